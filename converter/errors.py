@@ -1,0 +1,50 @@
+"""What a conversion says when it cannot go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ReturnCode(IntEnum):
+    """MindSpore Lite's codes, as printed after `Convert failed. Ret:`."""
+
+    ERROR = -1
+    FILE_ERROR = -10
+    MEMORY_FAILED = -6
+    NOT_SUPPORTED = -7
+    GRAPH_FILE_ERROR = -200
+    NOT_FIND_OP = -300
+    INVALID_OP_ATTRIBUTE = -302
+    SHAPE_ERROR = -500
+    INPUT_PARAMETER_INVALID = -600
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """One node that stands in the way of a conversion."""
+
+    node: str
+    operator: str
+    reason: str
+    remedy: str
+    attribute: str = ""
+
+    def __str__(self) -> str:
+        attribute = f", attribute '{self.attribute}'" if self.attribute else ""
+        return f"{self.operator} '{self.node}'{attribute}: {self.reason}. {self.remedy}"
+
+
+class ConversionError(Exception):
+    """A model that cannot be converted, with every blocking node; `str()` is what the user reads."""
+
+    def __init__(self, message: str, blockers: Sequence[Blocker] = (), code: ReturnCode = ReturnCode.ERROR) -> None:
+        super().__init__("\n".join([message, *(f"  {blocker}" for blocker in blockers)]))
+        self.message = message
+        self.blockers = tuple(blockers)
+        self.code = code
+
+
+class UsageError(Exception):
+    """A wrong command line or configuration: exit code 2."""

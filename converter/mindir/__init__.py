@@ -1,0 +1,1 @@
+"""MindIR: the one intermediate representation, its operators and its `.ms` wire format."""

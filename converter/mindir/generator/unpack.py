@@ -1,0 +1,110 @@
+"""Emits `op_unpack.inc`: the C++ functions that turn a verified FlatBuffers table into its plain C struct.
+
+The including file provides, in namespace `mslite::unpack`, the helpers `Longs`, `Ints`, `Floats`, `Lists`, `Text` and
+`NamedBytes` (FlatBuffers vector -> C list) and, for our Custom operators, `CustomAttribute` readers.
+"""
+
+from __future__ import annotations
+
+from ..ops import OPERATORS_BY_ID
+from ..ops._declare import Attribute, OperatorDeclaration
+
+_HELPERS = {
+    "[long]": "Longs",
+    "[int]": "Ints",
+    "[float]": "Floats",
+    "Vec2D": "Lists",
+    "string": "Text",
+    "[Attribute]": "NamedBytes",
+}
+_CUSTOM_HELPERS = {
+    "bool": "CustomBool",
+    "int": "CustomInt",
+    "long": "CustomLong",
+    "float": "CustomFloat",
+    "string": "CustomText",
+    "[long]": "CustomLongs",
+    "[int]": "CustomInts",
+    "[float]": "CustomFloats",
+}
+
+
+def _c_default(attribute: Attribute) -> str:
+    if isinstance(attribute.default, bool):
+        return str(attribute.default).lower()
+    if isinstance(attribute.default, float):
+        return f"{attribute.default!r}f"
+    return str(int(attribute.default))
+
+
+def _assign(attribute: Attribute) -> str:
+    source = f"table.{attribute.wire_name}()"
+    helper = _HELPERS.get(attribute.wire)
+    if helper:
+        return f"{helper}({source}, arena)"
+    return f"static_cast<int32_t>({source})" if attribute.enum else source
+
+
+def _assign_custom(attribute: Attribute) -> str:
+    name = f'"{attribute.wire_name}"'
+    if attribute.enum:
+        return f"CustomInt(table, {name}, {_c_default(attribute)})"
+    helper = _CUSTOM_HELPERS[attribute.wire]
+    if attribute.is_vector or attribute.wire == "string":
+        return f"{helper}(table, {name}, arena)"
+    return f"{helper}(table, {name}, {_c_default(attribute)})"
+
+
+def _function(declaration: OperatorDeclaration) -> str:
+    table = "Custom" if declaration.is_custom else declaration.name
+    name = declaration.name
+    assign = _assign_custom if declaration.is_custom else _assign
+    lines = [f"    params->{a.wire_name} = {assign(a)};" for a in declaration.attributes]
+    unused = "" if lines else "    static_cast<void>(table);\n"
+    needs_arena = any("arena" in line for line in lines)
+    arena = "Arena &arena" if needs_arena else "Arena & /*arena*/"
+    return (
+        f"inline void Unpack{name}(const schema::{table} &table, {arena}, mslite_{name} *params) {{\n"
+        f"{unused}" + "\n".join(lines) + ("\n" if lines else "") + "}\n"
+    )
+
+
+def emit() -> str:
+    """The text of `op_unpack.inc`."""
+    parts = ["// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\n"]
+    standard, custom = [], []
+    for _, cls in sorted(OPERATORS_BY_ID.items()):
+        declaration = cls.declaration
+        parts.append(_function(declaration))
+        name = declaration.name
+        body = (
+            f"auto *params = arena.Make<mslite_{name}>(); "
+            f"Unpack{name}(*primitive.value_as_{{table}}(), arena, params); return params;"
+        )
+        if declaration.is_custom:
+            custom.append(
+                f'  if (type == "{declaration.custom_type}") {{ *op = {declaration.wire_id}; '
+                f"{body.replace('{table}', 'Custom')} }}"
+            )
+        else:
+            standard.append(f"    case schema::PrimitiveType_{name}: {{ {body.replace('{table}', name)} }}")
+    parts.append(
+        "// The parameter struct of a verified primitive and its operator number (ours for known Custom types).\n"
+        "inline const void *Unpack(const schema::Primitive &primitive, Arena &arena, int32_t *op) {\n"
+        "  *op = static_cast<int32_t>(primitive.value_type());\n"
+        "  if (const auto *known = UnpackCustom(primitive, arena, op); known != nullptr) return known;\n"
+        "  switch (primitive.value_type()) {\n" + "\n".join(standard) + "\n    default: return nullptr;\n  }\n}\n"
+    )
+    custom_body = (
+        "  const auto *table = primitive.value_as_Custom();\n"
+        "  if (table == nullptr || table->type() == nullptr) return nullptr;\n"
+        "  const std::string_view type = table->type()->string_view();\n" + "\n".join(custom) + "\n"
+        "  static_cast<void>(type); static_cast<void>(arena); static_cast<void>(op);\n  return nullptr;\n"
+    )
+    parts.insert(
+        len(parts) - 1,
+        "inline const void *UnpackCustom(const schema::Primitive &primitive, Arena &arena, int32_t *op) {\n"
+        + custom_body
+        + "}\n",
+    )
+    return "\n".join(parts)

@@ -1,0 +1,231 @@
+"""The graph that the converter works on: values, nodes, graphs, and the module that holds several graphs.
+
+A `Value` is a graph input, a constant (it has `data`) or the output of a node. A `Node` calls one operator. Use links
+(`value.users`) are kept by the `Node` methods below: change inputs only through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .ops import Operator
+from .ops.enums import DataType, Format, QuantType
+from .ops.tables import QuantParam
+
+Array = npt.NDArray[np.generic]
+
+SYMBOL_LIMIT = -(1 << 40)
+"""A dimension that is this or less stands for an unknown size; equal symbols are equal sizes. As in kernels/kernel.h."""
+
+Shape = tuple[int, ...]
+
+_NUMPY_TYPES: dict[DataType, np.dtype[np.generic]] = {
+    DataType.BOOL: np.dtype(np.bool_),
+    DataType.INT: np.dtype(np.int32),
+    DataType.INT8: np.dtype(np.int8),
+    DataType.INT16: np.dtype(np.int16),
+    DataType.INT32: np.dtype(np.int32),
+    DataType.INT64: np.dtype(np.int64),
+    DataType.UINT: np.dtype(np.uint32),
+    DataType.UINT8: np.dtype(np.uint8),
+    DataType.UINT16: np.dtype(np.uint16),
+    DataType.UINT32: np.dtype(np.uint32),
+    DataType.UINT64: np.dtype(np.uint64),
+    DataType.FLOAT: np.dtype(np.float32),
+    DataType.FLOAT16: np.dtype(np.float16),
+    DataType.FLOAT32: np.dtype(np.float32),
+    DataType.FLOAT64: np.dtype(np.float64),
+    DataType.COMPLEX64: np.dtype(np.complex64),
+    DataType.COMPLEX128: np.dtype(np.complex128),
+}
+_DATA_TYPES = {
+    dtype: data_type
+    for data_type, dtype in _NUMPY_TYPES.items()
+    if data_type not in (DataType.INT, DataType.UINT, DataType.FLOAT)
+}
+
+
+def numpy_type(data_type: DataType) -> np.dtype[np.generic]:
+    """The NumPy dtype of a tensor element type. Raises ValueError for one that NumPy does not have."""
+    try:
+        return _NUMPY_TYPES[data_type]
+    except KeyError:
+        raise ValueError(f"{data_type.name} tensors have no NumPy element type") from None
+
+
+def data_type_of(array: npt.NDArray[np.generic] | np.dtype[np.generic]) -> DataType:
+    """The tensor element type of an array or dtype. Raises ValueError for one that a `.ms` file cannot hold."""
+    dtype = np.dtype(array.dtype if isinstance(array, np.ndarray) else array)
+    try:
+        return _DATA_TYPES[dtype.newbyteorder("=")]
+    except KeyError:
+        raise ValueError(f"NumPy type {dtype} has no tensor element type") from None
+
+
+def is_symbol(dimension: int) -> bool:
+    return dimension <= SYMBOL_LIMIT
+
+
+@dataclass(eq=False)
+class Value:
+    """A tensor. `shape` is None when not even the rank is known; dimensions are sizes or symbols."""
+
+    name: str
+    dtype: DataType
+    shape: Shape | None = None
+    data: Array | None = None
+    format: Format = Format.NCHW
+    quant: tuple[QuantParam, ...] = ()
+    producer: Node | None = None
+    users: list[Node] = field(default_factory=list)
+    """Every node that reads this value, once per operand."""
+    raw: bytes | None = None
+    """The stored bytes of a constant that is not an array: strings, tensor lists, packed weights."""
+
+    @property
+    def is_constant(self) -> bool:
+        return self.data is not None or self.raw is not None
+
+    @property
+    def is_static(self) -> bool:
+        """True when every dimension is known."""
+        return self.shape is not None and all(dim >= 0 for dim in self.shape)
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    def array(self) -> Array:
+        """The contents of a constant. Raises ValueError for any other value."""
+        if self.data is None:
+            raise ValueError(f"value '{self.name}' is not a constant array")
+        return self.data
+
+    def __repr__(self) -> str:
+        shape = "?" if self.shape is None else "x".join(str(dim) if dim >= 0 else "?" for dim in self.shape)
+        return f"Value({self.name!r}, {self.dtype.name}[{shape}])"
+
+
+def constant(name: str, data: npt.ArrayLike, format: Format = Format.NCHW) -> Value:
+    """A constant value. The array is not copied and must not be changed afterwards."""
+    array = np.asarray(data)
+    return Value(name, data_type_of(array), tuple(array.shape), data=array, format=format)
+
+
+@dataclass(eq=False)
+class Node:
+    """One call of `op`. Optional trailing operands are left out, never None."""
+
+    op: Operator
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    quant_type: QuantType = QuantType.QUANT_NONE
+    source: str = ""
+    """The foreign operator and node that this came from, for messages: `Conv 'conv1'`."""
+
+    def __post_init__(self) -> None:
+        for value in self.inputs:
+            value.users.append(self)
+        for value in self.outputs:
+            value.producer = self
+
+    def set_inputs(self, inputs: Sequence[Value]) -> None:
+        """Replaces all inputs and keeps the use links right."""
+        for value in self.inputs:
+            value.users.remove(self)
+        self.inputs = tuple(inputs)
+        for value in self.inputs:
+            value.users.append(self)
+
+    def replace_input(self, old: Value, new: Value) -> None:
+        """Reads `new` wherever this node read `old`."""
+        self.set_inputs([new if value is old else value for value in self.inputs])
+
+    @property
+    def output(self) -> Value:
+        """The only output. Raises ValueError when there are several."""
+        (value,) = self.outputs
+        return value
+
+    def __repr__(self) -> str:
+        return f"Node({self.op.name} {self.name!r})"
+
+
+@dataclass(eq=False)
+class Graph:
+    """Nodes in execution order, with the values that enter and leave."""
+
+    name: str
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+
+    def values(self) -> Iterator[Value]:
+        """Every value once: graph inputs, then node by node its new inputs and its outputs."""
+        seen: set[int] = set()
+
+        def fresh(values: Iterable[Value]) -> Iterator[Value]:
+            for value in values:
+                if id(value) not in seen:
+                    seen.add(id(value))
+                    yield value
+
+        yield from fresh(self.inputs)
+        for node in self.nodes:
+            yield from fresh(node.inputs)
+            yield from fresh(node.outputs)
+        yield from fresh(self.outputs)
+
+    def replace_uses(self, old: Value, new: Value) -> None:
+        """Lets every reader of `old`, and the graph's outputs, read `new`."""
+        for node in list(dict.fromkeys(old.users)):
+            node.replace_input(old, new)
+        self.outputs = [new if value is old else value for value in self.outputs]
+
+    def remove(self, node: Node) -> None:
+        """Takes a node out. Raises ValueError while one of its outputs is still used."""
+        for value in node.outputs:
+            if value.users or any(value is output for output in self.outputs):
+                raise ValueError(f"node '{node.name}' cannot be removed: its output '{value.name}' is used")
+        node.set_inputs(())
+        self.nodes.remove(node)
+
+    def insert_before(self, position: Node, *nodes: Node) -> None:
+        at = self.nodes.index(position)
+        self.nodes[at:at] = nodes
+
+    def insert_after(self, position: Node, *nodes: Node) -> None:
+        at = self.nodes.index(position) + 1
+        self.nodes[at:at] = nodes
+
+    def unique_name(self, wish: str) -> str:
+        """`wish`, or `wish_1`, `wish_2`, ... when nodes or values already have that name."""
+        taken = {node.name for node in self.nodes} | {value.name for value in self.values()}
+        if wish not in taken:
+            return wish
+        number = 1
+        while f"{wish}_{number}" in taken:
+            number += 1
+        return f"{wish}_{number}"
+
+
+@dataclass(eq=False)
+class Module:
+    """A whole model: `graphs[0]` is the main graph, the others are called through PartialFusion by their index."""
+
+    graphs: list[Graph]
+    name: str = ""
+    version: str = ""
+    framework: int = 0
+    """FmkType of the source: 0 TF, 1 CAFFE, 2 ONNX, 3 MINDIR, 4 TFLITE, 5 PYTORCH, 6 MSLITE."""
+    outputs: list[Value] | None = None
+    """The model's outputs where they are not those of the main graph (control flow ends in another graph)."""
+
+    @property
+    def main(self) -> Graph:
+        return self.graphs[0]

@@ -1,0 +1,82 @@
+"""Convolutions; activations NHWC, weights [out, kh, kw, in / group]."""
+
+from __future__ import annotations
+
+from ._declare import Longs, Operator, enum, long, longs, operator
+from .enums import ActivationType, Format, PadMode
+
+
+@operator(
+    35,
+    inputs="x weight [bias]",
+    layout="nhwc",
+    tflite="CONV_2D DEPTHWISE_CONV_2D",
+    onnx="Conv Int8Conv ConvRelu Int8ConvRelu",
+    tensorflow="Conv2D DepthwiseConv2dNative",
+    caffe="Convolution DepthwiseConv",
+)
+class Conv2DFusion(Operator):
+    """2-D convolution, then the fused activation."""
+
+    format: Format = enum(0, Format.NCHW)
+    kernel_size: Longs = longs(1)
+    """[h, w]"""
+    stride: Longs = longs(2)
+    """[h, w]"""
+    dilation: Longs = longs(3)
+    """[h, w]"""
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    pad_list: Longs = longs(5)
+    """[top, bottom, left, right]"""
+    mode: int = long(6)
+    """1 = cross-correlation (only value used)"""
+    group: int = long(7)
+    """1 = normal; = in_channel = out_channel -> depthwise kernel; else grouped"""
+    in_channel: int = long(8)
+    out_channel: int = long(9)
+    activation_type: ActivationType = enum(10, ActivationType.NO_ACTIVATION)
+
+
+@operator(
+    36,
+    inputs="x weight [bias]",
+    layout="nhwc",
+    tflite="TRANSPOSE_CONV",
+    onnx="ConvTranspose",
+    tensorflow="Conv2DBackpropInput",
+    caffe="Deconvolution",
+)
+class Conv2dTransposeFusion(Operator):
+    """Transposed 2-D convolution; weight [in, kh, kw, out / group]."""
+
+    format: Format = enum(0, Format.NCHW)
+    kernel_size: Longs = longs(1)
+    stride: Longs = longs(2)
+    dilation: Longs = longs(3)
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    pad: Longs = longs(5)
+    pad_list: Longs = longs(6)
+    """[top, bottom, left, right]"""
+    mode: int = long(7)
+    group: int = long(8)
+    in_channel: int = long(9)
+    out_channel: int = long(10)
+    activation_type: ActivationType = enum(11, ActivationType.NO_ACTIVATION)
+    output_paddings: Longs = longs(12)
+    """[h, w] extra output size"""
+
+
+@operator(6, inputs="x weight [bias]", layout="nhwc", onnx="adder_f")
+class AdderFusion(Operator):
+    """Convolution of an adder network: minus the sum of |x - weight|."""
+
+    format: Format = enum(0, Format.NCHW)
+    kernel_size: Longs = longs(1)
+    stride: Longs = longs(2)
+    dilation: Longs = longs(3)
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    pad_list: Longs = longs(5)
+    group: int = long(6)
+    in_channel: int = long(7)
+    out_channel: int = long(8)
+    activation_type: ActivationType = enum(9, ActivationType.NO_ACTIVATION)

@@ -1,0 +1,69 @@
+"""Post-processing of detectors."""
+
+from __future__ import annotations
+
+from ._declare import (
+    Floats,
+    Longs,
+    Operator,
+    boolean,
+    enum,
+    long,
+    longs,
+    operator,
+    real,
+    reals,
+)
+from .enums import Format
+
+
+@operator(
+    104,
+    inputs="boxes scores [max_output_boxes] [iou_threshold] [score_threshold]",
+    outputs="indices",
+    onnx="NonMaxSuppression",
+    tensorflow="NonMaxSuppressionV3",
+)
+class NonMaxSuppression(Operator):
+    """Greedy suppression of overlapping boxes."""
+
+    center_point_box: int = long(0)
+
+
+@operator(
+    46,
+    inputs="boxes scores anchors",
+    outputs="boxes classes scores count",
+    tflite="CUSTOM:TFLite_Detection_PostProcess",
+)
+class DetectionPostProcess(Operator):
+    """Decodes and suppresses SSD boxes."""
+
+    format: Format = enum(0, Format.NCHW)
+    input_size: int = long(1)
+    scale: Floats = reals(2)
+    nms_iou_threshold: float = real(3)
+    nms_score_threshold: float = real(4)
+    max_detections: int = long(5)
+    detections_per_class: int = long(6)
+    max_classes_per_detection: int = long(7)
+    num_classes: int = long(8)
+    use_regular_nms: bool = boolean(9)
+    out_quantized: bool = boolean(10)
+
+
+@operator(111, inputs="feature_map [image]")
+class PriorBox(Operator):
+    """Anchor boxes of SSD."""
+
+    min_sizes: Longs = longs(0)
+    max_sizes: Longs = longs(1)
+    aspect_ratios: Floats = reals(2)
+    variances: Floats = reals(3)
+    image_size_w: int = long(4)
+    image_size_h: int = long(5)
+    step_w: float = real(6)
+    step_h: float = real(7)
+    clip: bool = boolean(8)
+    flip: bool = boolean(9)
+    offset: float = real(10)

@@ -1,0 +1,71 @@
+"""Picking and placing elements by index."""
+
+from __future__ import annotations
+
+from ._declare import Operator, long, operator, real
+
+
+@operator(69, inputs="params indices axis", tflite="GATHER", onnx="Gather", tensorflow="GatherV2")
+class Gather(Operator):
+    """Slices of params along `axis`."""
+
+
+@operator(70, inputs="params indices", tflite="GATHER_ND", onnx="GatherND", tensorflow="GatherNd")
+class GatherNd(Operator):
+    """Slices of params at index tuples."""
+
+
+@operator(210, inputs="x dim index", since_1_3=False, onnx="GatherElements")
+class GatherD(Operator):
+    """Elements of x along one dimension (torch.gather)."""
+
+
+@operator(128, inputs="indices updates shape", tflite="SCATTER_ND")
+class ScatterNd(Operator):
+    """Zeros with updates added at index tuples."""
+
+
+@operator(171, inputs="x indices updates", since_1_3=False, onnx="ScatterND")
+class ScatterNdUpdate(Operator):
+    """A copy of x with updates placed at index tuples."""
+
+
+@operator(213, inputs="x indices updates", since_1_3=False)
+class TensorScatterAdd(Operator):
+    """A copy of x with updates added at index tuples."""
+
+
+@operator(217, inputs="x indices updates", since_1_3=False, onnx="ScatterElements Scatter")
+class ScatterElements(Operator):
+    """A copy of x with elements placed along `axis`."""
+
+    axis: int = long(0)
+
+
+@operator(105, inputs="indices depth on_value [off_value]", tflite="ONE_HOT", onnx="OneHot", tensorflow="OneHot")
+class OneHot(Operator):
+    """Vectors with one element on."""
+
+    axis: int = long(0)
+
+
+@operator(54, inputs="tables* ids")
+class EmbeddingLookupFusion(Operator):
+    """Rows of tables, optionally limited in norm."""
+
+    max_norm: float = real(0)
+
+
+@operator(163, outputs="y index", tflite="UNIQUE", tensorflow="Unique")
+class Unique(Operator):
+    """Distinct elements and where each input element went."""
+
+
+@operator(219, inputs="x [k]", since_1_3=False, onnx="Trilu")
+class Tril(Operator):
+    """Lower triangle of matrices."""
+
+
+@operator(218, inputs="x [k]", since_1_3=False, onnx="Trilu")
+class Triu(Operator):
+    """Upper triangle of matrices."""

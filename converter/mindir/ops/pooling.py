@@ -1,0 +1,54 @@
+"""Spatial pooling on NHWC."""
+
+from __future__ import annotations
+
+from ._declare import Longs, Operator, boolean, enum, long, longs, operator, real
+from .enums import ActivationType, Format, PadMode, RoundMode
+
+
+@operator(
+    17,
+    layout="nhwc",
+    tflite="AVERAGE_POOL_2D",
+    onnx="AveragePool GlobalAveragePool Int8AveragePool",
+    tensorflow="AvgPool",
+    caffe="Pooling",
+)
+class AvgPoolFusion(Operator):
+    """Average pooling; padding does not count."""
+
+    kernel_size: Longs = longs(0)
+    strides: Longs = longs(1)
+    pad: Longs = longs(2)
+    """[top, bottom, left, right]"""
+    pad_mode: PadMode = enum(3, PadMode.PAD)
+    round_mode: RoundMode = enum(4, RoundMode.FLOOR)
+    format: Format = enum(5, Format.NCHW)
+    global_: bool = boolean(6)
+    """kernel = whole spatial extent"""
+    activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
+
+
+@operator(92, layout="nhwc", tflite="MAX_POOL_2D", onnx="MaxPool GlobalMaxPool", tensorflow="MaxPool", caffe="Pooling")
+class MaxPoolFusion(Operator):
+    """Maximum pooling."""
+
+    kernel_size: Longs = longs(0)
+    strides: Longs = longs(1)
+    pad: Longs = longs(2)
+    """[top, bottom, left, right]"""
+    pad_mode: PadMode = enum(3, PadMode.PAD)
+    round_mode: RoundMode = enum(4, RoundMode.FLOOR)
+    format: Format = enum(5, Format.NCHW)
+    global_: bool = boolean(6)
+    """kernel = whole spatial extent"""
+    activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
+
+
+@operator(124, inputs="x rois", layout="nhwc")
+class ROIPooling(Operator):
+    """Maximum pooling of regions of interest."""
+
+    pooled_h: int = long(0)
+    pooled_w: int = long(1)
+    scale: float = real(2)

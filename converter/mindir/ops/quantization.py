@@ -1,0 +1,53 @@
+"""Between real numbers and integers."""
+
+from __future__ import annotations
+
+from ._declare import Ints, Operator, boolean, integers, long, operator
+
+
+@operator(
+    113,
+    layout="elementwise",
+    tflite="DEQUANTIZE QUANTIZE",
+    onnx="Int8Quantize Int8Dequantize AscendDequant AscendQuant",
+    caffe="Quant DeQuant",
+)
+class QuantDTypeCast(Operator):
+    """Quantises, dequantises or requantises."""
+
+    src_t: int = long(0)
+    """TypeId number of the input"""
+    dst_t: int = long(1)
+    """TypeId number of the output"""
+    axis: int = long(2)
+    """per-channel axis"""
+
+
+@operator(203, since_1_3=False)
+class DynamicQuant(Operator):
+    """Quantises with the range found at run time."""
+
+    symmetric: bool = boolean(0)
+    dst_type: int = long(1, 32)
+    """TypeId number of output (32 int8)"""
+    activation_channel: bool = boolean(2)
+    prefer_axis: int = long(3)
+    transpose: bool = boolean(4)
+    prefer_axes: Ints = integers(5)
+    """axes that keep their own scale; prefer_axis is the older single form"""
+
+
+@operator(57, inputs="x min max", layout="elementwise", tensorflow="FakeQuantWithMinMaxVars")
+class FakeQuantWithMinMaxVars(Operator):
+    """Quantises and dequantises."""
+
+    num_bits: int = long(0)
+    narrow_range: bool = boolean(1)
+
+
+@operator(58, inputs="x min max", layout="elementwise")
+class FakeQuantWithMinMaxVarsPerChannel(Operator):
+    """Quantises and dequantises per channel."""
+
+    num_bits: int = long(0)
+    narrow_range: bool = boolean(1)

@@ -1,0 +1,144 @@
+"""Shapes and rearrangements that keep every element."""
+
+from __future__ import annotations
+
+from ._declare import Longs, Operator, Vec2D, enum, long, longs, operator, text, vec2d
+from .enums import Format
+
+
+@operator(130, tflite="SHAPE", onnx="Shape", tensorflow="Shape")
+class Shape(Operator):
+    """The dimensions of x."""
+
+
+@operator(114, tflite="RANK", tensorflow="Rank")
+class Rank(Operator):
+    """The number of dimensions of x."""
+
+
+@operator(175, onnx="Size", tensorflow="Size")
+class Size(Operator):
+    """The number of elements of x."""
+
+
+@operator(119, inputs="x shape", tflite="RESHAPE", onnx="Reshape", tensorflow="Reshape", caffe="Reshape")
+class Reshape(Operator):
+    """Same elements, new dimensions; -1 is inferred, 0 copies."""
+
+
+@operator(61, onnx="Flatten", caffe="Flatten")
+class Flatten(Operator):
+    """Two dimensions, split at `axis`."""
+
+    axis: int = long(0, 1)
+
+
+@operator(56, inputs="x axis", tflite="EXPAND_DIMS", tensorflow="ExpandDims")
+class ExpandDims(Operator):
+    """Inserts a dimension of size 1."""
+
+
+@operator(147, tflite="SQUEEZE", onnx="Squeeze", tensorflow="Squeeze")
+class Squeeze(Operator):
+    """Removes dimensions of size 1."""
+
+    axis: Longs = longs(0)
+
+
+@operator(165, onnx="Unsqueeze")
+class Unsqueeze(Operator):
+    """Inserts dimensions of size 1."""
+
+    axis: Longs = longs(0)
+
+
+@operator(
+    162, inputs="x perm", tflite="TRANSPOSE", onnx="Transpose Int8Transpose", tensorflow="Transpose", caffe="Permute"
+)
+class Transpose(Operator):
+    """Permutes dimensions."""
+
+
+@operator(209, since_1_3=False)
+class FormatTranspose(Operator):
+    """Changes between NCHW, NHWC and NC4HW4; made by runtimes only."""
+
+    src_format: Format = enum(0, Format.NHWC)
+    dst_format: Format = enum(1, Format.NHWC)
+
+
+@operator(45, layout="nhwc", tflite="DEPTH_TO_SPACE", onnx="DepthToSpace", tensorflow="DepthToSpace")
+class DepthToSpace(Operator):
+    """Moves blocks of channels into space."""
+
+    block_size: int = long(0)
+    format: Format = enum(1, Format.NCHW)
+    mode: str | None = text(2)
+
+
+@operator(142, layout="nhwc", tflite="SPACE_TO_DEPTH", onnx="SpaceToDepth", tensorflow="SpaceToDepth")
+class SpaceToDepth(Operator):
+    """Moves blocks of space into channels."""
+
+    block_size: int = long(0)
+    format: Format = enum(1, Format.NCHW)
+
+
+@operator(
+    21,
+    inputs="x [block_shape] [crops]",
+    layout="nhwc",
+    tflite="BATCH_TO_SPACE_ND",
+    tensorflow="BatchToSpaceND BatchToSpace",
+)
+class BatchToSpace(Operator):
+    """Moves blocks of the batch into space and crops."""
+
+    block_size: Longs = longs(0)
+    crops: Vec2D = vec2d(1)
+
+
+@operator(22, inputs="x [block_shape] [crops]")
+class BatchToSpaceND(Operator):
+    """BatchToSpace for any number of spatial dimensions."""
+
+    block_shape: Longs = longs(0)
+    crops: Vec2D = vec2d(1)
+
+
+@operator(140, layout="nhwc")
+class SpaceToBatch(Operator):
+    """Pads and moves blocks of space into the batch."""
+
+    block_size: Longs = longs(0)
+    paddings: Vec2D = vec2d(1)
+
+
+@operator(
+    141, inputs="x [block_shape] [paddings]", layout="nhwc", tflite="SPACE_TO_BATCH_ND", tensorflow="SpaceToBatchND"
+)
+class SpaceToBatchND(Operator):
+    """SpaceToBatch for any number of spatial dimensions."""
+
+    block_shape: Longs = longs(0)
+    paddings: Vec2D = vec2d(1)
+
+
+@operator(122, tflite="REVERSE_V2", tensorflow="ReverseV2")
+class ReverseV2(Operator):
+    """Reverses the order along axes."""
+
+    axis: Longs = longs(0)
+
+
+@operator(121, inputs="x lengths", tflite="REVERSE_SEQUENCE", onnx="ReverseSequence", tensorflow="ReverseSequence")
+class ReverseSequence(Operator):
+    """Reverses the leading part of each sequence."""
+
+    seq_dim: int = long(0)
+    batch_dim: int = long(1)
+
+
+@operator(174, tensorflow="InvertPermutation")
+class InvertPermutation(Operator):
+    """The inverse of a permutation vector."""

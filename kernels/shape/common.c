@@ -1,0 +1,85 @@
+/* Helpers of the shape rules, and arithmetic on sizes that may be unknown. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "shape/shape.h"
+
+mslite_status mslite_shape_fail(mslite_shape_context *context, mslite_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(context->message, sizeof context->message, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+int64_t mslite_new_symbol(mslite_shape_context *context) { return context->next_symbol--; }
+
+void mslite_same_shape(const mslite_tensor *input, mslite_tensor *output) {
+  output->type = input->type;
+  output->rank = input->rank;
+  for (int32_t i = 0; i < input->rank; ++i) output->dims[i] = input->dims[i];
+}
+
+bool mslite_known_value(const mslite_tensor *tensor, int64_t index, int64_t *value) {
+  if (index < 0) return false;
+  if (index < tensor->known_count) {
+    *value = tensor->known[index];
+    return true;
+  }
+  if (tensor->data == NULL || index >= mslite_element_count(tensor)) return false;
+  switch (tensor->type) {
+    case MSLITE_INT32:
+    case MSLITE_INT:
+      *value = ((const int32_t *)tensor->data)[index];
+      return true;
+    case MSLITE_INT64:
+      *value = ((const int64_t *)tensor->data)[index];
+      return true;
+    default:
+      return false;
+  }
+}
+
+mslite_status mslite_broadcast(mslite_shape_context *context, const mslite_tensor *a, const mslite_tensor *b,
+                               mslite_tensor *output) {
+  if (a->rank < 0 || b->rank < 0) {
+    output->rank = -1;
+    return MSLITE_OK;
+  }
+  output->rank = a->rank > b->rank ? a->rank : b->rank;
+  for (int32_t i = 0; i < output->rank; ++i) {
+    const int32_t at_a = i - (output->rank - a->rank);
+    const int32_t at_b = i - (output->rank - b->rank);
+    const int64_t x = at_a < 0 ? 1 : a->dims[at_a];
+    const int64_t y = at_b < 0 ? 1 : b->dims[at_b];
+    if (x == y || y == 1) {
+      output->dims[i] = x;
+    } else if (x == 1) {
+      output->dims[i] = y;
+    } else if (mslite_is_symbol(x) && mslite_is_symbol(y)) {
+      output->dims[i] = mslite_new_symbol(context);
+    } else if (mslite_is_symbol(x)) {
+      output->dims[i] = y;
+    } else if (mslite_is_symbol(y)) {
+      output->dims[i] = x;
+    } else {
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimensions %lld and %lld do not broadcast", (long long)x,
+                               (long long)y);
+    }
+  }
+  return MSLITE_OK;
+}
+
+int64_t mslite_size_add(mslite_shape_context *context, int64_t a, int64_t b) {
+  if (a == 0) return b;
+  if (b == 0) return a;
+  if (mslite_is_symbol(a) || mslite_is_symbol(b)) return mslite_new_symbol(context);
+  return a + b;
+}
+
+int64_t mslite_size_multiply(mslite_shape_context *context, int64_t a, int64_t b) {
+  if (a == 1 || b == 0) return b;
+  if (b == 1 || a == 0) return a;
+  if (mslite_is_symbol(a) || mslite_is_symbol(b)) return mslite_new_symbol(context);
+  return a > INT64_MAX / b ? mslite_new_symbol(context) : a * b;
+}

@@ -1,0 +1,120 @@
+/* One vocabulary for vectors of float and int32, written in GCC/Clang vector extensions.
+ *
+ * A file that includes this ends in `_vector.c` and is compiled once per instruction set, with MSLITE_ISA naming it.
+ * SIMD_WIDTH is the number of lanes (1 in the scalar build, where a vector is a plain number). Every external name in
+ * such a file goes through MSLITE_ISA_NAME. */
+#ifndef MSLITE_SIMD_H
+#define MSLITE_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel.h"
+
+#define MSLITE_PASTE_EXPANDED(a, b) a##_##b
+#define MSLITE_PASTE(a, b) MSLITE_PASTE_EXPANDED(a, b)
+#define MSLITE_ISA_NAME(name) MSLITE_PASTE(name, MSLITE_ISA)
+#define MSLITE_STRING_EXPANDED(a) #a
+#define MSLITE_STRING(a) MSLITE_STRING_EXPANDED(a)
+#define MSLITE_ISA_STRING(name) MSLITE_STRING(MSLITE_ISA_NAME(name))
+
+#define scalar 0
+#define avx2 1
+#define avx512 2
+#define neon 8
+enum { MSLITE_THIS_ISA = MSLITE_ISA };
+#if MSLITE_ISA == 0
+#define SIMD_WIDTH 1
+#elif MSLITE_ISA == 1
+#define SIMD_WIDTH 8
+#elif MSLITE_ISA == 2
+#define SIMD_WIDTH 16
+#else
+#define SIMD_WIDTH 4
+#endif
+#undef scalar
+#undef avx2
+#undef avx512
+#undef neon
+
+#if SIMD_WIDTH == 1
+typedef float simd_f32;
+typedef int32_t simd_i32;
+#else
+typedef float simd_f32 __attribute__((vector_size(SIMD_WIDTH * 4)));
+typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
+#endif
+
+#define SIMD_INLINE static inline __attribute__((always_inline, unused))
+
+SIMD_INLINE simd_f32 simd_load(const float *p) {
+  simd_f32 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+SIMD_INLINE void simd_store(float *p, simd_f32 v) { memcpy(p, &v, sizeof v); }
+
+SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
+  simd_i32 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+SIMD_INLINE void simd_store_i32(int32_t *p, simd_i32 v) { memcpy(p, &v, sizeof v); }
+
+/* The first `count` lanes from memory, the others zero. */
+SIMD_INLINE simd_f32 simd_load_partial(const float *p, int32_t count) {
+  simd_f32 v = {0};
+  memcpy(&v, p, (size_t)count * sizeof *p);
+  return v;
+}
+
+SIMD_INLINE void simd_store_partial(float *p, simd_f32 v, int32_t count) { memcpy(p, &v, (size_t)count * sizeof *p); }
+
+#if SIMD_WIDTH == 1
+SIMD_INLINE simd_f32 simd_set(float x) { return x; }
+SIMD_INLINE simd_i32 simd_set_i32(int32_t x) { return x; }
+/* Lane by lane a < b: all bits set or none. */
+SIMD_INLINE simd_i32 simd_less(simd_f32 a, simd_f32 b) { return -(int32_t)(a < b); }
+SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return -(int32_t)(a <= b); }
+SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return -(int32_t)(a == b); }
+SIMD_INLINE simd_i32 simd_round_to_i32(simd_f32 x) { return (int32_t)(x + (x < 0 ? -0.5f : 0.5f)); }
+SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return (float)x; }
+SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) { return a * b + c; }
+#else
+SIMD_INLINE simd_f32 simd_set(float x) { return x - (simd_f32){0}; }
+SIMD_INLINE simd_i32 simd_set_i32(int32_t x) { return x - (simd_i32){0}; }
+SIMD_INLINE simd_i32 simd_less(simd_f32 a, simd_f32 b) { return a < b; }
+SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return a <= b; }
+SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return a == b; }
+SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return __builtin_convertvector(x, simd_f32); }
+SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
+  /* A loop of fmaf over the lanes is what both compilers turn into one fused instruction. */
+  simd_f32 r;
+  for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return r;
+}
+#endif
+
+SIMD_INLINE simd_i32 simd_as_i32(simd_f32 x) {
+  simd_i32 r;
+  memcpy(&r, &x, sizeof r);
+  return r;
+}
+
+SIMD_INLINE simd_f32 simd_as_f32(simd_i32 x) {
+  simd_f32 r;
+  memcpy(&r, &x, sizeof r);
+  return r;
+}
+
+/* mask ? a : b, the mask being all ones or zero in each lane. */
+SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
+  return simd_as_f32((simd_as_i32(a) & mask) | (simd_as_i32(b) & ~mask));
+}
+
+SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return simd_select(simd_less(a, b), b, a); }
+SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return simd_select(simd_less(b, a), b, a); }
+
+#endif
