@@ -17,10 +17,11 @@ the schema, the C parameter structs, the unpackers, the name tables and the docu
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import keyword
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 
 from .enums import WireEnum
 
@@ -209,11 +210,10 @@ def operator(
     """
 
     def declare(cls: _OperatorType) -> _OperatorType:
-        annotations = dict(cls.__dict__.get("__annotations__", {}))
-        for name in annotations:
+        for name in inspect.get_annotations(cls):
             if not isinstance(cls.__dict__.get(name), dataclasses.Field):
                 raise TypeError(f"{cls.__name__}.{name} needs a field declaration such as long(0)")
-        declared: _OperatorType = dataclass(frozen=True, kw_only=True)(cls)
+        declared = cast(_OperatorType, dataclass(frozen=True, kw_only=True)(cls))
         declaration = OperatorDeclaration(
             name=cls.__name__,
             wire_id=wire_id,
