@@ -29,7 +29,7 @@ EPOCHS, BATCH, LEARNING_RATE = 60, 64, 2e-3
 def patches(x: Array) -> Array:
     """The 3 x 3 neighbourhoods of [N, C, H, W] with zero padding, as [N, H, W, C * 9]."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    windows: Array = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, c, h, w = windows.shape[:4]
     return np.ascontiguousarray(windows.transpose(0, 2, 3, 1, 4, 5)).reshape(n, h, w, c * 9)
 
@@ -52,7 +52,8 @@ class Network:
     def __init__(self, rng: np.random.Generator) -> None:
         def he(*shape: int) -> Array:
             fan_in = int(np.prod(shape[:-1]))
-            return (rng.standard_normal(shape) * np.sqrt(2 / fan_in)).astype(np.float32)
+            values: Array = (rng.standard_normal(shape) * np.sqrt(2 / fan_in)).astype(np.float32)
+            return values
 
         self.weights = {
             "w1": he(9, 16), "b1": np.zeros(16, np.float32),
@@ -85,7 +86,8 @@ class Network:
         b, kept2 = self.convolve(a, "2")
         scores = b.reshape(len(x), -1) @ self.weights["w3"] + self.weights["b3"]
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return scores / scores.sum(axis=1, keepdims=True), [kept1, kept2, {"flat": b}]
+        probabilities: Array = scores / scores.sum(axis=1, keepdims=True)
+        return probabilities, [kept1, kept2, {"flat": b}]
 
     def step(self, x: Array, labels: npt.NDArray[np.int64]) -> dict[str, Array]:
         """Gradients of the mean cross entropy."""
