@@ -64,3 +64,49 @@ class LogSoftmax(Operator):
     """Logarithm of Softmax."""
 
     axis: int = long(0)
+
+
+# ---- ours: functions that ActivationType does not have, or whose constants it fixes ----
+
+
+@operator(1020, layout="elementwise", onnx="Celu", custom_type="mslite.Celu")
+class Celu(Operator):
+    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
+
+    alpha: float = real(0, 1.0)
+
+
+@operator(1021, layout="elementwise", onnx="Mish", custom_type="mslite.Mish")
+class Mish(Operator):
+    """x * tanh(ln(1 + exp(x)))."""
+
+
+@operator(1022, layout="elementwise", onnx="Shrink", custom_type="mslite.Shrink")
+class Shrink(Operator):
+    """x + bias below -threshold, x - bias above threshold, else 0."""
+
+    bias: float = real(0)
+    threshold: float = real(1, 0.5)
+
+
+@operator(1023, layout="elementwise", onnx="HardSigmoid", custom_type="mslite.HardSigmoid")
+class HardSigmoid(Operator):
+    """alpha * x + beta, limited to [0, 1]. ActivationType.HSIGMOID fixes alpha = 1/6 and beta = 1/2."""
+
+    alpha: float = real(0, 0.2)
+    beta: float = real(1, 0.5)
+
+
+@operator(1024, layout="elementwise", onnx="Selu", custom_type="mslite.Selu")
+class Selu(Operator):
+    """gamma * x where positive, else gamma * alpha * (exp(x) - 1)."""
+
+    alpha: float = real(0, 1.6732632)
+    gamma: float = real(1, 1.050701)
+
+
+@operator(1025, layout="axis", onnx="Hardmax", custom_type="mslite.Hardmax")
+class Hardmax(Operator):
+    """1 at the first largest element along `axis`, else 0."""
+
+    axis: int = long(0, -1)

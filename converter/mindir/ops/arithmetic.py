@@ -102,3 +102,55 @@ class ScaleFusion(Operator):
 
     axis: int = long(0)
     activation_type: ActivationType = enum(1, ActivationType.NO_ACTIVATION)
+
+
+# ---- ours: integer logic that MindIR does not have ----
+
+
+@operator(
+    1030,
+    inputs="a b",
+    layout="elementwise",
+    onnx="BitwiseAnd",
+    tensorflow="BitwiseAnd",
+    custom_type="mslite.BitwiseAnd",
+)
+class BitwiseAnd(Operator):
+    """a & b of integers."""
+
+
+@operator(
+    1031, inputs="a b", layout="elementwise", onnx="BitwiseOr", tensorflow="BitwiseOr", custom_type="mslite.BitwiseOr"
+)
+class BitwiseOr(Operator):
+    """a | b of integers."""
+
+
+@operator(
+    1032,
+    inputs="a b",
+    layout="elementwise",
+    tflite="BITWISE_XOR",
+    onnx="BitwiseXor",
+    tensorflow="BitwiseXor",
+    custom_type="mslite.BitwiseXor",
+)
+class BitwiseXor(Operator):
+    """a ^ b of integers."""
+
+
+@operator(1033, inputs="a b", layout="elementwise", onnx="BitShift", custom_type="mslite.ShiftLeft")
+class ShiftLeft(Operator):
+    """a shifted left by b bits; 0 when b is not below the width."""
+
+
+@operator(
+    1034, inputs="a b", layout="elementwise", tflite="RIGHT_SHIFT", onnx="BitShift", custom_type="mslite.ShiftRight"
+)
+class ShiftRight(Operator):
+    """a shifted right by b bits, keeping the sign of signed integers."""
+
+
+@operator(1035, inputs="a b", layout="elementwise", tflite="ATAN2", tensorflow="Atan2", custom_type="mslite.Atan2")
+class Atan2(Operator):
+    """The angle of the point (b, a), in [-pi, pi]."""

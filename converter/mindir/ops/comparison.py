@@ -60,3 +60,10 @@ class Where(Operator):
 @operator(173)
 class NonZero(Operator):
     """Indices of elements that are not zero."""
+
+
+@operator(
+    1040, inputs="a b", layout="elementwise", onnx="Xor", tensorflow="LogicalXor", custom_type="mslite.LogicalXor"
+)
+class LogicalXor(Operator):
+    """Exactly one of a and b."""

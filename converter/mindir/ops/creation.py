@@ -78,3 +78,12 @@ class UniformReal(Operator):
 
     seed: int = long(0)
     seed2: int = long(1)
+
+
+@operator(1070, inputs="x", onnx="EyeLike", custom_type="mslite.EyeLike")
+class EyeLike(Operator):
+    """Ones on diagonal `k` of a matrix of the shape of x, zeros elsewhere."""
+
+    data_type: int = long(0)
+    """TypeId number of the result; 0 keeps the type of x"""
+    k: int = long(1)

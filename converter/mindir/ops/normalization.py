@@ -85,3 +85,11 @@ class LRN(Operator):
     alpha: float = real(2)
     beta: float = real(3)
     norm_region: str | None = text(4)
+
+
+@operator(1050, inputs="x [gamma]", onnx="RMSNormalization", custom_type="mslite.RmsNorm")
+class RmsNorm(Operator):
+    """x / sqrt(mean(x^2) + epsilon) over the dimensions from `axis` on, times gamma."""
+
+    axis: int = long(0, -1)
+    epsilon: float = real(1, 1e-05)

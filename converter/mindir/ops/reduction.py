@@ -73,3 +73,21 @@ class TopKFusion(Operator):
 @operator(164, inputs="x segment_ids num_segments")
 class UnsortedSegmentSum(Operator):
     """Sums rows that share a segment id."""
+
+
+# ---- ours ----
+
+
+@operator(1060, inputs="x [axes]", onnx="ReduceLogSumExp", custom_type="mslite.ReduceLogSumExp")
+class ReduceLogSumExp(Operator):
+    """Logarithm of the sum of exponentials over `axes` (all when absent), the largest element taken out first."""
+
+    keep_dims: bool = boolean(0)
+
+
+@operator(1061, inputs="x axis", onnx="CumProd", tensorflow="Cumprod", custom_type="mslite.CumProd")
+class CumProd(Operator):
+    """Running product along `axis`."""
+
+    exclusive: bool = boolean(0)
+    reverse: bool = boolean(1)

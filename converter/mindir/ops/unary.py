@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import Operator, operator, real
+from ._declare import Operator, boolean, operator, real
 
 
 @operator(1, layout="elementwise", tflite="ABS", onnx="Abs", tensorflow="Abs")
@@ -107,3 +107,74 @@ class Square(Operator):
 )
 class Cast(Operator):
     """Changes the element type; the second input is a TypeId number."""
+
+
+# ---- ours: functions that MindIR does not have ----
+
+
+@operator(1000, layout="elementwise", onnx="Sinh", custom_type="mslite.Sinh")
+class Sinh(Operator):
+    """Hyperbolic sine."""
+
+
+@operator(1001, layout="elementwise", onnx="Cosh", custom_type="mslite.Cosh")
+class Cosh(Operator):
+    """Hyperbolic cosine."""
+
+
+@operator(1002, layout="elementwise", onnx="Tan", custom_type="mslite.Tan")
+class Tan(Operator):
+    """Tangent, in radians."""
+
+
+@operator(1003, layout="elementwise", onnx="Asin", custom_type="mslite.Asin")
+class Asin(Operator):
+    """Inverse sine, in [-pi/2, pi/2]."""
+
+
+@operator(1004, layout="elementwise", onnx="Acos", custom_type="mslite.Acos")
+class Acos(Operator):
+    """Inverse cosine, in [0, pi]."""
+
+
+@operator(1005, layout="elementwise", onnx="Atan", custom_type="mslite.Atan")
+class Atan(Operator):
+    """Inverse tangent, in [-pi/2, pi/2]."""
+
+
+@operator(1006, layout="elementwise", onnx="Asinh", custom_type="mslite.Asinh")
+class Asinh(Operator):
+    """Inverse hyperbolic sine."""
+
+
+@operator(1007, layout="elementwise", onnx="Acosh", custom_type="mslite.Acosh")
+class Acosh(Operator):
+    """Inverse hyperbolic cosine; NaN below 1."""
+
+
+@operator(1008, layout="elementwise", onnx="Atanh", custom_type="mslite.Atanh")
+class Atanh(Operator):
+    """Inverse hyperbolic tangent."""
+
+
+@operator(1009, layout="elementwise", tflite="SIGN", onnx="Sign", tensorflow="Sign", custom_type="mslite.Sign")
+class Sign(Operator):
+    """-1, 0 or 1; NaN stays."""
+
+
+@operator(1010, layout="elementwise", onnx="IsNaN", tensorflow="IsNan", custom_type="mslite.IsNaN")
+class IsNaN(Operator):
+    """True where an element is not a number."""
+
+
+@operator(1011, layout="elementwise", onnx="IsInf", tensorflow="IsInf", custom_type="mslite.IsInf")
+class IsInf(Operator):
+    """True where an element is infinite, of the signs asked for."""
+
+    detect_negative: bool = boolean(0, True)
+    detect_positive: bool = boolean(1, True)
+
+
+@operator(1012, layout="elementwise", onnx="BitwiseNot", tensorflow="Invert", custom_type="mslite.BitwiseNot")
+class BitwiseNot(Operator):
+    """All bits of an integer flipped."""
