@@ -32,4 +32,20 @@ mslite_status mslite_broadcast(mslite_shape_context *context, const mslite_tenso
 int64_t mslite_size_add(mslite_shape_context *context, int64_t a, int64_t b);
 int64_t mslite_size_multiply(mslite_shape_context *context, int64_t a, int64_t b);
 
+/* ---- small integer tensors whose contents are known (kernels/shape/known.c) ---- */
+
+/* Number of entries when every entry can be told by mslite_known_value, else -1. */
+int64_t mslite_known_total(const mslite_tensor *tensor);
+
+/* Declares the contents of `output` as known when its shape is fixed and has at most MSLITE_MAX_KNOWN elements of an
+ * integer or bool type; the caller then fills known[0 .. known_count). False: nothing can be known. */
+bool mslite_begin_known(mslite_tensor *output);
+
+/* `output` gets the dimensions that the small integer tensor `sizes` holds; unknown entries are new symbols. */
+mslite_status mslite_shape_from_contents(mslite_shape_context *context, const mslite_tensor *sizes,
+                                         mslite_tensor *output);
+
+/* The type that is computed with: INT, UINT and FLOAT are old names of INT32, UINT32 and FLOAT32. */
+int32_t mslite_canonical_type(int32_t type);
+
 #endif
