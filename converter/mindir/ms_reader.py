@@ -1,0 +1,135 @@
+"""Reads `.ms` files into the tables of `ops/tables.py`, losing nothing. Constants are views of the mapped file."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+from typing import Any, cast
+
+from .flatbuffer import FlatBufferError, Source, Table
+from .ops import tables
+from .ops.tables import TABLES, MetaGraph, Tensor
+from .upgrade import refuse_removed_operator
+from .wire import MindirFormatError, read_attribute, read_operator
+
+IDENTIFIER = b"MSL2"
+
+
+def map_file(path: str | os.PathLike[str]) -> memoryview:
+    """The contents of a file as a read-only view of the page cache. Raises OSError."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def read_ms(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> MetaGraph:
+    """Reads a `.ms` file (with the `.msw` file beside it, if it names one) or a buffer that holds one.
+
+    Raises MindirFormatError when the contents are broken or of a version that cannot be read, OSError when the file
+    cannot be opened.
+    """
+    if isinstance(source, bytes | bytearray | memoryview):
+        return _read(memoryview(source), "model buffer", None)
+    path = Path(source)
+    return _read(map_file(path), str(path), path.parent)
+
+
+def _read(buffer: memoryview, what: str, directory: Path | None) -> MetaGraph:
+    try:
+        source = Source(buffer)
+        if source.identifier != IDENTIFIER:
+            raise MindirFormatError(f"{what}: {_foreign(source)}")
+        root = source.root()
+        version = root.text(1) or ""
+        meta = cast(MetaGraph, _read_table(root, "MetaGraph", version))
+        _load_side_file(meta, directory)
+        return meta
+    except FlatBufferError as error:
+        raise MindirFormatError(f"{what}: the .ms file is damaged: {error}. Convert the model again") from None
+
+
+def _foreign(source: Source) -> str:
+    """What to say of a buffer without the identifier MSL2."""
+    try:
+        version = source.root().text(1) or ""
+    except FlatBufferError:
+        version = ""
+    if version.startswith("MindSpore Lite") or source.identifier == b"MSL1":
+        return (
+            f"the file was written by {version or 'MindSpore Lite 1.1'}, in the v0 format of versions 1.0 and 1.1, which is "
+            "not supported. Convert the original model again with this version"
+        )
+    return "this is not a .ms file: the identifier MSL2 is missing. Give a file made by converter_lite"
+
+
+def _read_table(table: Table, kind: str, version: str) -> Any:
+    values: dict[str, Any] = {}
+    for attribute in TABLES[kind]:
+        wire, slot = attribute.wire, attribute.slot
+        inner = wire.strip("[]")
+        if wire == "[ubyte]":
+            values[attribute.name] = table.bytes(slot)
+        elif wire == "Primitive":
+            values[attribute.name] = _read_primitive(table.table(slot), version)
+        elif inner not in TABLES:
+            values[attribute.name] = read_attribute(table, attribute)
+        elif attribute.is_vector:
+            items = table.tables(slot)
+            values[attribute.name] = None if items is None else _read_all(items, inner, version)
+        else:
+            child = table.table(slot)
+            values[attribute.name] = None if child is None else _read_table(child, inner, version)
+    return getattr(tables, kind)(**values)
+
+
+def _read_all(items: list[Table], kind: str, version: str) -> list[Any]:
+    result = []
+    for index, item in enumerate(items):
+        try:
+            result.append(_read_table(item, kind, version))
+        except FlatBufferError as error:
+            raise FlatBufferError(f"{kind} {index}: {error}") from None
+    return result
+
+
+def _read_primitive(table: Table | None, version: str) -> Any:
+    if table is None:
+        return None
+    refuse_removed_operator(int(table.scalar(0, "ubyte")), version)
+    return read_operator(table)
+
+
+def _load_side_file(meta: MetaGraph, directory: Path | None) -> None:
+    """Gives every tensor that lives in a side file a view of its bytes there."""
+    files: dict[str, memoryview] = {}
+    for index, tensor in enumerate(meta.allTensors or ()):
+        if not tensor.externalData or tensor.data is not None:
+            continue
+        tensor.data = _external(tensor, index, directory, files)
+        tensor.externalData = None
+
+
+def _external(tensor: Tensor, index: int, directory: Path | None, files: dict[str, memoryview]) -> memoryview:
+    who = f"tensor {index} '{tensor.name or ''}'"
+    records = tensor.externalData or []
+    if len(records) != 1:
+        raise FlatBufferError(f"{who} has {len(records)} places in side files; one is possible")
+    record = records[0]
+    location = record.location or ""
+    if not location or location in (".", "..") or "/" in location or "\\" in location or "\0" in location:
+        raise FlatBufferError(f"{who} names the side file {location!r}, which is not a plain file name")
+    if directory is None:
+        raise FlatBufferError(f"{who} lives in '{location}'; a model with a side file is read by path, not from memory")
+    if location not in files:
+        try:
+            files[location] = map_file(directory / location)
+        except OSError as error:
+            raise FlatBufferError(f"its side file '{location}' cannot be opened: {error.strerror}") from None
+    view = files[location]
+    if record.offset < 0 or record.length < 0 or record.offset + record.length > len(view):
+        raise FlatBufferError(
+            f"{who}: bytes {record.offset} to {record.offset + record.length} lie outside '{location}' ({len(view)} bytes)"
+        )
+    return view[record.offset : record.offset + record.length]

@@ -1,0 +1,167 @@
+"""Writes `.ms` files. The tables go through the FlatBuffers builder; constants never do: the builder leaves their
+offsets open, and their bytes are copied once, from where they are, into the file behind the tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import flatbuffers
+import numpy as np
+
+from .atomic import write_together
+from .ms_reader import IDENTIFIER
+from .ops.enums import DataType
+from .ops.tables import TABLES, Buffer, ExternalData, MetaGraph, Tensor
+from .wire import is_reference, write_numbers, write_offsets, write_operator, write_scalar
+
+SIDE_FILE_LIMIT = 1 << 31
+"""A model whose `.ms` would have this many bytes gets a `.msw` file for its constants."""
+
+_ALIGNMENT = 16
+_SIDE_HEADER = 4096
+_SIDE_MAGIC = 0x12345678
+
+
+@dataclass(frozen=True)
+class _Open:
+    """An offset that the builder left open: the field, counted from the end of the tables, and what it refers to."""
+
+    from_end: int
+    data: Buffer
+
+
+def contiguous(data: Buffer) -> memoryview:
+    """The bytes of a buffer in one piece: a view, or a copy where the buffer is strided."""
+    view = memoryview(data)
+    if view.nbytes == 0:
+        return memoryview(b"")
+    if view.c_contiguous:
+        return view.cast("B")
+    return np.ascontiguousarray(np.asarray(view)).reshape(-1).view(np.uint8).data
+
+
+def _write_table(builder: flatbuffers.Builder, kind: str, record: Any, opened: list[_Open]) -> int:
+    attributes = TABLES[kind]
+    references: dict[int, int] = {}
+    late: dict[int, Buffer] = {}
+    for attribute in attributes:
+        value = getattr(record, attribute.name)
+        inner = attribute.wire.strip("[]")
+        if value is None or not (is_reference(attribute) or inner in TABLES or inner == "Primitive"):
+            continue
+        if inner == "ubyte" and memoryview(value).nbytes:
+            late[attribute.slot] = value
+        elif inner == "ubyte":
+            references[attribute.slot] = builder.CreateByteVector(b"")
+        elif inner == "Primitive":
+            references[attribute.slot] = write_operator(builder, value)
+        elif inner == "string":
+            references[attribute.slot] = builder.CreateString(value)
+        elif inner in TABLES:
+            items = [_write_table(builder, inner, item, opened) for item in value]
+            references[attribute.slot] = write_offsets(builder, items)
+        else:
+            references[attribute.slot] = write_numbers(builder, inner, value)
+    builder.StartObject(attributes[-1].slot + 1)
+    for slot, offset in references.items():
+        builder.PrependUOffsetTRelativeSlot(slot, offset, 0)
+    for slot, data in late.items():
+        builder.PrependUint32(0)
+        builder.Slot(slot)
+        opened.append(_Open(builder.Offset(), data))
+    for attribute in attributes:
+        inner = attribute.wire.strip("[]")
+        if not (is_reference(attribute) or inner in TABLES or inner == "Primitive"):
+            write_scalar(builder, attribute, getattr(record, attribute.name))
+    return int(builder.EndObject())
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The finished tables, what follows them as (padding, data), and the size of the whole."""
+
+    head: bytes
+    tail: list[tuple[int, Buffer]]
+    size: int
+
+
+def _lay_out(meta: MetaGraph) -> _Layout:
+    builder = flatbuffers.Builder(1 << 16)
+    opened: list[_Open] = []
+    builder.Finish(_write_table(builder, "MetaGraph", meta, opened), IDENTIFIER)
+    head = builder.Output()
+    position = len(head)
+    tail = []
+    for field in opened:
+        padding = -(position + 4) % _ALIGNMENT
+        position += padding
+        at = len(head) - field.from_end
+        if position < 1 << 32:
+            struct.pack_into("<I", head, at, position - at)
+        tail.append((padding, field.data))
+        position += 4 + memoryview(field.data).nbytes
+    return _Layout(bytes(head), tail, position)
+
+
+def _stream(layout: _Layout, file: IO[bytes]) -> None:
+    file.write(layout.head)
+    for padding, data in layout.tail:
+        view = contiguous(data)
+        file.write(b"\0" * padding + struct.pack("<I", len(view)))
+        file.write(view)
+
+
+def ms_bytes(meta: MetaGraph) -> bytes:
+    """The `.ms` file as bytes. Raises ValueError for a model of 2 GiB or more."""
+    layout = _lay_out(meta)
+    if layout.size >= SIDE_FILE_LIMIT:
+        raise ValueError("a model of 2 GiB or more cannot be one buffer; write it to a file")
+    pieces = [layout.head]
+    for padding, data in layout.tail:
+        view = contiguous(data)
+        pieces += [b"\0" * padding + struct.pack("<I", len(view)), bytes(view)]
+    return b"".join(pieces)
+
+
+def write_ms(meta: MetaGraph, path: str | os.PathLike[str], side_file_limit: int = SIDE_FILE_LIMIT) -> list[Path]:
+    """Writes `meta` to `path`, readable by its owner only, and from `side_file_limit` bytes on its constants to the
+    `.msw` file beside it. All files appear together, or none. Returns them. Raises OSError."""
+    path = Path(path)
+    layout = _lay_out(meta)
+    if layout.size < side_file_limit:
+        write_together({path: lambda file: _stream(layout, file)})
+        return [path]
+    side = path.with_suffix(".msw")
+    moved, outside = _moved_out(meta, side.name)
+    tables = _lay_out(moved)
+    if tables.size >= SIDE_FILE_LIMIT:
+        raise ValueError(f"{path}: the model has 2 GiB without its constants; no .ms file can hold it")
+
+    def write_side_file(file: IO[bytes]) -> None:
+        file.write(struct.pack("<II", _SIDE_MAGIC, tables.head[0]).ljust(_SIDE_HEADER, b"\0"))
+        for tensor in outside:
+            file.write(contiguous(tensor.data or b""))
+
+    write_together({side: write_side_file, path: lambda file: _stream(tables, file)})
+    return [path, side]
+
+
+def _moved_out(meta: MetaGraph, location: str) -> tuple[MetaGraph, list[Tensor]]:
+    """A copy of the model whose constants stand in the side file, and those constants in order."""
+    tensors, outside, offset = [], [], _SIDE_HEADER
+    for tensor in meta.allTensors or ():
+        if tensor.nodeType == 2 or tensor.dataType == DataType.TENSOR_LIST:
+            tensors.append(tensor)
+            continue
+        data = memoryview(tensor.data or b"")
+        first = contiguous(data)[0] if data.nbytes and data.c_contiguous else 0
+        record = ExternalData(checkSum=str(first), location=location, offset=offset, length=data.nbytes)
+        tensors.append(dataclasses.replace(tensor, data=None, externalData=[record]))
+        outside.append(tensor)
+        offset += data.nbytes
+    return dataclasses.replace(meta, allTensors=tensors), outside

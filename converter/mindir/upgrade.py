@@ -1,0 +1,55 @@
+"""Old `.ms` files, brought to the current form. Version numbers are known nowhere else in the converter."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from .flatbuffer import FlatBufferError
+from .ops import Operator
+from .ops.enums import ActivationType
+from .ops.tables import MetaGraph
+
+WIRE_VERSION = "MindSpore Lite 2.7.0"
+"""The version that our files carry: the release of the format that they are compatible with."""
+
+_REMOVED = {32: "ControlDepend", 94: "Merge", 167: "While", 171: "If", 201: "Attention"}
+"""Operator numbers that meant something else up to version 1.3."""
+
+
+def version_of(text: str | None) -> tuple[int, int] | None:
+    """(major, minor) of a version string, None when it does not say."""
+    match = re.match(r"MindSpore Lite (\d{1,4})\.(\d{1,4})", text or "")
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def is_old(version: str | None) -> bool:
+    """True for files up to version 1.3: some numbers and defaults were different then."""
+    numbers = version_of(version)
+    return numbers is not None and numbers < (1, 4)
+
+
+def refuse_removed_operator(number: int, version: str) -> None:
+    """Raises FlatBufferError for an operator of an old file whose number has another meaning today."""
+    if number in _REMOVED and is_old(version):
+        raise FlatBufferError(f"operator {_REMOVED[number]} of {version} no longer exists")
+
+
+def upgrade(meta: MetaGraph) -> None:
+    """Rewrites what an old file says differently, in place: placeholder quantisation records and activation 20."""
+    if not is_old(meta.version):
+        return
+    for tensor in meta.allTensors or ():
+        if tensor.quantParams and not any(record.inited for record in tensor.quantParams):
+            tensor.quantParams = None
+    for node in meta.nodes or ():
+        if node.primitive is not None:
+            node.primitive = _current_activation(node.primitive)
+
+
+def _current_activation(op: Operator) -> Operator:
+    """FAST_GELU took over the number that UNKNOWN had."""
+    if getattr(op, "activation_type", None) != ActivationType.FAST_GELU:
+        return op
+    changes: dict[str, object] = {"activation_type": ActivationType.UNKNOWN}
+    return dataclasses.replace(op, **changes)  # type: ignore[type-var]
