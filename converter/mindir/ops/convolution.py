@@ -80,3 +80,24 @@ class AdderFusion(Operator):
     in_channel: int = long(7)
     out_channel: int = long(8)
     activation_type: ActivationType = enum(9, ActivationType.NO_ACTIVATION)
+
+
+# ---- ours: a fusion that MindIR does not have ----
+
+
+@operator(1210, inputs="x weight bias residual", layout="nhwc", custom_type="mslite.Conv2DAddFusion")
+class Conv2DAddFusion(Operator):
+    """2-D convolution plus a residual of the output's shape, then the fused activation."""
+
+    format: Format = enum(0, Format.NCHW)
+    kernel_size: Longs = longs(1)
+    """[h, w]"""
+    stride: Longs = longs(2)
+    """[h, w]"""
+    dilation: Longs = longs(3)
+    """[h, w]"""
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    pad_list: Longs = longs(5)
+    """[top, bottom, left, right]"""
+    group: int = long(6, 1)
+    activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)

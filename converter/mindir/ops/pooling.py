@@ -52,3 +52,38 @@ class ROIPooling(Operator):
     pooled_h: int = long(0)
     pooled_w: int = long(1)
     scale: float = real(2)
+
+
+# ---- ours: what the attributes of AvgPoolFusion and MaxPoolFusion cannot say ----
+
+
+@operator(1200, layout="nhwc", custom_type="mslite.AvgPoolExtended")
+class AvgPoolExtended(Operator):
+    """Average pooling with dilation, and padding that may count as zeros."""
+
+    kernel_size: Longs = longs(0)
+    strides: Longs = longs(1)
+    dilation: Longs = longs(2)
+    pad: Longs = longs(3)
+    """[top, bottom, left, right]"""
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    round_mode: RoundMode = enum(5, RoundMode.FLOOR)
+    format: Format = enum(6, Format.NCHW)
+    count_include_pad: bool = boolean(7)
+    """The divisor counts the window's taps inside input and padding; otherwise inside the input."""
+    activation_type: ActivationType = enum(8, ActivationType.NO_ACTIVATION)
+
+
+@operator(1201, layout="nhwc", custom_type="mslite.MaxPoolExtended")
+class MaxPoolExtended(Operator):
+    """Maximum pooling with dilation."""
+
+    kernel_size: Longs = longs(0)
+    strides: Longs = longs(1)
+    dilation: Longs = longs(2)
+    pad: Longs = longs(3)
+    """[top, bottom, left, right]"""
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    round_mode: RoundMode = enum(5, RoundMode.FLOOR)
+    format: Format = enum(6, Format.NCHW)
+    activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)

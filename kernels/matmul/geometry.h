@@ -1,0 +1,53 @@
+/* The resolved numbers of one matrix product: y[batch, m, n] = a[batch, m, k] * b[batch, k, n] + bias[n]. */
+#ifndef MSLITE_MATMUL_GEOMETRY_H
+#define MSLITE_MATMUL_GEOMETRY_H
+
+#include "kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  int64_t m, n, k;
+  int64_t batch;                     /* matrices in y */
+  int64_t b_batch;                   /* matrices in b */
+  int32_t batch_rank;                /* leading dimensions of y */
+  int64_t batch_dims[MSLITE_MAX_RANK];
+  int64_t a_step[MSLITE_MAX_RANK];   /* matrices of a per step along a batch dimension, 0 where it broadcasts */
+  int64_t b_step[MSLITE_MAX_RANK];
+  bool transpose_a, transpose_b;
+  int32_t activation;
+} mslite_product;
+
+/* How MatMulFusion and FullConnection read their operands; shared with the shape rules. */
+typedef struct {
+  bool transpose_a, transpose_b;
+  bool flatten;     /* FullConnection: x becomes [m, k] */
+  int32_t activation;
+} mslite_product_attributes;
+
+void mslite_product_read(int32_t op, const void *params, mslite_product_attributes *attributes);
+
+/* All dimensions known. MSLITE_ERROR_SHAPE when they do not fit. The dimensions of y follow from the shape rule. */
+mslite_status mslite_product_of(const mslite_node *node, mslite_product *product);
+
+/* True when all operands are of `type`, shapes fit and the bias has n entries. */
+bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product);
+
+/* Which matrix of a and of b belongs to matrix `at` of y. */
+static inline void mslite_product_matrices(const mslite_product *product, int64_t at, int64_t *a, int64_t *b) {
+  *a = *b = 0;
+  for (int32_t i = product->batch_rank - 1; i >= 0; --i) {
+    const int64_t index = at % product->batch_dims[i];
+    at /= product->batch_dims[i];
+    *a += index * product->a_step[i];
+    *b += index * product->b_step[i];
+  }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
