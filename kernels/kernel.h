@@ -38,20 +38,21 @@ typedef struct {
   int32_t source_type; /* the type in the source model: MSLITE_INT8 or MSLITE_UINT8 */
 } mslite_quant;
 
-/* A dimension, or an entry of `known`, that is this or less stands for an unknown size; equal values are equal sizes. */
+/* A dimension, or an entry of `known`, that is this or less stands for an unknown size; equal values are equal sizes.
+ */
 #define MSLITE_SYMBOL_LIMIT (-((int64_t)1 << 40))
 
 static inline bool mslite_is_symbol(int64_t value) { return value <= MSLITE_SYMBOL_LIMIT; }
 
 /* What is known of a tensor before anything runs. */
 typedef struct {
-  int32_t type;                     /* mslite_data_type */
-  int32_t rank;                     /* -1: nothing is known of the shape */
-  int64_t dims[MSLITE_MAX_RANK];    /* >= 0, or a symbol */
-  const void *data;                 /* the whole contents when they are known (constants), else NULL */
-  int32_t known_count;              /* -1, or the number of entries in `known`: the contents of a small integer tensor */
-  int64_t known[MSLITE_MAX_KNOWN];  /* each a value or a symbol; filled for constants too */
-  int32_t quant_count;              /* 0, 1 (per tensor) or one per channel */
+  int32_t type;                    /* mslite_data_type */
+  int32_t rank;                    /* -1: nothing is known of the shape */
+  int64_t dims[MSLITE_MAX_RANK];   /* >= 0, or a symbol */
+  const void *data;                /* the whole contents when they are known (constants), else NULL */
+  int32_t known_count;             /* -1, or the number of entries in `known`: the contents of a small integer tensor */
+  int64_t known[MSLITE_MAX_KNOWN]; /* each a value or a symbol; filled for constants too */
+  int32_t quant_count;             /* 0, 1 (per tensor) or one per channel */
   const mslite_quant *quant;
 } mslite_tensor;
 
@@ -94,8 +95,8 @@ typedef struct {
 } mslite_schedule;
 
 typedef struct {
-  const void *derived;        /* what `prepare` wrote */
-  const void *const *inputs;  /* NULL for an absent optional input; a packed input's packed form */
+  const void *derived;       /* what `prepare` wrote */
+  const void *const *inputs; /* NULL for an absent optional input; a packed input's packed form */
   void *const *outputs;
   void *shared;
   void *scratch;
@@ -104,9 +105,9 @@ typedef struct {
 /* Instruction sets a kernel may be written for. Higher is preferred among equally good kernels. */
 typedef enum {
   MSLITE_ISA_SCALAR = 0,
-  MSLITE_ISA_AVX2 = 1,    /* AVX2 + FMA + F16C */
-  MSLITE_ISA_AVX512 = 2,  /* F, BW, DQ, VL */
-  MSLITE_ISA_VNNI = 3,    /* AVX-512 with VNNI */
+  MSLITE_ISA_AVX2 = 1,   /* AVX2 + FMA + F16C */
+  MSLITE_ISA_AVX512 = 2, /* F, BW, DQ, VL */
+  MSLITE_ISA_VNNI = 3,   /* AVX-512 with VNNI */
   MSLITE_ISA_NEON = 8,
   MSLITE_ISA_NEON_DOT = 9
 } mslite_isa;
@@ -133,7 +134,8 @@ typedef struct {
   /* Which input output 0 may overwrite, or -1. NULL: none. The runtime checks that the input dies here. */
   int32_t (*in_place)(const mslite_node *node);
 
-  /* Only for operators whose output shape depends on data: the shapes of the outputs (dims[output]), from the inputs. */
+  /* Only for operators whose output shape depends on data: the shapes of the outputs (dims[output]), from the inputs.
+   */
   mslite_status (*count)(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);
 } mslite_kernel;
 

@@ -4,7 +4,7 @@
 
 #include "kernel.h"
 
-#define MSLITE_SHAPE_RULE(name)                                                                              \
+#define MSLITE_SHAPE_RULE(name)                                                                             \
   mslite_status name(mslite_shape_context *context, const void *params, const mslite_tensor *const *inputs, \
                      int32_t input_count, mslite_tensor *const *outputs, int32_t output_count)
 

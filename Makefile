@@ -1,0 +1,60 @@
+# make demo   set up, convert the repository's own small trained model, run it, show the result
+# make test   everything that CI runs
+# make help   the rest
+PYTHON := .venv/bin/python
+MAKEFLAGS += --no-builtin-rules
+BUILD := build
+CMAKE_BUILD = cmake --build $(1) -j2
+
+.PHONY: help demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
+
+help:
+	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
+
+# ---- the newcomer's path ------------------------------------------------------------------------------------------
+
+demo: .venv/mslite-installed
+	@$(PYTHON) examples/digits/demo.py
+
+# The package itself, built and installed into .venv; again only when a source changed.
+SOURCES := $(shell git ls-files converter kernels lite_runtime benchmark quantizer codegen delegate 2>/dev/null)
+.venv/mslite-installed: pyproject.toml CMakeLists.txt $(SOURCES)
+	@.ci/setup demo
+	@echo "Building and installing mslite (a few minutes the first time) ..."
+	@$(PYTHON) -m pip install -q --disable-pip-version-check .
+	@touch $@
+
+# ---- what CI runs -------------------------------------------------------------------------------------------------
+
+test: setup
+	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel
+	@echo "All checks passed."
+
+setup:
+	@.ci/setup test
+
+# Formatting, types and the arrows between the rooms.
+lint: $(BUILD)/python-ready
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	cd $(BUILD)/python && MYPYPATH=. ../../$(PYTHON) -m mypy --config-file ../../pyproject.toml -p mslite
+	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
+	$(PYTHON) .ci/check_includes.py
+	git ls-files '*.c' '*.h' '*.cc' '*.inc' | xargs clang-format --dry-run -Werror
+
+# The build that the Python and C++ tests share: gcc, release, everything in it.
+$(BUILD)/python-ready: FORCE
+	@cmake -S . -B $(BUILD) -G Ninja -DMSLITE_PYTHON=ON -DMSLITE_TESTS=ON -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) > $(BUILD).log || { cat $(BUILD).log; exit 1; }
+	@$(call CMAKE_BUILD,$(BUILD)) > $(BUILD).log || { cat $(BUILD).log; exit 1; }
+	@touch $@
+
+test-python: $(BUILD)/python-ready
+	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest tests
+
+test-runtime: $(BUILD)/python-ready
+	ctest --test-dir $(BUILD) --output-on-failure
+
+FORCE:
+
+clean:
+	rm -rf build build-* dist build.log

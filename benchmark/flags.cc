@@ -1,0 +1,190 @@
+#include "flags.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <variant>
+
+namespace mslite::benchmark {
+namespace {
+
+using Target = std::variant<std::string *, int *, float *, bool *>;
+
+struct Flag {
+  const char *name;
+  Target target;
+  const char *value;
+  const char *help;
+};
+
+std::vector<Flag> Table(Flags *f) {
+  return {
+      {"modelFile", &f->modelFile, "FILE", "the .ms model (required)"},
+      {"modelType", &f->modelType, "MindIR|MindIR_Lite", "kind of model; a .ms file loads under either"},
+      {"device", &f->device, "CPU", "where to run"},
+      {"numThreads", &f->numThreads, "N", "threads (2)"},
+      {"interOpParallelNum", &f->interOpParallelNum, "N", "branches that run at the same time (1)"},
+      {"cpuBindMode", &f->cpuBindMode, "0|1|2", "no binding, bigger cores first, middle cores first (1)"},
+      {"cpuCoreList", &f->cpuCoreList, "0,1,...", "cores to run on; overrides cpuBindMode"},
+      {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it"},
+      {"enableParallel", &f->enableParallel, "", "run on several devices at the same time"},
+      {"warmUpLoopCount", &f->warmUpLoopCount, "N", "runs that are not timed (3)"},
+      {"loopCount", &f->loopCount, "N", "timed runs (10)"},
+      {"inDataFile", &f->inDataFile, "A,B,...", "one raw binary file per input; random data without"},
+      {"inputShapes", &f->inputShapes, "1,32,32,3:1,10", "input shapes by position"},
+      {"inputShape", &f->inputShape, "a:1,32,32,3;b:1,10", "input shapes by name"},
+      {"benchmarkDataFile", &f->benchmarkDataFile, "FILE", "expected outputs: compare instead of timing"},
+      {"benchmarkDataType", &f->benchmarkDataType, "FLOAT|INT32|INT8|UINT8", "type of the expected outputs"},
+      {"accuracyThreshold", &f->accuracyThreshold, "PERCENT", "largest mean relative error (0.5)"},
+      {"cosineDistanceThreshold", &f->cosineDistanceThreshold, "X", "smallest mean cosine; compared when >= -1"},
+      {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},
+      {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
+      {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
+      {"htmlFile", &f->htmlFile, "FILE", "write a report with pictures, one self-contained page"},
+      {"help", &f->help, "", "print this"},
+  };
+}
+
+// Flags of the original that this build knows and does not have.
+const std::set<std::string> &NotBuilt() {
+  static const std::set<std::string> names = {"provider",
+                                              "enableGLTexture",
+                                              "delegateMode",
+                                              "perfProfiling",
+                                              "perfEvent",
+                                              "GroupInfoFile",
+                                              "deviceId",
+                                              "rankId",
+                                              "decryptKey",
+                                              "cryptoLibPath",
+                                              "parallelNum",
+                                              "parallelTaskNum",
+                                              "workersNum",
+                                              "enableParallelPredict",
+                                              "enableSharedThreadPool",
+                                              "threadNumLimitPerWorker",
+                                              "threadNumRemainingPerWorker"};
+  return names;
+}
+
+std::string Assign(const Flag &flag, const std::string &text) {
+  const std::string problem = std::string("--") + flag.name + "=" + text + ": expected ";
+  char *end = nullptr;
+  errno = 0;
+  if (auto *const *target = std::get_if<std::string *>(&flag.target)) {
+    **target = text;
+  } else if (auto *const *number = std::get_if<int *>(&flag.target)) {
+    const long value = std::strtol(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || errno != 0 || value < std::numeric_limits<int>::min() ||
+        value > std::numeric_limits<int>::max()) {
+      return problem + "a whole number";
+    }
+    **number = static_cast<int>(value);
+  } else if (auto *const *real = std::get_if<float *>(&flag.target)) {
+    const float value = std::strtof(text.c_str(), &end);
+    if (text.empty() || *end != '\0') return problem + "a number";
+    **real = value;
+  } else if (text == "true" || text == "1") {
+    *std::get<bool *>(flag.target) = true;
+  } else if (text == "false" || text == "0") {
+    *std::get<bool *>(flag.target) = false;
+  } else {
+    return problem + "true or false";
+  }
+  return "";
+}
+
+std::string OneOf(const char *name, const std::string &value, const std::vector<std::string> &allowed) {
+  std::string list;
+  for (const std::string &word : allowed) {
+    if (word == value) return "";
+    list += (list.empty() ? "" : ", ") + word;
+  }
+  return std::string("--") + name + "=" + value + ": expected one of " + list;
+}
+
+std::string Check(const Flags &flags) {
+  if (flags.help) return "";
+  if (flags.modelFile.empty()) return "modelPath is required: give --modelFile=FILE.ms";
+  if (flags.loopCount < 1) return "--loopCount must be at least 1";
+  if (flags.warmUpLoopCount < 0) return "--warmUpLoopCount must not be negative";
+  if (flags.numThreads < 1) return "--numThreads must be at least 1";
+  if (flags.enableParallel && flags.numThreads < 2) return "--enableParallel needs --numThreads of at least 2";
+  if (flags.interOpParallelNum < 1) return "--interOpParallelNum must be at least 1";
+  if (flags.cpuBindMode < 0 || flags.cpuBindMode > 2) return "--cpuBindMode must be 0, 1 or 2";
+  if (flags.device != "CPU") {
+    const std::string problem = OneOf("device", flags.device, {"CPU", "GPU", "NPU", "Ascend"});
+    return problem.empty() ? "--device=" + flags.device + " is not built into this program; use CPU" : problem;
+  }
+  std::string problem = OneOf("modelType", flags.modelType, {"MindIR", "MindIR_Lite"});
+  if (problem.empty()) {
+    problem = OneOf("benchmarkDataType", flags.benchmarkDataType, {"FLOAT", "INT32", "INT8", "UINT8"});
+  }
+  if (problem.empty() && !flags.inputShape.empty() && !flags.inputShapes.empty()) {
+    problem = "give --inputShape or --inputShapes, not both";
+  }
+  return problem;
+}
+
+}  // namespace
+
+std::vector<std::string> Split(const std::string &text, const std::string &separators) {
+  std::vector<std::string> pieces;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    if (end > begin) pieces.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return pieces;
+}
+
+std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) {
+  const std::vector<Flag> table = Table(flags);
+  std::set<std::string> seen;
+  for (const std::string &argument : arguments) {
+    if (argument == "--") break;
+    if (argument.rfind("--", 0) != 0) continue;  // as the original: other words are skipped
+    const size_t equals = argument.find('=');
+    std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const bool has_value = equals != std::string::npos;
+    const bool negated = !has_value && name.rfind("no-", 0) == 0;
+    if (negated) name = name.substr(3);
+    if (NotBuilt().count(name) != 0) return "--" + name + " is not built into this program";
+    const Flag *flag = nullptr;
+    for (const Flag &candidate : table) {
+      if (name == candidate.name) flag = &candidate;
+    }
+    if (flag == nullptr) return argument + " is not a valid flag";
+    if (!seen.insert(name).second) return "--" + name + " is given twice";
+    const bool is_switch = std::holds_alternative<bool *>(flag->target);
+    if (!has_value && !is_switch) return "--" + name + " needs a value: --" + name + "=" + flag->value;
+    const std::string value = has_value ? argument.substr(equals + 1) : (negated ? "false" : "true");
+    const std::string problem = Assign(*flag, value);
+    if (!problem.empty()) return problem;
+  }
+  return Check(*flags);
+}
+
+std::string Usage() {
+  Flags defaults;
+  std::string text =
+      "usage: benchmark --modelFile=FILE.ms [options]\n\n"
+      "Measures a model, or compares its outputs with expected ones.\n\n"
+      "  benchmark --modelFile=model.ms\n"
+      "  benchmark --modelFile=model.ms --numThreads=1 --loopCount=100 --timeProfiling\n"
+      "  benchmark --modelFile=model.ms --inputShapes=1,224,224,3 --htmlFile=report.html\n"
+      "  benchmark --modelFile=model.ms --inDataFile=input.bin --benchmarkDataFile=expected.txt\n\n";
+  for (const Flag &flag : Table(&defaults)) {
+    std::string head = std::string("  --") + flag.name + (*flag.value == '\0' ? "" : "=") + flag.value;
+    head.resize(std::max<size_t>(head.size() + 2, 44), ' ');
+    text += head + flag.help + "\n";
+  }
+  return text;
+}
+
+}  // namespace mslite::benchmark

@@ -1,0 +1,47 @@
+// The command line of `benchmark`: MindSpore Lite's flags, and ours.
+#ifndef MSLITE_BENCHMARK_FLAGS_H_
+#define MSLITE_BENCHMARK_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+namespace mslite::benchmark {
+
+struct Flags {
+  std::string modelFile;
+  std::string modelType = "MindIR";
+  std::string device = "CPU";
+  std::string inDataFile;
+  std::string inputShapes;
+  std::string inputShape;
+  std::string benchmarkDataFile;
+  std::string benchmarkDataType = "FLOAT";
+  float accuracyThreshold = 0.5F;
+  float cosineDistanceThreshold = -1.1F;
+  int loopCount = 10;
+  int warmUpLoopCount = 3;
+  int numThreads = 2;
+  int cpuBindMode = 1;
+  std::string cpuCoreList;
+  int interOpParallelNum = 1;
+  bool enableFp16 = false;
+  bool enableParallel = false;
+  bool timeProfiling = false;
+  std::string configFile;
+  std::string jsonFile;
+  std::string htmlFile;
+  bool help = false;
+};
+
+// Fills `flags`. Empty on success, else what is wrong with the command line.
+std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags);
+
+// The usage text, with examples.
+std::string Usage();
+
+// The pieces of `text` between `separators`; empty pieces are dropped.
+std::vector<std::string> Split(const std::string &text, const std::string &separators);
+
+}  // namespace mslite::benchmark
+
+#endif  // MSLITE_BENCHMARK_FLAGS_H_

@@ -1,0 +1,129 @@
+#include "inputs.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+namespace mslite::benchmark {
+namespace {
+
+using mindspore::DataType;
+using mindspore::MSTensor;
+
+std::string ParseShape(const std::string &text, std::vector<int64_t> *shape) {
+  for (const std::string &word : Split(text, ",")) {
+    char *end = nullptr;
+    const long long size = std::strtoll(word.c_str(), &end, 10);
+    if (*end != '\0' || size <= 0 || size > (1LL << 31)) return "'" + word + "' is not a dimension";
+    shape->push_back(size);
+  }
+  return "";
+}
+
+template <typename T, typename Distribution>
+void Fill(MSTensor *tensor, Distribution distribution) {
+  std::mt19937 engine;  // NOLINT: default seed on purpose, every run gets the same numbers
+  auto *data = static_cast<T *>(tensor->MutableData());
+  for (int64_t i = 0; i < tensor->ElementNum(); ++i) data[i] = static_cast<T>(distribution(engine));
+}
+
+void Randomize(MSTensor *tensor) {
+  using Integers = std::uniform_int_distribution<int>;
+  switch (tensor->DataType()) {
+    case DataType::kNumberTypeFloat32:
+      return Fill<float>(tensor, std::uniform_real_distribution<float>(0.1F, 1.0F));
+    case DataType::kNumberTypeFloat64:
+      return Fill<double>(tensor, std::uniform_real_distribution<double>(0.1, 1.0));
+    case DataType::kNumberTypeInt8:
+      return Fill<int8_t>(tensor, Integers(-127, 127));
+    case DataType::kNumberTypeUInt8:
+      return Fill<uint8_t>(tensor, Integers(0, 254));
+    case DataType::kNumberTypeInt16:
+      return Fill<int16_t>(tensor, Integers(0, 1));
+    case DataType::kNumberTypeInt32:
+      return Fill<int32_t>(tensor, Integers(0, 1));
+    case DataType::kNumberTypeInt64:
+      return Fill<int64_t>(tensor, Integers(0, 1));
+    default: {
+      auto *bytes = static_cast<unsigned char *>(tensor->MutableData());
+      for (size_t i = 0; i < tensor->DataSize(); ++i) bytes[i] = static_cast<unsigned char>(i);
+    }
+  }
+}
+
+std::string LoadFile(const std::string &path, MSTensor *tensor) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return "cannot read input file " + path;
+  const auto size = static_cast<int64_t>(file.tellg());
+  const auto expected = static_cast<int64_t>(tensor->DataSize());
+  if (size != expected) {
+    return "input file " + path + " holds " + std::to_string(size) + " bytes; input '" + tensor->Name() + "' takes " +
+           std::to_string(expected);
+  }
+  file.seekg(0);
+  file.read(static_cast<char *>(tensor->MutableData()), expected);
+  return file ? "" : "cannot read input file " + path;
+}
+
+}  // namespace
+
+std::string RequestedShapes(const Flags &flags, const std::vector<MSTensor> &inputs,
+                            std::vector<std::vector<int64_t>> *shapes) {
+  for (const MSTensor &input : inputs) shapes->push_back(input.Shape());
+  if (!flags.inputShapes.empty()) {
+    const std::vector<std::string> texts = Split(flags.inputShapes, ":");
+    if (texts.size() != inputs.size()) {
+      return "--inputShapes gives " + std::to_string(texts.size()) + " shapes; the model has " +
+             std::to_string(inputs.size()) + " inputs";
+    }
+    for (size_t i = 0; i < texts.size(); ++i) {
+      (*shapes)[i].clear();
+      const std::string problem = ParseShape(texts[i], &(*shapes)[i]);
+      if (!problem.empty()) return "--inputShapes: " + problem;
+    }
+  }
+  for (const std::string &entry : Split(flags.inputShape, ";")) {
+    const size_t colon = entry.rfind(':');
+    const std::string name = entry.substr(0, colon);
+    bool found = false;
+    for (size_t i = 0; i < inputs.size() && colon != std::string::npos; ++i) {
+      if (inputs[i].Name() != name) continue;
+      found = true;
+      (*shapes)[i].clear();
+      const std::string problem = ParseShape(entry.substr(colon + 1), &(*shapes)[i]);
+      if (!problem.empty()) return "--inputShape: " + problem;
+    }
+    if (!found) return "--inputShape: the model has no input '" + name + "'";
+  }
+  for (size_t i = 0; i < shapes->size(); ++i) {
+    for (const int64_t dim : (*shapes)[i]) {
+      if (dim <= 0) {
+        return "the shape of input '" + inputs[i].Name() + "' is not fixed in the model; give --inputShapes";
+      }
+    }
+  }
+  return "";
+}
+
+std::string FillInputs(const Flags &flags, std::vector<MSTensor> *inputs) {
+  const std::vector<std::string> paths = Split(flags.inDataFile, ", \t");
+  if (!flags.inDataFile.empty() && paths.size() != inputs->size()) {
+    return "--inDataFile names " + std::to_string(paths.size()) + " files; the model has " +
+           std::to_string(inputs->size()) + " inputs";
+  }
+  for (size_t i = 0; i < inputs->size(); ++i) {
+    MSTensor &tensor = (*inputs)[i];
+    if (tensor.MutableData() == nullptr) return "no memory for input '" + tensor.Name() + "'";
+    if (paths.empty()) {
+      Randomize(&tensor);
+      continue;
+    }
+    const std::string problem = LoadFile(paths[i], &tensor);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+}  // namespace mslite::benchmark

@@ -1,0 +1,268 @@
+// benchmark: measures a model, or compares its outputs with expected ones.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+#include "accuracy.h"
+#include "flags.h"
+#include "include/api/context.h"
+#include "include/api/model.h"
+#include "inputs.h"
+#include "machine.h"
+#include "peak.h"
+#include "profile.h"
+#include "result.h"
+
+namespace mslite::benchmark {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using mindspore::MSTensor;
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+double MillisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void PrintFlags(const Flags &flags) {
+  static const char *const bind_modes[] = {"NO_BIND", "HIGHER_CPU", "MID_CPU"};
+  if (const char *api = std::getenv("MSLITE_API_TYPE"); api != nullptr) {
+    std::cout << "MSLITE_API_TYPE = " << api << "\n";
+  }
+  std::cout << "ModelPath = " << flags.modelFile << "\n"
+            << "ModelType = " << flags.modelType << "\n"
+            << "InDataPath = " << flags.inDataFile << "\n"
+            << "GroupInfoFile = \n"
+            << "ConfigFilePath = " << flags.configFile << "\n"
+            << "InDataType = bin\n"
+            << "LoopCount = " << flags.loopCount << "\n"
+            << "DeviceType = " << flags.device << "\n"
+            << "AccuracyThreshold = " << flags.accuracyThreshold << "\n"
+            << "CosineDistanceThreshold = " << flags.cosineDistanceThreshold << "\n"
+            << "WarmUpLoopCount = " << flags.warmUpLoopCount << "\n"
+            << "NumThreads = " << flags.numThreads << "\n"
+            << "InterOpParallelNum = " << flags.interOpParallelNum << "\n"
+            << "Fp16Priority = " << flags.enableFp16 << "\n"
+            << "EnableParallel = " << flags.enableParallel << "\n"
+            << "calibDataPath = " << flags.benchmarkDataFile << "\n"
+            << "EnableGLTexture = 0\n"
+            << "cpuBindMode = " << bind_modes[flags.cpuBindMode] << "\n"
+            << "CalibDataType = " << flags.benchmarkDataType << "\n";
+  if (!flags.cpuCoreList.empty()) std::cout << "core list: " << flags.cpuCoreList << " \n";
+}
+
+std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
+  auto context = std::make_shared<mindspore::Context>();
+  context->SetThreadNum(flags.numThreads);
+  context->SetInterOpParallelNum(flags.interOpParallelNum);
+  context->SetEnableParallel(flags.enableParallel);
+  if (flags.cpuCoreList.empty()) {
+    context->SetThreadAffinity(flags.cpuBindMode);
+  } else {
+    std::vector<int> cores;
+    for (const std::string &word : Split(flags.cpuCoreList, ",")) cores.push_back(std::atoi(word.c_str()));
+    context->SetThreadAffinity(cores);
+  }
+  auto cpu = std::make_shared<mindspore::CPUDeviceInfo>();
+  cpu->SetEnableFP16(flags.enableFp16);
+  context->MutableDeviceInfo().push_back(cpu);
+  return context;
+}
+
+// Builds the model and brings its inputs to the requested shapes.
+std::string Prepare(const Flags &flags, mindspore::Model *model) {
+  if (!flags.configFile.empty()) {
+    if (const mindspore::Status status = model->LoadConfig(flags.configFile); status.IsError()) {
+      std::cerr << "warning: " << flags.configFile << " was not loaded: " << status.ToString() << "\n";
+    }
+  }
+  const auto type = flags.modelType == "MindIR" ? mindspore::kMindIR : mindspore::kMindIR_Lite;
+  if (const mindspore::Status status = model->Build(flags.modelFile, type, MakeContext(flags)); status.IsError()) {
+    return status.ToString();
+  }
+  const std::vector<MSTensor> inputs = model->GetInputs();
+  std::vector<std::vector<int64_t>> shapes;
+  const std::string problem = RequestedShapes(flags, inputs, &shapes);
+  if (!problem.empty()) return problem;
+  bool resized = false;
+  for (size_t i = 0; i < inputs.size(); ++i) resized = resized || inputs[i].Shape() != shapes[i];
+  if (!resized) return "";
+  for (const auto &shape : shapes) {
+    std::cout << "Resize Dims: ";
+    for (const int64_t dim : shape) std::cout << dim << " ";
+    std::cout << "\n";
+  }
+  const mindspore::Status status = model->Resize(inputs, shapes);
+  return status.IsError() ? status.ToString() : "";
+}
+
+std::string RunOnce(mindspore::Model *model, const std::vector<MSTensor> &inputs, double *ms, Profile *profile) {
+  std::vector<MSTensor> outputs;
+  const auto before = profile == nullptr ? nullptr : profile->Before();
+  const auto after = profile == nullptr ? nullptr : profile->After();
+  const Clock::time_point start = Clock::now();
+  const mindspore::Status status = model->Predict(inputs, &outputs, before, after);
+  *ms = MillisecondsSince(start);
+  return status.IsError() ? "Inference error " + status.ToString() : "";
+}
+
+// Beyond the original's tables: speed of each operator, as a share of what the cores can do.
+void PrintOperators(const Result &result) {
+  std::map<std::string, const StepInfo *> steps;
+  for (const StepInfo &step : result.plan.steps) steps.emplace(step.name, &step);
+  std::vector<OperatorTime> operators = result.operators;
+  std::sort(operators.begin(), operators.end(),
+            [](const OperatorTime &a, const OperatorTime &b) { return a.total_ms > b.total_ms; });
+  const double peak = result.peak_gflops * result.threads;
+  std::printf("%-40s %-24s %10s %9s %8s  %s\n", "operator", "type", "ms", "GFLOP/s", "of peak", "kernel");
+  for (const OperatorTime &op : operators) {
+    const auto found = steps.find(op.name);
+    const double ms = op.total_ms / result.profiled_loops;
+    const double gflops = found == steps.end() || ms <= 0 ? 0 : static_cast<double>(found->second->flops) / ms / 1e6;
+    std::printf("%-40.40s %-24s %10.4f %9.1f %7.0f%%  %s\n", op.name.c_str(), op.type.c_str(), ms, gflops,
+                peak > 0 ? gflops / peak * 100 : 0, found == steps.end() ? "" : found->second->kernel.c_str());
+  }
+}
+
+TensorInfo Describe(const MSTensor &tensor) {
+  return {tensor.Name(), tensor.Shape(), static_cast<int>(tensor.DataType()), 0};
+}
+
+// The original's loop: warm-up, timed runs; the very first run is kept apart.
+std::string Measure(const Flags &flags, mindspore::Model *model, Result *result) {
+  const std::vector<MSTensor> inputs = model->GetInputs();
+  double ms = 0;
+  std::cout << "Running warm up loops...\n";
+  for (int i = 0; i < flags.warmUpLoopCount; ++i) {
+    const std::string problem = RunOnce(model, inputs, &ms, nullptr);
+    if (!problem.empty()) return problem;
+    if (i == 0) result->first_run_ms = ms;
+  }
+  std::cout << "Running benchmark loops...\n";
+  // Operators are timed in runs of their own, so that their callbacks do not disturb the figures above them.
+  for (int i = 0; i < flags.loopCount; ++i) {
+    const std::string problem = RunOnce(model, inputs, &ms, nullptr);
+    if (!problem.empty()) return problem;
+    if (i == 0 && flags.warmUpLoopCount == 0) result->first_run_ms = ms;
+    result->runs_ms.push_back(ms);
+  }
+  result->statistics = Summarize(result->runs_ms);
+  if (const mindspore::Status status = InspectPlan(*model, &result->plan); status.IsError()) return status.ToString();
+  if (flags.timeProfiling || !flags.jsonFile.empty() || !flags.htmlFile.empty()) {
+    Profile profile;
+    for (int i = 0; i < flags.loopCount; ++i) {
+      const std::string problem = RunOnce(model, inputs, &ms, &profile);
+      if (!problem.empty()) return problem;
+    }
+    result->operators = profile.operators();
+    result->profiled_loops = flags.loopCount;
+    result->peak_gflops = MeasurePeakGflops();
+    if (flags.timeProfiling) {
+      profile.Print(flags.loopCount);
+      PrintOperators(*result);
+    }
+  }
+  return "";
+}
+
+void PrintSummary(const Result &result) {
+  const Statistics &s = result.statistics;
+  std::printf("Model = %s, NumThreads = %d, MinRunTime = %f ms, MaxRuntime = %f ms, AvgRunTime = %f ms\n",
+              result.model.c_str(), result.threads, s.minimum, s.maximum, s.mean);
+  std::printf("Latency: first %.3f ms, min %.3f, median %.3f, p90 %.3f, max %.3f\n", result.first_run_ms, s.minimum,
+              s.median, s.p90, s.maximum);
+  std::printf("Memory: peak %.1f MiB, activations %.2f MiB, packed weights %.2f MiB\n",
+              static_cast<double>(result.peak_memory) / 1048576.0,
+              static_cast<double>(result.plan.arena_bytes) / 1048576.0,
+              static_cast<double>(result.plan.packed_bytes) / 1048576.0);
+  std::printf("Machine: %s, %d usable cores, instruction set %s\n", ProcessorName().c_str(), UsableCores(),
+              result.plan.isa.c_str());
+  for (const TensorInfo &output : result.outputs) {
+    std::printf("Output %s: CRC-32 %08x\n", output.name.c_str(), output.crc);
+  }
+}
+
+void PrintInputs(const std::vector<MSTensor> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<float> values;
+    std::cout << "InData " << i << ": ";
+    if (AsFloats(inputs[i], &values).empty()) {
+      for (size_t k = 0; k < values.size() && k < 20; ++k) std::cout << values[k] << " ";
+    }
+    std::cout << "\n";
+  }
+}
+
+std::string Compare(const Flags &flags, mindspore::Model *model) {
+  std::map<std::string, ExpectedTensor> expected;
+  std::string problem = ReadExpected(flags.benchmarkDataFile, &expected);
+  if (!problem.empty()) return problem;
+  std::cout << "MarkAccuracy\n";
+  PrintInputs(model->GetInputs());
+  double ms = 0;
+  problem = RunOnce(model, model->GetInputs(), &ms, nullptr);
+  return problem.empty() ? CompareOutputs(flags, model->GetOutputs(), expected) : problem;
+}
+
+std::string Run(const Flags &flags) {
+  PrintFlags(flags);
+  std::cout << "start unified benchmark run\n";
+  Result result;
+  result.model = flags.modelFile.substr(flags.modelFile.find_last_of('/') + 1);
+  result.threads = flags.numThreads;
+  mindspore::Model model;
+  const Clock::time_point start = Clock::now();
+  std::string problem = Prepare(flags, &model);
+  if (!problem.empty()) return problem;
+  result.prepare_ms = MillisecondsSince(start);
+  std::cout << "PrepareTime = " << result.prepare_ms << " ms\n";
+  std::vector<MSTensor> inputs = model.GetInputs();
+  problem = FillInputs(flags, &inputs);
+  if (!problem.empty()) return problem;
+  if (!flags.benchmarkDataFile.empty()) {
+    problem = Compare(flags, &model);
+    if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
+    return problem;
+  }
+  problem = Measure(flags, &model, &result);
+  if (!problem.empty()) return problem;
+  result.peak_memory = PeakMemory();
+  for (const MSTensor &input : inputs) result.inputs.push_back(Describe(input));
+  for (const MSTensor &output : model.GetOutputs()) {
+    result.outputs.push_back(Describe(output));
+    result.outputs.back().crc = Crc32(output.Data().get(), output.DataSize());
+  }
+  PrintSummary(result);
+  if (!flags.jsonFile.empty()) problem = WriteJson(result, flags.jsonFile);
+  if (problem.empty() && !flags.htmlFile.empty()) problem = WriteHtml(result, flags.htmlFile);
+  if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
+  return problem;
+}
+
+int Main(int argc, char **argv) {
+  Flags flags;
+  const std::string wrong = ParseFlags({argv + 1, argv + argc}, &flags);
+  if (!wrong.empty()) {
+    std::cerr << wrong << "\n\n" << Usage();
+    return kWrongUsage;
+  }
+  if (flags.help) {
+    std::cerr << Usage();
+    return 0;
+  }
+  const std::string problem = Run(flags);
+  std::cout.flush();
+  if (problem.empty()) return 0;
+  std::cerr << problem << "\nRun Benchmark " << flags.modelFile << " Failed : -1\n";
+  return kFailed;
+}
+
+}  // namespace
+}  // namespace mslite::benchmark
+
+int main(int argc, char **argv) { return mslite::benchmark::Main(argc, argv); }

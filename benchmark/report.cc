@@ -1,0 +1,122 @@
+// The JSON file and the HTML page. The page is report.html with the JSON put into it.
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "machine.h"
+#include "result.h"
+
+namespace mslite::benchmark {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char kPage[] = {
+#include "report_html.inc"
+};
+constexpr const char kPlaceholder[] = "__RESULT__";
+
+ordered_json Tensors(const std::vector<TensorInfo> &tensors, bool with_crc) {
+  ordered_json list = ordered_json::array();
+  for (const TensorInfo &tensor : tensors) {
+    ordered_json entry = {{"name", tensor.name}, {"shape", tensor.shape}, {"type", tensor.type}};
+    if (with_crc) {
+      std::array<char, 9> text{};
+      std::snprintf(text.data(), text.size(), "%08x", tensor.crc);
+      entry["crc32"] = text.data();
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+ordered_json Operators(const Result &result) {
+  std::map<std::string, const StepInfo *> steps;
+  for (const StepInfo &step : result.plan.steps) steps.emplace(step.name, &step);
+  ordered_json list = ordered_json::array();
+  for (const OperatorTime &op : result.operators) {
+    const auto found = steps.find(op.name);
+    ordered_json entry = {{"name", op.name}, {"type", op.type}, {"average_ms", op.total_ms / result.profiled_loops}};
+    entry["calls"] = op.calls;
+    entry["kernel"] = found == steps.end() ? "" : found->second->kernel;
+    entry["flops"] = found == steps.end() ? 0 : found->second->flops;
+    entry["bytes"] = found == steps.end() ? 0 : found->second->bytes;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+ordered_json ToJson(const Result &result) {
+  const Statistics &s = result.statistics;
+  ordered_json json;
+  json["model"] = result.model;
+  json["threads"] = result.threads;
+  json["isa"] = result.plan.isa;
+  json["processor"] = ProcessorName();
+  json["usable_cores"] = UsableCores();
+  json["peak_gflops"] = result.peak_gflops;
+  json["prepare_ms"] = result.prepare_ms;
+  json["first_run_ms"] = result.first_run_ms;
+  json["latency_ms"] = {{"min", s.minimum}, {"median", s.median}, {"p90", s.p90}, {"max", s.maximum}, {"mean", s.mean}};
+  json["runs_ms"] = result.runs_ms;
+  json["peak_memory_bytes"] = result.peak_memory;
+  json["arena_bytes"] = result.plan.arena_bytes;
+  json["packed_weight_bytes"] = result.plan.packed_bytes;
+  json["inputs"] = Tensors(result.inputs, false);
+  json["outputs"] = Tensors(result.outputs, true);
+  json["operators"] = Operators(result);
+  json["buffers"] = ordered_json::array();
+  for (const BufferInfo &buffer : result.plan.buffers) {
+    json["buffers"].push_back({{"tensor", buffer.tensor},
+                               {"offset", buffer.offset},
+                               {"bytes", buffer.bytes},
+                               {"first_step", buffer.first_step},
+                               {"last_step", buffer.last_step}});
+  }
+  return json;
+}
+
+// Names in a model file may be any bytes; what is not UTF-8 is replaced.
+std::string Dump(const Result &result, int indent) {
+  return ToJson(result).dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+// Writes beside `path`, then renames, so that no half-written file is left.
+std::string WriteFile(const std::string &path, const std::string &text) {
+  const std::string beside = path + ".partial";
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
+    std::remove(beside.c_str());
+    return "cannot write " + path;
+  }
+  return "";
+}
+
+}  // namespace
+
+uint32_t Crc32(const void *data, size_t size) {
+  uint32_t crc = 0xffffffffU;
+  const auto *bytes = static_cast<const unsigned char *>(data);
+  for (size_t i = 0; i < size; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ (0xedb88320U & (0U - (crc & 1U)));
+  }
+  return ~crc;
+}
+
+std::string WriteJson(const Result &result, const std::string &path) { return WriteFile(path, Dump(result, 2) + "\n"); }
+
+std::string WriteHtml(const Result &result, const std::string &path) {
+  std::string page(kPage, sizeof kPage);
+  std::string json = Dump(result, -1);
+  // A "</script>" inside a name would end the data block early.
+  for (size_t at = json.find("</"); at != std::string::npos; at = json.find("</", at + 3)) json.replace(at, 2, "<\\/");
+  const size_t at = page.find(kPlaceholder);
+  return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, json));
+}
+
+}  // namespace mslite::benchmark

@@ -1,0 +1,50 @@
+// Everything that one run of `benchmark` found out; the printed lines, the JSON and the HTML page are views of it.
+#ifndef MSLITE_BENCHMARK_RESULT_H_
+#define MSLITE_BENCHMARK_RESULT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "flags.h"
+#include "include/mslite/inspect.h"
+#include "profile.h"
+#include "statistics.h"
+
+namespace mslite::benchmark {
+
+struct TensorInfo {
+  std::string name;
+  std::vector<int64_t> shape;
+  int type = 0;
+  uint32_t crc = 0;  // CRC-32 of the bytes (outputs only)
+};
+
+struct Result {
+  std::string model;
+  int threads = 0;
+  double prepare_ms = 0;
+  double first_run_ms = 0;
+  std::vector<double> runs_ms;
+  Statistics statistics;
+  int64_t peak_memory = 0;
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  std::vector<OperatorTime> operators;
+  PlanInfo plan;
+  double peak_gflops = 0;  // of one core, measured
+  int profiled_loops = 0;
+};
+
+// CRC-32 (IEEE 802.3, as in zlib).
+uint32_t Crc32(const void *data, size_t size);
+
+// Writes --jsonFile. Returns what went wrong, or "".
+std::string WriteJson(const Result &result, const std::string &path);
+
+// Writes --htmlFile, one self-contained page. Returns what went wrong, or "".
+std::string WriteHtml(const Result &result, const std::string &path);
+
+}  // namespace mslite::benchmark
+
+#endif  // MSLITE_BENCHMARK_RESULT_H_

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""What `make demo` shows: converts the digit recogniser beside this file, measures it, and checks its accuracy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+import mslite
+
+HERE = Path(__file__).resolve().parent
+OUT = HERE.parents[1] / "build" / "demo"
+PROGRAMS = Path(sys.executable).parent
+
+
+def run(*command: str) -> None:
+    """Runs one of the installed programs; what it prints is shown only when it fails."""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
+
+
+def accuracy(model_file: Path) -> tuple[float, int]:
+    """Share of the test split that the converted model gets right, through the Python API, and its size."""
+    data = np.load(HERE / "digits_test.npz")
+    images = np.ascontiguousarray(data["images"].transpose(0, 2, 3, 1))  # the .ms file takes NHWC
+    context = mslite.Context()
+    context.cpu.thread_num = 1
+    model = mslite.Model()
+    model.build_from_file(str(model_file), mslite.ModelType.MINDIR_LITE, context)
+    inputs = model.get_inputs()
+    model.resize(inputs, [list(images.shape)])
+    inputs = model.get_inputs()
+    inputs[0].set_data_from_numpy(images)
+    (probabilities,) = model.predict(inputs)
+    right = probabilities.get_data_to_numpy().argmax(axis=1) == data["labels"]
+    return float(right.mean()), len(images)
+
+
+def main() -> None:
+    console = Console()
+    OUT.mkdir(parents=True, exist_ok=True)
+    model_file, report, page = OUT / "digits.ms", OUT / "benchmark.json", OUT / "benchmark.html"
+
+    console.print("[bold]1.[/bold] converting examples/digits/digits.onnx ...")
+    run(
+        str(PROGRAMS / "converter_lite"),
+        "--fmk=ONNX",
+        f"--modelFile={HERE / 'digits.onnx'}",
+        f"--outputFile={model_file}",
+    )
+    console.print("[bold]2.[/bold] measuring with benchmark ...")
+    run(
+        str(PROGRAMS / "benchmark"), f"--modelFile={model_file}", "--inputShapes=1,8,8,1", "--numThreads=1",
+        "--warmUpLoopCount=20", "--loopCount=200", f"--jsonFile={report}", f"--htmlFile={page}",
+    )  # fmt: skip
+    console.print("[bold]3.[/bold] running the test split through the Python API ...")
+    share, count = accuracy(model_file)
+    measured = json.loads(report.read_text())
+
+    table = Table.grid(padding=(0, 3))
+    table.add_column(style="cyan")
+    table.add_column()
+    latency = measured["latency_ms"]
+    table.add_row(
+        "latency",
+        f"{latency['median'] * 1000:.1f} µs median, {latency['p90'] * 1000:.1f} µs p90 (1 thread, {measured['isa']})",
+    )
+    table.add_row(
+        "memory",
+        f"{measured['arena_bytes'] / 1024:.1f} KiB activations, {measured['packed_weight_bytes'] / 1024:.1f} KiB weights",
+    )
+    table.add_row("accuracy", f"{share:.2%} of {count} handwritten digits it has never seen")
+    table.add_row(
+        "model",
+        f"{model_file.relative_to(Path.cwd()) if model_file.is_relative_to(Path.cwd()) else model_file} ({model_file.stat().st_size / 1024:.1f} KiB)",
+    )
+    table.add_row("report", str(page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page))
+    console.print(Panel(table, title="mslite: a digit recogniser, from ONNX to a running .ms", expand=False))
+    if share < 0.95:
+        sys.exit("The accuracy is lower than the trained model's; something is wrong.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+// What the runtime decided for a built model: kernels, memory, work. Beyond MindSpore Lite's API.
+#ifndef MSLITE_INCLUDE_MSLITE_INSPECT_H_
+#define MSLITE_INCLUDE_MSLITE_INSPECT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "include/api/model.h"
+
+namespace mslite {
+
+struct StepInfo {
+  std::string name;    // node
+  std::string op;      // operator
+  std::string kernel;  // kernel entry that runs it, e.g. "conv2d_gemm_f32_avx2"
+  int64_t flops = 0;   // floating-point operations of one run; a multiply-add counts as two
+  int64_t bytes = 0;   // bytes of activations and weights that it has to touch at least once
+};
+
+struct BufferInfo {
+  std::string tensor;
+  int64_t offset = 0;  // in the arena, in bytes
+  int64_t bytes = 0;
+  int32_t first_step = 0;
+  int32_t last_step = 0;  // inclusive
+};
+
+struct PlanInfo {
+  std::string isa;           // best instruction set that the model may use here
+  int64_t arena_bytes = 0;   // activations and workspace
+  int64_t packed_bytes = 0;  // packed weights
+  std::vector<StepInfo> steps;
+  std::vector<BufferInfo> buffers;
+};
+
+// Describes the plan for the model's present input shapes. Fails when the model is not built.
+MS_API mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info);
+
+}  // namespace mslite
+
+#endif  // MSLITE_INCLUDE_MSLITE_INSPECT_H_
