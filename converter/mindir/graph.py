@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .ops import Operator
-from .ops.enums import DataType, Format, QuantType
+from .ops.enums import DataType, Format, QuantType, WeightQuantCompressType
 from .ops.tables import QuantParam
 
 Array = npt.NDArray[np.generic]
@@ -70,6 +70,15 @@ def is_symbol(dimension: int) -> bool:
     return dimension <= SYMBOL_LIMIT
 
 
+@dataclass(frozen=True)
+class Encoding:
+    """How the stored bytes of a compressed constant are to be read (MindSpore's `Tensor` fields of these names)."""
+
+    compression: WeightQuantCompressType = WeightQuantCompressType.NONE
+    huffman: bool = False
+    clusters: tuple[float, ...] | None = None
+
+
 @dataclass(eq=False)
 class Value:
     """A tensor. `shape` is None when not even the rank is known; dimensions are sizes or symbols."""
@@ -83,8 +92,10 @@ class Value:
     producer: Node | None = None
     users: list[Node] = field(default_factory=list)
     """Every node that reads this value, once per operand."""
-    raw: bytes | None = None
+    raw: bytes | memoryview | None = None
     """The stored bytes of a constant that is not an array: strings, tensor lists, packed weights."""
+    encoding: Encoding | None = None
+    """How `raw` is compressed, when it is."""
 
     @property
     def is_constant(self) -> bool:

@@ -182,11 +182,7 @@ def attributes_of(cls: type[Any]) -> tuple[Attribute, ...]:
     return tuple(sorted(attributes, key=lambda attribute: attribute.slot))
 
 
-@dataclass_transform(
-    kw_only_default=True,
-    frozen_default=True,
-    field_specifiers=(boolean, integer, long, real, text, longs, integers, reals, vec2d, enum, named_bytes),
-)
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 def operator(
     wire_id: int,
     *,

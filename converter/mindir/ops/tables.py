@@ -70,12 +70,7 @@ def many(slot: int, table: str) -> Any:
 _T = TypeVar("_T")
 
 
-@dataclass_transform(
-    kw_only_default=True,
-    field_specifiers=(
-        boolean, integer, long, real, text, enum, double, unsigned, unsigneds, integers, reals, buffer, one, many,
-    ),
-)  # fmt: skip
+@dataclass_transform(kw_only_default=True)
 def table() -> Callable[[type[_T]], type[_T]]:
     """Declares a model-level table."""
 

@@ -1,0 +1,224 @@
+"""Between the tables of a `.ms` file and the converter's `Module`.
+
+What a file cannot say is lost on the way there: which unknown dimensions are equal, and `Node.source`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from .graph import SYMBOL_LIMIT, Array, Encoding, Graph, Module, Node, Value, is_symbol, numpy_type
+from .ms_reader import read_ms
+from .ms_writer import SIDE_FILE_LIMIT, write_ms
+from .ops.enums import DataType, WeightQuantCompressType
+from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
+from .order import CycleError, execution_order
+from .upgrade import WIRE_VERSION, upgrade
+from .wire import MindirFormatError
+
+_CONSTANT, _ACTIVATION = 0, 2
+_MAIN_NAME = "main_graph"
+
+
+def load(path: str | os.PathLike[str]) -> Module:
+    """The module in a `.ms` file. Constants are read-only views of the file. Raises MindirFormatError and OSError."""
+    try:
+        return to_module(read_ms(path))
+    except MindirFormatError as error:
+        text = str(error)
+        raise MindirFormatError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def save(module: Module, path: str | os.PathLike[str], side_file_limit: int = SIDE_FILE_LIMIT) -> list[Path]:
+    """Writes a module to a `.ms` file (and a `.msw` file where it needs one). Returns the files. Raises OSError."""
+    return write_ms(to_meta(module), path, side_file_limit)
+
+
+# ---- file to module ----
+
+
+def to_module(meta: MetaGraph) -> Module:
+    """The module that a file describes. Old files are upgraded, in place. Raises MindirFormatError."""
+    upgrade(meta)
+    tensors, nodes = meta.allTensors or [], meta.nodes or []
+    symbols = count(SYMBOL_LIMIT, -1)
+    subgraphs = meta.subGraph or [_whole_file(meta)]
+    produced = {index for node in nodes for index in node.outputIndex or ()}
+    entering = {index for subgraph in subgraphs for index in subgraph.inputIndices or ()}
+    values = [_value(t, i, i in produced or i in entering, symbols) for i, t in enumerate(tensors)]
+    taken: set[int] = set()
+    graphs = []
+    for number, subgraph in enumerate(subgraphs):
+        name = subgraph.name or _MAIN_NAME
+        graph = Graph(name.removeprefix(f"subgraph_{number}_"))
+        graph.inputs = _pick(values, subgraph.inputIndices, f"the inputs of graph {number}")
+        graph.outputs = _pick(values, subgraph.outputIndices, f"the outputs of graph {number}")
+        for index in subgraph.nodeIndices or ():
+            if index >= len(nodes) or index in taken:
+                raise MindirFormatError(f"graph {number} names node {index}, which is missing or was named before")
+            taken.add(index)
+            graph.nodes.append(_node(nodes[index], index, values))
+        try:
+            graph.nodes = execution_order(graph.nodes)
+        except CycleError as error:
+            raise MindirFormatError(f"graph {number} has a cycle through node '{error.node.name}'") from None
+        graphs.append(graph)
+    outputs = _pick(values, meta.outputIndex, "the outputs of the model") if meta.outputIndex is not None else None
+    if outputs is not None and [id(v) for v in outputs] == [id(v) for v in graphs[0].outputs]:
+        outputs = None
+    return Module(graphs, meta.name or "", meta.version or "", meta.fmkType, outputs)
+
+
+def _whole_file(meta: MetaGraph) -> SubGraph:
+    nodes = tuple(range(len(meta.nodes or ())))
+    return SubGraph(name=_MAIN_NAME, inputIndices=meta.inputIndex, outputIndices=meta.outputIndex, nodeIndices=nodes)
+
+
+def _pick(values: list[Value], indices: Iterable[int] | None, what: str) -> list[Value]:
+    result = []
+    for index in indices or ():
+        if index >= len(values):
+            raise MindirFormatError(f"{what} name tensor {index}; there are {len(values)}")
+        result.append(values[index])
+    return result
+
+
+def _node(node: CNode, index: int, values: list[Value]) -> Node:
+    name = node.name or f"node_{index}"
+    if node.primitive is None:
+        raise MindirFormatError(f"node {index} '{name}' has no operator")
+    inputs = _pick(values, node.inputIndex, f"the inputs of node {index} '{name}'")
+    outputs = _pick(values, node.outputIndex, f"the outputs of node {index} '{name}'")
+    for value in outputs:
+        if value.producer is not None:
+            raise MindirFormatError(f"tensor '{value.name}' is written by '{value.producer.name}' and by '{name}'")
+    return Node(node.primitive, name, tuple(inputs), tuple(outputs), node.quantType)
+
+
+def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[int]) -> Value:
+    name = tensor.name or f"tensor_{index}"
+    try:
+        dtype = DataType(tensor.dataType)
+    except ValueError:
+        raise MindirFormatError(f"tensor {index} '{name}' has the unknown element type {tensor.dataType}") from None
+    dims = tensor.dims
+    holds_data = tensor.data is not None and len(tensor.data) > 0
+    if dims is None and not is_activation:
+        dims = ()
+    for dim in dims or ():
+        if dim < -1:
+            raise MindirFormatError(f"tensor {index} '{name}' has the dimension {dim}")
+    fresh = iter(symbols)
+    shape = None if dims is None else tuple(dim if dim >= 0 else next(fresh) for dim in dims)
+    value = Value(name, dtype, shape, format=tensor.format, quant=tuple(tensor.quantParams or ()))
+    if holds_data or not is_activation:
+        _fill(value, tensor)
+    return value
+
+
+def _fill(value: Value, tensor: Tensor) -> None:
+    """Gives a constant its array, or its bytes where they are not simply the elements in order."""
+    stored = memoryview(tensor.data if tensor.data is not None else b"")
+    encoding = Encoding(tensor.weightQuantCompressType, tensor.enableHuffmanCode, tensor.quantClusters)
+    array = _array(value, stored) if encoding == Encoding() else None
+    if array is None:
+        value.raw = stored
+        value.encoding = encoding
+    else:
+        value.data = array
+
+
+def _array(value: Value, stored: memoryview) -> Array | None:
+    """The elements, or None when the bytes are not one element after the other."""
+    try:
+        dtype = numpy_type(value.dtype)
+    except ValueError:
+        return None
+    shape = value.shape or ()
+    size = dtype.itemsize
+    for dim in shape:
+        size *= dim
+    if not value.is_static or size != len(stored):
+        return None
+    array: Array = np.frombuffer(stored, dtype).reshape(shape)
+    return array if array.flags.aligned else array.copy()
+
+
+# ---- module to file ----
+
+
+def to_meta(module: Module) -> MetaGraph:
+    """The tables that describe a module. Tensors stand in the order in which execution meets them."""
+    index_of: dict[int, int] = {}
+    tensors: list[Tensor] = []
+
+    def indices(values: Iterable[Value]) -> tuple[int, ...]:
+        for value in values:
+            if id(value) not in index_of:
+                index_of[id(value)] = len(tensors)
+                tensors.append(_tensor(value))
+        return tuple(index_of[id(value)] for value in values)
+
+    nodes: list[CNode] = []
+    subgraphs = []
+    for number, graph in enumerate(module.graphs):
+        inputs = indices(graph.inputs)
+        first = len(nodes)
+        for node in graph.nodes:
+            nodes.append(
+                CNode(
+                    name=node.name,
+                    primitive=node.op,
+                    inputIndex=indices(node.inputs),
+                    outputIndex=indices(node.outputs),
+                    quantType=node.quant_type,
+                )
+            )
+        subgraphs.append(
+            SubGraph(
+                name=f"subgraph_{number}_{graph.name or _MAIN_NAME}",
+                inputIndices=inputs,
+                outputIndices=indices(graph.outputs),
+                nodeIndices=tuple(range(first, len(nodes))),
+                tensorIndices=tuple(sorted(set(indices(list(graph.values()))))),
+            )
+        )
+    outputs = module.outputs if module.outputs is not None else module.main.outputs
+    return MetaGraph(
+        name=module.name or None,
+        version=module.version or WIRE_VERSION,
+        fmkType=module.framework,
+        inputIndex=indices(module.main.inputs),
+        outputIndex=indices(outputs),
+        nodes=nodes,
+        allTensors=tensors,
+        subGraph=subgraphs,
+    )
+
+
+def _tensor(value: Value) -> Tensor:
+    constant = value.is_constant and value.producer is None
+    data = value.raw if value.raw is not None else None
+    if value.data is not None:
+        array = (
+            value.data if value.data.dtype.byteorder != ">" else value.data.astype(value.data.dtype.newbyteorder("<"))
+        )
+        data = array.data if array.size else memoryview(b"")
+    encoding = value.encoding or Encoding()
+    return Tensor(
+        name=value.name,
+        nodeType=_CONSTANT if constant else _ACTIVATION,
+        dataType=value.dtype,
+        dims=None if value.shape is None else tuple(-1 if is_symbol(dim) else dim for dim in value.shape),
+        format=value.format,
+        data=data,
+        quantParams=list(value.quant) or None,
+        quantClusters=encoding.clusters,
+        enableHuffmanCode=encoding.huffman,
+        weightQuantCompressType=WeightQuantCompressType(encoding.compression),
+    )
