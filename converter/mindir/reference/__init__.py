@@ -1,0 +1,13 @@
+"""NumPy references of the operators, and the cases that every kernel is tested with; one module per family."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from ._declare import CASES, REFERENCES, Array, Case, Inputs
+
+for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+    importlib.import_module(f"{__name__}.{_module}")
+
+__all__ = ["CASES", "REFERENCES", "Array", "Case", "Inputs"]

@@ -1,0 +1,81 @@
+"""How references and test cases are declared.
+
+    @reference("Abs")
+    def absolute(op: ops.Abs, inputs: Inputs) -> list[Array]:
+        return [np.abs(inputs[0])]
+
+    case("Abs", ops.Abs(), [normal(2, 3)])
+
+A reference is the meaning of an operator, written for clarity in NumPy, floats in float64. Kernels are tested against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..ops import OPERATORS, Operator
+
+Array = npt.NDArray[Any]
+Inputs = Sequence[Array | None]
+Reference = Callable[[Any, Inputs], list[Array]]
+
+REFERENCES: dict[str, Reference] = {}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of an operator: `inputs` in wire order, None for an absent operand; `constants` are those known when the
+    kernel is prepared. Floats agree within `tolerance` times the largest magnitude of the expected output."""
+
+    name: str
+    op: Operator
+    inputs: tuple[Array | None, ...]
+    constants: tuple[int, ...] = ()
+    tolerance: float = 1e-5
+
+
+CASES: list[Case] = []
+
+_Function = TypeVar("_Function", bound=Reference)
+
+
+def reference(*operators: str) -> Callable[[_Function], _Function]:
+    """Declares the reference of the named operators."""
+
+    def declare(function: _Function) -> _Function:
+        for name in operators:
+            if name not in OPERATORS or name in REFERENCES:
+                raise TypeError(f"reference of {name} is declared twice, or there is no such operator")
+            REFERENCES[name] = function
+        return function
+
+    return declare
+
+
+def case(
+    label: str,
+    op: Operator,
+    inputs: Sequence[Array | None],
+    constants: Sequence[int] = (),
+    tolerance: float = 1e-5,
+) -> None:
+    """Declares a test case of `op`, called `<operator>-<label>`."""
+    CASES.append(Case(f"{op.name}-{label}", op, tuple(inputs), tuple(constants), tolerance))
+
+
+_GENERATOR = np.random.default_rng(20240229)
+
+
+def normal(*shape: int) -> Array:
+    """float32 numbers of mean 0 and deviation 1, the same in every run."""
+    return _GENERATOR.standard_normal(shape).astype(np.float32)
+
+
+def integers(low: int, high: int, *shape: int, dtype: npt.DTypeLike = np.int32) -> Array:
+    """Integers in [low, high), the same in every run."""
+    return _GENERATOR.integers(low, high, shape).astype(dtype)

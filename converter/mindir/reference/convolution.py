@@ -1,0 +1,211 @@
+"""References of the convolutions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ops import convolution as ops
+from ..ops.enums import ActivationType, PadMode
+from ._declare import Array, Inputs, case, normal, reference
+from .matmul import fused_activation
+
+
+def resolved_pads(op: ops.Conv2DFusion, size: tuple[int, int], kernel: tuple[int, int]) -> list[tuple[int, int]]:
+    """(before, after) of height and width. SAME gives ceil(size / stride) windows, the odd element behind."""
+    if op.pad_mode == PadMode.VALID:
+        return [(0, 0), (0, 0)]
+    if op.pad_mode == PadMode.PAD:
+        top, bottom, left, right = op.pad_list or (0, 0, 0, 0)
+        return [(top, bottom), (left, right)]
+    stride, dilation = op.stride or (1, 1), op.dilation or (1, 1)
+    pads = []
+    for i in range(2):
+        span = (kernel[i] - 1) * dilation[i] + 1
+        total = max(0, (-(-size[i] // stride[i]) - 1) * stride[i] + span - size[i])
+        pads.append((total // 2, total - total // 2))
+    return pads
+
+
+def padded(x: Array, pads: list[tuple[int, int]]) -> Array:
+    """x with zeros around height and width; negative padding cuts."""
+    x = np.pad(x, [(0, 0), *((max(0, before), max(0, after)) for before, after in pads), (0, 0)])
+    (top, bottom), (left, right) = ((max(0, -before), max(0, -after)) for before, after in pads)
+    return x[:, top : x.shape[1] - bottom, left : x.shape[2] - right]
+
+
+def windows(x: Array, kernel: tuple[int, int], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
+    """[batch, oh, ow, kh, kw, channels]: every window of the padded x."""
+    span = [(kernel[i] - 1) * dilation[i] + 1 for i in range(2)]
+    view = np.lib.stride_tricks.sliding_window_view(x, span, axis=(1, 2))
+    view = view[:, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
+    return np.moveaxis(view, 3, 5)
+
+
+@reference("Conv2DFusion", "Conv2DAddFusion")
+def convolution(op: ops.Conv2DFusion, inputs: Inputs) -> list[Array]:
+    """y[b, i, j, o] = sum over window and channels of x * weight[o], plus bias and residual, then the activation."""
+    x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
+    kernel = (weight.shape[1], weight.shape[2])
+    pads = resolved_pads(op, (x.shape[1], x.shape[2]), kernel)
+    view = windows(padded(x, pads), kernel, op.stride or (1, 1), op.dilation or (1, 1))
+    group = op.group or 1
+    parts = [
+        np.einsum("bijhwc,ohwc->bijo", x_part, weight_part, optimize=True)
+        for x_part, weight_part in zip(np.split(view, group, axis=5), np.split(weight, group), strict=True)
+    ]
+    y = np.concatenate(parts, axis=3)
+    for extra in inputs[2:]:
+        y = y if extra is None else y + extra
+    return [fused_activation(op.activation_type, y).astype(np.float32)]
+
+
+@reference("AdderFusion")
+def adder(op: ops.AdderFusion, inputs: Inputs) -> list[Array]:
+    """y = -sum |x - weight| + bias; padding is zeros that count."""
+    x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
+    plain = ops.Conv2DFusion(stride=op.stride, dilation=op.dilation, pad_mode=op.pad_mode, pad_list=op.pad_list)
+    kernel = (weight.shape[1], weight.shape[2])
+    pads = resolved_pads(plain, (x.shape[1], x.shape[2]), kernel)
+    view = windows(padded(x, pads), kernel, op.stride or (1, 1), op.dilation or (1, 1))
+    y = -np.abs(view[:, :, :, None] - weight).sum(axis=(4, 5, 6))
+    if len(inputs) > 2:
+        y = y + inputs[2]
+    return [fused_activation(op.activation_type, y).astype(np.float32)]
+
+
+@reference("Conv2dTransposeFusion")
+def transposed_convolution(op: ops.Conv2dTransposeFusion, inputs: Inputs) -> list[Array]:
+    """Every input element spreads weight[in] over a window of the output; padding is cut off the sum."""
+    x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
+    stride, dilation, extra = op.stride or (1, 1), op.dilation or (1, 1), op.output_paddings or (0, 0)
+    group = op.group or 1
+    kernel = weight.shape[1:3]
+    full = [(x.shape[1 + i] - 1) * stride[i] + (kernel[i] - 1) * dilation[i] + 1 for i in range(2)]
+    out = weight.shape[3] * group
+    y = np.zeros((x.shape[0], full[0] + extra[0], full[1] + extra[1], out))
+    weights = np.split(weight, group)
+    for h in range(kernel[0]):
+        for w in range(kernel[1]):
+            spread = [part @ weights[i][:, h, w] for i, part in enumerate(np.split(x, group, axis=3))]
+            rows = slice(h * dilation[0], h * dilation[0] + (x.shape[1] - 1) * stride[0] + 1, stride[0])
+            columns = slice(w * dilation[1], w * dilation[1] + (x.shape[2] - 1) * stride[1] + 1, stride[1])
+            y[:, rows, columns] += np.concatenate(spread, axis=3)
+    if op.pad_mode == PadMode.PAD:
+        top, bottom, left, right = op.pad_list or (0, 0, 0, 0)
+    elif op.pad_mode == PadMode.SAME:
+        total = [max(0, full[i] - x.shape[1 + i] * stride[i]) for i in range(2)]
+        top, left = total[0] // 2, total[1] // 2
+        bottom, right = total[0] - top, total[1] - left
+        missing = [max(0, x.shape[1 + i] * stride[i] - full[i]) for i in range(2)]
+        y = np.pad(y, [(0, 0), (0, missing[0]), (0, missing[1]), (0, 0)])
+    else:
+        top = bottom = left = right = 0
+    y = y[:, top : y.shape[1] - bottom, left : y.shape[2] - right]
+    if len(inputs) > 2:
+        y = y + inputs[2]
+    return [fused_activation(op.activation_type, y).astype(np.float32)]
+
+
+def _convolution_case(
+    label: str,
+    image: tuple[int, int, int, int],
+    out: int,
+    kernel: tuple[int, int],
+    *,
+    stride: tuple[int, int] = (1, 1),
+    dilation: tuple[int, int] = (1, 1),
+    pads: tuple[int, int, int, int] | None = None,
+    mode: PadMode = PadMode.PAD,
+    group: int = 1,
+    activation: ActivationType = ActivationType.NO_ACTIVATION,
+    bias: bool = True,
+    tolerance: float = 1e-5,
+) -> None:
+    op = ops.Conv2DFusion(
+        kernel_size=kernel,
+        stride=stride,
+        dilation=dilation,
+        pad_mode=mode,
+        pad_list=pads,
+        group=group,
+        in_channel=image[3],
+        out_channel=out,
+        activation_type=activation,
+    )
+    inputs = [normal(*image), normal(out, *kernel, image[3] // group)] + ([normal(out)] if bias else [])
+    case(label, op, inputs, range(1, len(inputs)), tolerance)
+
+
+_R, _R6, _HS = ActivationType.RELU, ActivationType.RELU6, ActivationType.HSWISH
+_convolution_case("1x1", (1, 7, 9, 16), 24, (1, 1), activation=_R)
+_convolution_case("1x1-prime", (2, 5, 7, 13), 11, (1, 1), bias=False)
+_convolution_case("1x1-stride", (1, 9, 9, 8), 12, (1, 1), stride=(2, 2))
+_convolution_case("1x1-wide", (1, 14, 14, 96), 136, (1, 1), activation=_R6)
+_convolution_case("1x1-deep", (1, 3, 3, 1100), 40, (1, 1))
+_convolution_case("3x3", (1, 8, 10, 8), 16, (3, 3), pads=(1, 1, 1, 1), activation=_R)
+_convolution_case("3x3-prime", (2, 11, 13, 7), 19, (3, 3), pads=(1, 1, 1, 1))
+_convolution_case("3x3-winograd", (1, 20, 22, 32), 48, (3, 3), pads=(1, 1, 1, 1), activation=_R6, tolerance=4e-5)
+_convolution_case("3x3-valid", (2, 17, 15, 24), 33, (3, 3), mode=PadMode.VALID, tolerance=4e-5)
+_convolution_case("3x3-small-image", (1, 7, 7, 130), 140, (3, 3), pads=(1, 1, 1, 1), tolerance=4e-5)
+_convolution_case("3x3-first", (1, 19, 23, 3), 32, (3, 3), stride=(2, 2), mode=PadMode.SAME, activation=_HS)
+_convolution_case("7x7-first", (1, 31, 29, 3), 16, (7, 7), stride=(2, 2), pads=(3, 3, 3, 3), activation=_R)
+_convolution_case("5x5-uneven", (1, 12, 9, 6), 10, (5, 4), stride=(1, 2), pads=(2, 1, 0, 3))
+_convolution_case("dilated", (1, 15, 14, 9), 12, (3, 3), dilation=(2, 3), pads=(2, 2, 3, 3))
+_convolution_case("same-even", (1, 8, 8, 5), 6, (4, 4), stride=(2, 2), mode=PadMode.SAME)
+_convolution_case("1d", (1, 1, 40, 12), 20, (1, 5), stride=(1, 2), pads=(0, 0, 2, 2))
+_convolution_case("groups", (1, 9, 8, 24), 36, (3, 3), pads=(1, 1, 1, 1), group=3, activation=_R)
+_convolution_case("many-groups", (1, 6, 7, 32), 64, (3, 3), pads=(1, 1, 1, 1), group=16)
+_convolution_case("groups-1x1", (2, 5, 6, 40), 60, (1, 1), group=4)
+_convolution_case("multiplier", (1, 9, 9, 6), 18, (3, 3), pads=(1, 1, 1, 1), group=6)
+_convolution_case("depthwise", (1, 13, 15, 40), 40, (3, 3), pads=(1, 1, 1, 1), group=40, activation=_R6)
+_convolution_case("depthwise-prime", (2, 11, 7, 37), 37, (3, 3), pads=(1, 1, 1, 1), group=37)
+_convolution_case("depthwise-stride", (1, 14, 15, 24), 24, (3, 3), stride=(2, 2), mode=PadMode.SAME, group=24)
+_convolution_case("depthwise-5x5", (1, 14, 14, 17), 17, (5, 5), pads=(2, 2, 2, 2), group=17, activation=_HS)
+_convolution_case("depthwise-5x5-stride", (1, 14, 13, 8), 8, (5, 5), stride=(2, 2), pads=(2, 2, 2, 2), group=8)
+_convolution_case("depthwise-dilated", (1, 16, 17, 12), 12, (3, 3), dilation=(2, 2), pads=(2, 2, 2, 2), group=12)
+_convolution_case("depthwise-large", (1, 9, 9, 10), 10, (9, 3), pads=(4, 4, 1, 1), group=10, bias=False)
+_convolution_case("depthwise-padding", (1, 2, 3, 5), 5, (3, 3), pads=(3, 3, 3, 3), group=5)
+_convolution_case("cropped", (1, 9, 9, 4), 6, (3, 3), pads=(-1, 2, -2, 1))
+
+for _label, _image, _out, _kernel, _tolerance in (
+    ("1x1", (1, 6, 7, 20), 18, 1, 1e-5),
+    ("3x3", (2, 9, 9, 16), 16, 3, 4e-5),
+):
+    case(
+        f"residual-{_label}",
+        ops.Conv2DAddFusion(pad_list=(_kernel // 2,) * 4, activation_type=ActivationType.RELU),
+        [normal(*_image), normal(_out, _kernel, _kernel, _image[3]), normal(_out), normal(*_image[:3], _out)],
+        (1, 2),
+        _tolerance,
+    )
+
+case(
+    "same",
+    ops.AdderFusion(pad_mode=PadMode.SAME, stride=(2, 2), activation_type=ActivationType.RELU),
+    [normal(1, 7, 8, 5), normal(6, 3, 3, 5), normal(6)],
+    (1, 2),
+)
+
+for _label, _transposed, _image, _weight in (
+    ("stride", ops.Conv2dTransposeFusion(stride=(2, 2), pad_list=(1, 1, 1, 1)), (1, 5, 6, 8), (8, 4, 4, 12)),
+    ("same", ops.Conv2dTransposeFusion(stride=(2, 2), pad_mode=PadMode.SAME), (2, 5, 4, 7), (7, 3, 3, 5)),
+    ("same-small", ops.Conv2dTransposeFusion(stride=(3, 3), pad_mode=PadMode.SAME), (1, 4, 4, 3), (3, 2, 2, 5)),
+    ("valid", ops.Conv2dTransposeFusion(stride=(2, 1), pad_mode=PadMode.VALID), (1, 5, 4, 7), (7, 3, 2, 5)),
+    ("blocks", ops.Conv2dTransposeFusion(stride=(2, 2)), (1, 6, 5, 16), (16, 2, 2, 10)),
+    (
+        "extra",
+        ops.Conv2dTransposeFusion(stride=(2, 3), pad_list=(1, 0, 1, 2), output_paddings=(1, 2)),
+        (1, 4, 5, 6),
+        (6, 3, 5, 4),
+    ),
+    ("dilated", ops.Conv2dTransposeFusion(dilation=(2, 2), pad_list=(1, 1, 1, 1)), (1, 6, 6, 4), (4, 3, 3, 6)),
+    (
+        "groups",
+        ops.Conv2dTransposeFusion(stride=(2, 2), group=3, activation_type=ActivationType.RELU),
+        (1, 4, 4, 6),
+        (6, 3, 3, 5),
+    ),
+    ("depthwise", ops.Conv2dTransposeFusion(stride=(2, 2), group=9, pad_list=(1, 1, 1, 1)), (1, 5, 5, 9), (9, 4, 4, 1)),
+):
+    _channels = _weight[3] * (_transposed.group or 1)
+    case(_label, _transposed, [normal(*_image), normal(*_weight), normal(_channels)], (1, 2))
