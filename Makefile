@@ -58,3 +58,22 @@ FORCE:
 
 clean:
 	rm -rf build build-* dist build.log
+
+# ---- speed beside the peers; needs ../shared/bench and a quiet machine ----------------------------------------------
+
+# The standard-size networks, exported from PyTorch, and a virtual environment with every peer.
+PEERS := $(BUILD)/peers-venv/bin/python
+$(BUILD)/peers-venv/ready:
+	@test -d ../shared/bench || { echo "bench-peers needs ../shared/bench, which makes the networks."; exit 1; }
+	@mkdir -p $(BUILD) && python3 -m venv $(BUILD)/peers-venv
+	@$(PEERS) -m pip install -q torch==2.13.0 && $(PEERS) -m pip install -q --no-deps torchvision timm
+	@$(PEERS) -m pip install -q huggingface_hub safetensors pyyaml pillow onnx onnxscript onnxruntime openvino MNN ncnn pnnx ai-edge-litert
+	@touch $@
+
+$(BUILD)/bench-models: $(BUILD)/peers-venv/ready
+	@$(PEERS) ../shared/bench/make_bench_models.py $@
+
+.PHONY: bench-peers
+bench-peers: $(BUILD)/bench-models
+	@$(PEERS) -m pip install -q .
+	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)

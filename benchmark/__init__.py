@@ -1,0 +1,1 @@
+"""Python side of the benchmark room: comparison with other runtimes."""

@@ -1,0 +1,54 @@
+"""`python -m mslite.benchmark.peers MODELS --out build`: measures mslite against its peers on every ONNX file in a folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from .measure import Row, measure_all, processor
+from .report import geometric_mean, ratios, write_html, write_json, write_markdown
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m mslite.benchmark.peers", description=__doc__)
+    parser.add_argument("models", type=Path, help="folder of ONNX files with fixed shapes")
+    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_peers.{json,md,html}")
+    parser.add_argument("--threads", default="1,2", help="thread counts (1,2)")
+    parser.add_argument("--networks", default="", help="only these, separated by commas")
+    parser.add_argument("--rounds", type=int, default=7, help="turns that each runtime gets (7)")
+    parser.add_argument("--seconds", type=float, default=0.7, help="length of a turn (0.7)")
+    options = parser.parse_args()
+    wanted = set(filter(None, options.networks.split(",")))
+    models = [path for path in sorted(options.models.glob("*.onnx")) if not wanted or path.stem in wanted]
+    if not models:
+        print(f"{options.models} holds no ONNX file{' of these names' if wanted else ''}.", file=sys.stderr)
+        return 1
+    console = Console()
+
+    def show(row: Row) -> None:
+        found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
+        doubt = "  [red]differs[/red]" if row.cosine is not None and row.cosine < 0.999 else ""
+        console.print(f"{row.network:28} {row.threads} thread(s)  {row.runtime:12} {found}{doubt}", highlight=False)
+
+    threads = [int(count) for count in options.threads.split(",")]
+    rows, versions = measure_all(models, threads, options.rounds, options.seconds, show)
+    options.out.mkdir(parents=True, exist_ok=True)
+    machine = processor()
+    write_json(rows, options.out / "bench_peers.json")
+    write_markdown(rows, versions, machine, options.out / "bench_peers.md")
+    write_html(rows, versions, machine, options.out / "bench_peers.html")
+    for count in threads:
+        found = ratios(rows, "mslite", count)
+        if found:
+            worst = max(found, key=lambda network: found[network])
+            mean = geometric_mean(list(found.values()))
+            console.print(f"{count} thread(s): {mean:.2f}x onnxruntime; slowest {worst} {found[worst]:.2f}x")
+    console.print(f"Wrote {options.out / 'bench_peers.json'}, .md and .html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

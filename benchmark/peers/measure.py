@@ -1,0 +1,169 @@
+"""Runs every runtime on every network, interleaved: round by round each runtime gets its turn, so that a slow minute of the
+machine falls on all of them alike. A runtime's figure is the median over rounds of its median run."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+from .runtimes import RUNTIMES
+
+REFERENCE = "onnxruntime"
+
+
+@dataclass
+class Row:
+    """What one runtime does on one network with one thread count."""
+
+    network: str
+    threads: int
+    runtime: str
+    median_ms: float | None = None
+    rounds_ms: list[float] = field(default_factory=list)
+    cosine: float | None = None
+    """Cosine of the first output with the reference runtime's."""
+    error: str = ""
+
+
+class Worker:
+    """A runtime in a process of its own."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mslite.benchmark.peers.worker"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+
+    def ask(self, command: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            self.process.stdin.write(json.dumps(command) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            return {"error": f"the process ended with status {self.process.wait()}"}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def make_inputs(model: Path, path: Path) -> None:
+    """Seeded inputs for every graph input: normal numbers, token numbers below 1000, masks of ones."""
+    rng = np.random.default_rng(7)
+    graph = onnx.load(str(model), load_external_data=False).graph
+    known = {tensor.name for tensor in graph.initializer}
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for value in graph.input:
+        if value.name in known:
+            continue
+        tensor = value.type.tensor_type
+        shape = [dim.dim_value or 1 for dim in tensor.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        if np.issubdtype(dtype, np.floating):
+            arrays[value.name] = rng.standard_normal(shape).astype(dtype)
+        else:
+            high = 2 if "mask" in value.name else 1000
+            arrays[value.name] = rng.integers(1 if high == 2 else 0, high, shape).astype(dtype)
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+
+
+def cosine(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+    x, y = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
+    if x.size != y.size:
+        return 0.0
+    return float(x @ y / max(float(np.linalg.norm(x) * np.linalg.norm(y)), 1e-300))
+
+
+def measure(
+    model: Path, threads: int, runtimes: list[str], rounds: int, seconds: float, versions: dict[str, str]
+) -> list[Row]:
+    """All runtimes on one network with one thread count."""
+    rows = {name: Row(model.stem, threads, name) for name in runtimes}
+    workers: dict[str, Worker] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = Path(folder) / "inputs.npz"
+        make_inputs(model, inputs)
+        work = Path(folder)
+        try:
+            for name in runtimes:
+                worker = Worker()
+                request = {"runtime": name, "model": str(model), "work": str(work), "threads": threads}
+                answer = worker.ask({"load": {**request, "inputs": str(inputs)}})
+                if "error" in answer:
+                    rows[name].error = answer["error"]
+                    worker.close()
+                    continue
+                workers[name] = worker
+                versions[name] = answer["version"]
+            compare(workers, rows, work)
+            for _ in range(rounds):
+                for name, worker in list(workers.items()):
+                    answer = worker.ask({"run": {"seconds": seconds, "most": 500}})
+                    if "error" in answer:
+                        rows[name].error = answer["error"]
+                        workers.pop(name).close()
+                        continue
+                    rows[name].rounds_ms.append(statistics.median(answer["times_ms"]))
+                    time.sleep(0.02)  # let spinning threads of this runtime go to sleep before the next one starts
+        finally:
+            for worker in workers.values():
+                worker.close()
+    for row in rows.values():
+        if row.rounds_ms and not row.error:
+            row.median_ms = statistics.median(row.rounds_ms)
+    return list(rows.values())
+
+
+def compare(workers: dict[str, Worker], rows: dict[str, Row], work: Path) -> None:
+    """Fills in how close each runtime's first output is to the reference runtime's."""
+    outputs: dict[str, npt.NDArray[Any]] = {}
+    for name, worker in workers.items():
+        file = work / f"{name}.npz"
+        if "error" not in worker.ask({"save": str(file)}):
+            with np.load(file) as arrays:
+                outputs[name] = arrays["arr_0"]
+    if REFERENCE in outputs:
+        for name, output in outputs.items():
+            rows[name].cosine = cosine(output, outputs[REFERENCE])
+
+
+def measure_all(
+    models: list[Path], thread_counts: list[int], rounds: int, seconds: float, report: Callable[[Row], None]
+) -> tuple[list[Row], dict[str, str]]:
+    """Every network with every thread count; the rows, and the versions of the runtimes that ran."""
+    rows: list[Row] = []
+    versions: dict[str, str] = {}
+    for model in models:
+        for threads in thread_counts:
+            for row in measure(model, threads, list(RUNTIMES), rounds, seconds, versions):
+                rows.append(row)
+                report(row)
+    return rows, versions
+
+
+def processor() -> str:
+    """The processor's name, its widest vector extension and the cores that this process may use."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    name = next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "?")
+    widest = "AVX-512" if " avx512f" in text else "AVX2" if " avx2" in text else "no AVX2"
+    vnni = " with VNNI" if "avx512_vnni" in text else ""
+    return f"{name}, {widest}{vnni}, {len(os.sched_getaffinity(0))} cores"

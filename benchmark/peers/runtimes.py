@@ -1,0 +1,202 @@
+"""One adapter per runtime: load an ONNX file (or what was made from it), run it once.
+
+Every adapter takes the model's ONNX file, a folder for files it makes on the way, the inputs and a thread count. It raises
+`ImportError` when its package is not installed, and anything else when it cannot take the model; both are reported.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Inputs = dict[str, npt.NDArray[Any]]
+
+
+class Runtime(ABC):
+    """A loaded model in one runtime. `package` is the distribution that its version is asked of."""
+
+    package: str
+
+    @abstractmethod
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None: ...
+
+    @abstractmethod
+    def run(self) -> list[npt.NDArray[Any]]:
+        """One inference; the outputs in the order of the ONNX graph, in ONNX's layout."""
+
+    @classmethod
+    def version(cls) -> str:
+        return version(cls.package)
+
+
+class Mslite(Runtime):
+    package = "mslite"
+
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+        import mslite
+
+        converted = work / f"{model.stem}.ms"
+        if not converted.exists():
+            converter = mslite.Converter()
+            converter.input_format = mslite.Format.NCHW
+            converter.convert(mslite.FmkType.ONNX, str(model), str(converted))
+        context = mslite.Context()
+        context.cpu.thread_num = threads
+        self.model = mslite.Model()
+        self.model.build_from_file(str(converted), mslite.ModelType.MINDIR_LITE, context)
+        self.inputs = self.model.get_inputs()
+        for tensor in self.inputs:
+            tensor.set_data_from_numpy(np.ascontiguousarray(inputs[tensor.name]))
+
+    def run(self) -> list[npt.NDArray[Any]]:
+        return [output.get_data_to_numpy() for output in self.model.predict(self.inputs)]
+
+
+class OnnxRuntime(Runtime):
+    package = "onnxruntime"
+
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self.inputs = inputs
+
+    def run(self) -> list[npt.NDArray[Any]]:
+        outputs: list[npt.NDArray[Any]] = self.session.run(None, self.inputs)
+        return outputs
+
+
+class OpenVino(Runtime):
+    package = "openvino"
+
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+        import openvino
+
+        core = openvino.Core()
+        settings = {
+            "INFERENCE_NUM_THREADS": threads,
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_PRECISION_HINT": "f32",
+            "NUM_STREAMS": 1,
+        }
+        self.request = core.compile_model(str(model), "CPU", settings).create_infer_request()
+        self.inputs = inputs
+
+    def run(self) -> list[npt.NDArray[Any]]:
+        return list(self.request.infer(self.inputs).values())
+
+
+class Mnn(Runtime):
+    package = "MNN"
+
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+        import MNN.expr as expression
+        import MNN.nn as network
+
+        converted = work / f"{model.stem}.mnn"
+        if not converted.exists():
+            command = [str(Path(sys.executable).parent / "mnnconvert"), "-f", "ONNX", "--modelFile", str(model)]
+            subprocess.run([*command, "--MNNModel", str(converted), "--bizCode", "x"], check=True, capture_output=True)
+        runtime = network.create_runtime_manager(({"backend": "CPU", "precision": "high", "numThread": threads},))
+        import onnx
+
+        outputs = [value.name for value in onnx.load(str(model), load_external_data=False).graph.output]
+        self.module = network.load_module_from_file(str(converted), list(inputs), outputs, runtime_manager=runtime)
+        self.variables = []
+        for array in inputs.values():
+            data = array.astype(np.int32) if array.dtype == np.int64 else array
+            kind = expression.int if data.dtype == np.int32 else expression.float
+            self.variables.append(expression.const(data, list(data.shape), expression.NCHW, kind))
+
+    def run(self) -> list[npt.NDArray[Any]]:
+        return [output.read() for output in self.module.forward(self.variables)]
+
+
+class Ncnn(Runtime):
+    package = "ncnn"
+
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+        import ncnn
+
+        param = work / f"{model.stem}.ncnn.param"
+        if not param.exists():
+            pnnx = Path(sys.executable).parent / "pnnx"
+            copy = work / model.name
+            copy.write_bytes(model.read_bytes())
+            shapes = ",".join(
+                str(list(array.shape)).replace(" ", "") + ("i64" if array.dtype == np.int64 else "")
+                for array in inputs.values()
+            )
+            subprocess.run(
+                [str(pnnx), str(copy), f"inputshape={shapes}", "fp16=0"], check=True, capture_output=True, cwd=work
+            )
+        self.net = ncnn.Net()
+        self.net.opt.num_threads = threads
+        self.net.opt.use_fp16_storage = self.net.opt.use_fp16_packed = self.net.opt.use_fp16_arithmetic = False
+        if self.net.load_param(str(param)) != 0 or self.net.load_model(str(param.with_suffix(".bin"))) != 0:
+            raise RuntimeError(f"ncnn does not load {param.name}")
+        self.inputs = [
+            ncnn.Mat(np.ascontiguousarray(array[0].astype(np.int32) if array.dtype == np.int64 else array[0])).clone()
+            for array in inputs.values()
+        ]
+
+    def run(self) -> list[npt.NDArray[Any]]:
+        extractor = self.net.create_extractor()
+        for name, data in zip(self.net.input_names(), self.inputs, strict=True):
+            extractor.input(name, data)
+        outputs = []
+        for name in self.net.output_names():
+            status, output = extractor.extract(name)
+            if status != 0:
+                raise RuntimeError(f"ncnn fails with status {status} at {name}")
+            outputs.append(np.array(output)[None])
+        return outputs
+
+
+class LiteRt(Runtime):
+    """Runs `<model>.tflite` where that stands beside the ONNX file: LiteRT does not read ONNX."""
+
+    package = "ai-edge-litert"
+
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+        from ai_edge_litert.interpreter import Interpreter
+
+        converted = model.with_suffix(".tflite")
+        if not converted.exists():
+            raise FileNotFoundError(f"there is no {converted.name} beside {model.name}; LiteRT does not read ONNX")
+        self.interpreter = Interpreter(str(converted), num_threads=threads)
+        self.interpreter.allocate_tensors()
+        for detail, array in zip(self.interpreter.get_input_details(), inputs.values(), strict=True):
+            data = array
+            if array.ndim == 4 and tuple(detail["shape"]) != array.shape:
+                data = array.transpose(0, 2, 3, 1)
+            self.interpreter.set_tensor(detail["index"], np.ascontiguousarray(data.astype(detail["dtype"])))
+        self.outputs = [detail["index"] for detail in self.interpreter.get_output_details()]
+
+    def run(self) -> list[npt.NDArray[Any]]:
+        self.interpreter.invoke()
+        return [self.interpreter.get_tensor(index) for index in self.outputs]
+
+
+RUNTIMES: dict[str, type[Runtime]] = {
+    "mslite": Mslite,
+    "onnxruntime": OnnxRuntime,
+    "openvino": OpenVino,
+    "MNN": Mnn,
+    "ncnn": Ncnn,
+    "litert": LiteRt,
+}
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+"""Idle OpenMP threads sleep, so that one runtime does not disturb the next."""
