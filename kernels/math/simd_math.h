@@ -1,0 +1,185 @@
+/* Functions of float32 vectors, over the vocabulary of simd/simd.h. No library call and no table: the same source gives
+ * the scalar and every vector form, within 2.5 units in the last place (the scalar form, which has no fused multiply-add,
+ * included). Polynomials are minimax fits (Lawson's weighting) on the stated interval. NaN stays NaN everywhere. */
+#ifndef MSLITE_SIMD_MATH_H
+#define MSLITE_SIMD_MATH_H
+
+#include <math.h>
+
+#include "simd/simd.h"
+
+#if SIMD_WIDTH == 1
+SIMD_INLINE simd_f32 math_sqrt(simd_f32 x) { return sqrtf(x); }
+SIMD_INLINE simd_f32 math_floor(simd_f32 x) { return floorf(x); }
+SIMD_INLINE simd_f32 math_ceil(simd_f32 x) { return ceilf(x); }
+SIMD_INLINE simd_f32 math_round(simd_f32 x) { return rintf(x); }
+SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return (int32_t)((uint32_t)x << 23); }
+#else
+#define MATH_BY_LANE(name, function)                                     \
+  SIMD_INLINE simd_f32 name(simd_f32 x) {                                \
+    simd_f32 r;                                                          \
+    for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = function(x[i]);          \
+    return r;                                                            \
+  }
+MATH_BY_LANE(math_sqrt, __builtin_sqrtf)
+MATH_BY_LANE(math_floor, __builtin_floorf)
+MATH_BY_LANE(math_ceil, __builtin_ceilf)
+MATH_BY_LANE(math_round, __builtin_rintf) /* half to even */
+#undef MATH_BY_LANE
+SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return x << 23; }
+#endif
+
+SIMD_INLINE simd_f32 math_abs(simd_f32 x) { return simd_as_f32(simd_as_i32(x) & simd_set_i32(0x7fffffff)); }
+
+/* The magnitude of `x` with the sign of `sign`. */
+SIMD_INLINE simd_f32 math_copysign(simd_f32 x, simd_f32 sign) {
+  const simd_i32 bit = simd_set_i32(INT32_MIN);
+  return simd_as_f32((simd_as_i32(x) & ~bit) | (simd_as_i32(sign) & bit));
+}
+
+/* The larger and the smaller; NaN when either is NaN. */
+SIMD_INLINE simd_f32 math_max(simd_f32 a, simd_f32 b) {
+  return simd_select(simd_equal(a, a), simd_select(simd_less(b, a), a, b), a);
+}
+SIMD_INLINE simd_f32 math_min(simd_f32 a, simd_f32 b) {
+  return simd_select(simd_equal(a, a), simd_select(simd_less(a, b), a, b), a);
+}
+
+/* x limited to [low, high]; NaN stays. */
+SIMD_INLINE simd_f32 math_clamp(simd_f32 x, simd_f32 low, simd_f32 high) {
+  x = simd_select(simd_less(x, low), low, x);
+  return simd_select(simd_less(high, x), high, x);
+}
+
+/* x = n ln2 + r with |r| <= ln2 / 2: gives n, and exp(r) - 1 through *rest. */
+SIMD_INLINE simd_i32 math_exp_parts(simd_f32 x, simd_f32 *rest) {
+  const simd_f32 magic = simd_set(12582912.0F); /* 1.5 * 2^23: adding it rounds to an integer */
+  const simd_f32 shifted = simd_fma(x, simd_set(1.44269504F), magic);
+  const simd_f32 n = shifted - magic;
+  /* ln2 in two parts; n times the first is exact. */
+  const simd_f32 r = simd_fma(n, simd_set(2.12194440e-4F), simd_fma(n, simd_set(-0.693359375F), x));
+  /* (exp(r) - 1 - r) / r^2 on |r| <= 0.35 */
+  simd_f32 p = simd_set(0.000197892616F);
+  p = simd_fma(p, r, simd_set(0.00139457523F));
+  p = simd_fma(p, r, simd_set(0.0083335042F));
+  p = simd_fma(p, r, simd_set(0.0416662805F));
+  p = simd_fma(p, r, simd_set(0.166666657F));
+  p = simd_fma(p, r, simd_set(0.5F));
+  *rest = simd_fma(p, r * r, r);
+  return simd_as_i32(shifted) - simd_as_i32(magic);
+}
+
+SIMD_INLINE simd_f32 math_exp(simd_f32 x) {
+  simd_f32 rest;
+  const simd_i32 n = math_exp_parts(math_clamp(x, simd_set(-104.0F), simd_set(89.0F)), &rest);
+  /* 2^n in two steps, so that results below the normal range and above the largest number come out right. */
+  const simd_i32 half = n >> 1, bias = simd_set_i32(127);
+  const simd_f32 low = simd_as_f32(math_to_exponent(half + bias));
+  const simd_f32 high = simd_as_f32(math_to_exponent(n - half + bias));
+  return (rest + simd_set(1.0F)) * low * high;
+}
+
+/* exp(x) - 1 without cancellation near 0. */
+SIMD_INLINE simd_f32 math_expm1(simd_f32 x) {
+  simd_f32 rest;
+  const simd_i32 n = math_exp_parts(math_clamp(x, simd_set(-40.0F), simd_set(89.0F)), &rest);
+  const simd_i32 half = n >> 1, bias = simd_set_i32(127);
+  const simd_f32 low = simd_as_f32(math_to_exponent(half + bias));
+  const simd_f32 high = simd_as_f32(math_to_exponent(n - half + bias));
+  const simd_f32 small = simd_fma(rest, low * high, low * high - simd_set(1.0F));
+  /* 2^128 alone is out of range, 2^128 * 0.9 is not. */
+  return simd_select(simd_less(x, simd_set(88.0F)), small, (rest + simd_set(1.0F)) * low * high);
+}
+
+SIMD_INLINE simd_f32 math_log(simd_f32 x) {
+  const simd_i32 tiny = simd_less(x, simd_set(1.17549435e-38F));
+  const simd_f32 scaled = simd_select(tiny, x * simd_set(8388608.0F), x);
+  /* m = scaled / 2^n is in [sqrt(1/2), sqrt(2)) */
+  const simd_i32 bits = simd_as_i32(scaled);
+  const simd_i32 exponent = (bits - simd_set_i32(0x3f3504f3)) >> 23;
+  const simd_f32 f = simd_as_f32(bits - math_to_exponent(exponent)) - simd_set(1.0F);
+  const simd_f32 n = simd_from_i32(exponent - (simd_set_i32(23) & tiny));
+  /* (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1] */
+  simd_f32 p = simd_set(0.0691514686F);
+  p = simd_fma(p, f, simd_set(-0.117896959F));
+  p = simd_fma(p, f, simd_set(0.118730165F));
+  p = simd_fma(p, f, simd_set(-0.1238437F));
+  p = simd_fma(p, f, simd_set(0.142186552F));
+  p = simd_fma(p, f, simd_set(-0.166692495F));
+  p = simd_fma(p, f, simd_set(0.200022265F));
+  p = simd_fma(p, f, simd_set(-0.249999866F));
+  p = simd_fma(p, f, simd_set(0.333333105F));
+  const simd_f32 square = f * f;
+  p = simd_fma(p * f, square, n * simd_set(-2.12194440e-4F));
+  p = simd_fma(square, simd_set(-0.5F), p);
+  simd_f32 y = simd_fma(n, simd_set(0.693359375F), p + f);
+  const simd_f32 infinity = simd_set(INFINITY);
+  y = simd_select(simd_equal(x, infinity), infinity, y);
+  y = simd_select(simd_equal(x, simd_set(0.0F)), -infinity, y);
+  y = simd_select(simd_less(x, simd_set(0.0F)), simd_set(NAN), y);
+  return simd_select(simd_equal(x, x), y, x);
+}
+
+SIMD_INLINE simd_f32 math_tanh(simd_f32 x) {
+  const simd_f32 a = math_abs(x), z = x * x;
+  /* (tanh(x) - x) / x^3 on |x| <= 0.625 */
+  simd_f32 p = simd_set(-0.0057170447F);
+  p = simd_fma(p, z, simd_set(0.0206505861F));
+  p = simd_fma(p, z, simd_set(-0.0537434965F));
+  p = simd_fma(p, z, simd_set(0.133314908F));
+  p = simd_fma(p, z, simd_set(-0.333332837F));
+  const simd_f32 small = simd_fma(p * z, x, x);
+  const simd_f32 large = simd_set(1.0F) - simd_set(2.0F) / (math_exp(a + a) + simd_set(1.0F));
+  return simd_select(simd_less(a, simd_set(0.625F)), small, math_copysign(large, x));
+}
+
+/* 1 / (1 + exp(-x)), right down to the smallest results. */
+SIMD_INLINE simd_f32 math_sigmoid(simd_f32 x) {
+  const simd_f32 e = math_exp(-math_abs(x)), one = simd_set(1.0F);
+  return simd_select(simd_less(x, simd_set(0.0F)), e, one) / (one + e);
+}
+
+/* log(1 + exp(x)) */
+SIMD_INLINE simd_f32 math_softplus(simd_f32 x) {
+  const simd_f32 z = math_exp(-math_abs(x));
+  /* log(1 + z) / z - 1 on [0, 1] */
+  simd_f32 p = simd_set(0.00203023944F);
+  p = simd_fma(p, z, simd_set(-0.0134075209F));
+  p = simd_fma(p, z, simd_set(0.0414782092F));
+  p = simd_fma(p, z, simd_set(-0.0824417323F));
+  p = simd_fma(p, z, simd_set(0.124184348F));
+  p = simd_fma(p, z, simd_set(-0.161056906F));
+  p = simd_fma(p, z, simd_set(0.19890748F));
+  p = simd_fma(p, z, simd_set(-0.249872714F));
+  p = simd_fma(p, z, simd_set(0.333325595F));
+  p = simd_fma(p, z, simd_set(-0.499999821F));
+  const simd_f32 positive = simd_select(simd_less(x, simd_set(0.0F)), simd_set(0.0F), x);
+  return positive + simd_fma(p * z, z, z);
+}
+
+SIMD_INLINE simd_f32 math_erf(simd_f32 x) {
+  const simd_f32 z = x * x;
+  /* erf(x) / x - 1 on |x| <= 0.85 */
+  simd_f32 p = simd_set(8.83625689e-05F);
+  p = simd_fma(p, z, simd_set(-0.000824429153F));
+  p = simd_fma(p, z, simd_set(0.0052092988F));
+  p = simd_fma(p, z, simd_set(-0.0268624816F));
+  p = simd_fma(p, z, simd_set(0.112837471F));
+  p = simd_fma(p, z, simd_set(-0.376126379F));
+  p = simd_fma(p, z, simd_set(0.128379166F));
+  const simd_f32 small = simd_fma(p, x, x);
+  /* log(1 - erf(a)) on [0.85, 4]; beyond 4 erf is 1 */
+  const simd_f32 a = math_clamp(math_abs(x), simd_set(0.0F), simd_set(4.0F));
+  simd_f32 q = simd_set(-2.01478942e-05F);
+  q = simd_fma(q, a, simd_set(0.000423611433F));
+  q = simd_fma(q, a, simd_set(-0.00411903672F));
+  q = simd_fma(q, a, simd_set(0.0249840561F));
+  q = simd_fma(q, a, simd_set(-0.10807354F));
+  q = simd_fma(q, a, simd_set(-0.633531809F));
+  q = simd_fma(q, a, simd_set(-1.12942493F));
+  q = simd_fma(q, a, simd_set(0.000156294176F));
+  const simd_f32 large = simd_set(1.0F) - math_exp(q);
+  return simd_select(simd_less(math_abs(x), simd_set(0.85F)), small, math_copysign(large, x));
+}
+
+#endif
