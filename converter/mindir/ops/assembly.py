@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import Longs, Operator, Vec2D, enum, long, longs, operator, real, vec2d
+from ._declare import Longs, Operator, Vec2D, enum, long, longs, operator, real, text, vec2d
 from .enums import PaddingMode
 
 
@@ -112,3 +112,11 @@ class Splice(Operator):
     context: Longs = longs(0)
     forward_indexes: Longs = longs(1)
     output_dim: int = long(2)
+
+
+@operator(1109, inputs="x paddings", onnx="Pad", custom_type="mslite.PadExtend")
+class PadExtend(Operator):
+    """Adds a border that continues the tensor; paddings is [rank, 2], negative entries crop."""
+
+    mode: str | None = text(0)
+    """`edge` repeats the outermost elements, `wrap` continues at the other end"""

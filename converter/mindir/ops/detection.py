@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import (
-    Floats,
-    Longs,
-    Operator,
-    boolean,
-    enum,
-    long,
-    longs,
-    operator,
-    real,
-    reals,
-)
+from ._declare import Floats, Longs, Operator, boolean, enum, long, longs, operator, real, reals, text
 from .enums import Format
 
 
@@ -67,3 +56,18 @@ class PriorBox(Operator):
     clip: bool = boolean(8)
     flip: bool = boolean(9)
     offset: float = real(10)
+
+
+@operator(1107, inputs="x rois batch_indices", onnx="RoiAlign", custom_type="mslite.RoiAlign")
+class RoiAlign(Operator):
+    """Averages (or takes the maximum of) bilinear samples of NCHW images in the bins of regions."""
+
+    mode: str | None = text(0)
+    """`avg` (when absent) or `max`"""
+    output_height: int = long(1, 1)
+    output_width: int = long(2, 1)
+    sampling_ratio: int = long(3)
+    """samples per bin and direction; 0: ceil(size of the region / size of the output)"""
+    spatial_scale: float = real(4, 1.0)
+    half_pixel: bool = boolean(5, True)
+    """coordinates are shifted by -0.5 (ONNX `half_pixel`)"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import Operator, long, operator, real
+from ._declare import Operator, boolean, long, operator, real, text
 
 
 @operator(69, inputs="params indices axis", tflite="GATHER", onnx="Gather", tensorflow="GatherV2")
@@ -69,3 +69,46 @@ class Tril(Operator):
 @operator(218, inputs="x [k]", since_1_3=False, onnx="Trilu")
 class Triu(Operator):
     """Upper triangle of matrices."""
+
+
+@operator(1101, inputs="params indices", tflite="GATHER_ND", onnx="GatherND", custom_type="mslite.BatchGatherNd")
+class BatchGatherNd(Operator):
+    """GatherNd for each index of the leading `batch_dims` dimensions."""
+
+    batch_dims: int = long(0)
+
+
+@operator(1102, inputs="params indices", tflite="GATHER", tensorflow="GatherV2", custom_type="mslite.BatchGather")
+class BatchGather(Operator):
+    """Gather along `axis` for each index of the leading `batch_dims` dimensions, which params and indices share."""
+
+    axis: int = long(0)
+    batch_dims: int = long(1)
+
+
+@operator(1103, inputs="x indices updates", onnx="ScatterElements Scatter", custom_type="mslite.ScatterReduceElements")
+class ScatterReduceElements(Operator):
+    """A copy of x into which updates are reduced along `axis`."""
+
+    axis: int = long(0)
+    reduction: str | None = text(1)
+    """`add`, `mul`, `max` or `min`"""
+
+
+@operator(1104, inputs="x indices updates", onnx="ScatterND", custom_type="mslite.ScatterReduceNd")
+class ScatterReduceNd(Operator):
+    """A copy of x into which updates are reduced at index tuples."""
+
+    reduction: str | None = text(0)
+    """`add`, `mul`, `max` or `min`"""
+
+
+@operator(1105, outputs="y indices inverse_indices counts", onnx="Unique", custom_type="mslite.UniqueSlices")
+class UniqueSlices(Operator):
+    """Distinct elements, or distinct slices along `axis`; the other outputs are one-dimensional, of type int64."""
+
+    has_axis: bool = boolean(0)
+    """without an axis the tensor is taken as a vector"""
+    axis: int = long(1)
+    sorted_: bool = boolean(2, True)
+    """ascending, otherwise in the order of first occurrence"""

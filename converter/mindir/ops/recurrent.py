@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import Operator, boolean, long, operator, real
+from ._declare import Floats, Operator, boolean, long, operator, real, reals, text
 
 
 @operator(
@@ -28,3 +28,98 @@ class GRU(Operator):
     """Gated recurrent unit over a sequence, gates in the order z r h."""
 
     bidirectional: bool = boolean(0)
+
+
+@operator(
+    1110,
+    inputs="x weight_input weight_hidden [bias] [sequence_lengths] [initial_hidden]",
+    outputs="y hidden",
+    onnx="RNN",
+    tflite="UNIDIRECTIONAL_SEQUENCE_RNN RNN",
+    custom_type="mslite.RNN",
+)
+class RNNSequence(Operator):
+    """ONNX RNN. The optional inputs that are there follow in their order, as the `has_...` attributes say."""
+
+    direction: str | None = text(0)
+    """`forward` (when absent), `reverse` or `bidirectional`"""
+    activations: str | None = text(1)
+    """ONNX names separated by blanks, per direction `Tanh` when absent"""
+    activation_alpha: Floats = reals(2)
+    activation_beta: Floats = reals(3)
+    clip: float = real(4)
+    """bound of the gates' pre-activations; 0: none"""
+    layout: int = long(5)
+    """0: x is [time, batch, input]; 1: [batch, time, input] (the states and y accordingly)"""
+    has_bias: bool = boolean(6)
+    has_sequence_lengths: bool = boolean(7)
+    has_initial_hidden: bool = boolean(8)
+
+
+@operator(
+    1111,
+    inputs=(
+        "x weight_input weight_hidden [bias] [sequence_lengths] [initial_hidden] [initial_cell] [peepholes]"
+        " [projection] [projection_bias]"
+    ),
+    outputs="y hidden cell",
+    onnx="LSTM",
+    tflite="UNIDIRECTIONAL_SEQUENCE_LSTM LSTM",
+    custom_type="mslite.LSTM",
+)
+class LSTMSequence(Operator):
+    """ONNX LSTM (gates i o f c) with an optional projection [directions, projected, hidden] of the hidden state.
+
+    The optional inputs that are there follow in their order, as the `has_...` attributes say.
+    """
+
+    direction: str | None = text(0)
+    """`forward` (when absent), `reverse` or `bidirectional`"""
+    activations: str | None = text(1)
+    """ONNX names separated by blanks, per direction `Sigmoid Tanh Tanh` when absent"""
+    activation_alpha: Floats = reals(2)
+    activation_beta: Floats = reals(3)
+    clip: float = real(4)
+    """bound of the gates' pre-activations; 0: none"""
+    layout: int = long(5)
+    """0: x is [time, batch, input]; 1: [batch, time, input] (the states and y accordingly)"""
+    input_forget: bool = boolean(6)
+    """the forget gate is 1 - the input gate"""
+    cell_clip: float = real(7)
+    """bound of the cell state; 0: none"""
+    projection_clip: float = real(8)
+    """bound of the projected hidden state; 0: none"""
+    has_bias: bool = boolean(9)
+    has_sequence_lengths: bool = boolean(10)
+    has_initial_hidden: bool = boolean(11)
+    has_initial_cell: bool = boolean(12)
+    has_peepholes: bool = boolean(13)
+    has_projection: bool = boolean(14)
+    has_projection_bias: bool = boolean(15)
+
+
+@operator(
+    1112,
+    inputs="x weight_input weight_hidden [bias] [sequence_lengths] [initial_hidden]",
+    outputs="y hidden",
+    onnx="GRU",
+    custom_type="mslite.GRU",
+)
+class GRUSequence(Operator):
+    """ONNX GRU (gates z r h). The optional inputs that are there follow in their order, as `has_...` says."""
+
+    direction: str | None = text(0)
+    """`forward` (when absent), `reverse` or `bidirectional`"""
+    activations: str | None = text(1)
+    """ONNX names separated by blanks, per direction `Sigmoid Tanh` when absent"""
+    activation_alpha: Floats = reals(2)
+    activation_beta: Floats = reals(3)
+    clip: float = real(4)
+    """bound of the gates' pre-activations; 0: none"""
+    layout: int = long(5)
+    """0: x is [time, batch, input]; 1: [batch, time, input] (the states and y accordingly)"""
+    linear_before_reset: bool = boolean(6)
+    """the hidden state is multiplied by its weights (and its bias added) before the reset gate is applied"""
+    has_bias: bool = boolean(7)
+    has_sequence_lengths: bool = boolean(8)
+    has_initial_hidden: bool = boolean(9)

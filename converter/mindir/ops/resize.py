@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import Operator, boolean, enum, long, operator, real
+from ._declare import Longs, Operator, boolean, enum, long, longs, operator, real, text
 from .enums import CoordinateTransformMode, Format, NearestMode, ResizeMethod
 
 
@@ -36,3 +36,36 @@ class CropAndResize(Operator):
 
     method: ResizeMethod = enum(0, ResizeMethod.LINEAR)
     extrapolation_value: float = real(1)
+
+
+@operator(1100, inputs="x target [roi]", onnx="Resize Upsample", custom_type="mslite.ResizeND")
+class ResizeND(Operator):
+    """ONNX Resize on any dimensions: `target` holds sizes (integers) or scales (float), one per entry of `axes`.
+
+    `roi` holds the starts and then the ends of the region, for `tf_crop_and_resize`. Texts are ONNX's own.
+    """
+
+    method: ResizeMethod = enum(0, ResizeMethod.NEAREST)
+    coordinate_transformation_mode: str | None = text(1)
+    """`half_pixel` when absent"""
+    nearest_mode: str | None = text(2)
+    """`round_prefer_floor` when absent"""
+    cubic_coeff: float = real(3, -0.75)
+    exclude_outside: bool = boolean(4)
+    extrapolation_value: float = real(5)
+    antialias: bool = boolean(6)
+    axes: Longs = longs(7)
+    """the dimensions that `target` speaks of; absent: all"""
+    keep_aspect_ratio_policy: str | None = text(8)
+    """`stretch` when absent; only for sizes"""
+
+
+@operator(1106, inputs="x grid", layout="any", onnx="GridSample", custom_type="GridSampler")
+class GridSampler(Operator):
+    """Samples NCHW images (or NCDHW volumes) at the normalised coordinates of `grid` [n, h, w, 2] (x, y)."""
+
+    interpolation_mode: int = long(0)
+    """0 linear, 1 nearest, 2 cubic"""
+    padding_mode: int = long(1)
+    """0 zeros, 1 border, 2 reflection"""
+    align_corners: bool = boolean(2)
