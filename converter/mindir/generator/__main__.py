@@ -6,12 +6,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from . import names, parameters, schema, unpack
+from . import names, operands, parameters, schema, unpack
 
 EMITTERS = {
     "ops.fbs": schema.emit,
     "op_params.h": parameters.emit,
     "op_names.inc": names.emit,
+    "op_operands.inc": operands.emit,
     "op_unpack.inc": unpack.emit,
 }
 

@@ -60,12 +60,14 @@ def _function(declaration: OperatorDeclaration) -> str:
     name = declaration.name
     assign = _assign_custom if declaration.is_custom else _assign
     lines = [f"    params->{a.wire_name} = {assign(a)};" for a in declaration.attributes]
-    unused = "" if lines else "    static_cast<void>(table);\n"
+    if not lines:
+        return f"inline void Unpack{name}(const schema::{table} &, Arena &, mslite_{name} *) {{}}\n"
     needs_arena = any("arena" in line for line in lines)
     arena = "Arena &arena" if needs_arena else "Arena & /*arena*/"
     return (
         f"inline void Unpack{name}(const schema::{table} &table, {arena}, mslite_{name} *params) {{\n"
-        f"{unused}" + "\n".join(lines) + ("\n" if lines else "") + "}\n"
+        + "\n".join(lines)
+        + "\n}\n"
     )
 
 

@@ -1,0 +1,22 @@
+// Names of operators and element types, for messages.
+#ifndef MSLITE_MODEL_NAMES_H
+#define MSLITE_MODEL_NAMES_H
+
+#include <string>
+
+#include "kernel.h"
+
+namespace mslite {
+
+/// "Conv2DFusion"; "operator 4711" for a number that is not declared.
+std::string OperatorName(int32_t op);
+
+/// "float32", ..., as NumPy spells it; "type 99" for a number that is not declared.
+std::string TypeName(int32_t type);
+
+/// "float32[1,?,3]"; "float32[...]" when not even the rank is known.
+std::string TensorText(const mslite_tensor &tensor);
+
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,9 @@
+# mslite_node: one operator on its own, unpacked from the file, its shapes inferred, its kernel chosen and run.
+# The converter's native module and the runtime both stand on it.
+add_library(mslite_node STATIC
+            model/names.cc model/unpack.cc
+            plan/choose_kernel.cc plan/cpu_features.cc plan/shapes.cc plan/single_node.cc)
+add_dependencies(mslite_node mslite_generate)
+target_include_directories(mslite_node PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+find_package(Threads REQUIRED)
+target_link_libraries(mslite_node PUBLIC mslite_kernels Threads::Threads)

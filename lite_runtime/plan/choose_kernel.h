@@ -1,0 +1,21 @@
+// Picks the kernel that runs a node.
+#ifndef MSLITE_PLAN_CHOOSE_KERNEL_H
+#define MSLITE_PLAN_CHOOSE_KERNEL_H
+
+#include <string>
+
+#include "kernel.h"
+#include "plan/cpu_features.h"
+
+namespace mslite {
+
+/// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry.
+/// nullptr when there is none, with operator and types in `why`. All dimensions of the inputs are known.
+const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why);
+
+/// "Add(float32[2,3], int64[])": how messages show a node.
+std::string NodeText(const mslite_node &node);
+
+}  // namespace mslite
+
+#endif

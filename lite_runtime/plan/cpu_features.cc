@@ -1,0 +1,130 @@
+#include "plan/cpu_features.h"
+
+#include <cstdlib>
+
+#if defined(MSLITE_TARGET_X86)
+#include <cpuid.h>
+#elif defined(MSLITE_TARGET_ARM64) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+namespace mslite {
+namespace {
+
+constexpr struct {
+  int32_t isa;
+  const char *name;
+} kNames[] = {
+    {MSLITE_ISA_SCALAR, "scalar"}, {MSLITE_ISA_AVX2, "avx2"}, {MSLITE_ISA_AVX512, "avx512"},
+    {MSLITE_ISA_VNNI, "vnni"},     {MSLITE_ISA_NEON, "neon"}, {MSLITE_ISA_NEON_DOT, "neon_dot"},
+};
+
+#if defined(MSLITE_TARGET_X86)
+
+constexpr bool Bits(uint64_t value, uint64_t mask) { return (value & mask) == mask; }
+
+// The processor may know registers that the operating system does not save; XCR0 says which it does.
+uint64_t EnabledState() {
+  uint32_t low = 0;
+  uint32_t high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t{high} << 32) | low;
+}
+
+IsaSet Detect() {
+  IsaSet isas;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return isas;
+  constexpr uint64_t kFma = uint64_t{1} << 12;
+  constexpr uint64_t kOsxsave = uint64_t{1} << 27;
+  constexpr uint64_t kAvx = uint64_t{1} << 28;
+  constexpr uint64_t kF16c = uint64_t{1} << 29;
+  if (!Bits(c, kFma | kOsxsave | kAvx | kF16c)) return isas;
+  const uint64_t state = EnabledState();
+  constexpr uint64_t kXmmYmm = 0x6;
+  constexpr uint64_t kZmm = 0xe6;  // with the mask registers and both halves of zmm
+  if (!Bits(state, kXmmYmm) || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return isas;
+  constexpr uint64_t kAvx2 = uint64_t{1} << 5;
+  if (!Bits(b, kAvx2)) return isas;
+  isas.Add(MSLITE_ISA_AVX2);
+  constexpr uint64_t kAvx512 =  // F, DQ, BW, VL
+      (uint64_t{1} << 16) | (uint64_t{1} << 17) | (uint64_t{1} << 30) | (uint64_t{1} << 31);
+  if (!Bits(state, kZmm) || !Bits(b, kAvx512)) return isas;
+  isas.Add(MSLITE_ISA_AVX512);
+  constexpr uint64_t kVnni = uint64_t{1} << 11;
+  if (Bits(c, kVnni)) isas.Add(MSLITE_ISA_VNNI);
+  return isas;
+}
+
+#elif defined(MSLITE_TARGET_ARM64)
+
+IsaSet Detect() {
+  IsaSet isas;
+  isas.Add(MSLITE_ISA_NEON);  // part of the base instruction set
+#if defined(__linux__)
+  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
+#endif
+  return isas;
+}
+
+#else
+
+IsaSet Detect() { return {}; }
+
+#endif
+
+}  // namespace
+
+IsaSet IsaSet::UpTo(int32_t isa) const {
+  IsaSet set;
+  for (int32_t i = 0; i <= isa; ++i) {
+    if (Has(i)) set.Add(i);
+  }
+  return set;
+}
+
+std::string IsaSet::Text() const {
+  std::string text;
+  for (const auto &entry : kNames) {
+    if (Has(entry.isa)) text += (text.empty() ? "" : " ") + std::string(entry.name);
+  }
+  return text;
+}
+
+const char *IsaName(int32_t isa) {
+  for (const auto &entry : kNames) {
+    if (entry.isa == isa) return entry.name;
+  }
+  return nullptr;
+}
+
+int32_t FindIsa(const std::string &name) {
+  for (const auto &entry : kNames) {
+    if (name == entry.name) return entry.isa;
+  }
+  return -1;
+}
+
+IsaSet DetectedIsas() {
+  static const IsaSet isas = Detect();
+  return isas;
+}
+
+IsaSet AllowedIsas(std::string *problem) {
+  const IsaSet detected = DetectedIsas();
+  const char *limit = std::getenv("MSLITE_ISA");
+  if (limit == nullptr || *limit == '\0') return detected;
+  const int32_t isa = FindIsa(limit);
+  if (detected.Has(isa)) return detected.UpTo(isa);
+  if (problem != nullptr) {
+    *problem = "MSLITE_ISA=" + std::string(limit) + (isa < 0 ? " is no instruction set" : " cannot run here") +
+               "; this machine has: " + detected.Text();
+  }
+  return detected;
+}
+
+}  // namespace mslite

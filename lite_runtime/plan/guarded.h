@@ -1,0 +1,49 @@
+// Memory with guard bytes on both sides, for kernels that may write one element too far.
+#ifndef MSLITE_PLAN_GUARDED_H
+#define MSLITE_PLAN_GUARDED_H
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+namespace mslite {
+
+/// A block of bytes, aligned as the runtime aligns tensors, filled with 0xff (NaN in every float type).
+class Guarded {
+ public:
+  static constexpr size_t kAlignment = 64;
+  static constexpr size_t kGuardBytes = 256;
+  static constexpr unsigned char kGuard = 0xff;
+
+  Guarded() = default;
+
+  /// Throws std::bad_alloc.
+  explicit Guarded(size_t bytes) : bytes_(bytes) {
+    const size_t total = kAlignment + kGuardBytes + bytes + kGuardBytes;
+    memory_ = std::make_unique<unsigned char[]>(total);
+    const auto address = reinterpret_cast<size_t>(memory_.get());
+    begin_ = memory_.get() + (kAlignment - address % kAlignment) % kAlignment + kGuardBytes;
+    std::memset(begin_ - kGuardBytes, kGuard, kGuardBytes + bytes + kGuardBytes);
+  }
+
+  void *data() const { return begin_; }
+  size_t size() const { return bytes_; }
+
+  /// True while no guard byte has changed.
+  bool Intact() const {
+    if (begin_ == nullptr) return true;
+    for (size_t i = 0; i < kGuardBytes; ++i) {
+      if ((begin_ - kGuardBytes)[i] != kGuard || (begin_ + bytes_)[i] != kGuard) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::unique_ptr<unsigned char[]> memory_;
+  unsigned char *begin_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,156 @@
+#include "plan/shapes.h"
+
+#include <cstring>
+
+#include "model/names.h"
+#include "plan/choose_kernel.h"
+
+namespace mslite {
+namespace {
+
+template <typename T>
+void CopyKnown(mslite_tensor *tensor, int64_t count) {
+  const auto *bytes = static_cast<const unsigned char *>(tensor->data);
+  for (int64_t i = 0; i < count; ++i) {
+    T value;  // the data may lie anywhere in a file: no alignment is promised
+    std::memcpy(&value, bytes + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    tensor->known[i] = static_cast<int64_t>(value);
+  }
+  tensor->known_count = static_cast<int32_t>(count);
+}
+
+Outcome Fail(mslite_status status, const mslite_node &node, const std::string &reason) {
+  return {status, NodeText(node) + ": " + reason};
+}
+
+// A rule is trusted no further than the memory it was given.
+Outcome CheckOutput(const mslite_node &node, const mslite_tensor &output) {
+  if (output.rank < -1 || output.rank > MSLITE_MAX_RANK) {
+    return Fail(MSLITE_ERROR_SHAPE, node, "an output would have rank " + std::to_string(output.rank));
+  }
+  for (int32_t i = 0; i < output.rank; ++i) {
+    if (output.dims[i] < 0 && !mslite_is_symbol(output.dims[i])) {
+      return Fail(MSLITE_ERROR_SHAPE, node, "an output would have dimension " + std::to_string(output.dims[i]));
+    }
+  }
+  if (output.known_count < -1 || output.known_count > MSLITE_MAX_KNOWN) {
+    return Fail(MSLITE_ERROR_SHAPE, node, "the shape rule knows too many values");
+  }
+  return {};
+}
+
+}  // namespace
+
+const char *StatusText(mslite_status status) {
+  switch (status) {
+    case MSLITE_OK:
+      return "no error";
+    case MSLITE_ERROR_SHAPE:
+      return "the shapes of the inputs do not fit the operator";
+    case MSLITE_ERROR_ATTRIBUTE:
+      return "an attribute has an impossible value";
+    case MSLITE_ERROR_TYPE:
+      return "an input has a type that the operator does not take";
+    case MSLITE_ERROR_UNSUPPORTED:
+      return "legal, but not supported";
+    case MSLITE_ERROR_VALUE:
+      return "an input holds an impossible value";
+  }
+  return "unknown error";
+}
+
+mslite_tensor UnknownTensor() {
+  mslite_tensor tensor{};
+  tensor.rank = -1;
+  tensor.known_count = -1;
+  return tensor;
+}
+
+void FillKnown(mslite_tensor *tensor) {
+  const int64_t count = mslite_element_count(tensor);
+  if (tensor->data == nullptr || count < 0 || count > MSLITE_MAX_KNOWN) return;
+  switch (tensor->type) {
+    case MSLITE_BOOL:
+    case MSLITE_UINT8:
+      return CopyKnown<uint8_t>(tensor, count);
+    case MSLITE_INT8:
+      return CopyKnown<int8_t>(tensor, count);
+    case MSLITE_INT16:
+      return CopyKnown<int16_t>(tensor, count);
+    case MSLITE_UINT16:
+      return CopyKnown<uint16_t>(tensor, count);
+    case MSLITE_INT:
+    case MSLITE_INT32:
+      return CopyKnown<int32_t>(tensor, count);
+    case MSLITE_UINT:
+    case MSLITE_UINT32:
+      return CopyKnown<uint32_t>(tensor, count);
+    case MSLITE_INT64:
+      return CopyKnown<int64_t>(tensor, count);
+    default:
+      return;
+  }
+}
+
+#define X(number, inputs, outputs) {number, inputs, outputs},
+static constexpr struct {
+  int32_t op;
+  int32_t inputs;
+  int32_t outputs;
+} kOperands[] = {
+#include "op_operands.inc"
+};
+#undef X
+
+int32_t LeastInputs(int32_t op) {
+  for (const auto &entry : kOperands) {
+    if (entry.op == op) return entry.inputs;
+  }
+  return -1;
+}
+
+int32_t LeastOutputs(int32_t op) {
+  for (const auto &entry : kOperands) {
+    if (entry.op == op) return entry.outputs;
+  }
+  return -1;
+}
+
+Outcome InferShapes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
+                    std::vector<mslite_tensor> *outputs, int64_t *next_symbol) {
+  mslite_node node{};
+  node.op = op;
+  node.input_count = static_cast<int32_t>(inputs.size());
+  node.inputs = inputs.data();
+  const mslite_shape_rule rule = mslite_find_shape_rule(op);
+  if (rule == nullptr || params == nullptr) {
+    return Fail(MSLITE_ERROR_UNSUPPORTED, node, "this operator has no shape rule in this library");
+  }
+  if (node.input_count < LeastInputs(op)) {
+    return Fail(MSLITE_ERROR_SHAPE, node, "needs at least " + std::to_string(LeastInputs(op)) + " inputs");
+  }
+  if (static_cast<int32_t>(outputs->size()) < LeastOutputs(op)) {
+    return Fail(MSLITE_ERROR_SHAPE, node, "has at least " + std::to_string(LeastOutputs(op)) + " outputs");
+  }
+  std::vector<mslite_tensor *> targets;
+  targets.reserve(outputs->size());
+  for (mslite_tensor &output : *outputs) {
+    output = mslite_tensor{};
+    output.known_count = -1;
+    targets.push_back(&output);
+  }
+  mslite_shape_context context{};
+  context.next_symbol = *next_symbol;
+  const mslite_status status = rule(&context, params, inputs.data(), node.input_count, targets.data(),
+                                    static_cast<int32_t>(targets.size()));
+  *next_symbol = context.next_symbol;
+  if (status != MSLITE_OK) {
+    return Fail(status, node, context.message[0] != '\0' ? context.message : StatusText(status));
+  }
+  for (const mslite_tensor &output : *outputs) {
+    if (Outcome outcome = CheckOutput(node, output); !outcome.ok()) return outcome;
+  }
+  return {};
+}
+
+}  // namespace mslite

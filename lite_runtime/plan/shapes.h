@@ -1,0 +1,41 @@
+// Calls the shape rules of kernels/shape, and checks what goes in and what comes out.
+#ifndef MSLITE_PLAN_SHAPES_H
+#define MSLITE_PLAN_SHAPES_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+
+namespace mslite {
+
+/// A status with its reason; an empty message for MSLITE_OK.
+struct Outcome {
+  mslite_status status = MSLITE_OK;
+  std::string message;
+
+  bool ok() const { return status == MSLITE_OK; }
+};
+
+/// What a status code says.
+const char *StatusText(mslite_status status);
+
+/// A tensor of which nothing is known.
+mslite_tensor UnknownTensor();
+
+/// Fills `known` from `data` for an integer or boolean tensor of at most MSLITE_MAX_KNOWN entries.
+void FillKnown(mslite_tensor *tensor);
+
+/// Least number of operands that an operator must have; -1 for an operator that is not declared.
+int32_t LeastInputs(int32_t op);
+int32_t LeastOutputs(int32_t op);
+
+/// Infers `outputs` (its size is the number of outputs) from `inputs`. `next_symbol` counts down. The message of a
+/// failure names the operator and its inputs, not the node.
+Outcome InferShapes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
+                    std::vector<mslite_tensor> *outputs, int64_t *next_symbol);
+
+}  // namespace mslite
+
+#endif

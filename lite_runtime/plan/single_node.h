@@ -1,0 +1,82 @@
+// One operator call outside of any model: constant folding in the converter, and the kernel tests.
+#ifndef MSLITE_PLAN_SINGLE_NODE_H
+#define MSLITE_PLAN_SINGLE_NODE_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel.h"
+#include "plan/cpu_features.h"
+#include "plan/guarded.h"
+#include "plan/shapes.h"
+
+namespace mslite {
+
+/// An input: its tensor (`data` is its contents, all dimensions known), and whether the kernel may treat the contents
+/// as a constant: pack it, and see it in `support` and `prepare`.
+struct SingleInput {
+  mslite_tensor tensor;
+  bool constant = true;
+};
+
+/// How a node is run. The result must not depend on any of it.
+struct RunOptions {
+  int32_t threads = 1;
+  uint32_t shuffle_seed = 0;  ///< 0: parts in order; otherwise parts of a phase in an order drawn from the seed
+  bool in_place = false;      ///< lets output 0 share the memory of the input that the kernel names
+};
+
+class SingleNode {
+ public:
+  /// `params` must outlive the node, as must the contents of the inputs.
+  SingleNode(int32_t op, const void *params, std::vector<SingleInput> inputs, int32_t output_count);
+
+  /// Infers the outputs and takes the best kernel among `isas`, or the one that is given (which must support the node).
+  /// Then prepares it, packs its constants, and asks `count` where the output shapes depend on data.
+  Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr);
+
+  /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees has
+  /// guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported.
+  Outcome RunGuarded(const RunOptions &options);
+
+  /// Runs the prepared kernel on the inputs where they lie, single-threaded, into memory of the caller
+  /// (`targets[i]` has room for output i).
+  Outcome Run(const std::vector<void *> &targets);
+
+  const mslite_kernel *kernel() const { return kernel_; }
+  /// The outputs, all dimensions known after Prepare.
+  const std::vector<mslite_tensor> &outputs() const { return outputs_; }
+  /// Contents of an output after RunGuarded.
+  const void *output_data(size_t index) const { return results_[index]; }
+  /// Bytes of an output.
+  size_t output_bytes(size_t index) const;
+
+ private:
+  Outcome CallPrepare();
+  Outcome PackConstants();
+  Outcome CountOutputs();
+  Outcome Execute(const std::vector<const void *> &inputs, const std::vector<void *> &outputs,
+                  const RunOptions &options, bool *damaged);
+  Outcome Fail(mslite_status status, const std::string &reason) const;
+
+  int32_t op_;
+  const void *params_;
+  std::vector<SingleInput> inputs_;
+  std::vector<mslite_tensor> seen_inputs_;  // as the kernel sees them: no contents where they are not constant
+  std::vector<mslite_tensor> outputs_;
+  std::vector<const mslite_tensor *> input_pointers_;
+  std::vector<const mslite_tensor *> output_pointers_;
+  mslite_node node_{};
+  const mslite_kernel *kernel_ = nullptr;
+  mslite_schedule schedule_{};
+  Guarded derived_;
+  std::vector<Guarded> packed_;  // one per input; empty where it is read as it is
+  std::vector<Guarded> input_copies_;
+  std::vector<Guarded> output_memory_;
+  std::vector<const void *> results_;
+};
+
+}  // namespace mslite
+
+#endif
