@@ -1,61 +1,73 @@
-/* Contents of small integer tensors, as far as they can be told before anything runs. */
-#include "shape/shape.h"
+/* The contents of small integer tensors, for shape rules. */
+#include "shape/known.h"
 
-int32_t mslite_canonical_type(int32_t type) {
-  switch (type) {
-    case MSLITE_INT:
-      return MSLITE_INT32;
-    case MSLITE_UINT:
-      return MSLITE_UINT32;
-    case MSLITE_FLOAT:
-      return MSLITE_FLOAT32;
-    default:
-      return type;
-  }
+void mslite_known_copy(const mslite_tensor *input, mslite_tensor *output) {
+  output->known_count = input->known_count;
+  for (int32_t i = 0; i < input->known_count; ++i) output->known[i] = input->known[i];
 }
 
-int64_t mslite_known_total(const mslite_tensor *tensor) {
-  const int64_t count = mslite_element_count(tensor);
-  if (count < 0 || count > MSLITE_MAX_KNOWN) return -1;
-  int64_t ignored;
-  return count == 0 || mslite_known_value(tensor, count - 1, &ignored) ? count : -1;
-}
-
-bool mslite_begin_known(mslite_tensor *output) {
-  switch (mslite_canonical_type(output->type)) {
-    case MSLITE_BOOL:
-    case MSLITE_INT8:
-    case MSLITE_UINT8:
-    case MSLITE_INT16:
-    case MSLITE_INT32:
-    case MSLITE_INT64:
-      break;
-    default:
-      return false;
+void mslite_known_strided(const mslite_tensor *input, int64_t base, int32_t rank, const int64_t *sizes,
+                          const int64_t *strides, mslite_tensor *output) {
+  if (input->known_count < 0) return;
+  int64_t count = 1;
+  for (int32_t i = 0; i < rank; ++i) {
+    if (sizes[i] < 0 || sizes[i] > MSLITE_MAX_KNOWN) return;
+    count *= sizes[i];
+    if (count > MSLITE_MAX_KNOWN) return;
   }
-  const int64_t count = mslite_element_count(output);
-  if (count < 0 || count > MSLITE_MAX_KNOWN) return false;
+  for (int64_t at = 0; at < count; ++at) {
+    int64_t rest = at;
+    int64_t source = base;
+    for (int32_t i = rank - 1; i >= 0; --i) {
+      source += rest % sizes[i] * strides[i];
+      rest /= sizes[i];
+    }
+    if (source < 0 || source >= input->known_count) return;
+    output->known[at] = input->known[source];
+  }
   output->known_count = (int32_t)count;
+}
+
+int64_t mslite_entry_count(const mslite_tensor *tensor) {
+  return tensor->known_count >= 0 ? tensor->known_count : mslite_element_count(tensor);
+}
+
+bool mslite_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count) {
+  const int64_t length = mslite_entry_count(tensor);
+  if (length < 0 || length > limit) return false;
+  for (int64_t i = 0; i < length; ++i) {
+    if (!mslite_known_value(tensor, i, &entries[i])) return false;
+  }
+  *count = (int32_t)length;
   return true;
 }
 
-mslite_status mslite_shape_from_contents(mslite_shape_context *context, const mslite_tensor *sizes,
-                                         mslite_tensor *output) {
-  output->rank = -1;
-  if (sizes->rank < 0) return MSLITE_OK;
-  const int64_t rank = mslite_element_count(sizes);
-  if (rank < 0) return MSLITE_OK;
-  if (rank > MSLITE_MAX_RANK)
-    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "a shape of %lld dimensions; at most %d are supported",
-                             (long long)rank, MSLITE_MAX_RANK);
-  output->rank = (int32_t)rank;
-  for (int32_t i = 0; i < output->rank; ++i) {
-    int64_t size = 0;
-    if (!mslite_known_value(sizes, i, &size)) size = mslite_new_symbol(context);
-    if (size < 0 && !mslite_is_symbol(size))
-      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "dimension %d of the wanted shape is %lld", (int)i,
-                               (long long)size);
-    output->dims[i] = size;
+bool mslite_exact_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count) {
+  if (!mslite_entries(tensor, entries, limit, count)) return false;
+  for (int32_t i = 0; i < *count; ++i) {
+    if (mslite_is_symbol(entries[i])) return false;
   }
-  return MSLITE_OK;
+  return true;
+}
+
+void mslite_unknown_dims(mslite_shape_context *context, int32_t rank, mslite_tensor *output) {
+  output->rank = rank;
+  for (int32_t i = 0; i < rank; ++i) output->dims[i] = mslite_new_symbol(context);
+}
+
+bool mslite_merge_size(int64_t a, int64_t b, int64_t *merged) {
+  *merged = mslite_is_symbol(a) ? b : a;
+  return mslite_is_symbol(a) || mslite_is_symbol(b) || a == b;
+}
+
+bool mslite_size_divide(mslite_shape_context *context, int64_t a, int64_t b, int64_t *quotient) {
+  if (b == 1) {
+    *quotient = a;
+  } else if (mslite_is_symbol(a) || mslite_is_symbol(b)) {
+    *quotient = mslite_new_symbol(context);
+  } else {
+    if (b == 0 || a % b != 0) return false;
+    *quotient = a / b;
+  }
+  return true;
 }

@@ -1,0 +1,119 @@
+/* Concat, Stack, Split and Unstack: rows of one tensor made of pieces of several. */
+#include <string.h>
+
+#include "movement.h"
+
+/* The joined tensor is `rows` rows, each the pieces' parts one after the other. Parts of work are byte ranges of it. */
+typedef struct {
+  int32_t pieces;
+  int64_t rows;
+  int64_t row_bytes;
+  int64_t start[MSLITE_MAX_OPERANDS + 1]; /* where a piece begins in a joined row, in bytes */
+} join_derived;
+
+static mslite_status prepare_join(const mslite_tensor *joined, const mslite_tensor *const *pieces, int32_t count,
+                                  int32_t axis, bool new_axis, join_derived *numbers, mslite_schedule *schedule) {
+  if (axis < 0) return MSLITE_ERROR_ATTRIBUTE;
+  if (count > MSLITE_MAX_OPERANDS) return MSLITE_ERROR_UNSUPPORTED;
+  int64_t inner = mslite_type_size(joined->type);
+  numbers->rows = 1;
+  numbers->pieces = count;
+  for (int32_t i = 0; i < axis; ++i) numbers->rows *= joined->dims[i];
+  for (int32_t i = axis + 1; i < joined->rank; ++i) inner *= joined->dims[i];
+  numbers->row_bytes = joined->dims[axis] * inner;
+  numbers->start[0] = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    numbers->start[i + 1] = numbers->start[i] + (new_axis ? 1 : pieces[i]->dims[axis]) * inner;
+  }
+  if (numbers->start[count] != numbers->row_bytes) return MSLITE_ERROR_SHAPE;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = mslite_byte_parts(numbers->rows * numbers->row_bytes);
+  return MSLITE_OK;
+}
+
+/* Walks byte range `part` of the joined tensor and copies between it and the pieces. */
+static void run_join(const join_derived *numbers, int32_t part, char *joined, const void *const *from,
+                     void *const *to) {
+  const int64_t total = numbers->rows * numbers->row_bytes;
+  int64_t at = (int64_t)part * MSLITE_COPY_PART_BYTES;
+  const int64_t end = total - at < MSLITE_COPY_PART_BYTES ? total : at + MSLITE_COPY_PART_BYTES;
+  int64_t row = at / numbers->row_bytes;
+  int64_t within = at % numbers->row_bytes;
+  int32_t piece = 0;
+  while (numbers->start[piece + 1] <= within) ++piece;
+  while (at < end) {
+    const int64_t piece_bytes = numbers->start[piece + 1] - numbers->start[piece];
+    const int64_t offset = row * piece_bytes + within - numbers->start[piece];
+    int64_t bytes = numbers->start[piece + 1] - within;
+    if (bytes > end - at) bytes = end - at;
+    if (bytes > 0 && from != NULL) memcpy(joined + at, (const char *)from[piece] + offset, (size_t)bytes);
+    if (bytes > 0 && to != NULL) memcpy((char *)to[piece] + offset, joined + at, (size_t)bytes);
+    at += bytes;
+    within += bytes;
+    if (++piece == numbers->pieces && at < end) {
+      piece = 0;
+      within = 0;
+      ++row;
+    }
+  }
+}
+
+static int32_t join_support(const mslite_node *node) {
+  if (mslite_type_size(node->outputs[0]->type) == 0) return 0;
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    if (node->inputs[i]->type != node->outputs[0]->type || !mslite_same_quant(node->inputs[i], node->outputs[0])) return 0;
+  }
+  return 1;
+}
+
+static int32_t split_support(const mslite_node *node) {
+  if (mslite_type_size(node->inputs[0]->type) == 0) return 0;
+  for (int32_t i = 0; i < node->output_count; ++i) {
+    if (node->outputs[i]->type != node->inputs[0]->type || !mslite_same_quant(node->outputs[i], node->inputs[0])) return 0;
+  }
+  return 1;
+}
+
+static mslite_status concat_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  const mslite_tensor *y = node->outputs[0];
+  const int32_t axis = mslite_normalize_axis(((const mslite_Concat *)node->params)->axis, y->rank);
+  return prepare_join(y, node->inputs, node->input_count, axis, false, derived, schedule);
+}
+
+static mslite_status stack_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  const mslite_tensor *y = node->outputs[0];
+  const int32_t axis = mslite_normalize_axis(((const mslite_Stack *)node->params)->axis, y->rank);
+  return prepare_join(y, node->inputs, node->input_count, axis, true, derived, schedule);
+}
+
+static mslite_status split_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  const mslite_tensor *x = node->inputs[0];
+  const int32_t axis = mslite_normalize_axis(((const mslite_Split *)node->params)->axis, x->rank);
+  return prepare_join(x, node->outputs, node->output_count, axis, false, derived, schedule);
+}
+
+static mslite_status unstack_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  const mslite_tensor *x = node->inputs[0];
+  const int32_t axis = mslite_normalize_axis(((const mslite_Unstack *)node->params)->axis, x->rank);
+  return prepare_join(x, node->outputs, node->output_count, axis, true, derived, schedule);
+}
+
+static void join_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  run_join(run->derived, part, run->outputs[0], run->inputs, NULL);
+}
+
+/* `joined` is read only here; run_join writes it only when it has sources. */
+static void split_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  union {
+    const void *read;
+    char *joined;
+  } input = {.read = run->inputs[0]};
+  run_join(run->derived, part, input.joined, NULL, run->outputs);
+}
+
+MSLITE_MOVEMENT_KERNEL(concat, Concat, join_derived, join_support, concat_prepare, join_run, NULL)
+MSLITE_MOVEMENT_KERNEL(stack, Stack, join_derived, join_support, stack_prepare, join_run, NULL)
+MSLITE_MOVEMENT_KERNEL(split, Split, join_derived, split_support, split_prepare, split_run, NULL)
+MSLITE_MOVEMENT_KERNEL(unstack, Unstack, join_derived, split_support, unstack_prepare, split_run, NULL)

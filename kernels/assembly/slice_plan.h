@@ -1,0 +1,26 @@
+/* What SliceFusion, StridedSlice and Crop cut out of each dimension; shared by shape rules and kernels. */
+#ifndef MSLITE_SLICE_PLAN_H
+#define MSLITE_SLICE_PLAN_H
+
+#include "shape/known.h"
+
+/* One entry per dimension of the input. A begin or size that cannot be told is a symbol. */
+typedef struct {
+  int64_t begin[MSLITE_MAX_RANK];
+  int64_t stride[MSLITE_MAX_RANK];
+  int64_t size[MSLITE_MAX_RANK];
+  int32_t entry[MSLITE_MAX_RANK]; /* the entry of the begin tensor that tells begin, or -1 */
+  int32_t output_rank;
+  int32_t output_source[MSLITE_MAX_RANK]; /* the input dimension that output dimension i shows, or -1 for a new one */
+} mslite_slice_plan;
+
+/* Fills `plan` for an input of known rank. */
+mslite_status mslite_plan_slice(mslite_shape_context *context, const mslite_SliceFusion *attributes,
+                                const mslite_tensor *const *inputs, int32_t input_count, mslite_slice_plan *plan);
+mslite_status mslite_plan_strided_slice(mslite_shape_context *context, const mslite_StridedSlice *attributes,
+                                        const mslite_tensor *const *inputs, int32_t input_count,
+                                        mslite_slice_plan *plan);
+mslite_status mslite_plan_crop(mslite_shape_context *context, const mslite_Crop *attributes,
+                               const mslite_tensor *const *inputs, int32_t input_count, mslite_slice_plan *plan);
+
+#endif

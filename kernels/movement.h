@@ -1,0 +1,32 @@
+/* Parts that the kernels which move elements of any type have in common. */
+#ifndef MSLITE_MOVEMENT_H
+#define MSLITE_MOVEMENT_H
+
+#include "strided_copy.h"
+
+/* Defines the table entry `mslite_kernel_<name>`. */
+#define MSLITE_MOVEMENT_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
+  const mslite_kernel mslite_kernel_##name_ = {                                                 \
+      .name = #name_ "_scalar",                                                                 \
+      .op = MSLITE_OP_##operator_,                                                              \
+      .isa = MSLITE_ISA_SCALAR,                                                                 \
+      .derived_size = sizeof(derived_),                                                         \
+      .support = support_,                                                                      \
+      .prepare = prepare_,                                                                      \
+      .run = run_,                                                                              \
+      .in_place = in_place_,                                                                    \
+  };
+
+/* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantisation. */
+int32_t mslite_moves_elements(const mslite_node *node);
+
+/* True when both tensors read stored integers as the same real numbers, or one of them says nothing. */
+bool mslite_same_quant(const mslite_tensor *a, const mslite_tensor *b);
+
+/* `run` of kernels whose derived numbers are one mslite_copy from input 0 to output 0. */
+void mslite_run_copy(const mslite_run *run, int32_t phase, int32_t part);
+
+/* Ends the preparation of such a kernel. */
+mslite_status mslite_schedule_copy(mslite_copy *copy, mslite_schedule *schedule);
+
+#endif

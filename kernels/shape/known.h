@@ -1,0 +1,33 @@
+/* Helpers of the shape rules that read and pass on the contents of small integer tensors. */
+#ifndef MSLITE_SHAPE_KNOWN_H
+#define MSLITE_SHAPE_KNOWN_H
+
+#include "shape/shape.h"
+
+/* The output has the input's elements in the same order: passes on what is known of them. */
+void mslite_known_copy(const mslite_tensor *input, mslite_tensor *output);
+
+/* Entry after entry, row-major over `sizes`: output.known[...] = input.known[base + sum(index * strides)]. Does nothing
+ * when the contents of the input or a size are unknown, or when there are more than MSLITE_MAX_KNOWN entries. */
+void mslite_known_strided(const mslite_tensor *input, int64_t base, int32_t rank, const int64_t *sizes,
+                          const int64_t *strides, mslite_tensor *output);
+
+/* The number of entries of a parameter tensor such as begin or perm, or -1 when it cannot be told. */
+int64_t mslite_entry_count(const mslite_tensor *tensor);
+
+/* Reads all entries of a parameter tensor. False when one is not there; entries may be symbols. */
+bool mslite_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count);
+
+/* As mslite_entries, but false when an entry is a symbol too. */
+bool mslite_exact_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count);
+
+/* `output` gets rank `rank` and new symbols for all dimensions. */
+void mslite_unknown_dims(mslite_shape_context *context, int32_t rank, mslite_tensor *output);
+
+/* Two names for one size: the known one, or either. False when both are known and differ. */
+bool mslite_merge_size(int64_t a, int64_t b, int64_t *merged);
+
+/* a / b for sizes; a new symbol when it cannot be told. False when it does not divide. */
+bool mslite_size_divide(mslite_shape_context *context, int64_t a, int64_t b, int64_t *quotient);
+
+#endif

@@ -1,0 +1,50 @@
+/* A copy between two arrays that are walked with strides: what every kernel that only moves elements comes down to. */
+#ifndef MSLITE_STRIDED_COPY_H
+#define MSLITE_STRIDED_COPY_H
+
+#include "kernel.h"
+
+enum {
+  MSLITE_COPY_RANK = 20,
+  MSLITE_COPY_PART_BYTES = 65536 /* about what one part moves */
+};
+
+/* Strides, bases and sizes count elements. The fields below the blank line are written by mslite_copy_finish. */
+typedef struct {
+  int32_t element_size; /* 1, 2, 4, 8 or 16 bytes */
+  int32_t rank;
+  int64_t sizes[MSLITE_COPY_RANK]; /* outermost first */
+  int64_t from[MSLITE_COPY_RANK];
+  int64_t to[MSLITE_COPY_RANK];
+  int64_t from_base;
+  int64_t to_base;
+
+  int32_t tiled;     /* the last two dimensions are swapped between the arrays */
+  int64_t block;     /* of the last (tiled: last but one) dimension, how much makes a unit of work */
+  int64_t blocks;    /* ... and how many of them there are */
+  int64_t units;
+  int64_t units_per_part;
+} mslite_copy;
+
+/* Starts the description of a copy of elements of `element_size` bytes. */
+void mslite_copy_begin(mslite_copy *copy, int32_t element_size);
+
+/* Adds the next inner dimension. A `from` stride of 0 repeats; a negative one runs backwards. */
+void mslite_copy_dimension(mslite_copy *copy, int64_t size, int64_t from, int64_t to);
+
+/* Simplifies the loops and returns the number of parts. */
+int32_t mslite_copy_finish(mslite_copy *copy);
+
+/* Does one part. `from_offset` (elements) is added to `from_base`, for offsets that are known only when running. */
+void mslite_copy_part(const mslite_copy *copy, const void *from, int64_t from_offset, void *to, int32_t part);
+
+/* Row-major strides of `dims`, in elements. */
+void mslite_row_major(const int64_t *dims, int32_t rank, int64_t *strides);
+
+/* Number of parts of about MSLITE_COPY_PART_BYTES that `bytes` make. */
+int32_t mslite_byte_parts(int64_t bytes);
+
+/* Element `index` of an int32, int64, uint8, int8, int16 or bool tensor. */
+int64_t mslite_integer_at(const void *data, int32_t type, int64_t index);
+
+#endif
