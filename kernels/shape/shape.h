@@ -32,7 +32,7 @@ mslite_status mslite_broadcast(mslite_shape_context *context, const mslite_tenso
 int64_t mslite_size_add(mslite_shape_context *context, int64_t a, int64_t b);
 int64_t mslite_size_multiply(mslite_shape_context *context, int64_t a, int64_t b);
 
-/* ---- small integer tensors whose contents are known (kernels/shape/known.c) ---- */
+/* ---- small integer tensors whose contents are known (kernels/shape/contents.c) ---- */
 
 /* Number of entries when every entry can be told by mslite_known_value, else -1. */
 int64_t mslite_known_total(const mslite_tensor *tensor);
