@@ -1,0 +1,88 @@
+"""`converter_lite`: the command line of the converter."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.flag_values import FlagError, options_of
+from mslite.converter.flags import split_arguments, usage
+from mslite.converter.summary import print_summary, stages
+
+
+class ExitStatus(IntEnum):
+    """Exit status of the program."""
+
+    OK = 0
+    BAD_INPUT = 1
+    WRONG_USAGE = 2
+    NOT_CONVERTIBLE = 3
+
+
+_CODE_TEXTS = {
+    ReturnCode.ERROR: "Common error code.",
+    ReturnCode.FILE_ERROR: "Invalid file.",
+    ReturnCode.MEMORY_FAILED: "Fail to create memory.",
+    ReturnCode.NOT_SUPPORTED: "Fail to support.",
+    ReturnCode.GRAPH_FILE_ERROR: "Failed to verify graph file.",
+    ReturnCode.NOT_FIND_OP: "Failed to find operator.",
+    ReturnCode.INVALID_OP_ATTRIBUTE: "Failed to check invalid operator attribute.",
+    ReturnCode.SHAPE_ERROR: "Failed to infer shape.",
+    ReturnCode.INPUT_PARAMETER_INVALID: "Invalid input param by user.",
+}
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    try:
+        given = split_arguments(sys.argv[1:] if arguments is None else arguments)
+    except UsageError as error:
+        print(f"{error}\n{usage()}", file=sys.stderr)
+        print(f"Flags PreInit failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
+        return ExitStatus.WRONG_USAGE
+    if "help" in given:
+        print(usage())
+        return ExitStatus.OK
+    try:
+        options = options_of(given, _warn)
+        with stages() as progress:
+            report = convert(options, progress)
+        print_summary(report)
+        status = ExitStatus.OK
+        if given.get("verify", "off") != "off":
+            from mslite.converter.verify.report import verify_conversion
+
+            if not verify_conversion(options, report, given["verify"]):
+                print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
+                return ExitStatus.NOT_CONVERTIBLE
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        if isinstance(error, FlagError):
+            print(f"Init {error.item} failed.", file=sys.stderr)
+        print(f"Flags Init failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
+        return ExitStatus.WRONG_USAGE
+    except ConversionError as error:
+        print(error, file=sys.stderr)
+        print(f"Convert failed. Ret: {_CODE_TEXTS[error.code]}")
+        return ExitStatus.NOT_CONVERTIBLE if error.blockers or _is_refusal(error) else ExitStatus.BAD_INPUT
+    except MemoryError:
+        print(f"{given['modelFile']}: there is not enough memory for this model", file=sys.stderr)
+        print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")
+        return ExitStatus.BAD_INPUT
+    print(f"CONVERT RESULT SUCCESS:{status.value}")
+    return status
+
+
+def _is_refusal(error: ConversionError) -> bool:
+    return error.code in (ReturnCode.NOT_SUPPORTED, ReturnCode.NOT_FIND_OP)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""The INI file of `--configFile`, in the dialect of MindSpore Lite's converter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+
+MAX_LINES = 9999
+_DEFAULT_SECTION = "DEFAULT"
+
+_QUANTISATION = "quantisation is not built in this version; convert without it"
+_ASCEND = "Ascend is not a target of this converter"
+_NOT_BUILT: dict[str, str] = {
+    "common_quant_param": _QUANTISATION,
+    "weight_quant_param": _QUANTISATION,
+    "mixed_bit_weight_quant_param": _QUANTISATION,
+    "full_quant_param": _QUANTISATION,
+    "dynamic_quant_param": _QUANTISATION,
+    "transform_quant_param": _QUANTISATION,
+    "data_preprocess_param": "calibration belongs to quantisation, which is not built in this version",
+    "micro_param": "C code generation is not built in this version",
+    "model_param": "C code generation for several models is not built in this version",
+    "cpu_option_cfg_param": "weights packed for one processor are not built in this version",
+    "graph_kernel_param": "graph kernels are not built in this version",
+    "acl_option_cfg_param": _ASCEND,
+    "ascend_context": _ASCEND,
+    "acl_init_options": _ASCEND,
+    "acl_build_options": _ASCEND,
+    "aoe_global_options": _ASCEND,
+    "aoe_tuning_options": _ASCEND,
+    "om_converter": _ASCEND,
+}
+_REGISTRY_KEYS = ("plugin_path", "disable_fusion", "fusion_blacklists")
+
+Sections = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class ConfigChoices:
+    """What a configuration asks for, of what is built."""
+
+    fusion: bool = True
+    disabled_fusions: frozenset[str] = frozenset()
+
+
+def read_config(path: Path) -> dict[str, dict[str, str]]:
+    """The sections of a file. Raises ConversionError when it cannot be read, UsageError when a line is wrong."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConversionError(
+            f"{path}: the configuration cannot be read: {reason}", code=ReturnCode.FILE_ERROR
+        ) from None
+    if len(lines) > MAX_LINES:
+        raise UsageError(f"{path}: more than {MAX_LINES} lines")
+    sections: dict[str, dict[str, str]] = {}
+    section = _DEFAULT_SECTION
+    for number, raw in enumerate(lines, 1):
+        if raw.startswith("#"):
+            continue
+        line = raw.replace(" ", "").replace("\t", "").replace('"', "").rstrip("\r")
+        if not line:
+            continue
+        if line.startswith("["):
+            if not line.endswith("]") or len(line) < 3:
+                raise UsageError(f"{path}, line {number}: '{raw}' is no section; write [name]")
+            section = line[1:-1]
+            sections.setdefault(section, {})
+            continue
+        if line.count("=") != 1 or line.startswith("="):
+            raise UsageError(f"{path}, line {number}: '{raw}' must be key=value with exactly one '='")
+        key, value = line.split("=")
+        sections.setdefault(section, {})[key] = value
+    return sections
+
+
+def choices_of(sections: Sections, warn: Callable[[str], None]) -> ConfigChoices:
+    """Reads what is built. Raises UsageError for an impossible value, ConversionError for a section not built yet."""
+    for name in sections:
+        if name in _NOT_BUILT:
+            raise ConversionError(f"configuration section [{name}]: {_NOT_BUILT[name]}", code=ReturnCode.NOT_SUPPORTED)
+        keys = set(sections[name])
+        if keys & {"device0", "device1", "computeRate"}:
+            raise ConversionError(
+                f"configuration section [{name}]: splitting a model between devices is not built in this version",
+                code=ReturnCode.NOT_SUPPORTED,
+            )
+        if name != "registry":
+            warn(f"configuration section [{name}] is unknown and has no effect")
+    return _registry(sections.get("registry", {}))
+
+
+def _registry(section: Mapping[str, str]) -> ConfigChoices:
+    for key in section:
+        if key not in _REGISTRY_KEYS:
+            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [registry]")
+    if section.get("plugin_path"):
+        raise ConversionError(
+            "configuration key 'plugin_path' in [registry]: plug-ins are not built in this version",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    disable = section.get("disable_fusion", "off")
+    if disable not in ("on", "off"):
+        raise UsageError("INPUT ILLEGAL: disable_fusion must be on|off")
+    names = frozenset(name for name in section.get("fusion_blacklists", "").split(",") if name)
+    return ConfigChoices(fusion=disable == "off", disabled_fusions=names)

@@ -1,0 +1,118 @@
+"""A conversion from beginning to end: parse, run the passes, write the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.converter.detect import detect
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.options import FmkType, Options
+from mslite.converter.passes.context import Settings
+from mslite.converter.passes.memory import peak_activation_bytes
+from mslite.converter.passes.pipeline import run_pipeline
+
+_NCHW_SOURCES = (FmkType.ONNX,)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a conversion did."""
+
+    framework: FmkType
+    files: tuple[Path, ...]
+    source_bytes: int
+    result_bytes: int
+    operators_before: Counter[str]
+    operators_after: Counter[str]
+    transposes: tuple[str, ...]
+    """Names of the Transpose nodes that are left."""
+    applied: dict[str, int]
+    notes: tuple[str, ...]
+    peak_bytes: int | None
+    """The most memory that activations take at one time, when every shape is known."""
+
+
+def parse_model(path: Path, framework: FmkType, options: Options) -> Module:
+    """The module that the framework's parser makes of a file. Raises ConversionError."""
+    if framework is FmkType.ONNX:
+        from mslite.converter.parsers.onnx import parse as parse_onnx
+
+        return parse_onnx(path, options.input_shapes)
+    if framework is FmkType.TFLITE:
+        try:
+            from mslite.converter.parsers.tflite import parse as parse_tflite
+        except ImportError:
+            raise ConversionError("TFLITE models cannot be read yet", code=ReturnCode.NOT_SUPPORTED) from None
+        return parse_tflite(path)
+    if framework is FmkType.MSLITE:
+        from mslite.converter.mindir.module_io import load
+        from mslite.converter.mindir.wire import MindirFormatError
+
+        try:
+            return load(path)
+        except MindirFormatError as error:
+            raise ConversionError(str(error), code=ReturnCode.GRAPH_FILE_ERROR) from None
+        except OSError as error:
+            raise ConversionError(f"{path}: {error.strerror or error}", code=ReturnCode.FILE_ERROR) from None
+    raise ConversionError(
+        f"--fmk={framework.name} is not supported yet; this version converts ONNX, TFLITE and MSLITE models",
+        code=ReturnCode.NOT_SUPPORTED,
+    )
+
+
+def settings_of(options: Options, framework: FmkType) -> Settings:
+    """The part of the options that passes see."""
+    return Settings(
+        fusion=options.fusion,
+        disabled_fusions=options.disabled_fusions,
+        source_layout=Format.NCHW if framework in _NCHW_SOURCES else Format.NHWC,
+        input_shapes=options.input_shapes,
+        input_format=options.input_format,
+        output_format=options.output_format,
+        input_type=options.input_type,
+        output_type=options.output_type,
+        int64_to_int32=options.int64_to_int32,
+        float16_weights=options.float16_weights,
+    )
+
+
+def count_operators(module: Module) -> Counter[str]:
+    return Counter(node.op.name for graph in module.graphs for node in graph.nodes)
+
+
+def convert(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Report:
+    """Converts a model and writes the result; on failure nothing is written.
+
+    `progress` hears the name of each stage before it begins. Raises ConversionError.
+    """
+    framework = options.framework if options.framework is not None else detect(options.model_file)
+    progress("parse")
+    module = parse_model(options.model_file, framework, options)
+    before = count_operators(module)
+    context = run_pipeline(module, settings_of(options, framework), progress)
+    progress("write")
+    try:
+        files = save(module, options.output_path)
+    except OSError as error:
+        raise ConversionError(
+            f"{options.output_path}: the result cannot be written: {error.strerror or error}",
+            code=ReturnCode.FILE_ERROR,
+        ) from None
+    return Report(
+        framework=framework,
+        files=tuple(files),
+        source_bytes=options.model_file.stat().st_size,
+        result_bytes=sum(file.stat().st_size for file in files),
+        operators_before=before,
+        operators_after=count_operators(module),
+        transposes=tuple(node.name for graph in module.graphs for node in graph.nodes if node.op.name == "Transpose"),
+        applied=dict(context.applied),
+        notes=tuple(context.notes),
+        peak_bytes=peak_activation_bytes(module.main),
+    )

@@ -1,0 +1,32 @@
+"""Tells what a model file is from its first bytes and its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.options import FmkType
+
+_SUFFIXES = {".onnx": FmkType.ONNX, ".tflite": FmkType.TFLITE, ".ms": FmkType.MSLITE}
+_IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkType.TFLITE}
+
+
+def detect(path: Path) -> FmkType:
+    """The framework of a model file. Raises ConversionError when neither contents nor name tell."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise ConversionError(
+            f"{path}: the model file cannot be read: {error.strerror or error}", code=ReturnCode.FILE_ERROR
+        ) from None
+    if head[4:8] in _IDENTIFIERS:
+        return _IDENTIFIERS[head[4:8]]
+    if path.suffix.lower() in _SUFFIXES:
+        return _SUFFIXES[path.suffix.lower()]
+    if head[:1] == b"\x08" and b"\x12" in head:  # ir_version and producer_name of an ONNX ModelProto
+        return FmkType.ONNX
+    raise ConversionError(
+        f"{path}: neither the contents nor the name tell what kind of model this is. Say it with --fmk=ONNX|TFLITE|MSLITE",
+        code=ReturnCode.INPUT_PARAMETER_INVALID,
+    )

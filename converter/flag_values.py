@@ -1,0 +1,146 @@
+"""From the texts of the flags to `Options`, each value checked in MindSpore Lite's order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from mslite.converter.config_file import choices_of, read_config
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.flags import FLAGS
+from mslite.converter.mindir.graph import Shape
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.options import FmkType, Options
+
+_FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
+_DATA_TYPES = {
+    "FLOAT": DataType.FLOAT32,
+    "FLOAT16": DataType.FLOAT16,
+    "INT8": DataType.INT8,
+    "UINT8": DataType.UINT8,
+    "INT32": DataType.INT32,
+    "INT64": DataType.INT64,
+    "DEFAULT": None,
+}
+_OUTPUT_TYPES = ("FLOAT", "FLOAT16", "INT8", "UINT8", "DEFAULT")
+MAX_DIMENSION = (1 << 31) - 1
+
+
+class FlagError(UsageError):
+    """A flag with a wrong value; `item` is what MindSpore Lite calls the step that found it."""
+
+    def __init__(self, message: str, item: str) -> None:
+        super().__init__(message)
+        self.item = item
+
+
+def _refuse(what: str, remedy: str) -> NoReturn:
+    raise ConversionError(f"{what} is not supported yet. {remedy}", code=ReturnCode.NOT_SUPPORTED)
+
+
+def _choice(given: Mapping[str, str], name: str, values: tuple[str, ...], item: str) -> str:
+    value = given.get(name, FLAGS[name].default)
+    if value not in values and not (value == "" and name not in given):
+        raise FlagError(f"INPUT ILLEGAL: {name} must be {'|'.join(values)}", item)
+    return value
+
+
+def parse_shapes(text: str) -> dict[str, Shape]:
+    """`name:1,2,3;other:4` → shapes by name; the last `:` separates. Raises FlagError."""
+    item = "inputShape"
+    shapes: dict[str, Shape] = {}
+    for part in filter(None, text.split(";")):
+        name, colon, dims = part.rpartition(":")
+        if not colon or not name:
+            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3", item)
+        if name in shapes:
+            raise FlagError(f"INPUT ILLEGAL: inputShape names '{name}' twice", item)
+        try:
+            shape = tuple(int(dim) for dim in dims.split(","))
+        except ValueError:
+            raise FlagError(
+                f"INPUT ILLEGAL: inputShape of '{name}': '{dims}' must be numbers between commas", item
+            ) from None
+        if any(not 0 <= dim <= MAX_DIMENSION for dim in shape):
+            raise FlagError(f"INPUT ILLEGAL: inputShape of '{name}': dimensions must be 0 to {MAX_DIMENSION}", item)
+        shapes[name] = shape
+    if not shapes:
+        raise FlagError("INPUT ILLEGAL: inputShape must be name:1,2,3;name2:4,5", item)
+    return shapes
+
+
+def _data_type(given: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> DataType | None:
+    value = given.get(name, "DEFAULT")
+    if value not in allowed:
+        raise FlagError(f"INPUT INVALID: {name} must be {'|'.join(allowed)}", "data type")
+    return _DATA_TYPES[value]
+
+
+def _format(given: Mapping[str, str], name: str) -> Format | None:
+    value = _choice(given, name, ("NHWC", "NCHW"), name)
+    return Format[value] if value else None
+
+
+def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options:
+    """Checks all flags. Raises FlagError or UsageError for a wrong value, ConversionError for what is not built."""
+    float16 = _choice(given, "fp16", ("on", "off"), "fp16") == "on"
+    input_type = _data_type(given, "inputDataType", tuple(_DATA_TYPES))
+    output_type = _data_type(given, "outputDataType", _OUTPUT_TYPES)
+    framework = _choice(given, "fmk", _FRAMEWORKS, "fmk")
+    train = _choice(given, "trainModel", ("true", "false"), "trainModel")
+    shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
+    input_format = _format(given, "inputDataFormat") or Format.NHWC
+    output_format = _format(given, "outputDataFormat")
+    encryption = _choice(given, "encryption", ("true", "false"), "encryption")
+    transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")
+    infer = _choice(given, "infer", ("true", "false"), "infer")
+    save_type = _choice(given, "saveType", ("MINDIR", "MINDIR_LITE"), "saveType")
+    optimize = given.get("optimize", "general")
+    if optimize not in ("none", "general", "gpu_oriented") and optimize.partition(":")[0] != "ascend_oriented":
+        raise FlagError("INPUT ILLEGAL: optimize must be none|general|gpu_oriented|ascend_oriented", "optimize")
+    int64 = _choice(given, "int64", ("auto", "int32"), "int64")
+    for name in ("modelFile", "outputFile"):
+        if not given.get(name):
+            raise FlagError(f"INPUT MISSING: {name} is needed", name)
+    if given["outputFile"].endswith("/"):
+        raise FlagError("INPUT ILLEGAL: outputFile must not end in '/'", "outputFile")
+    if framework not in ("", "ONNX", "TFLITE", "MSLITE"):
+        _refuse(f"--fmk={framework}", "This version converts ONNX, TFLITE and MSLITE models")
+    if "weightFile" in given:
+        raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
+    if train == "true":
+        _refuse("--trainModel=true", "Convert for inference with --trainModel=false")
+    if encryption == "true" or "encryptKey" in given:
+        _refuse("--encryption", "Write a plain file with --encryption=false")
+    if "decryptKey" in given:
+        _refuse("--decryptKey", "Decrypt the source model before the conversion")
+    if transformer == "true":
+        _refuse("--optimizeTransformer=true", "It concerns GPUs only")
+    if save_type == "MINDIR":
+        _refuse("--saveType=MINDIR", "Write a .ms file with --saveType=MINDIR_LITE")
+    if optimize not in ("none", "general"):
+        _refuse(f"--optimize={optimize}", "Use --optimize=general or none")
+    if "device" in given:
+        _refuse(f"--device={given['device']}", "Leave it out; the result runs on the CPU")
+    options = Options(
+        model_file=Path(given["modelFile"]),
+        output_file=Path(given["outputFile"]),
+        framework=FmkType[framework] if framework else None,
+        input_shapes=shapes,
+        input_format=input_format,
+        output_format=output_format,
+        input_type=input_type,
+        output_type=output_type,
+        float16_weights=float16,
+        fusion=optimize != "none",
+        int64_to_int32=int64 == "int32",
+        run_once=infer == "true",
+    )
+    if "configFile" in given:
+        choices = choices_of(read_config(Path(given["configFile"])), warn)
+        options = dataclasses.replace(
+            options, fusion=options.fusion and choices.fusion, disabled_fusions=choices.disabled_fusions
+        )
+    return options

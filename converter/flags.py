@@ -1,0 +1,107 @@
+"""The flags of `converter_lite`: which there are, and how a command line is split into them.
+
+Syntax and wording follow MindSpore Lite's converter, so that scripts which read its output go on working.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mslite.converter.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One flag; `values` is what `--help` shows after the `=`."""
+
+    name: str
+    values: str
+    help: str
+    default: str = ""
+    boolean: bool = False
+    """May stand without a value, and as `--no-<name>`."""
+
+
+_FLAGS = (
+    Flag("configFile", "FILE", "INI file; [registry] disable_fusion and fusion_blacklists are built"),
+    Flag("decryptKey", "HEX", "key of an encrypted MINDIR source; not supported yet"),
+    Flag("decryptMode", "AES-GCM|AES-CBC", "mode of --decryptKey; not supported yet", "AES-GCM"),
+    Flag("device", "NAME", "older way to choose a target; not supported yet"),
+    Flag("encryptKey", "HEX", "key for --encryption; not supported yet"),
+    Flag("encryption", "true|false", "write an encrypted file; true is not supported yet", "false"),
+    Flag("fmk", "ONNX|TFLITE|MSLITE", "kind of the source model; may be left out when the file tells"),
+    Flag("fp16", "on|off", "store float32 constants as float16", "off"),
+    Flag("infer", "true|false", "load the result and run it once on random data", "false"),
+    Flag("inputDataFormat", "NHWC|NCHW", "layout of 4-D inputs of the result (default NHWC)"),
+    Flag("inputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the inputs of the result", "DEFAULT"),
+    Flag("inputShape", "name:1,3,224,224;...", "fix input shapes, in the layout of the source"),
+    Flag("int64", "auto|int32", "int32: store every int64 tensor as int32, as MindSpore Lite does", "auto"),
+    Flag("modelFile", "FILE", "the source model"),
+    Flag("optimize", "none|general", "none: no fusions", "general"),
+    Flag("optimizeTransformer", "true|false", "GPU transformer fusions; true is not supported yet", "false"),
+    Flag("outputDataFormat", "NHWC|NCHW", "layout of 4-D outputs of the result (default: the source's)"),
+    Flag("outputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the outputs of the result", "DEFAULT"),
+    Flag("outputFile", "PREFIX", "the result; .ms is added unless it is there"),
+    Flag("saveType", "MINDIR_LITE", "kind of the result; MINDIR is not supported yet", "MINDIR_LITE"),
+    Flag("trainModel", "true|false", "keep the training graph; true is not supported yet", "false"),
+    Flag("verify", "random|IN.npy,...", "compare the result with the source model, layer by layer", boolean=True),
+    Flag("weightFile", "FILE", "caffemodel; only with --fmk=CAFFE"),
+)
+FLAGS = {flag.name: flag for flag in _FLAGS}
+
+_EXAMPLES = """\
+examples:
+  converter_lite --modelFile=mobilenet.onnx --outputFile=mobilenet
+      writes mobilenet.ms; 4-D inputs become NHWC
+  converter_lite --fmk=ONNX --modelFile=bert.onnx --outputFile=bert --inputShape="ids:1,128;mask:1,128"
+      fixes the shapes, so that shape arithmetic disappears
+  converter_lite --modelFile=net.tflite --outputFile=net --fp16=on
+      halves the file; weights are stored as float16
+  converter_lite --modelFile=net.onnx --outputFile=net --verify
+      also runs both models on the same random input and names the first layer that differs
+
+exit status: 0 converted, 1 bad input, 2 wrong usage, 3 the model cannot be converted
+"""
+
+
+def usage() -> str:
+    """The text of `--help`."""
+    lines = ["", "usage: converter_lite [options]"]
+    names = sorted([*FLAGS, "help"])
+    for name in names:
+        if name == "help":
+            lines.append(" --help print usage message")
+            continue
+        flag = FLAGS[name]
+        lines.append(f" --{name}={flag.values} {flag.help}")
+    return "\n".join([*lines, "", _EXAMPLES])
+
+
+def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
+    """Flags and their values. Raises UsageError; `help` maps to an empty text when it was asked for."""
+    if not arguments:
+        raise UsageError("Flag missing: --modelFile and --outputFile are needed")
+    given: dict[str, str] = {}
+    for raw in arguments:
+        argument = raw.strip()
+        if argument == "--":
+            break
+        if "--" not in argument or not argument.startswith("--"):
+            raise UsageError(f"Failed: flag {argument} is not valid.")
+        key, equals, value = argument[2:].partition("=")
+        if key == "help":
+            given["help"] = ""
+            continue
+        if not equals and key.startswith("no-") and key[3:] in FLAGS and FLAGS[key[3:]].boolean:
+            key, value, equals = key[3:], "off", "="
+        if key not in FLAGS:
+            raise UsageError(f"{key} is not a valid flag")
+        if key in given:
+            raise UsageError(f"Failed: already parsed flag: {key}")
+        if not value and FLAGS[key].boolean and not equals:
+            value = "random"
+        if not value:
+            raise UsageError(f"No value provided for non-boolean type: {key}")
+        given[key] = value
+    return given

@@ -1,0 +1,57 @@
+"""What a conversion is asked to do, as one value; the command line, the configuration file and the API fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+
+from mslite.converter.mindir.graph import Shape
+from mslite.converter.mindir.ops.enums import DataType, Format
+
+
+class FmkType(IntEnum):
+    """Frameworks that models come from; numbers are MindSpore Lite's."""
+
+    TF = 0
+    CAFFE = 1
+    ONNX = 2
+    MINDIR = 3
+    TFLITE = 4
+    PYTORCH = 5
+    MSLITE = 6
+
+
+class ModelType(IntEnum):
+    """Kinds of files that MindSpore Lite's converter writes; MINDIR is refused here."""
+
+    MINDIR = 0
+    MINDIR_LITE = 4
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything about one conversion. `model_file` is read, `output_file` (with `.ms` added) is written."""
+
+    model_file: Path
+    output_file: Path
+    framework: FmkType | None = None
+    """None: told from the file."""
+    input_shapes: Mapping[str, Shape] = field(default_factory=dict)
+    input_format: Format = Format.NHWC
+    output_format: Format | None = None
+    input_type: DataType | None = None
+    output_type: DataType | None = None
+    float16_weights: bool = False
+    fusion: bool = True
+    disabled_fusions: frozenset[str] = frozenset()
+    int64_to_int32: bool = False
+    run_once: bool = False
+    """Load the result and run it once with random data (`--infer`)."""
+
+    @property
+    def output_path(self) -> Path:
+        """The file that is written."""
+        text = str(self.output_file)
+        return Path(text if text.endswith(".ms") else text + ".ms")

@@ -1,0 +1,98 @@
+"""Dead code, operators that do nothing, and common sub-expressions."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.ops.activation import Activation
+from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import bypass, live_nodes
+
+_UNREPEATABLE = frozenset(
+    {"RandomNormal", "RandomStandardNormal", "UniformReal", "PartialFusion", "Switch", "SwitchLayer", "Call", "Assert",
+     "TensorArray", "TensorListReserve", "Assign", "AssignAdd", "Depend"}
+)  # fmt: skip
+
+
+def remove_dead_code(module: Module, context: Context) -> None:
+    """Takes out nodes that nothing depends on."""
+    for graph in module.graphs:
+        graph.nodes = live_nodes(graph)
+
+
+def remove_identities(module: Module, context: Context) -> None:
+    """Takes out operators whose output always equals their input."""
+    for graph in module.graphs:
+        for node in list(graph.nodes):
+            if node.inputs and node.outputs and _is_identity(node):
+                bypass(graph, node, node.inputs[0])
+        graph.nodes = live_nodes(graph)
+
+
+def _is_identity(node: Node) -> bool:
+    before, after = node.inputs[0], node.outputs[0]
+    if before.dtype != after.dtype or before.quant != after.quant:
+        return False
+    name, same_shape = node.op.name, before.shape is not None and before.shape == after.shape
+    match name:
+        case "Cast" | "Depend":
+            return True
+        case "Dropout":
+            return not (len(node.outputs) > 1 and node.outputs[1].users)
+        case "Activation":
+            assert isinstance(node.op, Activation)
+            return node.op.activation_type is ActivationType.NO_ACTIVATION
+        case (
+            "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "ExpandDims" | "BroadcastTo" | "TileFusion" | "PadFusion"
+        ):
+            return same_shape
+        case "Slice" | "SliceFusion" | "StridedSlice":
+            return same_shape and after.is_static and _steps_forward(node)
+        case "Concat" | "AddN":
+            return len(node.inputs) == 1
+        case "Split":
+            return len(node.outputs) == 1
+        case "Transpose":
+            perm = node.inputs[1].data if len(node.inputs) > 1 else None
+            return perm is not None and [int(axis) for axis in perm.reshape(-1)] == list(range(perm.size))
+        case _:
+            return False
+
+
+def _steps_forward(node: Node) -> bool:
+    """A slice that keeps the shape keeps every element, unless it runs backwards."""
+    if node.op.name != "StridedSlice" or len(node.inputs) < 4:
+        return True
+    strides = node.inputs[-1].data
+    return strides is not None and bool((strides > 0).all())
+
+
+def merge_common(module: Module, context: Context) -> None:
+    """Lets equal calls on equal operands share one result, and equal constants one copy."""
+    for graph in module.graphs:
+        _merge_constants(graph)
+        seen: dict[object, Node] = {}
+        for node in list(graph.nodes):
+            if node.op.name in _UNREPEATABLE or any(value in graph.outputs for value in node.outputs):
+                continue
+            key = (node.op, tuple(id(value) for value in node.inputs), len(node.outputs), node.quant_type,
+                   tuple((value.dtype, value.quant) for value in node.outputs))  # fmt: skip
+            first = seen.setdefault(key, node)
+            if first is not node:
+                for mine, theirs in zip(node.outputs, first.outputs, strict=True):
+                    graph.replace_uses(mine, theirs)
+        graph.nodes = live_nodes(graph)
+
+
+def _merge_constants(graph: Graph) -> None:
+    """Only small ones are compared by contents; big ones that are equal are one array already."""
+    seen: dict[object, Value] = {}
+    for node in graph.nodes:
+        changed = list(node.inputs)
+        for index, value in enumerate(node.inputs):
+            if value.data is not None and not value.quant:
+                contents = value.data.tobytes() if value.data.nbytes <= 4096 else id(value.data)
+                key = (value.dtype, value.shape, value.format, contents)
+                changed[index] = seen.setdefault(key, value)
+        if any(a is not b for a, b in zip(changed, node.inputs, strict=True)):
+            node.set_inputs(changed)

@@ -1,0 +1,63 @@
+"""What the passes share: the settings of a conversion, what is known of integer tensors, fresh symbols, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Shape, Value
+from mslite.converter.mindir.ops.enums import DataType, Format
+
+Known = tuple[int, ...]
+"""The contents of a small integer tensor; each entry is a value or a symbol."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices of one conversion that passes depend on."""
+
+    fusion: bool = True
+    disabled_fusions: frozenset[str] = frozenset()
+    source_layout: Format = Format.NHWC
+    """Layout of the activations that the parser delivered."""
+    input_shapes: Mapping[str, Shape] = field(default_factory=dict)
+    input_format: Format = Format.NHWC
+    """Wanted layout of 4-D graph inputs, where the source has the other one."""
+    output_format: Format | None = None
+    """Wanted layout of 4-D graph outputs; None keeps the source's."""
+    input_type: DataType | None = None
+    output_type: DataType | None = None
+    int64_to_int32: bool = False
+    """Every int64 tensor becomes int32, as in MindSpore Lite, instead of only those proven to fit."""
+    float16_weights: bool = False
+
+
+@dataclass
+class Context:
+    """State that lives as long as one run of the pipeline."""
+
+    settings: Settings = field(default_factory=Settings)
+    known: dict[Value, Known] = field(default_factory=dict)
+    next_symbol: int = SYMBOL_LIMIT
+    notes: list[str] = field(default_factory=list)
+    """Things worth telling the user that do not stop the conversion."""
+    applied: dict[str, int] = field(default_factory=dict)
+    """How often each rule rewrote something."""
+
+    refusals: list[tuple[str, str, str]] = field(default_factory=list)
+    """(rule, node, reason) of each match that a rule left alone."""
+
+    def refuse(self, rule: str, node: Node, reason: str) -> None:
+        entry = (rule, node.name, reason)
+        if entry not in self.refusals:
+            self.refusals.append(entry)
+
+    def new_symbol(self) -> int:
+        """A dimension of unknown size that equals no other."""
+        symbol = self.next_symbol
+        self.next_symbol -= 1
+        return symbol
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)

@@ -1,0 +1,90 @@
+"""Constant folding: what can be computed now is computed now, by the scalar kernels, with the same bits everywhere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.passes import native
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import live_nodes
+
+SIZE_LIMIT = 1 << 16
+"""Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
+
+_RANDOM = frozenset({"RandomNormal", "RandomStandardNormal", "UniformReal", "Dropout"})
+_CONTROL = frozenset({"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend"})
+_INTEGERS = (DataType.INT32, DataType.INT64)
+
+
+def fold_constants(module: Module, context: Context) -> None:
+    """Replaces nodes with constant results by constants."""
+    for graph in module.graphs:
+        for node in list(graph.nodes):
+            if not _fold_known(graph, node, context):
+                _fold_constant(graph, node, context)
+        graph.nodes = live_nodes(graph)
+
+
+def _becomes_constant(graph: Graph, value: Value) -> bool:
+    """A graph output must be produced by a node in the file, so it stays a node unless someone else reads it."""
+    return bool(value.users) or not any(value is output for output in graph.outputs)
+
+
+def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
+    """Values whose contents travel with the shapes (Shape → Gather → Concat chains) need no input at all."""
+    (value, *others) = node.outputs
+    known = context.known.get(value)
+    if (
+        others
+        or known is None
+        or value.dtype not in _INTEGERS
+        or not value.is_static
+        or any(v in graph.outputs for v in (value,))
+    ):
+        return False
+    if any(entry <= -(1 << 40) for entry in known) or len(known) != math.prod(value.shape or ()):
+        return False
+    _replace(graph, value, np.array(known, numpy_type(value.dtype)).reshape(value.shape or ()))
+    return True
+
+
+def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
+    name = node.op.name
+    if name in _RANDOM or name in _CONTROL or not node.inputs or not node.outputs:
+        return
+    if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
+        return
+    if node.quant_type != 0 or any(value.quant for value in (*node.inputs, *node.outputs)):
+        return
+    if not all(value.is_static for value in node.outputs) or not _small_enough(node):
+        return
+    try:
+        facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in node.inputs]
+        arrays = native.evaluate(node.op, facts, len(node.outputs))
+    except native.RuleError as error:
+        context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
+        return
+    for value, array in zip(node.outputs, arrays, strict=True):
+        _replace(graph, value, array)
+
+
+def _small_enough(node: Node) -> bool:
+    result = sum(_bytes(value) for value in node.outputs)
+    freed = sum(_bytes(value) for value in dict.fromkeys(node.inputs) if set(value.users) == {node})
+    return result <= max(SIZE_LIMIT, freed)
+
+
+def _bytes(value: Value) -> int:
+    try:
+        return math.prod(value.shape or ()) * numpy_type(value.dtype).itemsize
+    except ValueError:
+        return 1 << 62
+
+
+def _replace(graph: Graph, value: Value, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
+    folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format)
+    graph.replace_uses(value, folded)

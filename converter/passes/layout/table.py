@@ -1,0 +1,83 @@
+"""Which behaviour each operator has. What is not named here follows from the declaration's `layout`."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Node
+from mslite.converter.passes.layout.behaviours import (
+    AxisBased,
+    ChannelsLast,
+    Elementwise,
+    axes_attribute,
+    axis_attribute,
+    axis_operand,
+    has_axes,
+    has_constant,
+    has_rows,
+    keeps_rank,
+    permute_rows,
+)
+from mslite.converter.passes.layout.layouts import Behaviour
+from mslite.converter.passes.layout.slices import (
+    can_remap_slice,
+    can_remap_strided_slice,
+    remap_slice,
+    remap_strided_slice,
+)
+from mslite.converter.passes.layout.structural import Gathering, Reducing, Reshaping, ShapeOf, SizeOf, Transposing
+
+
+def _single_scale(node: Node) -> bool:
+    """ScaleFusion whose operands cover one dimension."""
+    return all(value.rank is not None and value.rank <= 1 for value in node.inputs[1:])
+
+
+_SOURCE = Behaviour()
+_CHANNELS_LAST = ChannelsLast()
+_ELEMENTWISE = Elementwise()
+_AXIS = AxisBased(axis_attribute, keeps_rank)
+_AXES = AxisBased(axes_attribute, has_axes)
+_RESHAPING = Reshaping()
+_SIZE = SizeOf()
+_REDUCING = Reducing()
+
+_BY_NAME: dict[str, Behaviour] = {
+    "Cast": Elementwise(1),
+    "QuantDTypeCast": Elementwise(1),
+    "Softmax": _AXES,
+    "L2NormalizeFusion": _AXES,
+    "ReverseV2": _AXES,
+    "Concat": AxisBased(axis_attribute, keeps_rank, several_inputs=True),
+    "TopKFusion": _AXIS,
+    "ScaleFusion": AxisBased(axis_attribute, _single_scale),
+    "CumSum": AxisBased(axis_operand(1), has_constant(1)),
+    "PadFusion": AxisBased(permute_rows, has_rows),
+    "TileFusion": AxisBased(permute_rows, has_rows),
+    "BroadcastTo": AxisBased(permute_rows, has_rows),
+    "StridedSlice": AxisBased(remap_strided_slice, can_remap_strided_slice),
+    "SliceFusion": AxisBased(remap_slice, can_remap_slice),
+    "ReduceFusion": _REDUCING,
+    "ArgMaxFusion": _REDUCING,
+    "ArgMinFusion": _REDUCING,
+    "Reshape": _RESHAPING,
+    "Flatten": _RESHAPING,
+    "Squeeze": _RESHAPING,
+    "Unsqueeze": _RESHAPING,
+    "ExpandDims": _RESHAPING,
+    "Transpose": Transposing(),
+    "Shape": ShapeOf(),
+    "Size": _SIZE,
+    "Rank": _SIZE,
+    "Gather": Gathering(),
+    "Crop": _SOURCE,
+}
+
+
+def behaviour_of(node: Node) -> Behaviour:
+    """How `node` deals with layouts."""
+    declaration = node.op.declaration
+    if declaration.name in _BY_NAME:
+        return _BY_NAME[declaration.name]
+    if declaration.name in ("Where", "Select"):
+        return _ELEMENTWISE if len(node.inputs) == 3 else _SOURCE
+    by_layout = {"nhwc": _CHANNELS_LAST, "elementwise": _ELEMENTWISE, "axis": _AXIS}
+    return by_layout.get(declaration.layout, _SOURCE)

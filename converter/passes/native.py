@@ -1,0 +1,70 @@
+"""The converter's way to the shape rules and the scalar kernels, which are C: the module `mslite._native`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mslite import _native
+from mslite.converter.mindir.graph import Array, Shape
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.wire import primitive_bytes
+
+
+class RuleError(Exception):
+    """An operator call that cannot be; `missing` when it is legal but no rule or kernel is there."""
+
+    def __init__(self, message: str, missing: bool) -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a tensor: type, shape (None: not even the rank), contents of a small integer tensor, data."""
+
+    dtype: DataType
+    shape: Shape | None = None
+    known: tuple[int, ...] | None = None
+    data: Array | None = None
+    quant: tuple[QuantParam, ...] = ()
+
+
+def _info(facts: Facts) -> _native.TensorInfo:
+    data = facts.data
+    if data is not None and not data.flags.c_contiguous:
+        data = np.ascontiguousarray(data)
+    quant = [(record.scale, record.zeroPoint, int(facts.dtype)) for record in facts.quant]
+    dims = None if facts.shape is None else list(facts.shape)
+    known = None if facts.known is None else list(facts.known)
+    return _native.TensorInfo(int(facts.dtype), dims, known, data, quant)
+
+
+def infer(op: Operator, inputs: Sequence[Facts], output_count: int, next_symbol: int) -> tuple[list[Facts], int]:
+    """Types and shapes of the outputs, and the next unused symbol. Raises RuleError."""
+    try:
+        outputs, symbol = _native.infer(
+            primitive_bytes(op), [_info(facts) for facts in inputs], output_count, next_symbol
+        )
+    except _native.OperatorError as error:
+        raise RuleError(str(error), isinstance(error, _native.UnsupportedError)) from None
+    return [
+        Facts(
+            DataType(output.dtype),
+            None if output.dims is None else tuple(output.dims),
+            None if output.known is None else tuple(output.known),
+        )
+        for output in outputs
+    ], symbol
+
+
+def evaluate(op: Operator, inputs: Sequence[Facts], output_count: int) -> list[Array]:
+    """The outputs of a call on constants, by the scalar kernels: the same bits on every machine. Raises RuleError."""
+    try:
+        return list(_native.evaluate(primitive_bytes(op), [_info(facts) for facts in inputs], output_count))
+    except _native.OperatorError as error:
+        raise RuleError(str(error), isinstance(error, _native.UnsupportedError)) from None

@@ -1,0 +1,63 @@
+"""The one ordered list of passes, with the reason for each position."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, is_symbol
+from mslite.converter.mindir.verifier import verify
+from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
+from mslite.converter.passes.context import Context, Settings
+from mslite.converter.passes.folding import fold_constants
+from mslite.converter.passes.inference import freeze_inputs, infer_shapes
+from mslite.converter.passes.layout import unify_layout
+
+Pass = Callable[[Module, Context], None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One pass, and why it stands where it does."""
+
+    name: str
+    run: Pass
+    reason: str
+    optional: bool = False
+    """A fusion: left out by --optimize=none and by the fusion blacklist."""
+
+
+PIPELINE: tuple[Step, ...] = (
+    Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
+    Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
+    Step("infer_shapes", infer_shapes, "everything below asks for ranks and types"),
+    Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
+    Step("identities", remove_identities, "no-ops would hide patterns"),
+    Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
+    Step("layout", unify_layout, "after everything that knows the source's layout, before everything that needs NHWC"),
+    Step("layout_shapes", infer_shapes, "checks the rewritten graph and gives shapes to what the layout pass added"),
+    Step("layout_folding", fold_constants, "transposed constants and size operands of the rewritten nodes"),
+    Step("layout_identities", remove_identities, "the source's transposes that the layout absorbed"),
+    Step("final_common", merge_common, "equal nodes that the rewriting created"),
+    Step("final_shapes", infer_shapes, "the file holds the final shapes"),
+)
+
+
+def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], None] = lambda name: None) -> Context:
+    """Runs all passes on `module`. `progress` hears each step's name before it runs.
+
+    Raises ConversionError with all blocking nodes.
+    """
+    context = Context(settings)
+    sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
+    context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
+    check = os.environ.get("MSLITE_VERIFY") == "1"
+    for step in PIPELINE:
+        if step.optional and (not settings.fusion or step.name in settings.disabled_fusions):
+            continue
+        progress(step.name)
+        step.run(module, context)
+        if check:
+            verify(module, step.name)
+    return context

@@ -1,0 +1,73 @@
+"""The rewrite engine. A rule is a pattern, a check that says why it refuses, and a rewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mslite.converter.mindir.graph import Graph, Module, Node
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.passes.pattern import Call, Match
+
+Check = Callable[[Match, Context], str | None]
+"""Why a match must be left alone, or None."""
+
+Rewrite = Callable[[Match, Graph], None]
+
+_MAX_ROUNDS = 8
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A local improvement of a graph.
+
+    `patterns` are tried in order at every node; a match whose inner results are read elsewhere is refused before `check`
+    is asked, unless `shared` allows it. `rewrite` makes the root's result differently; what becomes unused is removed.
+    """
+
+    name: str
+    patterns: tuple[Call, ...]
+    rewrite: Rewrite
+    check: Check = lambda match, context: None
+    shared: bool = False
+
+    def find(self, node: Node, graph: Graph, context: Context) -> Match | None:
+        """The first match at `node` that may be rewritten; refusals are noted in the context."""
+        for pattern in self.patterns:
+            for match in pattern.match_node(node, Match()):
+                if not self.shared and not match.is_private(graph):
+                    context.refuse(self.name, node, "an inner result is used elsewhere")
+                    continue
+                reason = self.check(match, context)
+                if reason is None:
+                    return match
+                context.refuse(self.name, node, reason)
+        return None
+
+
+def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
+    """Applies a rule wherever it matches, from the inputs to the outputs. True when something changed."""
+    changed = False
+    for node in list(graph.nodes):
+        if node.op.name not in {name for pattern in rule.patterns for name in pattern.names} or not node.outputs:
+            continue
+        if node not in graph.nodes:
+            continue
+        match = rule.find(node, graph, context)
+        if match is None:
+            continue
+        rule.rewrite(match, graph)
+        graph.nodes = live_nodes(graph)
+        context.applied[rule.name] = context.applied.get(rule.name, 0) + 1
+        changed = True
+    return changed
+
+
+def apply_rules(rules: Sequence[Rule], module: Module, context: Context) -> None:
+    """Applies a group of rules, in order, until none of them changes anything."""
+    active = [rule for rule in rules if rule.name not in context.settings.disabled_fusions]
+    for graph in module.graphs:
+        for _ in range(_MAX_ROUNDS):
+            if not any([apply_rule(rule, graph, context) for rule in active]):
+                break

@@ -1,0 +1,37 @@
+"""Operator + RELU or RELU6 → the operator's built-in activation."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from mslite.converter.mindir.graph import Graph
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Match, op
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import become, clamp_of, is_float, is_plain
+
+
+def _check(match: Match, context: Context) -> str | None:
+    if clamp_of(match.root) is None:
+        return "only RELU and RELU6 can be built in"
+    if not is_float(match.node("producer").outputs[0]):
+        return "the operator does not compute in float32"
+    return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    producer, root = match.node("producer"), match.root
+    changes: dict[str, Any] = {"activation_type": clamp_of(root)}
+    become(root, dataclasses.replace(producer.op, **changes), producer.inputs, producer.name)
+
+
+def _rule(name: str, operators: str) -> Rule:
+    return Rule(name, (op("Activation Clip", op(operators, name="producer", where=is_plain)),), _rewrite, _check)
+
+
+CONVOLUTION = _rule("ConvActivationFusion", "Conv2DFusion Conv2dTransposeFusion")
+MATMUL = _rule("MatMulActivationFusion", "MatMulFusion FullConnection")
+ADD = _rule("AddActivationFusion", "AddFusion SubFusion")
+MULTIPLY = _rule("MulActivationFusion", "MulFusion DivFusion")
+SCALE = _rule("ScaleActivationFusion", "ScaleFusion")

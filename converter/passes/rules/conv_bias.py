@@ -1,0 +1,53 @@
+"""Convolution + constant per channel → the convolution's bias."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Graph
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Match, const, op
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import (
+    become,
+    broadcast_keeps_rank,
+    float_value,
+    is_plain,
+    last_dimension,
+    per_channel,
+)
+
+CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
+_PATTERN = op(
+    "AddFusion BiasAdd", op(CONVOLUTIONS, name="conv", where=is_plain), const("bias"), name="add", commutative=True
+)
+
+
+def _check(match: Match, context: Context) -> str | None:
+    add, channels = match.root, last_dimension(match.node("conv").output)
+    if channels is None:
+        return "the number of channels is not known"
+    if not broadcast_keeps_rank(add, match.value("bias")) or per_channel(match.array("bias"), channels) is None:
+        return "the addend is not one float32 number per channel"
+    conv = match.node("conv")
+    if len(conv.inputs) > 2 and conv.inputs[2].data is None:
+        return "the bias of the convolution is not constant"
+    return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    conv, add = match.node("conv"), match.root
+    channels = last_dimension(conv.output)
+    assert channels is not None
+    bias = per_channel(match.array("bias"), channels)
+    assert bias is not None
+    if len(conv.inputs) > 2:
+        bias = conv.inputs[2].array() + bias
+    op = conv.op
+    activation = getattr(add.op, "activation_type", None)
+    if activation:
+        import dataclasses
+
+        op = dataclasses.replace(op, activation_type=activation)  # type: ignore[call-arg]
+    become(add, op, [*conv.inputs[:2], float_value(f"{conv.name}_bias", bias)], conv.name)
+
+
+RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check)

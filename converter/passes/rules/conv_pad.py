@@ -1,0 +1,59 @@
+"""Zero padding + convolution → the convolution's own padding."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from mslite.converter.mindir.graph import Graph, Node
+from mslite.converter.mindir.ops.assembly import PadFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import PaddingMode, PadMode
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import scalar
+from mslite.converter.passes.pattern import Match, op
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import become
+
+_PATTERN = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: node.quant_type == 0)
+
+
+def _paddings(node: Node) -> list[int] | None:
+    """before, after of each dimension."""
+    if len(node.inputs) < 2 or node.inputs[1].data is None:
+        return None
+    return [int(item) for item in node.inputs[1].data.reshape(-1)]
+
+
+def _check(match: Match, context: Context) -> str | None:
+    pad, conv = match.node("pad"), match.root
+    assert isinstance(pad.op, PadFusion)
+    assert isinstance(conv.op, Conv2DFusion)
+    if pad.op.padding_mode is not PaddingMode.CONSTANT:
+        return "the border is not constant"
+    value = scalar(pad.inputs[2]) if len(pad.inputs) > 2 else pad.op.constant_value
+    if value != 0:
+        return "the border is not zero"
+    paddings = _paddings(pad)
+    if paddings is None or len(paddings) != 8:
+        return "the paddings are not constant"
+    if paddings[:2] != [0, 0] or paddings[6:] != [0, 0]:
+        return "batch or channels are padded"
+    if min(paddings) < 0:
+        return "the padding is negative"
+    if conv.op.pad_mode is PadMode.SAME:
+        return "the convolution computes its own padding from the input size"
+    return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    pad, conv = match.node("pad"), match.root
+    assert isinstance(conv.op, Conv2DFusion)
+    paddings = _paddings(pad)
+    assert paddings is not None
+    own = (conv.op.pad_list or (0, 0, 0, 0)) if conv.op.pad_mode is PadMode.PAD else (0, 0, 0, 0)
+    total = tuple(a + b for a, b in zip(own, paddings[2:6], strict=True))
+    op = dataclasses.replace(conv.op, pad_mode=PadMode.PAD, pad_list=total)
+    become(conv, op, [pad.inputs[0], *conv.inputs[1:]])
+
+
+RULE = Rule("ConvPadFusion", (_PATTERN,), _rewrite, _check)

@@ -1,0 +1,61 @@
+"""Matrix product + constant vector → the product's bias."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Graph
+from mslite.converter.mindir.ops.matmul import FullConnection
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Match, const, op
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import (
+    become,
+    broadcast_keeps_rank,
+    float_value,
+    is_plain,
+    last_dimension,
+    per_channel,
+)
+
+_PATTERN = op(
+    "AddFusion BiasAdd",
+    op("MatMulFusion FullConnection", name="matmul", where=is_plain),
+    const("bias"),
+    commutative=True,
+)
+
+
+def _check(match: Match, context: Context) -> str | None:
+    matmul = match.node("matmul")
+    columns = last_dimension(matmul.output)
+    if columns is None or matmul.output.rank is None or matmul.output.rank < 2:
+        return "the number of columns is not known"
+    if not broadcast_keeps_rank(match.root, match.value("bias")) or per_channel(match.array("bias"), columns) is None:
+        return "the addend is not one float32 number per column"
+    if len(matmul.inputs) > 2 and (matmul.inputs[2].data is None or matmul.inputs[2].data.size not in (1, columns)):
+        return "the product has a bias that is not constant"
+    return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    matmul, root = match.node("matmul"), match.root
+    columns = last_dimension(matmul.output)
+    assert columns is not None
+    bias = per_channel(match.array("bias"), columns)
+    assert bias is not None
+    if len(matmul.inputs) > 2:
+        bias = np.broadcast_to(matmul.inputs[2].array(), (columns,)) + bias
+    changes: dict[str, Any] = {}
+    if getattr(root.op, "activation_type", None):
+        changes["activation_type"] = root.op.activation_type  # type: ignore[attr-defined]
+    if isinstance(matmul.op, FullConnection):
+        changes["has_bias"] = True
+    operands = [*matmul.inputs[:2], float_value(f"{matmul.name}_bias", bias)]
+    become(root, dataclasses.replace(matmul.op, **changes), operands, matmul.name)
+
+
+RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check)
