@@ -1,0 +1,1 @@
+"""mslite: converts trained models to `.ms` files and runs them."""

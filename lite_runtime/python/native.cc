@@ -1,0 +1,207 @@
+// mslite._native: the converter's and the tests' way to the C++ side.
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/names.h"
+#include "model/unpack.h"
+#include "plan/cpu_features.h"
+#include "plan/single_node.h"
+#include "schema/ops_generated.h"
+#include "tensor_info.h"
+
+namespace mslite::python {
+namespace {
+
+/// Python's OperatorError: an operator call that cannot be.
+struct OperatorError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Python's UnsupportedError: legal, but no shape rule or kernel is there.
+struct UnsupportedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void Check(const Outcome &outcome) {
+  if (outcome.status == MSLITE_ERROR_UNSUPPORTED) throw UnsupportedError(outcome.message);
+  if (!outcome.ok()) throw OperatorError(outcome.message);
+}
+
+/// A FlatBuffers buffer whose root is a Primitive, verified and unpacked.
+class PrimitiveBuffer {
+ public:
+  explicit PrimitiveBuffer(nb::handle buffer) : bytes_(buffer) {
+    flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes_.data()), bytes_.size());
+    if (!verifier.VerifyBuffer<schema::Primitive>(nullptr)) throw OperatorError("the operator's bytes are damaged");
+    params = unpack::UnpackPrimitive(*flatbuffers::GetRoot<schema::Primitive>(bytes_.data()), arena_, &op);
+    if (params == nullptr) throw UnsupportedError(OperatorName(op) + " has no parameters that are known here");
+  }
+
+  int32_t op = 0;
+  const void *params = nullptr;
+
+ private:
+  Bytes bytes_;
+  unpack::Arena arena_;
+};
+
+std::pair<std::vector<TensorInfo>, int64_t> Infer(nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                                                  int32_t output_count, int64_t next_symbol) {
+  const PrimitiveBuffer buffer(primitive);
+  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("impossible number of outputs");
+  const TensorViews views(inputs);
+  std::vector<mslite_tensor> outputs(static_cast<size_t>(output_count));
+  Check(InferShapes(buffer.op, buffer.params, views.Pointers(), &outputs, &next_symbol));
+  std::vector<TensorInfo> infos;
+  for (const mslite_tensor &output : outputs) infos.push_back(ToInfo(output));
+  return {std::move(infos), next_symbol};
+}
+
+std::vector<SingleInput> SingleInputs(const TensorViews &views, const std::vector<bool> *constant) {
+  std::vector<SingleInput> inputs;
+  for (size_t i = 0; i < views.tensors.size(); ++i) {
+    if (views.tensors[i].data == nullptr) throw OperatorError("input " + std::to_string(i) + " has no contents");
+    inputs.push_back({views.tensors[i], constant == nullptr || (*constant)[i]});
+  }
+  return inputs;
+}
+
+std::vector<nb::object> Evaluate(nb::handle primitive, const std::vector<TensorInfo> &inputs, int32_t output_count) {
+  const PrimitiveBuffer buffer(primitive);
+  const TensorViews views(inputs);
+  SingleNode node(buffer.op, buffer.params, SingleInputs(views, nullptr), output_count);
+  Check(node.Prepare(IsaSet{}));
+  std::vector<nb::object> arrays;
+  std::vector<void *> targets;
+  for (const mslite_tensor &output : node.outputs()) {
+    arrays.push_back(EmptyArray(output));
+    targets.push_back(ArrayData(arrays.back()));
+  }
+  Outcome outcome;
+  {
+    nb::gil_scoped_release release;
+    outcome = node.Run(targets);
+  }
+  Check(outcome);
+  return arrays;
+}
+
+const mslite_kernel *FindKernel(const std::string &name) {
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    if (name == mslite_kernels[i]->name) return mslite_kernels[i];
+  }
+  throw nb::key_error(name.c_str());
+}
+
+/// True when the kernel takes this call.
+bool Supports(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
+              const std::vector<bool> &constant, int32_t output_count) {
+  const PrimitiveBuffer buffer(primitive);
+  const TensorViews views(inputs);
+  SingleNode node(buffer.op, buffer.params, SingleInputs(views, &constant), output_count);
+  const Outcome outcome = node.Prepare(DetectedIsas(), FindKernel(name));
+  if (outcome.status == MSLITE_ERROR_UNSUPPORTED) return false;
+  Check(outcome);
+  return true;
+}
+
+std::vector<nb::object> RunKernel(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                                  const std::vector<bool> &constant, int32_t output_count, int32_t threads,
+                                  uint32_t shuffle_seed, bool in_place) {
+  const mslite_kernel *kernel = FindKernel(name);
+  if (!DetectedIsas().Has(kernel->isa)) throw UnsupportedError("this machine cannot run " + name);
+  if (threads < 1 || threads > 256) throw nb::value_error("threads must lie in 1 ... 256");
+  if (constant.size() != inputs.size()) throw nb::value_error("one constant flag per input");
+  const PrimitiveBuffer buffer(primitive);
+  const TensorViews views(inputs);
+  SingleNode node(buffer.op, buffer.params, SingleInputs(views, &constant), output_count);
+  Check(node.Prepare(DetectedIsas(), kernel));
+  Outcome outcome;
+  {
+    nb::gil_scoped_release release;
+    outcome = node.RunGuarded({threads, shuffle_seed, in_place});
+  }
+  Check(outcome);
+  std::vector<nb::object> arrays;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    arrays.push_back(EmptyArray(node.outputs()[i]));
+    if (node.output_bytes(i) != 0) std::memcpy(ArrayData(arrays.back()), node.output_data(i), node.output_bytes(i));
+  }
+  return arrays;
+}
+
+/// (name, operator, instruction set, whether it may run in place of an input) of every kernel of this library.
+std::vector<std::tuple<std::string, std::string, std::string, bool>> Kernels() {
+  std::vector<std::tuple<std::string, std::string, std::string, bool>> list;
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    const mslite_kernel &kernel = *mslite_kernels[i];
+    list.emplace_back(kernel.name, OperatorName(kernel.op), IsaName(kernel.isa), kernel.in_place != nullptr);
+  }
+  return list;
+}
+
+std::vector<std::string> Isas() {
+  std::vector<std::string> names;
+  for (int32_t isa = 0; isa < 32; ++isa) {
+    if (DetectedIsas().Has(isa) && IsaName(isa) != nullptr) names.emplace_back(IsaName(isa));
+  }
+  return names;
+}
+
+bool VerifyModel(nb::handle buffer) {
+  const Bytes bytes(buffer);
+  flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
+  return schema::VerifyMetaGraphBuffer(verifier);
+}
+
+bool VerifyPrimitive(nb::handle buffer) {
+  const Bytes bytes(buffer);
+  flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
+  return verifier.VerifyBuffer<schema::Primitive>(nullptr);
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  module.doc() = "Shape rules, kernels and the file verifier, one operator or one file at a time.";
+  // The derived exception is registered last: translators are asked in reverse order.
+  nb::exception<OperatorError> operator_error(module, "OperatorError", PyExc_ValueError);
+  nb::exception<UnsupportedError>(module, "UnsupportedError", operator_error.ptr());
+
+  nb::class_<TensorInfo>(module, "TensorInfo", "Element type, dimensions (None: unknown) and known contents of a tensor.")
+      .def(
+          "__init__",
+          [](TensorInfo *self, int32_t dtype, std::optional<std::vector<int64_t>> dims,
+             std::optional<std::vector<int64_t>> known, nb::object data,
+             std::vector<std::tuple<double, int32_t, int32_t>> quant) {
+            new (self) TensorInfo{dtype, std::move(dims), std::move(known), std::move(data), std::move(quant)};
+          },
+          nb::arg("dtype"), nb::arg("dims").none() = nb::none(), nb::arg("known").none() = nb::none(),
+          nb::arg("data").none() = nb::none(), nb::arg("quant") = std::vector<std::tuple<double, int32_t, int32_t>>{})
+      .def_ro("dtype", &TensorInfo::dtype)
+      .def_ro("dims", &TensorInfo::dims)
+      .def_ro("known", &TensorInfo::known)
+      .def_ro("data", &TensorInfo::data)
+      .def_ro("quant", &TensorInfo::quant);
+
+  module.def("verify_model", &VerifyModel, nb::arg("buffer"), "True when every offset of a `.ms` file is sound.");
+  module.def("verify_primitive", &VerifyPrimitive, nb::arg("buffer"),
+             "True when every offset of a buffer whose root is a Primitive is sound.");
+  module.def("infer", &Infer, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"), nb::arg("next_symbol"),
+             "Infers the outputs; returns them and the next unused symbol. Raises OperatorError.");
+  module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
+             "Runs the operator with scalar kernels on inputs that all have data. Raises OperatorError.");
+  module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
+  module.def("isas", &Isas, "The instruction sets that this machine can run.");
+  module.def("supports", &Supports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
+             nb::arg("output_count"), "True when the named kernel takes this call.");
+  module.def("run_kernel", &RunKernel, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
+             nb::arg("output_count"), nb::arg("threads") = 1, nb::arg("shuffle_seed") = 0, nb::arg("in_place") = false,
+             "Runs the named kernel between guard bytes. Raises OperatorError when it writes where it must not.");
+}
+
+}  // namespace mslite::python

@@ -1,0 +1,75 @@
+// What Python tells of a tensor, and what it hears back.
+#ifndef MSLITE_PYTHON_TENSOR_INFO_H
+#define MSLITE_PYTHON_TENSOR_INFO_H
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "kernel.h"
+
+namespace mslite::python {
+
+namespace nb = nanobind;
+
+/// Read-only access to the bytes of a C-contiguous Python buffer, for as long as this lives.
+class Bytes {
+ public:
+  /// Raises TypeError or BufferError when `object` has no such buffer.
+  explicit Bytes(nb::handle object);
+  Bytes(Bytes &&other) noexcept;
+  Bytes(const Bytes &) = delete;
+  Bytes &operator=(const Bytes &) = delete;
+  Bytes &operator=(Bytes &&) = delete;
+  ~Bytes();
+
+  const void *data() const { return view_.buf; }
+  size_t size() const { return static_cast<size_t>(view_.len); }
+
+ private:
+  Py_buffer view_{};
+};
+
+/// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents.
+struct TensorInfo {
+  int32_t dtype = 0;
+  std::optional<std::vector<int64_t>> dims;
+  std::optional<std::vector<int64_t>> known;
+  nb::object data = nb::none();
+  std::vector<std::tuple<double, int32_t, int32_t>> quant;
+};
+
+/// The C form of tensors, with the buffers and quantisation records that it points to.
+class TensorViews {
+ public:
+  /// Raises ValueError for an impossible rank, dimension, or size of the data.
+  explicit TensorViews(const std::vector<TensorInfo> &infos);
+
+  std::vector<mslite_tensor> tensors;
+  std::vector<const mslite_tensor *> Pointers() const;
+
+ private:
+  std::vector<Bytes> buffers_;
+  std::vector<std::vector<mslite_quant>> quants_;
+};
+
+/// The Python form of an inferred tensor.
+TensorInfo ToInfo(const mslite_tensor &tensor);
+
+/// An uninitialised numpy array for a tensor whose dimensions are known. Raises TypeError for a type that numpy lacks.
+nb::object EmptyArray(const mslite_tensor &tensor);
+
+/// The address of a fresh numpy array's contents.
+void *ArrayData(nb::handle array);
+
+}  // namespace mslite::python
+
+#endif
