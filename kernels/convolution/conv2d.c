@@ -61,7 +61,7 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t image = part / g->height.output, oy = part % g->height.output;
   const int64_t weights_per_channel = g->height.kernel * g->width.kernel * g->group_in;
   const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->in_channels;
-  const float *w = run->inputs[1], *bias = run->inputs[2];
+  const float *w = run->inputs[1], *bias = g->has_bias ? run->inputs[2] : NULL;
   const int64_t row = (int64_t)part * g->width.output * g->out_channels;
   const float *residual = numbers->op == MSLITE_OP_Conv2DAddFusion ? (const float *)run->inputs[3] + row : NULL;
   float *y = (float *)run->outputs[0] + row;

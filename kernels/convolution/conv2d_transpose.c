@@ -41,7 +41,7 @@ static void conv2d_transpose_run(const mslite_run *run, int32_t phase, int32_t p
   const mslite_convolution *g = run->derived;
   const int64_t image = part / g->height.output, oy = part % g->height.output;
   const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->in_channels;
-  const float *w = run->inputs[1], *bias = run->inputs[2];
+  const float *w = run->inputs[1], *bias = g->has_bias ? run->inputs[2] : NULL;
   float *row = (float *)run->outputs[0] + (int64_t)part * g->width.output * g->out_channels;
   for (int64_t ox = 0; ox < g->width.output; ++ox) {
     float *y = row + ox * g->out_channels;

@@ -81,12 +81,13 @@ mslite_status mslite_convolution_resolve(const mslite_convolution_attributes *at
 mslite_status mslite_convolution_of(const mslite_node *node, mslite_convolution *geometry) {
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
+  geometry->has_bias = node->input_count > 2 && node->inputs[2] != NULL;
   return mslite_convolution_resolve(&attributes, node->inputs[0], node->inputs[1], geometry, NULL);
 }
 
 bool mslite_convolution_fits(const mslite_node *node, int32_t type, mslite_convolution *geometry) {
   if (node->input_count < 2 || node->inputs[0]->type != type || node->inputs[1]->type != type) return false;
   if (mslite_convolution_of(node, geometry) != MSLITE_OK) return false;
-  if (node->input_count < 3 || node->inputs[2] == NULL) return true;
+  if (!geometry->has_bias) return true;
   return node->inputs[2]->type == type && mslite_element_count(node->inputs[2]) == geometry->out_channels;
 }

@@ -18,6 +18,7 @@ typedef struct {
   int64_t group_in;  /* input channels of one group */
   int64_t group_out; /* output channels of one group */
   int32_t activation;
+  bool has_bias;
 } mslite_convolution;
 
 /* Attributes of Conv2DFusion, Conv2DAddFusion, AdderFusion or Conv2dTransposeFusion brought to one form. */

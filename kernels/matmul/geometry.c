@@ -48,6 +48,7 @@ mslite_status mslite_product_of(const mslite_node *node, mslite_product *product
   product->transpose_a = attributes.transpose_a && a->rank > 1;
   product->transpose_b = attributes.transpose_b && b->rank > 1;
   product->activation = attributes.activation;
+  product->has_bias = node->input_count > 2 && node->inputs[2] != NULL;
   if (attributes.flatten) {
     if (b->rank != 2 || mslite_element_count(a) < 0) return MSLITE_ERROR_SHAPE;
     product->batch_rank = 0;
@@ -72,6 +73,6 @@ mslite_status mslite_product_of(const mslite_node *node, mslite_product *product
 bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product) {
   if (node->input_count < 2 || node->inputs[0]->type != type || node->inputs[1]->type != type) return false;
   if (mslite_product_of(node, product) != MSLITE_OK) return false;
-  if (node->input_count < 3 || node->inputs[2] == NULL) return true;
+  if (!product->has_bias) return true;
   return node->inputs[2]->type == type && mslite_element_count(node->inputs[2]) == product->n;
 }

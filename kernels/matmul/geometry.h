@@ -18,6 +18,7 @@ typedef struct {
   int64_t b_step[MSLITE_MAX_RANK];
   bool transpose_a, transpose_b;
   int32_t activation;
+  bool has_bias;
 } mslite_product;
 
 /* How MatMulFusion and FullConnection read their operands; shared with the shape rules. */

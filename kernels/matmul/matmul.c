@@ -30,7 +30,8 @@ static bool matmul_supports(const mslite_node *node, int32_t type) {
     int64_t matrix_a, matrix_b;                                                                                     \
     mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);                                                       \
     const type *a = (const type *)run->inputs[0] + matrix_a * p->m * p->k + row * (p->transpose_a ? 1 : p->k);      \
-    const type *b = (const type *)run->inputs[1] + matrix_b * p->k * p->n, *bias = run->inputs[2];                  \
+    const type *b = (const type *)run->inputs[1] + matrix_b * p->k * p->n;                                         \
+    const type *bias = p->has_bias ? run->inputs[2] : NULL;                                                         \
     const int64_t a_step = p->transpose_a ? p->m : 1;                                                               \
     const int64_t b_step = p->transpose_b ? 1 : p->n, b_column = p->transpose_b ? p->k : 1;                         \
     type *y = (type *)run->outputs[0] + (int64_t)part * p->n;                                                       \

@@ -26,4 +26,20 @@ SIMD_INLINE simd_f32 simd_fused_activation(int32_t type, simd_f32 x) {
   }
 }
 
+/* True for no activation and for those that only clamp: kernels apply them while the result is in a register. */
+static inline __attribute__((unused)) bool simd_is_clamp(int32_t type) {
+  return type == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION || type == MSLITE_ACTIVATION_TYPE_RELU ||
+         type == MSLITE_ACTIVATION_TYPE_RELU6 || type == MSLITE_ACTIVATION_TYPE_RELU1;
+}
+
+/* Applies an activation to `count` numbers in place. */
+static __attribute__((noinline, unused)) void simd_activate_row(int32_t type, float *x, int64_t count) {
+  int64_t i = 0;
+  for (; i + SIMD_WIDTH <= count; i += SIMD_WIDTH) simd_store(x + i, simd_fused_activation(type, simd_load(x + i)));
+  if (i < count) {
+    const int32_t rest = (int32_t)(count - i);
+    simd_store_partial(x + i, simd_fused_activation(type, simd_load_partial(x + i, rest)), rest);
+  }
+}
+
 #endif

@@ -45,6 +45,13 @@ typedef float simd_f32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 #endif
 
+#if SIMD_WIDTH >= 8
+#include <immintrin.h>
+#endif
+
+/* Before a loop whose bounds are constants: its vectors live in registers. */
+#define SIMD_UNROLL _Pragma("GCC unroll 64")
+
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
 SIMD_INLINE simd_f32 simd_load(const float *p) {
@@ -114,7 +121,16 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return simd_as_f32((simd_as_i32(a) & mask) | (simd_as_i32(b) & ~mask));
 }
 
+/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. On x86 that is what one instruction does. */
+#if SIMD_WIDTH == 8
+SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_max_ps((__m256)b, (__m256)a); }
+SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_min_ps((__m256)b, (__m256)a); }
+#elif SIMD_WIDTH == 16
+SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_max_ps((__m512)b, (__m512)a); }
+SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_min_ps((__m512)b, (__m512)a); }
+#else
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return simd_select(simd_less(a, b), b, a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return simd_select(simd_less(b, a), b, a); }
+#endif
 
 #endif

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..ops import matmul as ops
@@ -11,18 +13,16 @@ from ._declare import Array, Inputs, case, integers, normal, reference
 
 def fused_activation(activation: ActivationType, x: Array) -> Array:
     """The activations that convolutions, products and pooling can apply to their result."""
-    if activation == ActivationType.NO_ACTIVATION:
-        return x
-    if activation == ActivationType.RELU:
-        return np.maximum(x, 0)
-    if activation == ActivationType.RELU6:
-        return np.clip(x, 0, 6)
-    if activation == ActivationType.RELU1:
-        return np.clip(x, -1, 1)
-    if activation == ActivationType.HSIGMOID:
-        return np.clip(x + 3, 0, 6) / 6
-    if activation == ActivationType.HSWISH:
-        return x * np.clip(x + 3, 0, 6) / 6
+    functions: dict[ActivationType, Callable[[], Array]] = {
+        ActivationType.NO_ACTIVATION: lambda: x,
+        ActivationType.RELU: lambda: np.maximum(x, 0),
+        ActivationType.RELU6: lambda: np.clip(x, 0, 6),
+        ActivationType.RELU1: lambda: np.clip(x, -1, 1),
+        ActivationType.HSIGMOID: lambda: np.clip(x + 3, 0, 6) / 6,
+        ActivationType.HSWISH: lambda: x * np.clip(x + 3, 0, 6) / 6,
+    }
+    if activation in functions:
+        return functions[activation]()
     raise ValueError(f"{activation.name} is not fused")
 
 

@@ -1,0 +1,149 @@
+/* float32 MatMulFusion and FullConnection over the GEMM. A constant b is packed at load, any other in a first phase. */
+#include "convolution/fused.h"
+#include "matmul/gemm.h"
+#include "matmul/geometry.h"
+
+typedef struct {
+  mslite_product product;
+  mslite_gemm_plan plan;
+  int64_t packed_step; /* floats from one packed matrix of b to the next */
+  int64_t pack_parts;  /* parts per matrix of b in the packing phase, 0 when b is packed already */
+} matmul_derived;
+
+enum { PACKED_PANELS = 4 }; /* of one part of the packing phase */
+
+static int32_t matmul_support(const mslite_node *node) {
+  mslite_product product;
+  if (!mslite_product_fits(node, MSLITE_FLOAT32, &product)) return 0;
+  return mslite_is_fused_activation(product.activation) ? 2 : 0;
+}
+
+static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
+  mslite_product p;
+  if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK) return 0;
+  return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(float);
+}
+
+static void pack_matrix(const mslite_product *p, const float *b, int64_t first, int64_t last, float *packed) {
+  mslite_pack_panels(b, p->k, p->n, p->transpose_b ? 1 : p->n, p->transpose_b ? p->k : 1, GEMM_COLUMNS, first, last,
+                     packed);
+}
+
+static void matmul_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  mslite_product p;
+  if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK) return;
+  const int64_t step = mslite_packed_floats(p.k, p.n, GEMM_COLUMNS);
+  for (int64_t i = 0; i < p.b_batch; ++i) {
+    pack_matrix(&p, (const float *)source + i * p.k * p.n, 0, (p.n + GEMM_COLUMNS - 1) / GEMM_COLUMNS,
+                (float *)packed + i * step);
+  }
+}
+
+static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  matmul_derived *numbers = derived;
+  mslite_product *p = &numbers->product;
+  const mslite_status status = mslite_product_of(node, p);
+  if (status != MSLITE_OK) return status;
+  /* One b for all matrices of a: one product of many rows. */
+  if (p->b_batch == 1 && !p->transpose_a && p->batch > 1 && mslite_element_count(node->inputs[0]) == p->batch * p->m * p->k) {
+    p->m *= p->batch;
+    p->batch = 1;
+    p->batch_rank = 0;
+  }
+  mslite_plan_gemm(p->m, p->n, p->k, GEMM_ROWS, GEMM_COLUMNS, p->transpose_a, &numbers->plan);
+  const mslite_gemm_plan *plan = &numbers->plan;
+  numbers->packed_step = mslite_packed_floats(p->k, p->n, GEMM_COLUMNS);
+  const bool packed = node->inputs[1]->data != NULL;
+  const int64_t panels = (p->n + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
+  numbers->pack_parts = packed ? 0 : (panels + PACKED_PANELS - 1) / PACKED_PANELS;
+  const int64_t parts = p->batch * plan->row_blocks * plan->panel_blocks;
+  if (parts > INT32_MAX || numbers->pack_parts * p->b_batch > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  schedule->phase_count = 0;
+  if (!packed) {
+    schedule->part_count[schedule->phase_count++] = (int32_t)(numbers->pack_parts * p->b_batch);
+    schedule->shared_bytes = p->b_batch * numbers->packed_step * (int64_t)sizeof(float);
+  }
+  schedule->part_count[schedule->phase_count++] = (int32_t)parts;
+  if (p->transpose_a) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(float);
+  return MSLITE_OK;
+}
+
+/* rows [m][k] of a matrix that is stored [k][m]. */
+static void transpose_rows(const float *a, int64_t a_step, int64_t rows, int64_t k, float *to) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = 0; i < k; ++i) to[r * k + i] = a[i * a_step + r];
+  }
+}
+
+static void multiply(const mslite_run *run, const matmul_derived *numbers, const float *packed, int32_t part) {
+  const mslite_product *p = &numbers->product;
+  const mslite_gemm_plan *plan = &numbers->plan;
+  const int64_t blocks = plan->row_blocks * plan->panel_blocks;
+  const int64_t row = part % blocks / plan->panel_blocks * plan->row_block;
+  const int64_t panel = part % plan->panel_blocks * plan->panel_block, column = panel * GEMM_COLUMNS;
+  const int64_t last_column = column + plan->panel_block * GEMM_COLUMNS;
+  int64_t matrix_a, matrix_b;
+  mslite_product_matrices(p, part / blocks, &matrix_a, &matrix_b);
+  const float *a = (const float *)run->inputs[0] + matrix_a * p->m * p->k;
+  const float *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
+  const float *bias = p->has_bias ? run->inputs[2] : NULL;
+  float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n + column;
+  gemm_block g = {
+      .b_step = GEMM_COLUMNS * p->k,
+      .c = c,
+      .c_step = p->n,
+      .bias = bias == NULL ? NULL : bias + column,
+      .rows = row + plan->row_block < p->m ? plan->row_block : p->m - row,
+      .columns = (last_column < p->n ? last_column : p->n) - column,
+  };
+  int64_t k = 0;
+  do {
+    g.k = k + plan->k_block < p->k ? plan->k_block : p->k - k;
+    if (p->transpose_a) {
+      transpose_rows(a + k * p->m + row, p->m, g.rows, g.k, run->scratch);
+      g.a = run->scratch;
+      g.a_step = g.k;
+    } else {
+      g.a = a + row * p->k + k;
+      g.a_step = p->k;
+    }
+    g.b = b + k * GEMM_COLUMNS;
+    gemm_set_activation(&g, k + g.k == p->k ? p->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
+    gemm_run(&g);
+    g.accumulate = true;
+    k += g.k;
+  } while (k < p->k);
+  gemm_activate(p->activation, c, p->n, g.rows, g.columns);
+}
+
+static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
+  const matmul_derived *numbers = run->derived;
+  const mslite_product *p = &numbers->product;
+  if (numbers->pack_parts == 0) {
+    multiply(run, numbers, run->inputs[1], part);
+  } else if (phase == 1) {
+    multiply(run, numbers, run->shared, part);
+  } else {
+    const int64_t matrix = part / numbers->pack_parts, first = part % numbers->pack_parts * PACKED_PANELS;
+    const int64_t panels = (p->n + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
+    pack_matrix(p, (const float *)run->inputs[1] + matrix * p->k * p->n, first,
+                first + PACKED_PANELS < panels ? first + PACKED_PANELS : panels,
+                (float *)run->shared + matrix * numbers->packed_step);
+  }
+}
+
+#define MATMUL(function, operator)                                  \
+  const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function) = { \
+      .name = MSLITE_ISA_STRING(function),                          \
+      .op = MSLITE_OP_##operator,                                   \
+      .isa = MSLITE_THIS_ISA,                                       \
+      .derived_size = sizeof(matmul_derived),                       \
+      .support = matmul_support,                                    \
+      .prepare = matmul_prepare,                                    \
+      .pack_size = matmul_pack_size,                                \
+      .pack = matmul_pack,                                          \
+      .run = matmul_run,                                            \
+  };
+
+MATMUL(matmul_gemm_f32, MatMulFusion)
+MATMUL(full_connection_gemm_f32, FullConnection)

@@ -1,0 +1,48 @@
+/* Packing and partition for the GEMM kernels. */
+#include "matmul/pack.h"
+
+enum {
+  LARGEST_K_BLOCK = 384,       /* k_block x 16 columns are 24 KB: a panel stays in the L1 cache */
+  LARGEST_ROW_BLOCK = 96,      /* 96 x 384 floats are 144 KB: a block of rows stays in the L2 cache */
+  SMALLEST_PART = 1 << 18,     /* multiply-adds; some 10 microseconds */
+  MOST_PARTS = 48
+};
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width) { return divide_up(n, width) * width * k; }
+
+void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
+                        int64_t first, int64_t last, float *packed) {
+  for (int64_t panel = first; panel < last; ++panel) {
+    const float *source = b + panel * width * n_step;
+    float *target = packed + panel * width * k;
+    const int64_t columns = smaller(width, n - panel * width);
+    for (int64_t i = 0; i < k; ++i) {
+      int64_t j = 0;
+      for (; j < columns; ++j) target[i * width + j] = source[i * k_step + j * n_step];
+      for (; j < width; ++j) target[i * width + j] = 0.0f;
+    }
+  }
+}
+
+void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t width, bool copied,
+                      mslite_gemm_plan *plan) {
+  const int64_t tiles = larger(1, divide_up(m, height)), panels = larger(1, divide_up(n, width));
+  const int64_t k_blocks = larger(1, divide_up(k, LARGEST_K_BLOCK));
+  /* With few rows a panel is used once or twice, so it need not stay in the cache. */
+  plan->k_block = !copied && m <= 2 * height ? larger(1, k) : larger(1, divide_up(k, k_blocks));
+  const double work = (double)m * (double)n * (double)k;
+  const int64_t wanted = work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS
+                                                                     : larger(1, (int64_t)(work / SMALLEST_PART));
+  const int64_t most_tiles = larger(1, LARGEST_ROW_BLOCK / height);
+  /* Rows first: a block of four tiles or more reads each panel often enough; columns for what is still wanted. */
+  const int64_t row_blocks = larger(smaller(wanted, larger(1, tiles / 4)), divide_up(tiles, most_tiles));
+  const int64_t panel_blocks = smaller(divide_up(wanted, row_blocks), larger(1, panels / 2));
+  plan->row_block = divide_up(tiles, row_blocks) * height;
+  plan->row_blocks = divide_up(larger(1, m), plan->row_block);
+  plan->panel_block = divide_up(panels, panel_blocks);
+  plan->panel_blocks = divide_up(panels, plan->panel_block);
+}
