@@ -1,0 +1,18 @@
+/* Blocks and margins of SpaceToBatch(ND) and BatchToSpace(ND), from inputs or attributes; for shape rules and kernels. */
+#ifndef MSLITE_BLOCK_PLAN_H
+#define MSLITE_BLOCK_PLAN_H
+
+#include "shape/known.h"
+
+typedef struct {
+  int32_t count; /* dimensions 1 .. count are blocked; -1: not known yet */
+  int64_t block[MSLITE_MAX_RANK];
+  int64_t before[MSLITE_MAX_RANK]; /* padding or crop */
+  int64_t after[MSLITE_MAX_RANK];
+} mslite_block_plan;
+
+/* Reads the plan of one of the four operators. False when attributes or inputs make no sense. */
+bool mslite_plan_blocks(int32_t op, const void *params, const mslite_tensor *const *inputs, int32_t input_count,
+                        mslite_block_plan *plan);
+
+#endif
