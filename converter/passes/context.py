@@ -37,6 +37,8 @@ class Context:
     """State that lives as long as one run of the pipeline."""
 
     settings: Settings = field(default_factory=Settings)
+    layout: Format = Format.NHWC
+    """Layout of the activations at this moment; the layout pass changes it."""
     known: dict[Value, Known] = field(default_factory=dict)
     next_symbol: int = SYMBOL_LIMIT
     notes: list[str] = field(default_factory=list)

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
-from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.passes.layout.table import is_channels_last_only
 
 SIZE_LIMIT = 1 << 16
 """Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
@@ -55,6 +56,8 @@ def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
 def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
     name = node.op.name
     if name in _RANDOM or name in _CONTROL or not node.inputs or not node.outputs:
+        return
+    if context.layout is Format.NCHW and is_channels_last_only(node):
         return
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
         return

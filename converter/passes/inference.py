@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
+from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
+from mslite.converter.passes.layout.table import is_channels_last_only
 
 _CLOSURES = (PartialFusion, Switch, SwitchLayer)
 
@@ -68,16 +73,20 @@ def _infer_node(module: Module, node: Node, context: Context) -> Blocker | None:
     if isinstance(node.op, Call):
         return _infer_call(module, node)
     facts = [
-        native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
-        for value in node.inputs
+        native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant) for value in node.inputs
     ]
+    channels_first = context.layout is Format.NCHW and is_channels_last_only(node)
+    if channels_first:
+        facts[0] = _permuted(facts[0], channels_last)
     try:
         results, context.next_symbol = native.infer(node.op, facts, len(node.outputs), context.next_symbol)
     except native.RuleError as error:
         remedy = "Check the model, or give its input shapes with --inputShape"
         if error.missing:
-            remedy = f"{node.op.name} has no shape rule in this version"
-        return Blocker(node.name, node.source or node.op.name, str(error), remedy)
+            remedy = f"{node.op.name} is not complete in this version"
+        return Blocker(node.name, node.source.partition(" '")[0] or node.op.name, str(error), remedy)
+    if channels_first:
+        results[0] = _permuted(results[0], lambda rank: inverse(channels_last(rank)))
     for value, result in zip(node.outputs, results, strict=True):
         value.dtype, value.shape = result.dtype, result.shape
         if result.known is not None:
@@ -85,6 +94,13 @@ def _infer_node(module: Module, node: Node, context: Context) -> Blocker | None:
         else:
             context.known.pop(value, None)
     return None
+
+
+def _permuted(facts: native.Facts, order: Callable[[int], Perm]) -> native.Facts:
+    """The same tensor, only its shape, with its dimensions in another order."""
+    if facts.shape is None or len(facts.shape) < 3:
+        return facts
+    return native.Facts(facts.dtype, permuted(facts.shape, order(len(facts.shape))), quant=facts.quant)
 
 
 def _callee(closure: Value) -> int | None:

@@ -49,7 +49,7 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
 
     Raises ConversionError with all blocking nodes.
     """
-    context = Context(settings)
+    context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
     check = os.environ.get("MSLITE_VERIFY") == "1"

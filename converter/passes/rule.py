@@ -69,5 +69,8 @@ def apply_rules(rules: Sequence[Rule], module: Module, context: Context) -> None
     active = [rule for rule in rules if rule.name not in context.settings.disabled_fusions]
     for graph in module.graphs:
         for _ in range(_MAX_ROUNDS):
-            if not any([apply_rule(rule, graph, context) for rule in active]):
+            changed = False
+            for rule in active:
+                changed |= apply_rule(rule, graph, context)
+            if not changed:
                 break

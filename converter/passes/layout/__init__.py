@@ -29,6 +29,7 @@ def unify_layout(module: Module, context: Context) -> None:
             _unify(graph, inputs, outputs)
         elif is_main:
             _flip_boundary(graph, context)
+    context.layout = Format.NHWC
 
 
 def _unify(graph: Graph, flipped_inputs: set[Value], flipped_outputs: set[Value]) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.passes.layout.layouts import Connection, Follows, Layouts
 from mslite.converter.passes.layout.mincut import INFINITE, FlowNetwork
-from mslite.converter.passes.layout.table import behaviour_of
+from mslite.converter.passes.layout.table import behaviour_of, is_channels_last_only
 
 
 def spread(graph: Graph, layouts: Layouts) -> None:
     """Lets the operators propose alternative layouts until nothing changes."""
     for node in graph.nodes:
-        if behaviour_of(node).__class__.__name__ == "ChannelsLast":
+        if is_channels_last_only(node):
             behaviour_of(node).propose(node, layouts)
     layouts.changed = True
     while layouts.changed:

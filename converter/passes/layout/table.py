@@ -81,3 +81,8 @@ def behaviour_of(node: Node) -> Behaviour:
         return _ELEMENTWISE if len(node.inputs) == 3 else _SOURCE
     by_layout = {"nhwc": _CHANNELS_LAST, "elementwise": _ELEMENTWISE, "axis": _AXIS}
     return by_layout.get(declaration.layout, _SOURCE)
+
+
+def is_channels_last_only(node: Node) -> bool:
+    """True for operators that compute on channels-last tensors only."""
+    return isinstance(behaviour_of(node), ChannelsLast)
