@@ -1,0 +1,180 @@
+"""Joining, splitting, cutting and filling up tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import assembly as ops
+from mslite.converter.mindir.ops.arithmetic import Maximum
+from mslite.converter.mindir.ops.enums import DataType, PaddingMode
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
+
+from .call import Call
+from .casting import as_type
+from .registry import onnx_operator
+
+
+@onnx_operator("Concat")
+def concat(call: Call) -> Value:
+    axis = call.integer("axis", 1)
+    values = call.inputs()
+    return values[0] if len(values) == 1 else call.emit(ops.Concat(axis=axis), *values)
+
+
+@onnx_operator("Split")
+def split(call: Call) -> tuple[Value, ...]:
+    """Sizes are an attribute before version 13, an input from then on; without them the parts are equal."""
+    x, axis, count = call.input(0), call.integer("axis", 0), call.output_count
+    if call.version >= 13:
+        sizes = call.require_integers(1, "the sizes of the parts") if call.has_input(1) else None
+        parts = call.integer("num_outputs", count)
+        if parts != count:
+            raise call.block(f"{parts} differs from the {count} outputs", "Export the model again", "num_outputs")
+    else:
+        sizes = call.integers("split")
+        if sizes is None and call.has_input(1):
+            sizes = call.require_integers(1, "the sizes of the parts")
+    if sizes is not None and (len(sizes) != count or any(size < 0 for size in sizes)):
+        raise call.block(f"{list(sizes)} does not fit {count} outputs", "Export the model again", "split")
+    shape = call.shape(x)
+    if sizes is None and shape is not None:
+        total = shape[call.axis(axis, len(shape))]
+        if total is not None and total % count != 0:
+            size = -(-total // count)
+            sizes = (*(size,) * (count - 1), total - size * (count - 1))
+            if sizes[-1] < 0:
+                raise call.block(f"{total} does not split into {count} parts", "Export the model again", "axis")
+    if count == 1:
+        return (x,)
+    op = ops.Split(output_num=count, size_splits=sizes, axis=axis)
+    return call.emit_many(op, (x,), count)
+
+
+@onnx_operator("Slice")
+def cut(call: Call) -> Value:
+    """Bounds are attributes before version 10, inputs from then on."""
+    x = call.input(0)
+    if call.version < 10:
+        starts, ends, axes = call.integers("starts"), call.integers("ends"), call.integers("axes")
+        if starts is None or ends is None or len(starts) != len(ends) or len(axes or starts) != len(starts):
+            raise call.block("starts, ends and axes do not fit each other", "Export the model again", "starts")
+        limit = 2**31 - 1
+        begin = call.ints([max(-limit, min(value, limit)) for value in starts])
+        end = call.ints([max(-limit, min(value, limit)) for value in ends])
+        chosen = call.ints(axes if axes is not None else range(len(starts)))  # type: ignore[arg-type]
+        return call.emit(ops.StridedSlice(), x, begin, end, chosen, call.ints((1,) * len(starts)))
+    begin, end = (as_type(call, call.input(index), DataType.INT32) for index in (1, 2))
+    axes_value, steps = call.optional(3), call.optional(4)
+    if axes_value is None or steps is None:
+        known = call.static_shape(begin) or call.static_shape(call.input(1)) or call.static_shape(call.input(2))
+        if known is None:
+            raise call.block("the number of sliced axes is not known", "Run onnx.shape_inference on the model first")
+        count = known[0] if known else 1
+    chosen = call.ints(tuple(range(count))) if axes_value is None else as_type(call, axes_value, DataType.INT32)
+    stride = call.ints((1,) * count) if steps is None else as_type(call, steps, DataType.INT32)
+    return call.emit(ops.StridedSlice(), x, begin, end, chosen, stride)
+
+
+@onnx_operator("Tile")
+def tile(call: Call) -> Value:
+    if call.version < 6:
+        raise call.block("the form with one axis is not supported", "Export for opset 6 or newer")
+    repeats = as_type(call, call.input(1), DataType.INT32)
+    dims = None if repeats.data is None else tuple(range(repeats.data.size))
+    return call.emit(ops.TileFusion(dims=dims), call.input(0), repeats)
+
+
+@onnx_operator("Expand")
+def expand(call: Call) -> Value:
+    """NumPy broadcasting of x with a tensor of the given shape: either may have the ones."""
+    x, target = call.input(0), as_type(call, call.input(1), DataType.INT32)
+    shape, wanted = call.shape(x), call.constant_integers(1)
+    if wanted is not None and shape is not None and len(shape) <= len(wanted):
+        known = _broadcast(shape, wanted)
+        if known is not None:
+            return call.emit(ops.BroadcastTo(), x, call.ints(known))
+    if wanted is not None and shape is None and 1 not in wanted:
+        return call.emit(ops.BroadcastTo(), x, target)
+    rank = call.require_rank(x)
+    length = call.static_shape(call.input(1))
+    if length is None or len(length) != 1:
+        raise call.block("the number of dimensions of the result is not known", "Run onnx.shape_inference first")
+    own = call.emit(Shape(), x)
+    if length[0] > rank:
+        own = call.emit(ops.Concat(axis=0), call.ints((1,) * (length[0] - rank)), own)
+    elif length[0] < rank:
+        target = call.emit(ops.Concat(axis=0), call.ints((1,) * (rank - length[0])), target)
+    # Where the sizes differ one of them is 1, so the larger one is the result (unless the other is 0).
+    return call.emit(ops.BroadcastTo(), x, call.emit(Maximum(), own, target))
+
+
+def _broadcast(shape: tuple[int | None, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    aligned = (1,) * (len(wanted) - len(shape)) + shape
+    result = []
+    for own, other in zip(aligned, wanted, strict=True):
+        if other != 1:
+            result.append(other)
+        elif own is None:
+            return None
+        else:
+            result.append(own)
+    return tuple(result)
+
+
+_MODES = {"constant": PaddingMode.CONSTANT, "reflect": PaddingMode.REFLECT, "edge": None, "wrap": None}
+
+
+@onnx_operator("Pad")
+def pad(call: Call) -> Value:
+    x, mode = call.input(0), call.text("mode", "constant")
+    kind = call.choice("mode", mode, _MODES)
+    value: Value | None = None
+    constant = 0.0
+    if call.version < 11:
+        call.ignore("consumed_inputs")
+        flat = call.integers("pads" if call.version >= 2 else "paddings")
+        constant = call.real("value", 0.0)
+        if flat is None:
+            raise call.block("are missing", "Export the model again", "pads")
+        paddings = _pairs(call, x, flat, None)
+    else:
+        value = call.optional(2)
+        paddings = _pairs_of_input(call, x)
+        if value is not None and value.data is not None and value.data.size == 1 and value.data.dtype.kind == "f":
+            constant, value = float(value.data.reshape(-1)[0]), None
+    if kind is None:
+        return call.emit(ops.PadExtend(mode=mode), x, paddings)
+    op = ops.PadFusion(padding_mode=kind, constant_value=constant)
+    if value is not None and kind is PaddingMode.CONSTANT:
+        return call.emit(op, x, paddings, value)
+    return call.emit(op, x, paddings)
+
+
+def _pairs(call: Call, x: Value, flat: tuple[int, ...], axes: tuple[int, ...] | None) -> Value:
+    """All begins and then all ends -> [rank, 2]."""
+    if len(flat) % 2 != 0 or (axes is not None and len(flat) != 2 * len(axes)):
+        raise call.block(f"{list(flat)} does not pair up", "Export the model again", "pads")
+    if any(abs(entry) >= 2**31 for entry in flat):
+        raise call.block(f"{list(flat)} is out of range", "Export the model again", "pads")
+    pairs = np.array(flat, np.int32).reshape(2, -1).T
+    if axes is not None:
+        rank = call.require_rank(x)
+        full = np.zeros((rank, 2), np.int32)
+        for axis, pair in zip(axes, pairs, strict=True):
+            full[call.axis(axis, rank, "axes")] = pair
+        pairs = full
+    return call.const(np.ascontiguousarray(pairs))
+
+
+def _pairs_of_input(call: Call, x: Value) -> Value:
+    axes = call.require_integers(3, "the padded axes") if call.has_input(3) else None
+    flat = call.constant_integers(1)
+    if flat is not None:
+        return _pairs(call, x, flat, axes)
+    if axes is not None:
+        rank = call.require_rank(x)
+        if tuple(call.axis(axis, rank, "axes") for axis in axes) != tuple(range(rank)):
+            raise call.block("run-time pads of chosen axes are not supported", "Give pads of all axes", "pads")
+    rows = call.emit(Reshape(), as_type(call, call.input(1), DataType.INT32), call.ints((2, -1)))
+    return call.emit(Transpose(), rows, call.ints((1, 0)))

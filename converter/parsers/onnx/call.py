@@ -1,0 +1,266 @@
+"""One foreign node as its converter sees it: checked attributes, inputs, what is known of them, and emitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from onnx import AttributeProto, GraphProto, NodeProto
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Shape, Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType
+
+from .tensors import TensorError
+
+if TYPE_CHECKING:
+    from .importer import GraphImporter
+
+T = TypeVar("T")
+
+
+class Blocked(Exception):
+    """Raised by a converter for a node that it cannot express."""
+
+    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+        self.attribute = attribute
+
+
+class Call:
+    """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
+
+    def __init__(self, importer: GraphImporter, node: NodeProto, name: str, version: int) -> None:
+        self.importer = importer
+        self.node = node
+        self.name = name
+        self.version = version
+        """The version of the node's operator set that the model asks for."""
+        self._attributes = {attribute.name: attribute for attribute in node.attribute}
+        self._read: set[str] = set()
+        self.emitted: set[int] = set()
+        """Identities of the nodes that this call emitted."""
+
+    # ---- problems ----
+
+    def block(self, reason: str, remedy: str, attribute: str = "") -> Blocked:
+        """What a converter raises: `raise call.block(...)`."""
+        return Blocked(reason, remedy, attribute)
+
+    def blocker(self, blocked: Blocked) -> Blocker:
+        return Blocker(self.name, self.operator, blocked.reason, blocked.remedy, blocked.attribute)
+
+    @property
+    def operator(self) -> str:
+        domain = self.node.domain
+        return f"{domain}.{self.node.op_type}" if domain not in ("", "ai.onnx") else self.node.op_type
+
+    def unread_attributes(self) -> list[str]:
+        """Attributes of the node that no one asked for. Dropping one silently would change the result."""
+        return sorted(set(self._attributes) - self._read)
+
+    # ---- attributes ----
+
+    def _attribute(self, name: str, kind: int, kind_name: str) -> AttributeProto | None:
+        self._read.add(name)
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return None
+        if attribute.ref_attr_name:
+            raise self.block("refers to a function's parameter outside of a function", "Export the model again", name)
+        if attribute.type != kind:
+            raise self.block(f"is not {kind_name}", "The model breaks the ONNX standard; export it again", name)
+        return attribute
+
+    def has_attribute(self, name: str) -> bool:
+        return name in self._attributes
+
+    def ignore(self, *names: str) -> None:
+        """Declares attributes that mean nothing for inference."""
+        self._read.update(names)
+
+    def integer(self, name: str, default: int = 0) -> int:
+        attribute = self._attribute(name, AttributeProto.INT, "an integer")
+        return default if attribute is None else int(attribute.i)
+
+    def boolean(self, name: str, default: bool = False) -> bool:
+        return bool(self.integer(name, int(default)))
+
+    def real(self, name: str, default: float = 0.0) -> float:
+        attribute = self._attribute(name, AttributeProto.FLOAT, "a float")
+        return default if attribute is None else float(attribute.f)
+
+    def text(self, name: str, default: str = "") -> str:
+        attribute = self._attribute(name, AttributeProto.STRING, "a string")
+        return default if attribute is None else attribute.s.decode("utf-8", "replace")
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        attribute = self._attribute(name, AttributeProto.INTS, "a list of integers")
+        return None if attribute is None else tuple(attribute.ints)
+
+    def reals(self, name: str) -> tuple[float, ...] | None:
+        attribute = self._attribute(name, AttributeProto.FLOATS, "a list of floats")
+        return None if attribute is None else tuple(attribute.floats)
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        attribute = self._attribute(name, AttributeProto.STRINGS, "a list of strings")
+        return None if attribute is None else tuple(text.decode("utf-8", "replace") for text in attribute.strings)
+
+    def tensor(self, name: str) -> Array | None:
+        attribute = self._attribute(name, AttributeProto.TENSOR, "a tensor")
+        if attribute is None:
+            return None
+        try:
+            return self.importer.model.reader.read(attribute.t)
+        except TensorError as error:
+            raise self.block(str(error), "Export the model again", name) from None
+
+    def graph(self, name: str) -> GraphProto:
+        attribute = self._attribute(name, AttributeProto.GRAPH, "a graph")
+        if attribute is None:
+            raise self.block("is missing", "The model breaks the ONNX standard; export it again", name)
+        return attribute.g
+
+    # ---- inputs ----
+
+    @property
+    def input_count(self) -> int:
+        return len(self.node.input)
+
+    @property
+    def output_count(self) -> int:
+        return len(self.node.output)
+
+    def has_input(self, index: int) -> bool:
+        return index < len(self.node.input) and self.node.input[index] != ""
+
+    def has_output(self, index: int) -> bool:
+        """True when somebody may read this output."""
+        return index < len(self.node.output) and self.importer.is_used(self.node.output[index])
+
+    def input(self, index: int) -> Value:
+        """An input that must be there."""
+        if not self.has_input(index):
+            raise self.block(f"input {index} is missing", "The model breaks the ONNX standard; export it again")
+        return self.importer.lookup(self.node.input[index])
+
+    def optional(self, index: int) -> Value | None:
+        return self.input(index) if self.has_input(index) else None
+
+    def inputs(self) -> list[Value]:
+        """All inputs of a variadic operator (at least one)."""
+        if not self.node.input:
+            raise self.block("has no input", "The model breaks the ONNX standard; export it again")
+        return [self.input(index) for index in range(len(self.node.input))]
+
+    def constant(self, index: int) -> Array | None:
+        """The contents of input `index` when it is there and constant."""
+        value = self.optional(index)
+        return None if value is None else self.contents(value)
+
+    def constant_integers(self, index: int) -> tuple[int, ...] | None:
+        """As `constant`, flattened to Python integers."""
+        array = self.constant(index)
+        if array is None:
+            return None
+        if array.dtype.kind not in "iu" or array.size > 4096:
+            raise self.block(f"input {index} is not a short list of integers", "Export the model again")
+        return tuple(int(item) for item in array.ravel())
+
+    def require_integers(self, index: int, what: str) -> tuple[int, ...]:
+        """The contents of an integer input that has to be known when converting."""
+        value = self.constant_integers(index)
+        if value is None:
+            remedy = "Simplify the model (onnx-simplifier) or export it with fixed shapes"
+            raise self.block(f"{what} (input {index}) are computed at run time", remedy)
+        return value
+
+    # ---- what is known ----
+
+    def contents(self, value: Value) -> Array | None:
+        return value.data
+
+    def shape(self, value: Value) -> tuple[int | None, ...] | None:
+        """Dimensions, None where unknown; None when not even the rank is known."""
+        return self.importer.shape_of(value)
+
+    def static_shape(self, value: Value) -> Shape | None:
+        """The shape when every dimension is known."""
+        shape = self.shape(value)
+        if shape is None or any(dim is None for dim in shape):
+            return None
+        return tuple(dim for dim in shape if dim is not None)
+
+    def rank(self, value: Value) -> int | None:
+        shape = self.shape(value)
+        return None if shape is None else len(shape)
+
+    def require_rank(self, value: Value) -> int:
+        rank = self.rank(value)
+        if rank is None:
+            raise self.block(
+                f"the number of dimensions of '{value.name}' is not known",
+                "Run onnx.shape_inference on the model, or export it with fixed shapes",
+            )
+        return rank
+
+    def require_shape(self, value: Value, why: str) -> Shape:
+        shape = self.static_shape(value)
+        if shape is None:
+            raise self.block(f"{why} needs the shape of '{value.name}', which is not fixed", "Give --inputShape")
+        return shape
+
+    def dtype(self, value: Value) -> DataType:
+        """The element type, UNKNOWN when it cannot be told."""
+        return self.importer.type_of(value)
+
+    def require_dtype(self, value: Value) -> DataType:
+        dtype = self.dtype(value)
+        if dtype is DataType.UNKNOWN:
+            raise self.block(
+                f"the element type of '{value.name}' is not known", "Run onnx.shape_inference on the model first"
+            )
+        return dtype
+
+    def axis(self, axis: int, rank: int, attribute: str = "axis") -> int:
+        """`axis` counted from the front."""
+        if not -rank <= axis < rank:
+            raise self.block(f"{axis} is outside of {rank} dimensions", "Export the model again", attribute)
+        return axis + rank if axis < 0 else axis
+
+    # ---- emitting ----
+
+    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = None) -> Value:
+        """A constant; equal small constants of a graph are one value."""
+        return self.importer.constant(np.asarray(data, dtype), self.name)
+
+    def ints(self, data: Sequence[int] | int) -> Value:
+        """An int32 constant: axes, shapes, permutations."""
+        return self.const(data, np.int32)
+
+    def like(self, data: float | int | bool, value: Value) -> Value:
+        """A scalar constant of the element type of `value`."""
+        from mslite.converter.mindir.graph import numpy_type
+
+        return self.const(data, numpy_type(self.require_dtype(value)))
+
+    def emit(self, op: Operator, *inputs: Value) -> Value:
+        """Adds a node with one output."""
+        return self.importer.emit(op, inputs, 1, self)[0]
+
+    def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
+        """Adds a node with several outputs."""
+        return self.importer.emit(op, inputs, outputs, self)
+
+    def choice(self, name: str, value: str, table: dict[str, Any]) -> Any:
+        """Looks a string attribute up; blocks with the list of what is possible."""
+        if value not in table:
+            raise self.block(
+                f"'{value}' is not supported", f"Use one of {', '.join(sorted(table))} when exporting", name
+            )
+        return table[value]

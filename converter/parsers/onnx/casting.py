@@ -1,0 +1,89 @@
+"""Changes of the element type, and values passed on as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
+
+from .call import Call
+from .registry import onnx_operator
+from .tensors import UnsupportedTensor, data_type
+
+
+def cast(call: Call, value: Value, dtype: DataType) -> Value:
+    """`value` with elements of `dtype`; itself when it has them already."""
+    if call.dtype(value) is dtype:
+        return value
+    return call.emit(Cast(), value, call.ints(int(dtype)))
+
+
+def as_type(call: Call, value: Value, dtype: DataType) -> Value:
+    """As `cast`, but converts a constant right away: for side inputs such as shapes and axes."""
+    if value.data is not None and value.dtype is not dtype:
+        array = value.data
+        if dtype is DataType.INT32:
+            array = np.clip(array, -(2**31), 2**31 - 1)
+        return call.const(array.astype(numpy_type(dtype)))
+    return cast(call, value, dtype)
+
+
+def to_int64(call: Call, value: Value) -> Value:
+    """An index or size that MindIR computes as int32, in the type that ONNX promises."""
+    return call.emit(Cast(), value, call.ints(int(DataType.INT64)))
+
+
+def _target(call: Call, element_type: int) -> DataType:
+    try:
+        dtype = data_type(element_type)
+    except UnsupportedTensor as error:
+        raise call.block(str(error), "Cast to another type", "to") from None
+    if dtype is DataType.STRING:
+        raise call.block("casts to strings are not supported", "Move text processing out of the model", "to")
+    return dtype
+
+
+@onnx_operator("Cast")
+def cast_operator(call: Call) -> Value:
+    if call.version < 6:
+        name = call.text("to")
+        known = TensorProto.DataType.keys()
+        element_type = TensorProto.DataType.Value(name) if name in known else 0
+    else:
+        element_type = call.integer("to")
+    call.ignore("saturate", "round_mode")  # they concern 8-bit floats only
+    if call.dtype(call.input(0)) is DataType.STRING:
+        raise call.block("casts from strings are not supported", "Move text processing out of the model")
+    return call.emit(Cast(), call.input(0), call.ints(int(_target(call, element_type))))
+
+
+@onnx_operator("CastLike")
+def cast_like(call: Call) -> Value:
+    call.ignore("saturate", "round_mode")
+    return call.emit(Cast(), call.input(0), call.ints(int(call.require_dtype(call.input(1)))))
+
+
+@onnx_operator("Identity")
+def identity(call: Call) -> Value:
+    return call.input(0)
+
+
+@onnx_operator("Dropout")
+def dropout(call: Call) -> tuple[Value, Value | None]:
+    """Inference passes everything; the mask is all true."""
+    from mslite.converter.mindir.ops.comparison import Equal
+
+    call.ignore("ratio", "seed", "consumed_inputs", "is_test")
+    training = call.constant(2)
+    if call.has_input(2) and (training is None or bool(training.any())):
+        raise call.block("training mode is not supported", "Export the model for inference (eval mode)")
+    x = call.input(0)
+    if not call.has_output(1):
+        return x, None
+    mask = call.emit(Equal(), x, x)
+    if call.version < 10:
+        mask = cast(call, mask, call.require_dtype(x))
+    return x, mask

@@ -1,0 +1,127 @@
+"""Conv and ConvTranspose, 1-D and 2-D. MindIR's weights are [out, kh, kw, in / group] and [in, kh, kw, out / group]."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
+from mslite.converter.mindir.ops.enums import Format, PadMode
+from mslite.converter.mindir.ops.rearrange import Transpose, Unsqueeze
+
+from .call import Call
+from .registry import onnx_operator
+from .spatial import check_dimensions, lift, lower, pads_attribute, read_window, sizes
+
+
+def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:
+    """The weight in MindIR's layout, and the source's shape [first, second, kernel...]."""
+    weight = call.input(1)
+    shape = call.require_shape(weight, "a convolution")
+    if len(shape) < 3:
+        raise call.block(f"the weight has {len(shape)} dimensions", "Export the model again")
+    check_dimensions(call, len(shape) - 2)
+    if 0 in shape:
+        raise call.block(f"the weight has the shape {list(shape)}", "Export the model again")
+    if weight.data is not None:
+        array = weight.data.reshape(shape[0], shape[1], -1 if len(shape) == 4 else 1, shape[-1])
+        return call.importer.derived(weight, "channel_last", array.transpose(0, 2, 3, 1)), shape
+    if len(shape) == 3:
+        weight = call.emit(Unsqueeze(axis=(2,)), weight)
+    return call.emit(Transpose(), weight, call.ints((0, 2, 3, 1))), shape
+
+
+def _kernel(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
+    kernel = call.integers("kernel_shape")
+    if kernel and tuple(kernel) != shape[2:]:
+        raise call.block(f"{list(kernel)} differs from the weight {list(shape)}", "Export again", "kernel_shape")
+    return shape[2:]
+
+
+def _group(call: Call, channels: int) -> int:
+    group = call.integer("group", 1)
+    if group < 1 or channels % group != 0:
+        raise call.block(f"{group} groups do not divide {channels} channels", "Export the model again", "group")
+    return group
+
+
+@onnx_operator("Conv")
+def conv(call: Call) -> Value:
+    x, bias = call.input(0), call.optional(2)
+    weight, shape = _weight(call)
+    window = read_window(call, x, _kernel(call, shape))
+    group = _group(call, shape[0])
+    op = Conv2DFusion(
+        format=Format.NCHW,
+        kernel_size=window.kernel,
+        stride=window.stride,
+        dilation=window.dilation,
+        pad_mode=window.pad_mode,
+        pad_list=window.pads,
+        mode=1,
+        group=group,
+        in_channel=shape[1] * group,
+        out_channel=shape[0],
+    )
+    operands = [lift(call, x, window.dimensions), weight] + ([] if bias is None else [bias])
+    return lower(call, call.emit(op, *operands), window.dimensions)
+
+
+def _transpose_pads(
+    call: Call, x: Value, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...], extra: list[int]
+) -> tuple[list[int], list[int]]:
+    """Begin and end padding of ConvTranspose; what they cannot reach goes into `extra`, the output padding."""
+    dimensions = len(kernel)
+    auto = call.text("auto_pad", "NOTSET")
+    pads, wanted = pads_attribute(call, dimensions), call.integers("output_shape")
+    if wanted:
+        wanted = wanted[-dimensions:]
+        shape = call.require_shape(x, "output_shape")
+        if len(shape) != dimensions + 2 or len(wanted) != dimensions:
+            raise call.block(f"{list(wanted)} does not fit the input", "Export the model again", "output_shape")
+    elif auto in ("NOTSET", "", "VALID"):
+        pads = (0,) * (2 * dimensions) if auto == "VALID" else pads
+        return list(pads[:dimensions]), list(pads[dimensions:])
+    elif auto not in ("SAME_UPPER", "SAME_LOWER"):
+        raise call.block(f"'{auto}' is not defined", "Use NOTSET, VALID, SAME_UPPER or SAME_LOWER", "auto_pad")
+    begin, end = [], []
+    for axis in range(dimensions):
+        total = (kernel[axis] - 1) * dilation[axis] + 1 + extra[axis]
+        # The full output is stride * (input - 1) + total; SAME asks for stride * input.
+        total -= wanted[axis] - stride[axis] * (shape[2 + axis] - 1) if wanted else stride[axis]
+        if total < 0:
+            extra[axis] -= total
+            total = 0
+        small = total // 2
+        begin.append(small if auto != "SAME_LOWER" else total - small)
+        end.append(total - begin[-1])
+    return begin, end
+
+
+@onnx_operator("ConvTranspose")
+def conv_transpose(call: Call) -> Value:
+    x, bias = call.input(0), call.optional(2)
+    weight, shape = _weight(call)
+    kernel = _kernel(call, shape)
+    dimensions = len(kernel)
+    group = _group(call, shape[0])
+    stride = sizes(call, "strides", dimensions, 1)
+    dilation = sizes(call, "dilations", dimensions, 1)
+    extra = list(sizes(call, "output_padding", dimensions, 0, 0))
+    begin, end = _transpose_pads(call, x, kernel, stride, dilation, extra)
+    pairs = [pad for axis in range(dimensions) for pad in (begin[axis], end[axis])]
+    ones = (1,) * (2 - dimensions)
+    zeros = (0,) * (2 - dimensions)
+    op = Conv2dTransposeFusion(
+        format=Format.NCHW,
+        kernel_size=ones + kernel,
+        stride=ones + stride,
+        dilation=ones + dilation,
+        pad_mode=PadMode.PAD,
+        pad_list=(*zeros, *zeros, *pairs),
+        mode=1,
+        group=group,
+        in_channel=shape[0],
+        out_channel=shape[1] * group,
+        output_paddings=(*zeros, *extra),
+    )
+    operands = [lift(call, x, dimensions), weight] + ([] if bias is None else [bias])
+    return lower(call, call.emit(op, *operands), dimensions)

@@ -1,0 +1,285 @@
+"""Walks a source graph in order and builds the MindIR graph: scopes, constants, names, blockers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import onnx
+from onnx import GraphProto, NodeProto, TensorProto, TypeProto
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Graph, Node, Value
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.unary import Cast
+
+from .call import Blocked, Call
+from .model import DOMAINS, graph_error
+from .names import Session
+from .order import ordered, used_names
+from .registry import KNOWN_OPSET, find_converter
+from .tensors import MAX_DIMENSION, TensorError, UnsupportedTensor, data_type
+
+_SMALL_BYTES = 4096
+"""Constants up to this size that are equal become one value."""
+
+_MAX_RANK = 8
+
+PartialShape = tuple[int | None, ...] | None
+
+
+class GraphImporter:
+    """Turns one GraphProto into a Graph. Values of an outer graph that it reads are in `captures`."""
+
+    def __init__(self, session: Session, proto: GraphProto, name: str, outer: GraphImporter | None = None) -> None:
+        self.session = session
+        self.model = session.model
+        self.proto = proto
+        self.graph = Graph(name)
+        self.outer = outer
+        self.captures: dict[str, Value] = {}
+        """Names of the outer graph -> the value that stands for each in this graph, to become an input."""
+        self._values: dict[str, Value] = {}
+        self._initializers = (
+            session.model.initializers if outer is None else {tensor.name: tensor for tensor in proto.initializer}
+        )
+        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._derived: dict[tuple[int, str], Value] = {}
+        self._known: dict[int, tuple[DataType, PartialShape]] = {}
+        self._bound: set[int] = set()
+        self._used = used_names(proto)
+        session.graphs.append(self.graph)
+
+    # ---- walking ----
+
+    def run(self) -> Graph:
+        """Imports everything. Blockers are collected in the session; a damaged graph raises ConversionError."""
+        names = self.session.values
+        names.reserve(*(value.name for value in [*self.proto.input, *self.proto.output]))
+        names.reserve(*self._initializers, *(name for node in self.proto.node for name in node.output))
+        for info in self.proto.input:
+            if info.name not in self._initializers:
+                self.graph.inputs.append(self._input(info.name, info.type))
+        for node in ordered(self.proto.node, self.model.name):
+            self._import_node(node)
+        for info in self.proto.output:
+            try:
+                self.graph.outputs.append(self._output(info.name))
+            except Blocked as blocked:
+                self._block(info.name, blocked.reason, blocked.remedy)
+        return self.graph
+
+    def _block(self, name: str, reason: str, remedy: str) -> None:
+        self.session.blockers.append(Blocker(name, "graph", reason, remedy))
+
+    def _input(self, name: str, kind: TypeProto) -> Value:
+        if name in self._values or not name:
+            raise graph_error(self.model.name, f"the graph input '{name}' is there twice or has no name")
+        if kind.WhichOneof("value") is None:
+            kind = self.model.types.get(name, kind)
+        dtype, dims = self._input_type(name, kind)
+        shape = None
+        if dims is not None:
+            shape = tuple(self.session.symbol(dim) if isinstance(dim, str) else dim for dim in dims)
+        value = self._values[name] = Value(name, dtype, shape)
+        self._bound.add(id(value))
+        return value
+
+    def _input_type(self, name: str, kind: TypeProto) -> tuple[DataType, list[int | str] | None]:
+        which = kind.WhichOneof("value")
+        if which is None and self.outer is not None:
+            return DataType.UNKNOWN, None  # a body's input may leave its type to the caller
+        if which != "tensor_type":
+            label = (which or "nothing").replace("_type", "").replace("_", " ")
+            remedy = "Only dense tensors are supported; export the model without sequences, maps and optionals"
+            self._block(name, f"the type of this graph input is '{label}'", remedy)
+            return DataType.UNKNOWN, None
+        dtype = DataType.UNKNOWN
+        try:
+            dtype = data_type(kind.tensor_type.elem_type)
+        except TensorError as error:
+            self._block(name, f"of this graph input the {error}", "Export the model with another type")
+        if dtype is DataType.STRING:
+            self._block(name, "this graph input holds strings", "Move text processing out of the model")
+        if not kind.tensor_type.HasField("shape"):
+            return dtype, None
+        dims: list[int | str] = []
+        for dim in kind.tensor_type.shape.dim:
+            if not dim.HasField("dim_value"):
+                dims.append(dim.dim_param)
+            elif 0 <= dim.dim_value <= MAX_DIMENSION:
+                dims.append(dim.dim_value)
+            elif dim.dim_value == -1:
+                dims.append("")  # what some exporters write for an unknown size
+            else:
+                raise graph_error(self.model.name, f"'{name}' has the impossible dimension {dim.dim_value}")
+        if len(dims) > _MAX_RANK:
+            raise graph_error(self.model.name, f"'{name}' has {len(dims)} dimensions; {_MAX_RANK} are supported")
+        return dtype, dims
+
+    def _output(self, name: str) -> Value:
+        value = self.lookup(name)
+        taken = any(value is other for other in self.graph.outputs)
+        if value.producer is not None and not taken:
+            value.name = name
+            return value
+        dtype = self.type_of(value)
+        if self.outer is not None or (value.name == name and not taken) or dtype is DataType.UNKNOWN:
+            return value
+        # A second name for one tensor: callers find outputs by name, so it gets a tensor of its own.
+        kind = self.constant(np.asarray(int(dtype), np.int32), name)
+        copy = self.emit(Cast(), (value, kind), 1, None)[0]
+        copy.name = name
+        return copy
+
+    def _import_node(self, node: NodeProto) -> None:
+        domain = DOMAINS.get(node.domain, node.domain)
+        version = self.model.opsets.get(domain, 1)
+        first_output = node.output[0] if node.output else ""
+        call = Call(self, node, self.session.nodes.unique(node.name or first_output or node.op_type), version)
+        try:
+            results = self._convert(call, domain)
+        except Blocked as blocked:
+            self.session.blockers.append(call.blocker(blocked))
+            results = ()
+        if results and results[0] is not None and id(results[0].producer) in call.emitted:
+            assert results[0].producer is not None
+            results[0].producer.name = call.name
+        for index, output in enumerate(node.output):
+            if output:
+                value = results[index] if index < len(results) else None
+                self._bind(output, Value(output, DataType.UNKNOWN) if value is None else value)
+
+    def _convert(self, call: Call, domain: str) -> Sequence[Value | None]:
+        operator = call.node.op_type
+        converter = find_converter(domain, operator, call.version)
+        if converter is None:
+            raise self._unknown(call, domain, operator)
+        if domain == "" and onnx.defs.has(operator, call.version, domain):
+            since = onnx.defs.get_schema(operator, call.version, domain).since_version
+            if since > KNOWN_OPSET:
+                raise call.block(f"version {since} of the operator is not known", f"Export for opset {KNOWN_OPSET}")
+        result = converter(call)
+        for name in call.unread_attributes():
+            raise call.block("this attribute is not understood", "Export the model without it", name)
+        return (result,) if isinstance(result, Value) else result
+
+    @staticmethod
+    def _unknown(call: Call, domain: str, operator: str) -> Blocked:
+        if domain == "" and onnx.defs.has(operator, domain):
+            return call.block("the operator is not supported", "Replace it in the model by other operators")
+        where = f"the domain '{domain}'" if domain else "the ONNX standard"
+        return call.block(f"no operator of that name is known in {where}", "Replace it by standard operators")
+
+    def _bind(self, name: str, value: Value) -> None:
+        if name in self._values:
+            raise graph_error(self.model.name, f"'{name}' is produced twice")
+        self._values[name] = value
+        if id(value) not in self._bound:
+            self._bound.add(id(value))
+            if value.producer is not None:
+                value.name = name
+        if name in self.model.types and id(value) not in self._known:
+            self._known[id(value)] = _known_type(self.model.types[name])
+
+    # ---- values ----
+
+    def is_used(self, name: str) -> bool:
+        return name != "" and name in self._used
+
+    def lookup(self, name: str) -> Value:
+        """The value of a name: of this graph, an initializer, or of an outer graph."""
+        if name in self._values:
+            return self._values[name]
+        if name in self._initializers:
+            value = self._initializer(name, self._initializers[name])
+        elif self.outer is not None:
+            value = self._capture(name)
+        else:
+            raise graph_error(self.model.name, f"'{name}' is read, but nothing produces it")
+        self._values[name] = value
+        self._bound.add(id(value))
+        return value
+
+    def _initializer(self, name: str, tensor: TensorProto) -> Value:
+        try:
+            return make_constant(name, self.model.reader.read(tensor))
+        except UnsupportedTensor as error:
+            raise Blocked(f"the initializer '{name}' is not supported: {error}", "Export with another type") from None
+        except TensorError as error:
+            raise graph_error(self.model.name, str(error)) from None
+
+    def _capture(self, name: str) -> Value:
+        assert self.outer is not None
+        source = self.outer.lookup(name)
+        if source.is_constant:
+            return source
+        inner = Value(self.session.values.unique(f"{self.graph.name}/{name}"), source.dtype, source.shape)
+        self.captures[name] = inner
+        self._known[id(inner)] = (self.outer.type_of(source), self.outer.shape_of(source))
+        return inner
+
+    def constant(self, array: Array, hint: str) -> Value:
+        """A constant of this graph; small equal ones are shared."""
+        if array.nbytes > _SMALL_BYTES:
+            return make_constant(self.session.values.unique(f"{hint}/constant"), array)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._pool:
+            self._pool[key] = make_constant(self.session.values.unique(f"{hint}/constant"), array)
+        return self._pool[key]
+
+    def derived(self, value: Value, what: str, array: Array) -> Value:
+        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
+        key = (id(value), what)
+        if key not in self._derived:
+            name = self.session.values.unique(f"{value.name}/{what}")
+            self._derived[key] = make_constant(name, array, Format.NHWC)
+        return self._derived[key]
+
+    def shape_of(self, value: Value) -> PartialShape:
+        """Dimensions, None where unknown; None when not even the rank is known."""
+        if value.shape is not None:
+            return tuple(dim if dim >= 0 else None for dim in value.shape)
+        return self._known.get(id(value), (DataType.UNKNOWN, None))[1]
+
+    def known_shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape that type inference found for a name, when it is whole."""
+        kind = self.model.types.get(name)
+        shape = None if kind is None else _known_type(kind)[1]
+        if shape is None or any(dim is None for dim in shape):
+            return None
+        return tuple(dim for dim in shape if dim is not None)
+
+    def type_of(self, value: Value) -> DataType:
+        if value.dtype is not DataType.UNKNOWN:
+            return value.dtype
+        return self._known.get(id(value), (DataType.UNKNOWN, None))[0]
+
+    def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
+        """Adds a node; its outputs are typed by the pipeline later."""
+        base = call.name if call is not None else "output"
+        source = f"{call.operator} '{call.name}'" if call is not None else ""
+        name = self.session.nodes.unique(f"{base}/{op.name}")
+        values = tuple(
+            Value(self.session.values.unique(f"{name}:{index}" if outputs > 1 else name), DataType.UNKNOWN)
+            for index in range(outputs)
+        )
+        node = Node(op, name, tuple(inputs), values, source=source)
+        self.graph.nodes.append(node)
+        if call is not None:
+            call.emitted.add(id(node))
+        return values
+
+
+def _known_type(kind: TypeProto) -> tuple[DataType, PartialShape]:
+    if kind.WhichOneof("value") != "tensor_type":
+        return DataType.UNKNOWN, None
+    try:
+        dtype = data_type(kind.tensor_type.elem_type)
+    except TensorError:
+        dtype = DataType.UNKNOWN
+    if not kind.tensor_type.HasField("shape"):
+        return dtype, None
+    return dtype, tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim)

@@ -1,0 +1,114 @@
+"""Picking and placing elements by index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import indexing as ops
+from mslite.converter.mindir.ops.comparison import NotEqual, Where
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Transpose
+
+from .call import Call
+from .casting import as_type, to_int64
+from .registry import onnx_operator
+
+
+def _indices(call: Call, index: int) -> Value:
+    """Constant indices that fit are stored as int32; others keep their type, which passes may narrow."""
+    value = call.input(index)
+    if value.data is not None and value.data.dtype == np.int64:
+        small = value.data.size == 0 or (value.data.min() >= -(2**31) and value.data.max() < 2**31)
+        if small and value.data.size <= 65536:
+            return as_type(call, value, DataType.INT32)
+    return value
+
+
+@onnx_operator("Gather")
+def gather(call: Call) -> Value:
+    return call.emit(ops.Gather(), call.input(0), _indices(call, 1), call.ints(call.integer("axis", 0)))
+
+
+@onnx_operator("GatherElements")
+def gather_elements(call: Call) -> Value:
+    return call.emit(ops.GatherD(), call.input(0), call.ints(call.integer("axis", 0)), _indices(call, 1))
+
+
+@onnx_operator("GatherND")
+def gather_nd(call: Call) -> Value:
+    batch_dims = call.integer("batch_dims", 0)
+    if batch_dims == 0:
+        return call.emit(ops.GatherNd(), call.input(0), _indices(call, 1))
+    return call.emit(ops.BatchGatherNd(batch_dims=batch_dims), call.input(0), _indices(call, 1))
+
+
+_REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
+
+
+@onnx_operator("Scatter", "ScatterElements")
+def scatter_elements(call: Call) -> Value:
+    axis = call.integer("axis", 0)
+    reduction = call.choice("reduction", call.text("reduction", "none"), _REDUCTIONS)
+    operands = (call.input(0), _indices(call, 1), call.input(2))
+    if reduction == "none":
+        return call.emit(ops.ScatterElements(axis=axis), *operands)
+    return call.emit(ops.ScatterReduceElements(axis=axis, reduction=reduction), *operands)
+
+
+@onnx_operator("ScatterND")
+def scatter_nd(call: Call) -> Value:
+    reduction = call.choice("reduction", call.text("reduction", "none"), _REDUCTIONS)
+    operands = (call.input(0), _indices(call, 1), call.input(2))
+    if reduction == "none":
+        return call.emit(ops.ScatterNdUpdate(), *operands)
+    if reduction == "add":
+        return call.emit(ops.TensorScatterAdd(), *operands)
+    return call.emit(ops.ScatterReduceNd(reduction=reduction), *operands)
+
+
+@onnx_operator("OneHot")
+def one_hot(call: Call) -> Value:
+    """The third operand is the pair [off, on]."""
+    indices, depth = call.input(0), as_type(call, call.input(1), DataType.INT32)
+    if call.dtype(indices) not in (DataType.INT32, DataType.INT64):
+        indices = as_type(call, indices, DataType.INT64)
+    return call.emit(ops.OneHot(axis=call.integer("axis", -1)), indices, depth, call.input(2))
+
+
+@onnx_operator("Trilu")
+def trilu(call: Call) -> Value:
+    op = ops.Triu() if call.boolean("upper", True) else ops.Tril()
+    if not call.has_input(1):
+        return call.emit(op, call.input(0))
+    return call.emit(op, call.input(0), as_type(call, call.input(1), DataType.INT32))
+
+
+def _true_indices(call: Call, value: Value) -> Value:
+    """[count, rank] int32: the index tuples of the elements that are not zero."""
+    if call.dtype(value) is not DataType.BOOL:
+        value = call.emit(NotEqual(), value, call.like(0, value))
+    return call.emit(Where(), value)
+
+
+@onnx_operator("NonZero")
+def non_zero(call: Call) -> Value:
+    tuples = _true_indices(call, call.input(0))
+    return to_int64(call, call.emit(Transpose(), tuples, call.ints((1, 0))))
+
+
+@onnx_operator("Compress")
+def compress(call: Call) -> Value:
+    """The slices along `axis` (elements of the flat tensor without one) whose condition holds."""
+    x, chosen = call.input(0), _true_indices(call, call.input(1))
+    if not call.has_attribute("axis"):
+        x = call.emit(Reshape(), x, call.ints((-1,)))
+    positions = call.emit(Squeeze(axis=(1,)), chosen)
+    return call.emit(ops.Gather(), x, positions, call.ints(call.integer("axis", 0)))
+
+
+@onnx_operator("Unique")
+def unique(call: Call) -> tuple[Value, ...]:
+    has_axis = call.has_attribute("axis")
+    op = ops.UniqueSlices(has_axis=has_axis, axis=call.integer("axis", 0), sorted_=call.boolean("sorted", True))
+    return call.emit_many(op, (call.input(0),), 4)

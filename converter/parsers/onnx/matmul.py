@@ -1,0 +1,49 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
+from mslite.converter.mindir.ops.matmul import MatMulFusion
+
+from .call import Call
+from .elementwise import broadcast_operand
+from .registry import onnx_operator
+
+
+@onnx_operator("MatMul")
+def matmul(call: Call) -> Value:
+    return call.emit(MatMulFusion(), call.input(0), call.input(1))
+
+
+def _scaled(call: Call, value: Value, factor: float) -> Value:
+    """A small constant is scaled now, anything else when running."""
+    if value.data is not None and value.data.dtype.kind == "f" and value.data.size <= 65536:
+        return call.const((value.data * value.data.dtype.type(factor)).astype(value.data.dtype))
+    return call.emit(MulFusion(), value, call.like(factor, value))
+
+
+@onnx_operator("Gemm")
+def gemm(call: Call) -> Value:
+    """alpha * A * B + beta * C, with C of any shape that broadcasts to the product."""
+    a, b, c = call.input(0), call.input(1), call.optional(2)
+    alpha, beta = call.real("alpha", 1.0), call.real("beta", 1.0)
+    op = MatMulFusion(transpose_a=call.boolean("transA"), transpose_b=call.boolean("transB"))
+    call.ignore("broadcast", "axis")  # before version 7; broadcasting is always allowed from there on
+    if beta == 0.0:
+        c = None
+    if c is not None and beta != 1.0:
+        c = _scaled(call, c, beta)
+    shape_b = call.shape(b)
+    columns = None if shape_b is None or len(shape_b) != 2 else shape_b[0 if op.transpose_b else 1]
+    if c is not None and alpha == 1.0 and c.data is not None and columns is not None and c.data.size == columns:
+        if c.data.shape == (columns,):
+            return call.emit(op, a, b, c)
+        if c.data.shape == (1, columns):
+            return call.emit(op, a, b, call.const(np.ascontiguousarray(c.data.reshape(columns))))
+    product = call.emit(op, a, b)
+    if alpha != 1.0:
+        product = call.emit(MulFusion(), product, call.like(alpha, a))
+    return product if c is None else call.emit(AddFusion(), product, broadcast_operand(call, a, c))

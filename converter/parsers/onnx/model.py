@@ -1,0 +1,228 @@
+"""Loading: the bytes of an ONNX file -> checked protobuf, its weights apart, functions expanded, types inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx
+import onnx.inliner
+import onnx.shape_inference
+from google.protobuf.message import DecodeError, EncodeError
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+from mslite.converter.errors import ConversionError, ReturnCode
+
+from .registry import KNOWN_OPSET, find_converter
+from .tensors import MAX_DIMENSION, TensorReader
+
+DOMAINS = {"ai.onnx": ""}
+"""Other spellings of a domain."""
+
+_LARGE_BYTES = 4096
+"""Initializers from this size on are kept out of the skeleton that type inference copies around."""
+
+_MAX_EXPANSIONS = 16
+
+
+@dataclass
+class SourceModel:
+    """An ONNX model ready to be walked."""
+
+    name: str
+    graph: GraphProto
+    """The main graph; functions are expanded, large initializers are only in `initializers`."""
+    initializers: dict[str, TensorProto]
+    opsets: dict[str, int]
+    reader: TensorReader
+    producer: str = ""
+    types: dict[str, onnx.TypeProto] = field(default_factory=dict)
+    """What type inference found, for the values of every graph."""
+
+
+def graph_error(name: str, message: str) -> ConversionError:
+    return ConversionError(f"{name}: {message}", code=ReturnCode.GRAPH_FILE_ERROR)
+
+
+def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> SourceModel:
+    """Reads and checks a model. Raises ConversionError."""
+    if isinstance(source, ModelProto):
+        proto, name, folder = source, source.graph.name or "model", None
+    else:
+        path = Path(source)
+        proto, name, folder = _read_file(path), str(path), path.parent
+    if not proto.HasField("graph"):
+        raise graph_error(name, "this is not an ONNX model: it has no graph")
+    opsets = _operator_sets(proto, name)
+    skeleton, initializers = _skeleton(proto, name)
+    _apply_shapes(skeleton.graph, input_shapes or {}, name)
+    skeleton = _expand_functions(skeleton, opsets, name)
+    types = _infer_types(skeleton)
+    return SourceModel(
+        name=name,
+        graph=skeleton.graph,
+        initializers=initializers,
+        opsets=_operator_sets(skeleton, name),
+        reader=TensorReader(folder),
+        producer=f"{proto.producer_name} {proto.producer_version}".strip(),
+        types=types,
+    )
+
+
+def _read_file(path: Path) -> ModelProto:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        message = f"{path}: the model file cannot be read: {error.strerror or error}"
+        raise ConversionError(message, code=ReturnCode.FILE_ERROR) from None
+    if not content:
+        raise graph_error(str(path), "this is not an ONNX model: the file is empty")
+    proto = ModelProto()
+    try:
+        proto.ParseFromString(content)
+    except DecodeError:
+        raise graph_error(str(path), "this is not an ONNX model, or the file is cut off or damaged") from None
+    return proto
+
+
+def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
+    opsets: dict[str, int] = {}
+    for entry in proto.opset_import:
+        domain = DOMAINS.get(entry.domain, entry.domain)
+        opsets[domain] = max(opsets.get(domain, 0), entry.version)
+    if not opsets:
+        opsets[""] = 1  # files before operator sets existed
+    newest = onnx.defs.onnx_opset_version()
+    version = opsets.get("", 1)
+    if version > newest:
+        raise graph_error(
+            name, f"the model uses operator set {version}; the installed onnx package knows {newest}. Update onnx"
+        )
+    if version < 1:
+        raise graph_error(name, f"the model asks for operator set {version}, which does not exist")
+    return opsets
+
+
+def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, TensorProto]]:
+    """The model without its large weights, which become graph inputs for type inference's sake, and the weights."""
+    graph = proto.graph
+    skeleton = ModelProto()
+    skeleton.ir_version = max(proto.ir_version, 4)  # from 4 on an initializer need not be an input
+    skeleton.opset_import.extend(proto.opset_import)
+    skeleton.functions.extend(proto.functions)
+    target = skeleton.graph
+    target.name = graph.name or "graph"
+    target.node.extend(graph.node)
+    target.output.extend(graph.output)
+    target.value_info.extend(graph.value_info)
+    if graph.sparse_initializer:
+        raise graph_error(name, "sparse initializers are not supported; export dense weights")
+    initializers: dict[str, TensorProto] = {}
+    for tensor in graph.initializer:
+        if not tensor.name:
+            raise graph_error(name, "an initializer has no name")
+        if tensor.name in initializers:
+            raise graph_error(name, f"the initializer '{tensor.name}' is there twice")
+        initializers[tensor.name] = tensor
+    target.input.extend(value for value in graph.input if value.name not in initializers)
+    for tensor in graph.initializer:
+        if tensor.data_location == TensorProto.EXTERNAL or tensor.ByteSize() >= _LARGE_BYTES:
+            if all(0 <= dim <= MAX_DIMENSION for dim in tensor.dims):
+                target.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+        else:
+            target.initializer.append(tensor)
+    return skeleton, initializers
+
+
+def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: str) -> None:
+    inputs = {value.name: value for value in graph.input}
+    for key, dims in shapes.items():
+        if key not in inputs:
+            names = ", ".join(sorted(inputs))
+            message = f"{name}: --inputShape names '{key}', but the inputs of the model are {names}"
+            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+        shape = inputs[key].type.tensor_type.shape
+        if inputs[key].type.tensor_type.HasField("shape") and len(shape.dim) != len(dims):
+            message = f"{name}: --inputShape gives '{key}' {len(dims)} dimensions, the model has {len(shape.dim)}"
+            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+        old = [dim.dim_param for dim in shape.dim]
+        del shape.dim[:]
+        for index, dim in enumerate(dims):
+            entry = shape.dim.add()
+            if dim >= 0:
+                entry.dim_value = dim
+            elif index < len(old) and old[index]:
+                entry.dim_param = old[index]
+
+
+def sub_graphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs in a node's attributes."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.g
+        elif attribute.type == AttributeProto.GRAPHS:
+            yield from attribute.graphs
+
+
+def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes and those of all their sub-graphs."""
+    for node in nodes:
+        yield node
+        for graph in sub_graphs(node):
+            yield from all_nodes(graph.node)
+
+
+def _functions_to_expand(model: ModelProto, opsets: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Operators without a converter that the standard defines by other operators."""
+    found: dict[tuple[str, str], None] = {}
+    for node in all_nodes(model.graph.node):
+        domain = DOMAINS.get(node.domain, node.domain)
+        version = opsets.get(domain, 1)
+        if find_converter(domain, node.op_type, version) is not None:
+            continue
+        try:
+            schema = onnx.defs.get_schema(node.op_type, version, domain)
+        except onnx.defs.SchemaError:
+            continue
+        if schema.since_version <= KNOWN_OPSET and (schema.has_function or schema.has_context_dependent_function):
+            found[(node.domain, node.op_type)] = None
+    return list(found)
+
+
+def _expand_functions(model: ModelProto, opsets: Mapping[str, int], name: str) -> ModelProto:
+    try:
+        if model.functions:
+            model = onnx.inliner.inline_local_functions(model)
+        tried: set[tuple[str, str]] = set()
+        for _ in range(_MAX_EXPANSIONS):
+            functions = [key for key in _functions_to_expand(model, opsets) if key not in tried]
+            if not functions:
+                break
+            tried.update(functions)
+            model = onnx.inliner.inline_selected_functions(model, functions, inline_schema_functions=True)
+    except (RuntimeError, ValueError, DecodeError, EncodeError) as error:
+        reason = str(error).strip().splitlines()
+        raise graph_error(
+            name, f"the functions of the model cannot be expanded: {reason[0] if reason else ''}"
+        ) from None
+    return model
+
+
+def _infer_types(model: ModelProto) -> dict[str, onnx.TypeProto]:
+    """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
+    try:
+        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except (RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
+        pass  # a wrong model is reported where a converter or a shape rule meets the wrong node
+    types: dict[str, onnx.TypeProto] = {}
+
+    def collect(graph: GraphProto) -> None:
+        for value in [*graph.value_info, *graph.input, *graph.output]:
+            types.setdefault(value.name, value.type)
+        for node in graph.node:
+            for inner in sub_graphs(node):
+                collect(inner)
+
+    collect(model.graph)
+    return types

@@ -1,0 +1,60 @@
+"""The entry: an ONNX model in, a MindIR module out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from onnx import ModelProto
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module
+
+from . import (  # noqa: F401  (each registers its converters)
+    activation,
+    assembly,
+    casting,
+    convolution,
+    creation,
+    detection,
+    einsum,
+    elementwise,
+    indexing,
+    matmul,
+    normalization,
+    pooling,
+    quantization,
+    rearrange,
+    recurrent,
+    reduction,
+    resize,
+)
+from .importer import GraphImporter
+from .model import graph_error, load
+from .names import Session
+
+FRAMEWORK_ONNX = 2
+
+
+def parse(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> Module:
+    """Reads an ONNX model.
+
+    `input_shapes` fixes the dimensions of graph inputs (-1 leaves one as it is). Activations keep the NCHW layout, weights
+    are in MindIR's. Dimensions that the model leaves open are symbols; equal names are equal symbols.
+
+    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
+    """
+    model = load(source, input_shapes)
+    session = Session(model)
+    try:
+        GraphImporter(session, model.graph, "main_graph").run()
+    except RecursionError:
+        raise graph_error(model.name, "sub-graphs are nested too deeply") from None
+    if session.blockers:
+        count = len(session.blockers)
+        noun = "node stands" if count == 1 else "nodes stand"
+        message = f"{model.name}: {count} {noun} in the way of the conversion:"
+        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+    if not session.graphs[0].outputs:
+        raise graph_error(model.name, "the graph has no outputs")
+    return Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_ONNX)

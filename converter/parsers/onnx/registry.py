@@ -1,0 +1,47 @@
+"""The table of foreign operators: (domain, name) -> converters, each valid from one operator-set version on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mslite.converter.mindir.graph import Value
+
+    from .call import Call
+
+Result = "Value | Sequence[Value | None]"
+Converter = Callable[["Call"], "Value | Sequence[Value | None]"]
+
+KNOWN_OPSET = 28
+"""The newest operator set whose operators were compared with these converters."""
+
+_CONVERTERS: dict[tuple[str, str], list[tuple[int, Converter]]] = {}
+
+
+def onnx_operator(*names: str, since: int = 1, domain: str = "") -> Callable[[Converter], Converter]:
+    """Registers a converter for operators of these names, from version `since` on (until a newer entry)."""
+
+    def register(converter: Converter) -> Converter:
+        for name in names:
+            entries = _CONVERTERS.setdefault((domain, name), [])
+            if any(version == since for version, _ in entries):
+                raise TypeError(f"ONNX operator {name} has two converters since version {since}")
+            entries.append((since, converter))
+            entries.sort(key=lambda entry: -entry[0])
+        return converter
+
+    return register
+
+
+def find_converter(domain: str, name: str, version: int) -> Converter | None:
+    """The converter of an operator in version `version` of its operator set, or None."""
+    for since, converter in _CONVERTERS.get((domain, name), ()):
+        if since <= version:
+            return converter
+    return None
+
+
+def registered_operators(domain: str = "") -> list[str]:
+    """The names of all operators that have a converter."""
+    return sorted(name for entry_domain, name in _CONVERTERS if entry_domain == domain)
