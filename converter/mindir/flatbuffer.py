@@ -77,7 +77,7 @@ class Table:
     def __init__(self, source: Source, at: int) -> None:
         self.source = source
         self.at = at
-        source.charge(16)
+        source.charge(64)
         vtable = at - int(source.read("int", at))
         self._vtable = vtable
         self._vtable_size = int(source.read("ushort", vtable))

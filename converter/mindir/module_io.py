@@ -19,6 +19,7 @@ from .ops.enums import DataType, WeightQuantCompressType
 from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
 from .order import CycleError, execution_order
 from .upgrade import WIRE_VERSION, upgrade
+from .verifier import MAX_RANK
 from .wire import MindirFormatError
 
 _CONSTANT, _ACTIVATION = 0, 2
@@ -110,9 +111,11 @@ def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[in
     holds_data = tensor.data is not None and len(tensor.data) > 0
     if dims is None and not is_activation:
         dims = ()
+    size = 16
     for dim in dims or ():
-        if dim < -1:
-            raise MindirFormatError(f"tensor {index} '{name}' has the dimension {dim}")
+        size *= max(dim, 1)
+        if dim < -1 or size >= 1 << 63 or len(dims or ()) > MAX_RANK:
+            raise MindirFormatError(f"tensor {index} '{name}' has the impossible dimensions {list(dims or ())[:12]}")
     fresh = iter(symbols)
     shape = None if dims is None else tuple(dim if dim >= 0 else next(fresh) for dim in dims)
     value = Value(name, dtype, shape, format=tensor.format, quant=tuple(tensor.quantParams or ()))

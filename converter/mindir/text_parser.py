@@ -175,10 +175,10 @@ class _Parser:
         return graph
 
     def _known(self) -> Value:
-        name = self._take("value")
-        if name not in self._values:
+        kind, name, _ = self._tokens[self._next]
+        if kind == "value" and name not in self._values:
             self._fail(f"{name} is not declared before it is used")
-        return self._values[name]
+        return self._values[self._take("value")]
 
     def _declaration(self) -> Value:
         """A value with its type, or the name of one that was declared before."""

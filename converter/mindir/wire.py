@@ -188,8 +188,11 @@ def to_custom(op: Operator) -> Custom:
     attributes = []
     for attribute in declaration.attributes:
         value = getattr(op, attribute.name)
-        if value is not None and (is_reference(attribute) or value != attribute.default):
-            attributes.append((attribute.wire_name, _encode(attribute, value)))
+        if value is None:
+            continue
+        data = _encode(attribute, value)
+        if is_reference(attribute) or data != _encode(attribute, attribute.default):
+            attributes.append((attribute.wire_name, data))
     return Custom(type=declaration.custom_type, attr=tuple(attributes) or None)
 
 

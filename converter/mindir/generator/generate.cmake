@@ -15,3 +15,12 @@ add_custom_command(
   DEPENDS ${MSLITE_DECLARATIONS}
   COMMENT "Generating from the operator declarations")
 add_custom_target(mslite_generate DEPENDS ${MSLITE_GENERATED_FILES} ${MSLITE_GENERATED}/schema/ops_generated.h)
+
+file(GLOB MSLITE_KERNEL_LISTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.inc)
+add_custom_command(
+  OUTPUT ${MSLITE_GENERATED}/operators.md
+  COMMAND ${Python3_EXECUTABLE} -S -m converter.mindir.generator.documentation ${MSLITE_GENERATED}/operators.md
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+  DEPENDS ${MSLITE_DECLARATIONS} ${MSLITE_KERNEL_LISTS}
+  COMMENT "Writing the operator reference")
+add_custom_target(mslite_operator_reference ALL DEPENDS ${MSLITE_GENERATED}/operators.md)

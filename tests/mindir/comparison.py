@@ -1,0 +1,42 @@
+"""Structural equality of modules, for tests."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Module, Value, is_symbol
+
+
+def assert_same_module(left: Module, right: Module, symbols: bool = True) -> None:
+    """Compares everything but object identity; without `symbols` all unknown dimensions are alike."""
+    assert (left.name, left.framework) == (right.name, right.framework)
+    assert len(left.graphs) == len(right.graphs)
+    paired: dict[int, Value] = {}
+
+    def same_value(one: Value, other: Value) -> None:
+        if id(one) in paired:
+            assert paired[id(one)] is other
+            return
+        paired[id(one)] = other
+        assert (one.name, one.dtype, one.format, one.quant) == (other.name, other.dtype, other.format, other.quant)
+        shapes = [value.shape for value in (one, other)]
+        if not symbols:
+            shapes = [s if s is None else tuple(-1 if is_symbol(dim) else dim for dim in s) for s in shapes]
+        assert shapes[0] == shapes[1]
+        assert (one.data is None) == (other.data is None)
+        if one.data is not None and other.data is not None:
+            assert one.data.dtype == other.data.dtype
+            assert one.data.tobytes() == other.data.tobytes()
+        assert bytes(one.raw or b"") == bytes(other.raw or b"")
+        assert one.encoding == other.encoding
+        assert len(one.users) == len(other.users)
+
+    for one, other in zip(left.graphs, right.graphs, strict=True):
+        assert one.name == other.name
+        for a, b in ((one.inputs, other.inputs), (one.outputs, other.outputs)):
+            assert len(a) == len(b)
+            for x, y in zip(a, b, strict=True):
+                same_value(x, y)
+        assert len(one.nodes) == len(other.nodes)
+        for n, m in zip(one.nodes, other.nodes, strict=True):
+            assert (n.name, n.op, n.quant_type) == (m.name, m.op, m.quant_type)
+            for x, y in zip((*n.inputs, *n.outputs), (*m.inputs, *m.outputs), strict=True):
+                same_value(x, y)
