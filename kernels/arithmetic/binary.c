@@ -1,0 +1,243 @@
+/* Binary operators on integers and float64, and the float32 ones that are not worth a vector form. */
+#include <math.h>
+
+#include "arithmetic/broadcast.h"
+#include "math/scalar_math.h"
+
+/* n elements of y = a op b; a step is 1, or 0 where the operand repeats. */
+typedef void (*binary_row)(const void *a, int64_t step_a, const void *b, int64_t step_b, void *y, int64_t n);
+
+#define ROW(name, type, expression)                                                                         \
+  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, void *yv, int64_t n) {   \
+    const type *a = av, *b = bv;                                                                            \
+    type *y = yv;                                                                                           \
+    if (step_a == 1 && step_b == 1) {                                                                       \
+      for (int64_t i = 0; i < n; ++i) {                                                                     \
+        const type p = a[i], q = b[i];                                                                      \
+        y[i] = expression;                                                                                  \
+      }                                                                                                     \
+    } else if (step_a == 1) {                                                                               \
+      const type q = *b;                                                                                    \
+      for (int64_t i = 0; i < n; ++i) {                                                                     \
+        const type p = a[i];                                                                                \
+        y[i] = expression;                                                                                  \
+      }                                                                                                     \
+    } else {                                                                                                \
+      const type p = *a;                                                                                    \
+      for (int64_t i = 0; i < n; ++i) {                                                                     \
+        const type q = b[i * step_b];                                                                       \
+        y[i] = expression;                                                                                  \
+      }                                                                                                     \
+    }                                                                                                       \
+  }
+
+#define BITS(type) ((int)sizeof(type) * 8)
+
+/* Integers wrap, so they are computed as unsigned numbers of at least 32 bits (`wide`). Dividing by 0 gives 0. */
+#define INTEGER_ROWS(suffix, type, wide)                                                                     \
+  ROW(add_##suffix, type, (type)((wide)p + (wide)q))                                                         \
+  ROW(sub_##suffix, type, (type)((wide)p - (wide)q))                                                         \
+  ROW(mul_##suffix, type, (type)((wide)p * (wide)q))                                                         \
+  ROW(squared_difference_##suffix, type, (type)(((wide)p - (wide)q) * ((wide)p - (wide)q)))                  \
+  ROW(max_##suffix, type, p > q ? p : q)                                                                     \
+  ROW(min_##suffix, type, p < q ? p : q)                                                                     \
+  ROW(and_##suffix, type, (type)(p & q))                                                                     \
+  ROW(or_##suffix, type, (type)(p | q))                                                                      \
+  ROW(xor_##suffix, type, (type)(p ^ q))                                                                     \
+  ROW(shift_left_##suffix, type, (wide)q < BITS(type) ? (type)((wide)p << q) : (type)0)
+
+#define SIGNED_ROWS(suffix, type, wide)                                                                        \
+  INTEGER_ROWS(suffix, type, wide)                                                                             \
+  ROW(div_##suffix, type, (type)(q == 0 ? (wide)0 : q == -1 ? (wide)0 - (wide)p : (wide)(p / q)))              \
+  ROW(mod_##suffix, type, (type)(q == 0 || q == -1 ? 0 : p % q))                                               \
+  ROW(floor_div_##suffix, type,                                                                                \
+      (type)(q == 0    ? (wide)0                                                                               \
+             : q == -1 ? (wide)0 - (wide)p                                                                     \
+                       : (wide)(p / q) - (wide)(p % q != 0 && (p < 0) != (q < 0))))                            \
+  ROW(floor_mod_##suffix, type, (type)(q == 0 || q == -1 ? 0 : p % q != 0 && (p < 0) != (q < 0) ? p % q + q : p % q)) \
+  ROW(shift_right_##suffix, type, (type)(p >> (q >= 0 && q < BITS(type) ? (int)q : BITS(type) - 1)))
+
+#define UNSIGNED_ROWS(suffix, type, wide)                               \
+  INTEGER_ROWS(suffix, type, wide)                                      \
+  ROW(div_##suffix, type, (type)(q == 0 ? 0 : p / q))                   \
+  ROW(mod_##suffix, type, (type)(q == 0 ? 0 : p % q))                   \
+  ROW(shift_right_##suffix, type, (type)((wide)q < BITS(type) ? (wide)p >> q : (wide)0))
+
+SIGNED_ROWS(i8, int8_t, uint32_t)
+SIGNED_ROWS(i16, int16_t, uint32_t)
+SIGNED_ROWS(i32, int32_t, uint32_t)
+SIGNED_ROWS(i64, int64_t, uint64_t)
+UNSIGNED_ROWS(u8, uint8_t, uint32_t)
+UNSIGNED_ROWS(u16, uint16_t, uint32_t)
+UNSIGNED_ROWS(u32, uint32_t, uint32_t)
+UNSIGNED_ROWS(u64, uint64_t, uint64_t)
+
+static double floor_mod_of(double p, double q) {
+  const double rest = fmod(p, q);
+  return rest != 0 && (rest < 0) != (q < 0) ? rest + q : rest;
+}
+
+ROW(add_f64, double, p + q)
+ROW(sub_f64, double, p - q)
+ROW(mul_f64, double, p *q)
+ROW(div_f64, double, p / q)
+ROW(squared_difference_f64, double, (p - q) * (p - q))
+ROW(max_f64, double, p != p || p > q ? p : q)
+ROW(min_f64, double, p != p || p < q ? p : q)
+ROW(mod_f64, double, fmod(p, q))
+ROW(floor_div_f64, double, floor(p / q))
+ROW(floor_mod_f64, double, floor_mod_of(p, q))
+ROW(atan2_f64, double, mslite_atan2(p, q))
+ROW(mod_f32, float, fmodf(p, q))
+ROW(floor_div_f32, float, floorf(p / q))
+ROW(floor_mod_f32, float, (float)floor_mod_of(p, q))
+ROW(atan2_f32, float, (float)mslite_atan2(p, q))
+
+#define SIGNED_OF(operation)                                          \
+  [MSLITE_INT8] = operation##_i8, [MSLITE_INT16] = operation##_i16,   \
+  [MSLITE_INT32] = operation##_i32, [MSLITE_INT64] = operation##_i64, [MSLITE_INT] = operation##_i32
+#define UNSIGNED_OF(operation)                                        \
+  [MSLITE_UINT8] = operation##_u8, [MSLITE_UINT16] = operation##_u16, \
+  [MSLITE_UINT32] = operation##_u32, [MSLITE_UINT64] = operation##_u64, [MSLITE_UINT] = operation##_u32
+#define INTEGERS_OF(operation) SIGNED_OF(operation), UNSIGNED_OF(operation)
+
+enum { ADD, SUB, MUL, DIV, FLOOR_DIV, FLOOR_MOD, MOD, MAX, MIN, SQUARED, AND, OR, XOR, LEFT, RIGHT, ANGLE, OPERATIONS };
+
+static const binary_row rows[OPERATIONS][MSLITE_FLOAT64 + 1] = {
+    [ADD] = {INTEGERS_OF(add), [MSLITE_FLOAT64] = add_f64},
+    [SUB] = {INTEGERS_OF(sub), [MSLITE_FLOAT64] = sub_f64},
+    [MUL] = {INTEGERS_OF(mul), [MSLITE_FLOAT64] = mul_f64, [MSLITE_BOOL] = and_u8},
+    [DIV] = {INTEGERS_OF(div), [MSLITE_FLOAT64] = div_f64},
+    [FLOOR_DIV] = {SIGNED_OF(floor_div), UNSIGNED_OF(div), [MSLITE_FLOAT64] = floor_div_f64,
+                   [MSLITE_FLOAT32] = floor_div_f32, [MSLITE_FLOAT] = floor_div_f32},
+    [FLOOR_MOD] = {SIGNED_OF(floor_mod), UNSIGNED_OF(mod), [MSLITE_FLOAT64] = floor_mod_f64,
+                   [MSLITE_FLOAT32] = floor_mod_f32, [MSLITE_FLOAT] = floor_mod_f32},
+    [MOD] = {INTEGERS_OF(mod), [MSLITE_FLOAT64] = mod_f64, [MSLITE_FLOAT32] = mod_f32, [MSLITE_FLOAT] = mod_f32},
+    [MAX] = {INTEGERS_OF(max), [MSLITE_FLOAT64] = max_f64, [MSLITE_BOOL] = max_u8},
+    [MIN] = {INTEGERS_OF(min), [MSLITE_FLOAT64] = min_f64, [MSLITE_BOOL] = min_u8},
+    [SQUARED] = {INTEGERS_OF(squared_difference), [MSLITE_FLOAT64] = squared_difference_f64},
+    [AND] = {INTEGERS_OF(and), [MSLITE_BOOL] = and_u8},
+    [OR] = {INTEGERS_OF(or), [MSLITE_BOOL] = or_u8},
+    [XOR] = {INTEGERS_OF(xor), [MSLITE_BOOL] = xor_u8},
+    [LEFT] = {INTEGERS_OF(shift_left)},
+    [RIGHT] = {INTEGERS_OF(shift_right)},
+    [ANGLE] = {[MSLITE_FLOAT64] = atan2_f64, [MSLITE_FLOAT32] = atan2_f32, [MSLITE_FLOAT] = atan2_f32},
+};
+
+/* The operation of a node; a fused activation is left to the float32 kernels. */
+static int32_t operation_of(const mslite_node *node) {
+  int32_t activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, operation = -1;
+  switch (node->op) {
+    case MSLITE_OP_AddFusion:
+      activation = ((const mslite_AddFusion *)node->params)->activation_type;
+      operation = ADD;
+      break;
+    case MSLITE_OP_SubFusion:
+      activation = ((const mslite_SubFusion *)node->params)->activation_type;
+      operation = SUB;
+      break;
+    case MSLITE_OP_MulFusion:
+      activation = ((const mslite_MulFusion *)node->params)->activation_type;
+      operation = MUL;
+      break;
+    case MSLITE_OP_DivFusion:
+      activation = ((const mslite_DivFusion *)node->params)->activation_type;
+      operation = DIV;
+      break;
+    case MSLITE_OP_Eltwise: {
+      const int32_t mode = ((const mslite_Eltwise *)node->params)->mode;
+      if (mode == MSLITE_ELTWISE_MODE_PROD) operation = MUL;
+      if (mode == MSLITE_ELTWISE_MODE_SUM) operation = ADD;
+      if (mode == MSLITE_ELTWISE_MODE_MAXIMUM) operation = MAX;
+      break;
+    }
+#define CASE(op, number) \
+  case MSLITE_OP_##op:   \
+    operation = number;  \
+    break;
+      CASE(RealDiv, DIV)
+      CASE(FloorDiv, FLOOR_DIV)
+      CASE(FloorMod, FLOOR_MOD)
+      CASE(Mod, MOD)
+      CASE(Maximum, MAX)
+      CASE(Minimum, MIN)
+      CASE(SquaredDifference, SQUARED)
+      CASE(BitwiseAnd, AND)
+      CASE(BitwiseOr, OR)
+      CASE(BitwiseXor, XOR)
+      CASE(ShiftLeft, LEFT)
+      CASE(ShiftRight, RIGHT)
+      CASE(Atan2, ANGLE)
+#undef CASE
+    default:
+      break;
+  }
+  return activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION ? operation : -1;
+}
+
+typedef struct {
+  mslite_broadcast_plan plan;
+  int32_t operation;
+  int32_t type;
+  int64_t size; /* bytes of an element */
+} binary_derived;
+
+static int32_t support(const mslite_node *node) {
+  const int32_t operation = operation_of(node), type = node->inputs[0]->type;
+  if (operation < 0 || node->input_count != 2 || type < 0 || type > MSLITE_FLOAT64) return 0;
+  if (node->inputs[1]->type != type || node->outputs[0]->type != type) return 0;
+  return rows[operation][type] != NULL;
+}
+
+static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  binary_derived *numbers = derived;
+  mslite_plan_broadcast(node->outputs[0], node->inputs, 2, &numbers->plan, schedule);
+  numbers->operation = operation_of(node);
+  numbers->type = node->inputs[0]->type;
+  numbers->size = mslite_type_size(numbers->type);
+  return MSLITE_OK;
+}
+
+static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const binary_derived *numbers = run->derived;
+  const mslite_broadcast_plan *plan = &numbers->plan;
+  const binary_row row = rows[numbers->operation][numbers->type];
+  const int64_t size = numbers->size, step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
+  mslite_broadcast_cursor at;
+  mslite_broadcast_begin(plan, part, &at);
+  for (int64_t n; (n = mslite_broadcast_row(plan, &at)) > 0; mslite_broadcast_next(plan, n, &at))
+    row((const char *)run->inputs[0] + at.offset[0] * size, step_a, (const char *)run->inputs[1] + at.offset[1] * size,
+        step_b, (char *)run->outputs[0] + at.at * size, n);
+}
+
+#define BINARY(operator)                                   \
+  const mslite_kernel mslite_kernel_binary_##operator = {  \
+      .name = "binary_" #operator "_scalar",               \
+      .op = MSLITE_OP_##operator,                          \
+      .isa = MSLITE_ISA_SCALAR,                            \
+      .derived_size = sizeof(binary_derived),              \
+      .support = support,                                  \
+      .prepare = prepare,                                  \
+      .run = run_part,                                     \
+      .in_place = mslite_broadcast_in_place,               \
+  };
+
+BINARY(AddFusion)
+BINARY(SubFusion)
+BINARY(MulFusion)
+BINARY(DivFusion)
+BINARY(RealDiv)
+BINARY(FloorDiv)
+BINARY(FloorMod)
+BINARY(Mod)
+BINARY(Maximum)
+BINARY(Minimum)
+BINARY(SquaredDifference)
+BINARY(Eltwise)
+BINARY(BitwiseAnd)
+BINARY(BitwiseOr)
+BINARY(BitwiseXor)
+BINARY(ShiftLeft)
+BINARY(ShiftRight)
+BINARY(Atan2)
