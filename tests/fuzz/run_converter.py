@@ -1,0 +1,71 @@
+"""Converts each file given on the command line, each in a process of its own, and prints for every file one JSON line:
+exit status or signal, seconds, peak memory in KiB, what was printed, and whether an output file was left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mslite.converter import cli
+
+SECONDS_PER_FILE = 10
+FORMATS = {".onnx": "ONNX", ".tflite": "TFLITE", ".ms": "MSLITE"}
+
+
+def child(model: Path, output: Path, log: int) -> int:
+    """Converts in this (forked) process; everything printed goes to `log`."""
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    signal.alarm(SECONDS_PER_FILE)
+    code = cli.main([f"--fmk={FORMATS[model.suffix]}", f"--modelFile={model}", f"--outputFile={output}"])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def convert(model: Path, folder: Path) -> dict[str, object]:
+    output = folder / f"{model.stem}.ms"
+    with tempfile.TemporaryFile() as log:
+        start = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            code = 99
+            try:
+                code = child(model, output, log.fileno())
+            except BaseException:  # a traceback is exactly what the test looks for
+                import traceback
+
+                traceback.print_exc()
+                sys.stderr.flush()
+            finally:
+                os._exit(code)
+        _, status, usage = os.wait4(pid, 0)
+        log.seek(0)
+        text = log.read().decode(errors="replace")
+    left = [path.name for path in folder.iterdir()]
+    for path in folder.iterdir():
+        path.unlink()
+    return {
+        "code": os.waitstatus_to_exitcode(status),
+        "seconds": time.monotonic() - start,
+        "memory": usage.ru_maxrss,
+        "text": text,
+        "left": left,
+    }
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in sys.argv[1:]:
+            print(json.dumps(convert(Path(name), Path(folder))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
