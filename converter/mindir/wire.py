@@ -21,6 +21,7 @@ from .ops.custom import Custom
 _CUSTOM_TYPES = {
     cls.declaration.custom_type: cls for cls in OPERATORS.values() if cls.declaration.custom_type is not None
 }
+_OUR_PREFIX = "mslite."
 _CUSTOM_CODES = {"bool": "?", "int": "i", "long": "q", "float": "f"}
 
 
@@ -183,24 +184,41 @@ def _decode(attribute: Attribute, data: bytes) -> Any:
 
 
 def to_custom(op: Operator) -> Custom:
-    """The Custom node that stands for one of our own operators in a file."""
+    """The Custom node that stands for one of our own operators in a file.
+
+    Types that MindSpore Lite knows too are read by position there, so all their attributes are written.
+    """
     declaration = op.declaration
+    foreign = not (declaration.custom_type or "").startswith(_OUR_PREFIX)
     attributes = []
     for attribute in declaration.attributes:
         value = getattr(op, attribute.name)
         if value is None:
             continue
         data = _encode(attribute, value)
-        if is_reference(attribute) or data != _encode(attribute, attribute.default):
+        if foreign or is_reference(attribute) or data != _encode(attribute, attribute.default):
             attributes.append((attribute.wire_name, data))
     return Custom(type=declaration.custom_type, attr=tuple(attributes) or None)
 
 
 def from_custom(node: Custom) -> Operator:
-    """The operator that a Custom node stands for: one of ours where the type says so, else the node itself."""
+    """The operator that a Custom node stands for: one of ours where the type says so, else the node itself.
+
+    A node of a type that is not ours alone stays as it is where its attributes are spelled in another way.
+    """
     cls = _CUSTOM_TYPES.get(node.type or "")
     if cls is None:
         return node
+    if (node.type or "").startswith(_OUR_PREFIX):
+        return _from_custom(cls, node)
+    try:
+        op = _from_custom(cls, node)
+    except FlatBufferError:
+        return node
+    return op if to_custom(op) == node else node
+
+
+def _from_custom(cls: type[Operator], node: Custom) -> Operator:
     known = {attribute.wire_name: attribute for attribute in cls.declaration.attributes}
     values = {}
     for name, data in node.attr or ():
