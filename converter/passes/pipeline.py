@@ -13,6 +13,7 @@ from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
+from mslite.converter.passes.naming import make_names_unique
 
 Pass = Callable[[Module, Context], None]
 
@@ -58,6 +59,7 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
             continue
         progress(step.name)
         step.run(module, context)
+        make_names_unique(module)
         if check:
             verify(module, step.name)
     return context

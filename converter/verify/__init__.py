@@ -1,0 +1,1 @@
+"""Comparing a conversion's result with its source."""

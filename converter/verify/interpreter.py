@@ -1,0 +1,34 @@
+"""Runs a module node by node with the scalar kernels and keeps every intermediate result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mslite.converter.mindir.graph import Array, Graph, Value
+from mslite.converter.passes import native
+
+
+class InterpreterError(Exception):
+    """A node that cannot be run."""
+
+
+def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
+    """The contents of every value, from those of the graph's inputs. Raises InterpreterError."""
+    contents: dict[Value, Array] = {}
+    for value in graph.inputs:
+        if value.name not in inputs:
+            raise InterpreterError(f"no data for the input '{value.name}'")
+        contents[value] = inputs[value.name]
+    for node in graph.nodes:
+        facts = []
+        for value in node.inputs:
+            data = value.data if value.data is not None else contents.get(value)
+            if data is None:
+                raise InterpreterError(f"{node.op.name} '{node.name}': '{value.name}' was not computed")
+            facts.append(native.Facts(value.dtype, tuple(data.shape), None, data, value.quant))
+        try:
+            results = native.evaluate(node.op, facts, len(node.outputs))
+        except native.RuleError as error:
+            raise InterpreterError(f"{node.op.name} '{node.name}': {error}") from None
+        contents.update(zip(node.outputs, results, strict=True))
+    return contents
