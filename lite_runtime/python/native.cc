@@ -144,6 +144,16 @@ std::vector<std::tuple<std::string, std::string, std::string, bool>> Kernels() {
   return list;
 }
 
+/// Numbers of the operators that have a shape rule.
+std::vector<int32_t> ShapeRules() {
+  std::vector<int32_t> operators;
+#define X(number, name, custom_type) \
+  if (mslite_find_shape_rule(number) != nullptr) operators.push_back(number);
+#include "op_names.inc"
+#undef X
+  return operators;
+}
+
 std::vector<std::string> Isas() {
   std::vector<std::string> names;
   for (int32_t isa = 0; isa < 32; ++isa) {
@@ -196,6 +206,7 @@ NB_MODULE(_native, module) {
   module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
              "Runs the operator with scalar kernels on inputs that all have data. Raises OperatorError.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
+  module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");
   module.def("isas", &Isas, "The instruction sets that this machine can run.");
   module.def("supports", &Supports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
              nb::arg("output_count"), "True when the named kernel takes this call.");

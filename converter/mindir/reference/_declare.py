@@ -73,9 +73,9 @@ _GENERATOR = np.random.default_rng(20240229)
 
 def normal(*shape: int) -> Array:
     """float32 numbers of mean 0 and deviation 1, the same in every run."""
-    return _GENERATOR.standard_normal(shape).astype(np.float32)
+    return np.asarray(_GENERATOR.standard_normal(shape), np.float32)
 
 
 def integers(low: int, high: int, *shape: int, dtype: npt.DTypeLike = np.int32) -> Array:
     """Integers in [low, high), the same in every run."""
-    return _GENERATOR.integers(low, high, shape).astype(dtype)
+    return np.asarray(_GENERATOR.integers(low, high, shape), dtype)

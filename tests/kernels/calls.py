@@ -1,0 +1,103 @@
+"""Calls of single operators, for the kernel tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from mslite import _native
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, data_type_of
+from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
+from mslite.converter.mindir.wire import primitive_bytes
+
+FIRST_SYMBOL = SYMBOL_LIMIT - (1 << 20)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One entry of the kernel table."""
+
+    name: str
+    operator: str
+    isa: str
+    in_place: bool
+
+
+KERNELS = tuple(Kernel(*entry) for entry in _native.kernels())
+
+
+def inputs_of(case: Case) -> list[Array]:
+    """The inputs of a case, absent trailing ones left out."""
+    inputs = list(case.inputs)
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    present = [array for array in inputs if array is not None]
+    assert len(present) == len(inputs), f"{case.name}: only trailing operands can be absent"
+    return [np.ascontiguousarray(array).reshape(array.shape) for array in present]
+
+
+def info(array: Array) -> _native.TensorInfo:
+    """A tensor whose contents are known."""
+    return _native.TensorInfo(int(data_type_of(array)), list(array.shape), None, array)
+
+
+@cache
+def expected(name: str) -> tuple[Array, ...]:
+    """What the reference says of the case with this name."""
+    (case,) = (case for case in CASES if case.name == name)
+    with np.errstate(all="ignore"):
+        return tuple(np.asarray(array) for array in REFERENCES[case.op.name](case.op, case.inputs))
+
+
+def supports(kernel: Kernel, case: Case) -> bool:
+    """Whether the kernel takes the case on this machine."""
+    inputs = inputs_of(case)
+    flags = [i in case.constants for i in range(len(inputs))]
+    return kernel.isa in _native.isas() and _native.supports(
+        kernel.name, primitive_bytes(case.op), [info(array) for array in inputs], flags, len(expected(case.name))
+    )
+
+
+def run(kernel: Kernel, case: Case, *, threads: int = 1, seed: int = 0, in_place: bool = False) -> list[Array]:
+    """The outputs of a kernel, run between guard bytes. Raises _native.OperatorError when it touched one."""
+    inputs = inputs_of(case)
+    flags = [i in case.constants for i in range(len(inputs))]
+    outputs = _native.run_kernel(
+        kernel.name,
+        primitive_bytes(case.op),
+        [info(array) for array in inputs],
+        flags,
+        len(expected(case.name)),
+        threads,
+        seed,
+        in_place,
+    )
+    return list(outputs)
+
+
+def difference(got: Array, wanted: Array, tolerance: float) -> str:
+    """Empty when two outputs agree: integers exactly, floats within `tolerance` of the largest finite magnitude."""
+    if got.dtype != wanted.dtype or got.shape != wanted.shape:
+        return f"{got.dtype}{got.shape} instead of {wanted.dtype}{wanted.shape}"
+    if wanted.dtype.kind not in "fc":
+        wrong = np.flatnonzero(got != wanted)
+        return "" if wrong.size == 0 else f"{wrong.size} differ, the first at {wrong[0]}: {got.flat[wrong[0]]}"
+    finite = np.isfinite(wanted)
+    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    if not np.all(same[~finite]):
+        return "infinities or NaNs are in different places"
+    if not np.any(finite):
+        return ""
+    high = np.complex128 if wanted.dtype.kind == "c" else np.float64
+    with np.errstate(invalid="ignore"):
+        error = np.abs(got.astype(high) - wanted.astype(high))[finite]
+    limit = tolerance * float(np.max(np.abs(wanted[finite].astype(high))))
+    worst = float(np.max(error))
+    return "" if worst <= limit else f"error {worst:.3g} is more than {limit:.3g}"
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Whether two arrays hold the same bytes in the same shape."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
