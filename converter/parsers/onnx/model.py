@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 
+from .folding import fold_shapes
 from .registry import KNOWN_OPSET, find_converter
 from .tensors import MAX_DIMENSION, TensorReader
 
@@ -24,6 +26,7 @@ _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
 _MAX_EXPANSIONS = 16
+_MAX_FOLDS = 8
 
 
 @dataclass
@@ -59,6 +62,10 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
     skeleton = _expand_functions(skeleton, opsets, name)
     types = _infer_types(skeleton)
+    for _ in range(_MAX_FOLDS):
+        if not fold_shapes(skeleton, types, initializers):
+            break
+        types = _infer_types(skeleton)
     return SourceModel(
         name=name,
         graph=skeleton.graph,
@@ -211,10 +218,9 @@ def _expand_functions(model: ModelProto, opsets: Mapping[str, int], name: str) -
 
 def _infer_types(model: ModelProto) -> dict[str, onnx.TypeProto]:
     """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
-    try:
+    # A wrong model is reported where a converter or a shape rule meets the wrong node.
+    with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
         model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except (RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
-        pass  # a wrong model is reported where a converter or a shape rule meets the wrong node
     types: dict[str, onnx.TypeProto] = {}
 
     def collect(graph: GraphProto) -> None:

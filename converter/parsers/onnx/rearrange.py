@@ -40,7 +40,8 @@ def reshape(call: Call) -> Value:
             raise call.block("is missing", "Export the model again", "shape")
         return call.emit(ops.Reshape(), x, call.ints(target))
     wanted = call.constant_integers(1)
-    if call.boolean("allowzero") and (wanted is None or 0 in wanted):
+    # Computed zeros would be sizes too, but then x is empty: any other x refuses them when running.
+    if call.boolean("allowzero") and wanted is not None and 0 in wanted:
         known = call.importer.known_shape(call.node.output[0])
         if known is None:
             raise call.block("zeros that are sizes are not supported here", "Export with allowzero = 0", "allowzero")

@@ -1,0 +1,139 @@
+"""Sizes that a model computes although they are fixed: small chains after Shape become constants.
+
+Exporters spell reshape targets, pads and sizes as Shape -> Gather -> Concat. Where the shapes are known, converters that
+need these numbers find them, and type inference gets further.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from math import prod
+
+import numpy as np
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
+from onnx.reference import ReferenceEvaluator
+
+from mslite.converter.mindir.graph import Array
+
+_LARGEST = 64
+"""Elements of the largest tensor that is computed here; as many as travel with shapes elsewhere."""
+
+_OPERATORS = frozenset(
+    """
+    Add And Cast Ceil Concat ConstantOfShape Div Equal Expand Floor Gather Greater Identity Less Max Min Mod Mul Neg Not
+    Or ReduceMax ReduceMin ReduceProd ReduceSum Reshape Slice Sqrt Squeeze Sub Transpose Unsqueeze Where
+    """.split()
+)
+
+
+def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers: dict[str, TensorProto]) -> bool:
+    """Replaces the nodes of the main graph that give known numbers. Says whether there were any."""
+    graph = model.graph
+    known = _constants(graph)
+    kept: list[NodeProto] = []
+    folded: list[TensorProto] = []
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    for node in graph.node:
+        result = _evaluate(node, known, types, opsets)
+        if result is None or len(node.output) != 1:
+            kept.append(node)
+            continue
+        known[node.output[0]] = result
+        if node.op_type != "Constant":
+            folded.append(onnx.numpy_helper.from_array(np.asarray(result, order="C"), node.output[0]))
+        else:
+            kept.append(node)
+    if not folded:
+        return False
+    nodes = [NodeProto.FromString(node.SerializeToString()) for node in kept]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    graph.initializer.extend(folded)
+    initializers.update((tensor.name, tensor) for tensor in folded)
+    return True
+
+
+def _constants(graph: GraphProto) -> dict[str, Array]:
+    """The small initializers. A damaged one is left to whoever reads it."""
+    known: dict[str, Array] = {}
+    for tensor in graph.initializer:
+        count = prod(tensor.dims)
+        if 0 <= count <= _LARGEST and all(dim >= 0 for dim in tensor.dims):
+            array = _array(tensor)
+            if array is not None:
+                known[tensor.name] = array
+    return known
+
+
+def _array(tensor: TensorProto) -> Array | None:
+    kinds = (TensorProto.INT64, TensorProto.INT32, TensorProto.FLOAT, TensorProto.BOOL)
+    if tensor.data_type not in kinds or tensor.data_location == TensorProto.EXTERNAL:
+        return None
+    try:
+        array: Array = onnx.numpy_helper.to_array(tensor)
+    except (ValueError, TypeError):
+        return None
+    return array
+
+
+def _evaluate(
+    node: NodeProto, known: Mapping[str, Array], types: Mapping[str, TypeProto], opsets: Mapping[str, int]
+) -> Array | None:
+    if node.domain not in ("", "ai.onnx") or not node.output:
+        return None
+    if node.op_type == "Constant":
+        for attribute in node.attribute:
+            if attribute.name == "value" and prod(attribute.t.dims) <= _LARGEST:
+                return _array(attribute.t)
+            if attribute.name == "value_int":
+                return np.array(attribute.i, np.int64)
+            if attribute.name == "value_ints" and len(attribute.ints) <= _LARGEST:
+                return np.array(attribute.ints, np.int64)
+        return None
+    if node.op_type in ("Shape", "Size"):
+        return _shape(node, types)
+    if node.op_type == "Gather" and node.input and node.input[0] not in known:
+        return None
+    if node.op_type not in _OPERATORS or not node.input:
+        return None
+    inputs = {name: known[name] for name in node.input if name in known}
+    if any(name and name not in inputs for name in node.input) or _too_large(node, known):
+        return None
+    axes = next((tuple(a.ints) for a in node.attribute if a.name == "axes"), None)
+    try:
+        if axes is not None and node.op_type == "Unsqueeze":  # the evaluator does not know this older form
+            return np.expand_dims(inputs[node.input[0]], axes)
+        if axes is not None and node.op_type == "Squeeze":
+            return np.squeeze(inputs[node.input[0]], axes)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            (result,) = ReferenceEvaluator(node, opsets=dict(opsets)).run(None, inputs)
+    except Exception:  # whatever is wrong with the node, its converter says it better
+        return None
+    if not isinstance(result, np.ndarray | np.generic) or result.size > _LARGEST:
+        return None
+    return np.asarray(result)
+
+
+def _too_large(node: NodeProto, known: Mapping[str, Array]) -> bool:
+    """Whether the operator would make a large tensor of small ones."""
+    if node.op_type == "ConstantOfShape":
+        return prod(int(size) for size in known[node.input[0]].reshape(-1)) > _LARGEST
+    if node.op_type == "Expand" and len(node.input) > 1:
+        return prod(max(1, int(size)) for size in known[node.input[1]].reshape(-1)) > _LARGEST
+    return sum(known[name].size for name in node.input if name) > 4 * _LARGEST
+
+
+def _shape(node: NodeProto, types: Mapping[str, TypeProto]) -> Array | None:
+    kind = types.get(node.input[0]) if node.input else None
+    if kind is None or not kind.tensor_type.HasField("shape"):
+        return None
+    dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
+    bounds = {attribute.name: attribute.i for attribute in node.attribute}
+    chosen = dims[bounds.get("start") : bounds.get("end")]
+    if any(dim is None or dim < 0 for dim in chosen):
+        return None
+    sizes = np.array(chosen, np.int64)
+    return np.array(sizes.prod(), np.int64) if node.op_type == "Size" else sizes
