@@ -73,7 +73,8 @@ def _infer_node(module: Module, node: Node, context: Context) -> Blocker | None:
     if isinstance(node.op, Call):
         return _infer_call(module, node)
     facts = [
-        native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant) for value in node.inputs
+        native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
+        for value in node.inputs
     ]
     channels_first = context.layout is Format.NCHW and is_channels_last_only(node)
     if channels_first:

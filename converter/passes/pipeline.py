@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, is_symbol
@@ -14,6 +14,8 @@ from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
+from mslite.converter.passes.rule import Rule, apply_rules
+from mslite.converter.passes.rules import EPILOGUES, FOLDS, MOVES, SPELLINGS
 
 Pass = Callable[[Module, Context], None]
 
@@ -26,7 +28,12 @@ class Step:
     run: Pass
     reason: str
     optional: bool = False
-    """A fusion: left out by --optimize=none and by the fusion blacklist."""
+    """A group of fusions: left out by --optimize=none."""
+
+
+def fuse(rules: Sequence[Rule]) -> Pass:
+    """A pass that applies a group of rules."""
+    return lambda module, context: apply_rules(rules, module, context)
 
 
 PIPELINE: tuple[Step, ...] = (
@@ -40,6 +47,25 @@ PIPELINE: tuple[Step, ...] = (
     Step("layout_shapes", infer_shapes, "checks the rewritten graph and gives shapes to what the layout pass added"),
     Step("layout_folding", fold_constants, "transposed constants and size operands of the rewritten nodes"),
     Step("layout_identities", remove_identities, "the source's transposes that the layout absorbed"),
+    Step(
+        "spellings", fuse(SPELLINGS), "layouts are settled, so a pattern has one form for all frameworks", optional=True
+    ),
+    Step(
+        "moves",
+        fuse(MOVES),
+        "before weights are folded: reordering a weight changes which axis is its output",
+        optional=True,
+    ),
+    Step("folds", fuse(FOLDS), "weights take up scales and biases before activations close them", optional=True),
+    Step(
+        "epilogues",
+        fuse(EPILOGUES),
+        "last of the fusions: nothing goes into an operator after its activation",
+        optional=True,
+    ),
+    Step("fused_shapes", infer_shapes, "types and shapes of what the rules made, and a check of their work"),
+    Step("fused_folding", fold_constants, "constants that the rules brought together"),
+    Step("fused_identities", remove_identities, "transposes and reshapes that cancelled out"),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
     Step("final_shapes", infer_shapes, "the file holds the final shapes"),
 )
@@ -55,7 +81,7 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
     check = os.environ.get("MSLITE_VERIFY") == "1"
     for step in PIPELINE:
-        if step.optional and (not settings.fusion or step.name in settings.disabled_fusions):
+        if step.optional and not settings.fusion:
             continue
         progress(step.name)
         step.run(module, context)

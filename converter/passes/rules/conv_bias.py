@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from mslite.converter.mindir.graph import Graph
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, const, op
@@ -44,8 +46,6 @@ def _rewrite(match: Match, graph: Graph) -> None:
     op = conv.op
     activation = getattr(add.op, "activation_type", None)
     if activation:
-        import dataclasses
-
         op = dataclasses.replace(op, activation_type=activation)  # type: ignore[call-arg]
     become(add, op, [*conv.inputs[:2], float_value(f"{conv.name}_bias", bias)], conv.name)
 

@@ -6,6 +6,8 @@ by a constant.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph, Node
@@ -89,8 +91,6 @@ def _rewrite(match: Match, graph: Graph) -> None:
     op = conv.op
     activation = getattr(root.op, "activation_type", None)
     if activation:
-        import dataclasses
-
         op = dataclasses.replace(op, activation_type=activation)  # type: ignore[call-arg]
     become(root, op, inputs, conv.name)
 

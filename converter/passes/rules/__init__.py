@@ -1,0 +1,60 @@
+"""The rewrite rules, in the groups that the pipeline runs. Names are MindSpore Lite's where it has such a fusion."""
+
+from __future__ import annotations
+
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules import (
+    activation_fusion,
+    activation_spelling,
+    conv_bias,
+    conv_pad,
+    conv_scale,
+    flatten_matmul,
+    layer_norm,
+    matmul_add,
+    matmul_scale,
+    norm_scale,
+    transpose_rules,
+)
+
+SPELLINGS: tuple[Rule, ...] = (
+    layer_norm.RULE,
+    layer_norm.AFFINE,
+    activation_spelling.GELU,
+    activation_spelling.GELU_TANH,
+    activation_spelling.HARD_SWISH,
+    activation_spelling.HARD_SIGMOID,
+    activation_spelling.SWISH,
+)
+"""Operators that exporters spell out. First, before other rules take pieces of them."""
+
+MOVES: tuple[Rule, ...] = (
+    transpose_rules.TRANSPOSE,
+    transpose_rules.RESHAPE,
+    flatten_matmul.RULE,
+    transpose_rules.TRANSPOSE_MATMUL,
+)
+"""Movements that cancel or disappear in a product."""
+
+FOLDS: tuple[Rule, ...] = (
+    conv_pad.RULE,
+    conv_scale.BATCH_NORM,
+    conv_scale.SCALE,
+    conv_bias.RULE,
+    matmul_add.RULE,
+    matmul_scale.RULE,
+    norm_scale.BATCH_NORM,
+    norm_scale.MUL_ADD,
+)
+"""Constants that go into weights and biases."""
+
+EPILOGUES: tuple[Rule, ...] = (
+    activation_fusion.CONVOLUTION,
+    activation_fusion.MATMUL,
+    activation_fusion.SCALE,
+    activation_fusion.ADD,
+    activation_fusion.MULTIPLY,
+)
+"""Activations that become part of their producer. Last: a producer with an activation takes in nothing more."""
+
+RULES: tuple[Rule, ...] = SPELLINGS + MOVES + FOLDS + EPILOGUES

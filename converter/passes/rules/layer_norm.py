@@ -1,0 +1,186 @@
+"""A normalisation that is spelled out → LayerNormFusion.
+
+(x - mean) / sqrt(mean((x - mean)^2) + epsilon), with or without * gamma + beta, over the last dimensions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Graph, Node, Value
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.normalization import LayerNormFusion
+from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Call, Match, Pattern, const, number, one_of, op, value
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, single
+
+_X = value("x")
+
+
+def _is_mean(node: Node) -> bool:
+    reduce = node.op
+    return (
+        isinstance(reduce, ReduceFusion)
+        and reduce.mode is ReduceMode.ReduceMean
+        and reduce.keep_dims
+        and not reduce.reduce_to_end
+        and reduce.coeff in (0, 1)
+    )
+
+
+def _mean(x: Pattern, name: str) -> Call:
+    return op("ReduceFusion", x, const(f"{name}_axes"), name=name, where=_is_mean)
+
+
+_CENTRED = op("SubFusion", _X, _mean(_X, "mean"), name="centred", where=is_plain)
+_SQUARED = one_of(
+    op("PowFusion", _CENTRED, number(2.0), where=lambda node: node.op.scale == 1 and node.op.shift == 0),  # type: ignore[attr-defined]
+    op("Square", _CENTRED),
+    op("MulFusion", _CENTRED, _CENTRED, where=is_plain),
+    op("SquaredDifference", _X, _mean(_X, "mean"), name="difference"),
+)
+_VARIANCE = op(
+    "AddFusion",
+    _mean(_SQUARED, "variance"),
+    const("epsilon", lambda data: data.size == 1),
+    commutative=True,
+    where=is_plain,
+)
+_INVERSE = one_of(op("Rsqrt", _VARIANCE), op("Reciprocal", op("Sqrt", _VARIANCE)))
+_PLAIN = (
+    op("DivFusion", _CENTRED, op("Sqrt", _VARIANCE), where=is_plain),
+    op("MulFusion", _CENTRED, _INVERSE, commutative=True, where=is_plain),
+)
+_AFFINE = op(
+    "AddFusion",
+    op("MulFusion", one_of(*_PLAIN), const("gamma"), commutative=True, where=is_plain),
+    const("beta"),
+    commutative=True,
+    where=is_plain,
+)
+# x * (gamma * r) + (beta - mean * (gamma * r)), as TensorFlow writes it
+_FACTOR = op("MulFusion", _INVERSE, const("gamma"), name="factor", commutative=True, where=is_plain)
+_TF_FORM = op(
+    "AddFusion",
+    op("MulFusion", _X, _FACTOR, commutative=True, where=is_plain),
+    op(
+        "SubFusion",
+        const("beta"),
+        op("MulFusion", _mean(_X, "mean"), _FACTOR, commutative=True, where=is_plain),
+        where=is_plain,
+    ),
+    commutative=True,
+    where=is_plain,
+)
+
+
+def _axes(value: Value, rank: int) -> list[int]:
+    return sorted(int(axis) % rank for axis in value.array().reshape(-1))
+
+
+def _begin(match: Match) -> int | None:
+    """The first normalised dimension when all from there on are normalised."""
+    rank = match.value("x").rank
+    if rank is None:
+        return None
+    axes = _axes(match.value("mean_axes"), rank)
+    if axes != _axes(match.value("variance_axes"), rank) or axes != list(range(axes[0], rank)):
+        return None
+    return axes[0]
+
+
+def _check(match: Match, context: Context) -> str | None:
+    x, begin = match.value("x"), _begin(match)
+    if not is_float(x) or x.shape is None:
+        return "the input is not float32 of known rank"
+    if begin is None:
+        return "the normalised dimensions are not the last ones"
+    sizes = x.shape[begin:]
+    for name in ("gamma", "beta"):
+        if name in match.values and _parameters(match.value(name), sizes) is None:
+            return f"{name} does not cover the normalised dimensions"
+    return None
+
+
+def _parameters(parameter: Value, sizes: tuple[int, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]] | None:
+    """gamma or beta with exactly the normalised dimensions."""
+    data = parameter.array()
+    if data.dtype != np.float32 or any(size < 0 for size in sizes):
+        return None
+    while data.ndim > len(sizes) and data.shape[0] == 1:
+        data = data[0]
+    try:
+        return np.ascontiguousarray(np.broadcast_to(data, sizes)).astype(np.float32)
+    except ValueError:
+        return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    x, begin, root = match.value("x"), _begin(match), match.root
+    assert begin is not None
+    assert x.shape is not None
+    sizes = x.shape[begin:]
+    inputs = [x]
+    affine = "gamma" in match.values
+    if affine:
+        for name in ("gamma", "beta"):
+            data = _parameters(match.value(name), sizes)
+            assert data is not None
+            inputs.append(float_value(f"{root.name}_{name}", data))
+    operator = LayerNormFusion(
+        begin_norm_axis=begin,
+        begin_params_axis=begin,
+        epsilon=single(match.array("epsilon")),
+        elementwise_affine=affine,
+    )
+    become(root, operator, inputs)
+
+
+def _affine_rewrite(match: Match, graph: Graph) -> None:
+    """gamma and beta onto a LayerNormFusion that has none yet."""
+    norm, root = match.node("norm"), match.root
+    x = norm.inputs[0]
+    assert isinstance(norm.op, LayerNormFusion)
+    assert x.shape is not None
+    sizes = x.shape[norm.op.begin_norm_axis :]
+    inputs = [x]
+    for name in ("gamma", "beta"):
+        data = _parameters(match.value(name), sizes)
+        assert data is not None
+        inputs.append(float_value(f"{root.name}_{name}", data))
+    become(root, dataclasses.replace(norm.op, elementwise_affine=True), inputs, norm.name)
+
+
+def _affine_check(match: Match, context: Context) -> str | None:
+    norm = match.node("norm")
+    assert isinstance(norm.op, LayerNormFusion)
+    if norm.op.elementwise_affine or len(norm.inputs) > 1:
+        return "the normalisation has gamma and beta already"
+    x = norm.inputs[0]
+    if x.rank is None or x.shape is None or norm.op.begin_norm_axis != norm.op.begin_params_axis:
+        return "the shape is not known"
+    sizes = x.shape[norm.op.begin_norm_axis % x.rank :]
+    if any(_parameters(match.value(name), sizes) is None for name in ("gamma", "beta")):
+        return "gamma or beta do not cover the normalised dimensions"
+    return None
+
+
+RULE = Rule("OnnxLayerNormFusion", (_AFFINE, _TF_FORM, *_PLAIN), _rewrite, _check)
+AFFINE = Rule(
+    "OnnxLayerNormFusion2",
+    (
+        op(
+            "AddFusion",
+            op("MulFusion", op("LayerNormFusion", name="norm"), const("gamma"), commutative=True, where=is_plain),
+            const("beta"),
+            commutative=True,
+            where=is_plain,
+        ),
+    ),
+    _affine_rewrite,
+    _affine_check,
+)

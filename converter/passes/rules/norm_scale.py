@@ -1,0 +1,74 @@
+"""Batch normalisation with constant statistics, and x * constant + constant → ScaleFusion over the last dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mslite.converter.mindir.graph import Graph
+from mslite.converter.mindir.ops.arithmetic import ScaleFusion
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Match, const, op, value
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, last_dimension, per_channel
+from mslite.converter.passes.rules.conv_scale import batch_norm_as_scale
+
+
+def _norm_check(match: Match, context: Context) -> str | None:
+    if batch_norm_as_scale(match.root) is None:
+        return "the statistics are not float32 constants"
+    return None
+
+
+def _norm_rewrite(match: Match, graph: Graph) -> None:
+    root = match.root
+    factors = batch_norm_as_scale(root)
+    rank = root.outputs[0].rank
+    assert factors is not None
+    assert rank is not None
+    scale, offset = factors
+    inputs = [root.inputs[0], float_value(f"{root.name}_scale", scale), float_value(f"{root.name}_offset", offset)]
+    root.outputs = root.outputs[:1]
+    become(root, ScaleFusion(axis=rank - 1), inputs)
+
+
+BATCH_NORM = Rule("BatchNormToScaleFusion", (op("FusedBatchNorm", value("x")),), _norm_rewrite, _norm_check)
+
+
+def _mul_add_check(match: Match, context: Context) -> str | None:
+    x = match.value("x")
+    channels = last_dimension(x)
+    if x.is_constant or not is_float(x) or channels is None or channels < 2 or x.shape != match.root.output.shape:
+        return "the result does not have the shape of a float32 input"
+    for name in ("scale", "offset"):
+        if match.array(name).size != channels or per_channel(match.array(name), channels) is None:
+            return f"the {name} is not one float32 number per channel"
+    return None
+
+
+def _mul_add_rewrite(match: Match, graph: Graph) -> None:
+    x, root = match.value("x"), match.root
+    channels, rank = last_dimension(x), x.rank
+    assert channels is not None
+    assert rank is not None
+    inputs = [x]
+    for name in ("scale", "offset"):
+        vector = per_channel(match.array(name), channels)
+        assert vector is not None
+        inputs.append(float_value(f"{root.name}_{name}", vector))
+    changes: dict[str, Any] = {"activation_type": root.op.activation_type}  # type: ignore[attr-defined]
+    become(root, ScaleFusion(axis=rank - 1, **changes), inputs)
+
+
+MUL_ADD = Rule(
+    "MulAddFusion",
+    (
+        op(
+            "AddFusion",
+            op("MulFusion", value("x"), const("scale"), commutative=True, where=is_plain),
+            const("offset"),
+            commutative=True,
+        ),
+    ),
+    _mul_add_rewrite,
+    _mul_add_check,
+)
