@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._declare import Operator, boolean, long, operator, real, text
 
 
-@operator(69, inputs="params indices axis", tflite="GATHER", onnx="Gather", tensorflow="GatherV2")
+@operator(69, inputs="params indices [axis]", tflite="GATHER", onnx="Gather", tensorflow="GatherV2")
 class Gather(Operator):
     """Slices of params along `axis`."""
 

@@ -53,7 +53,7 @@ class Unsqueeze(Operator):
 
 
 @operator(
-    162, inputs="x perm", tflite="TRANSPOSE", onnx="Transpose Int8Transpose", tensorflow="Transpose", caffe="Permute"
+    162, inputs="x [perm]", tflite="TRANSPOSE", onnx="Transpose Int8Transpose", tensorflow="Transpose", caffe="Permute"
 )
 class Transpose(Operator):
     """Permutes dimensions."""
