@@ -1,16 +1,23 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
- * A 1 x 1 convolution reads x as it is; otherwise each part gathers the windows of its rows, one block of k at a time,
- * into its scratch memory. */
+ * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring floats. Where
+ * windows hang over the edge, a first phase copies x with its padding. */
 #include "convolution/fused.h"
-#include "convolution/gather.h"
+#include "convolution/padded.h"
 #include "matmul/gemm.h"
+
+enum { MOST_PIECES = 64, PADDED_PART_FLOATS = 1 << 15 };
 
 typedef struct {
   mslite_convolution geometry;
   mslite_gemm_plan plan;
+  mslite_padded padded;
+  int64_t padded_rows; /* of one part of the first phase */
   int64_t rows, k;
-  int64_t group_step; /* packed floats of one group */
-  bool direct;        /* x is the left matrix */
+  int64_t piece;       /* neighbouring floats of a window */
+  int64_t pieces;      /* of a window */
+  int64_t step_pieces; /* pieces of one step of k, or 1 where a piece takes several steps */
+  int64_t step;        /* floats of a piece in one step of k */
+  int64_t group_step;  /* packed floats of one group */
   bool residual;
 } conv2d_gemm_derived;
 
@@ -40,6 +47,19 @@ static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void 
   }
 }
 
+/* Cuts k into steps that keep a panel of b in the L1 cache: several pieces, or a part of one. */
+static void plan_steps(conv2d_gemm_derived *numbers) {
+  const mslite_convolution *g = &numbers->geometry;
+  const bool joined = g->width.dilation == 1 && g->group == 1;
+  numbers->piece = joined ? g->width.kernel * g->group_in : g->group_in;
+  numbers->pieces = numbers->k / numbers->piece;
+  const int64_t block = numbers->plan.k_block;
+  const int64_t steps = (numbers->piece + block - 1) / block;
+  numbers->step = (numbers->piece + steps - 1) / steps;
+  numbers->step_pieces = steps > 1 ? 1 : block / numbers->piece;
+  if (numbers->step_pieces > MOST_PIECES) numbers->step_pieces = MOST_PIECES;
+}
+
 static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   conv2d_gemm_derived *numbers = derived;
   mslite_convolution *g = &numbers->geometry;
@@ -49,22 +69,62 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   numbers->k = window_size(g);
   numbers->group_step = mslite_packed_floats(numbers->k, g->group_out, GEMM_COLUMNS);
   numbers->residual = node->op == MSLITE_OP_Conv2DAddFusion;
-  numbers->direct = g->height.kernel == 1 && g->width.kernel == 1 && g->height.output == g->height.input &&
-                    g->width.output == g->width.input && g->height.stride == 1 && g->width.stride == 1 &&
-                    g->height.pad_before == 0 && g->width.pad_before == 0;
-  mslite_plan_gemm(numbers->rows, g->group_out, numbers->k, GEMM_ROWS, GEMM_COLUMNS, !numbers->direct, &numbers->plan);
-  const mslite_gemm_plan *plan = &numbers->plan;
-  const int64_t parts = plan->row_blocks * plan->panel_blocks;
-  if (numbers->rows > INT32_MAX || parts > INT32_MAX / g->group) return MSLITE_ERROR_UNSUPPORTED;
-  schedule->phase_count = 1;
-  schedule->part_count[0] = numbers->rows == 0 ? 0 : (int32_t)(parts * g->group);
-  if (!numbers->direct) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(float);
+  mslite_plan_gemm(numbers->rows, g->group_out, numbers->k, GEMM_ROWS, GEMM_COLUMNS, &numbers->plan);
+  plan_steps(numbers);
+  mslite_plan_padded(g, &numbers->padded);
+  const mslite_padded *padded = &numbers->padded;
+  const int64_t parts = numbers->plan.row_blocks * numbers->plan.panel_blocks;
+  if (numbers->rows > INT32_MAX || padded->image > INT32_MAX || parts > INT32_MAX / g->group ||
+      g->batch * padded->height > INT32_MAX) {
+    return MSLITE_ERROR_UNSUPPORTED;
+  }
+  schedule->phase_count = 0;
+  if (padded->copied) {
+    numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;
+    schedule->part_count[schedule->phase_count++] =
+        (int32_t)((g->batch * padded->height + numbers->padded_rows - 1) / numbers->padded_rows);
+    schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(float);
+  }
+  schedule->part_count[schedule->phase_count++] = numbers->rows == 0 ? 0 : (int32_t)(parts * g->group);
   return MSLITE_OK;
 }
 
-static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
-  const conv2d_gemm_derived *numbers = run->derived;
+static void copy_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int32_t part) {
+  const int64_t all = numbers->geometry.batch * numbers->padded.height;
+  const int64_t first = part * numbers->padded_rows;
+  for (int64_t row = first; row < first + numbers->padded_rows && row < all; ++row) {
+    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, run->shared);
+  }
+}
+
+/* Pointers to the windows of output pixels [row, row + count). */
+static void find_windows(const conv2d_gemm_derived *numbers, const float *x, int64_t row, int64_t count,
+                         const float **windows) {
+  const mslite_convolution *g = &numbers->geometry;
+  const int64_t plane = g->height.output * g->width.output;
+  int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
+  for (int64_t r = 0; r < count; ++r) {
+    windows[r] = x + image * numbers->padded.image + oy * g->height.stride * numbers->padded.row +
+                 ox * g->width.stride * g->in_channels;
+    if (++ox == g->width.output) {
+      ox = 0;
+      if (++oy == g->height.output) {
+        oy = 0;
+        ++image;
+      }
+    }
+  }
+}
+
+/* Where piece `piece` of a window begins. */
+static int64_t piece_offset(const conv2d_gemm_derived *numbers, int64_t piece) {
+  const mslite_convolution *g = &numbers->geometry;
+  const int64_t per_row = numbers->pieces / g->height.kernel;
+  return piece / per_row * g->height.dilation * numbers->padded.row +
+         piece % per_row * g->width.dilation * g->in_channels;
+}
+
+static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, const float *x, int32_t part) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t panel = part % plan->panel_blocks * plan->panel_block;
@@ -72,10 +132,13 @@ static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) 
   const int64_t group = part / (plan->panel_blocks * plan->row_blocks);
   const int64_t column = panel * GEMM_COLUMNS, last_column = column + plan->panel_block * GEMM_COLUMNS;
   const int64_t channel = group * g->group_out + column; /* the first output channel */
-  const float *x = (const float *)run->inputs[0] + group * g->group_in;
   const float *b = (const float *)run->inputs[1] + group * numbers->group_step + column * numbers->k;
   float *c = (float *)run->outputs[0] + row * g->out_channels + channel;
+  const float *windows[MSLITE_LARGEST_ROW_BLOCK];
+  int64_t offsets[MOST_PIECES];
   gemm_block block = {
+      .a = windows,
+      .offsets = offsets,
       .b_step = GEMM_COLUMNS * numbers->k,
       .c = c,
       .c_step = g->out_channels,
@@ -83,26 +146,35 @@ static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) 
       .rows = row + plan->row_block < numbers->rows ? plan->row_block : numbers->rows - row,
       .columns = (last_column < g->group_out ? last_column : g->group_out) - column,
   };
-  for (int64_t k = 0; k < numbers->k; k += plan->k_block) {
-    const bool last = k + plan->k_block >= numbers->k;
-    block.k = last ? numbers->k - k : plan->k_block;
-    block.b = b + k * GEMM_COLUMNS;
-    if (numbers->direct) {
-      block.a = x + row * g->in_channels + k;
-      block.a_step = g->in_channels;
-    } else {
-      gather_rows(g, x, row, block.rows, k, block.k, run->scratch);
-      block.a = run->scratch;
-      block.a_step = block.k;
+  find_windows(numbers, x + group * g->group_in, row, block.rows, windows);
+  for (int64_t piece = 0; piece < numbers->pieces; piece += numbers->step_pieces) {
+    const int64_t left = numbers->pieces - piece;
+    block.pieces = numbers->step_pieces < left ? numbers->step_pieces : left;
+    for (int64_t begin = 0; begin < numbers->piece; begin += numbers->step) {
+      const bool last = left <= numbers->step_pieces && begin + numbers->step >= numbers->piece;
+      block.k = begin + numbers->step < numbers->piece ? numbers->step : numbers->piece - begin;
+      block.b = b + (piece * numbers->piece + begin) * GEMM_COLUMNS;
+      for (int64_t i = 0; i < block.pieces; ++i) offsets[i] = piece_offset(numbers, piece + i) + begin;
+      gemm_set_activation(&block, last ? g->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
+      if (last && numbers->residual) {
+        block.residual = (const float *)run->inputs[3] + row * g->out_channels + channel;
+      }
+      gemm_run(&block);
+      block.accumulate = true;
     }
-    gemm_set_activation(&block, last ? g->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
-    if (last && numbers->residual) {
-      block.residual = (const float *)run->inputs[3] + row * g->out_channels + channel;
-    }
-    gemm_run(&block);
-    block.accumulate = true;
   }
   gemm_activate(g->activation, c, g->out_channels, block.rows, block.columns);
+}
+
+static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {
+  const conv2d_gemm_derived *numbers = run->derived;
+  if (!numbers->padded.copied) {
+    multiply_part(run, numbers, (const float *)run->inputs[0] + numbers->padded.first, part);
+  } else if (phase == 1) {
+    multiply_part(run, numbers, run->shared, part);
+  } else {
+    copy_part(run, numbers, part);
+  }
 }
 
 #define CONV2D_GEMM(function, operator)                             \

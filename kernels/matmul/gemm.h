@@ -22,28 +22,32 @@ enum { GEMM_ROWS = 4, GEMM_VECTORS = 4 };
 #endif
 enum { GEMM_COLUMNS = GEMM_VECTORS * SIMD_WIDTH, GEMM_SUMS = GEMM_ROWS * GEMM_VECTORS };
 
-/* One block of a product. Steps are in floats. */
+/* One block of a product. Steps are in floats. The left matrix is given by row pointers, and k runs over pieces of
+ * `k` neighbouring floats that begin at the same offsets in every row: a convolution reads its windows in place. */
 typedef struct {
-  const float *a;
-  int64_t a_step;        /* from row to row */
-  const float *b;        /* the first panel, at the first k of this block */
-  int64_t b_step;        /* from panel to panel */
+  const float *const *a;
+  const int64_t *offsets; /* [pieces] */
+  int64_t pieces, k;
+  const float *b;         /* the first panel, at the first k of this block */
+  int64_t b_step;         /* from panel to panel */
   float *c;
-  int64_t c_step;        /* from row to row */
-  const float *bias;     /* of the first column, or NULL */
-  const float *residual; /* laid out as c, or NULL */
-  int64_t rows, columns, k;
-  bool accumulate;       /* the sums begin with what is in c, not with the bias */
-  float low, high;       /* the result is clamped to these */
+  int64_t c_step;         /* from row to row */
+  const float *bias;      /* of the first column, or NULL */
+  const float *residual;  /* laid out as c, or NULL */
+  int64_t rows, columns;
+  bool accumulate;        /* the sums begin with what is in c, not with the bias */
+  float low, high;        /* the result is clamped to these */
 } gemm_block;
+
+/* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
+#define GEMM_FORGET() __asm__ volatile("" ::: "memory")
 
 /* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
   simd_f32 sum[GEMM_SUMS];
   const int32_t vectors = panels * GEMM_VECTORS;
-  const float *a = g->a, *b = g->b;
   float *c = g->c;
-  const int64_t a_step = g->a_step, b_step = g->b_step, c_step = g->c_step, count = g->k;
+  int64_t c_step = g->c_step;
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[r * vectors + v] = simd_set(0.0f);
   }
@@ -59,18 +63,28 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
       SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) sum[r * vectors + v] = start;
     }
   }
-  for (int64_t k = 0; k < count; ++k) {
-    simd_f32 right[GEMM_SUMS];
-    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      right[v] = simd_load(b + v / GEMM_VECTORS * b_step + (k * GEMM_VECTORS + v % GEMM_VECTORS) * SIMD_WIDTH);
-    }
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-      const simd_f32 left = simd_set(a[r * a_step + k]);
+  GEMM_FORGET();
+  const float *b = g->b;
+  const int64_t b_step = g->b_step, count = g->k;
+  for (int64_t piece = 0; piece < g->pieces; ++piece) {
+    const float *a[GEMM_ROWS];
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
+    for (int64_t k = 0; k < count; ++k, b += GEMM_COLUMNS) {
+      simd_f32 right[GEMM_SUMS];
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        sum[r * vectors + v] = simd_fma(left, right[v], sum[r * vectors + v]);
+        right[v] = simd_load(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH);
+      }
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+        const simd_f32 left = simd_set(a[r][k]);
+        SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+          sum[r * vectors + v] = simd_fma(left, right[v], sum[r * vectors + v]);
+        }
       }
     }
   }
+  GEMM_FORGET();
+  c = g->c;
+  c_step = g->c_step;
   if (g->residual != NULL) {
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
@@ -154,7 +168,7 @@ static inline void gemm_next_column(gemm_block *g, int64_t columns) {
 }
 
 static inline void gemm_next_row(gemm_block *g, int64_t rows) {
-  g->a += rows * g->a_step;
+  g->a += rows;
   g->c += rows * g->c_step;
   if (g->residual != NULL) g->residual += rows * g->c_step;
   g->rows -= rows;

@@ -50,7 +50,7 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
     p->batch = 1;
     p->batch_rank = 0;
   }
-  mslite_plan_gemm(p->m, p->n, p->k, GEMM_ROWS, GEMM_COLUMNS, p->transpose_a, &numbers->plan);
+  mslite_plan_gemm(p->m, p->n, p->k, GEMM_ROWS, GEMM_COLUMNS, &numbers->plan);
   const mslite_gemm_plan *plan = &numbers->plan;
   numbers->packed_step = mslite_packed_floats(p->k, p->n, GEMM_COLUMNS);
   const bool packed = node->inputs[1]->data != NULL;
@@ -88,7 +88,12 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
   const float *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
   const float *bias = p->has_bias ? run->inputs[2] : NULL;
   float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n + column;
+  const float *rows[MSLITE_LARGEST_ROW_BLOCK];
+  const int64_t no_offset = 0;
   gemm_block g = {
+      .a = rows,
+      .offsets = &no_offset,
+      .pieces = 1,
       .b_step = GEMM_COLUMNS * p->k,
       .c = c,
       .c_step = p->n,
@@ -101,11 +106,9 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
     g.k = k + plan->k_block < p->k ? plan->k_block : p->k - k;
     if (p->transpose_a) {
       transpose_rows(a + k * p->m + row, p->m, g.rows, g.k, run->scratch);
-      g.a = run->scratch;
-      g.a_step = g.k;
-    } else {
-      g.a = a + row * p->k + k;
-      g.a_step = p->k;
+    }
+    for (int64_t r = 0; r < g.rows; ++r) {
+      rows[r] = p->transpose_a ? (const float *)run->scratch + r * g.k : a + (row + r) * p->k + k;
     }
     g.b = b + k * GEMM_COLUMNS;
     gemm_set_activation(&g, k + g.k == p->k ? p->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);

@@ -2,8 +2,7 @@
 #include "matmul/pack.h"
 
 enum {
-  LARGEST_K_BLOCK = 384,       /* k_block x 16 columns are 24 KB: a panel stays in the L1 cache */
-  LARGEST_ROW_BLOCK = 96,      /* 96 x 384 floats are 144 KB: a block of rows stays in the L2 cache */
+  LARGEST_K_BLOCK = 384,       /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
   SMALLEST_PART = 1 << 18,     /* multiply-adds; some 10 microseconds */
   MOST_PARTS = 48
 };
@@ -28,16 +27,15 @@ void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, in
   }
 }
 
-void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t width, bool copied,
-                      mslite_gemm_plan *plan) {
+void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t width, mslite_gemm_plan *plan) {
   const int64_t tiles = larger(1, divide_up(m, height)), panels = larger(1, divide_up(n, width));
   const int64_t k_blocks = larger(1, divide_up(k, LARGEST_K_BLOCK));
   /* With few rows a panel is used once or twice, so it need not stay in the cache. */
-  plan->k_block = !copied && m <= 2 * height ? larger(1, k) : larger(1, divide_up(k, k_blocks));
+  plan->k_block = m <= 2 * height ? larger(1, k) : larger(1, divide_up(k, k_blocks));
   const double work = (double)m * (double)n * (double)k;
   const int64_t wanted = work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS
                                                                      : larger(1, (int64_t)(work / SMALLEST_PART));
-  const int64_t most_tiles = larger(1, LARGEST_ROW_BLOCK / height);
+  const int64_t most_tiles = larger(1, MSLITE_LARGEST_ROW_BLOCK / height);
   /* Rows first: a block of four tiles or more reads each panel often enough; columns for what is still wanted. */
   const int64_t row_blocks = larger(smaller(wanted, larger(1, tiles / 4)), divide_up(tiles, most_tiles));
   const int64_t panel_blocks = smaller(divide_up(wanted, row_blocks), larger(1, panels / 2));

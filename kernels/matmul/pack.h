@@ -16,17 +16,18 @@ int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width);
 void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
                         int64_t first, int64_t last, float *packed);
 
+enum { MSLITE_LARGEST_ROW_BLOCK = 96 };
+
 /* How an m x n x k product is cut: blocks of rows and of panels, each pair one part; k in steps that fit the L1 cache.
  * A function of the sizes only. */
 typedef struct {
-  int64_t row_block, row_blocks;     /* rows of a block, a multiple of the tile's height but for the last */
+  int64_t row_block, row_blocks;     /* rows of a block, at most MSLITE_LARGEST_ROW_BLOCK */
   int64_t panel_block, panel_blocks; /* panels of a block */
   int64_t k_block;
 } mslite_gemm_plan;
 
-/* `height` and `width` are those of the register tile; `copied` when every part gathers its rows first. */
-void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t width, bool copied,
-                      mslite_gemm_plan *plan);
+/* `height` and `width` are those of the register tile. */
+void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t width, mslite_gemm_plan *plan);
 
 #ifdef __cplusplus
 }

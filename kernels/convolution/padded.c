@@ -1,0 +1,39 @@
+/* Copies an input into its padded form. */
+#include "convolution/padded.h"
+
+#include <string.h>
+
+static int64_t covered(const mslite_axis *axis) { return (axis->output - 1) * axis->stride + mslite_axis_span(axis); }
+
+static bool inside(const mslite_axis *axis) {
+  return axis->pad_before <= 0 && covered(axis) - axis->pad_before <= axis->input;
+}
+
+void mslite_plan_padded(const mslite_convolution *g, mslite_padded *padded) {
+  padded->copied = !inside(&g->height) || !inside(&g->width);
+  padded->height = padded->copied ? covered(&g->height) : g->height.input;
+  padded->width = padded->copied ? covered(&g->width) : g->width.input;
+  padded->row = padded->width * g->in_channels;
+  padded->image = padded->height * padded->row;
+  padded->first =
+      padded->copied ? 0 : (-g->height.pad_before * g->width.input - g->width.pad_before) * g->in_channels;
+}
+
+void mslite_pad_row(const mslite_convolution *g, const mslite_padded *padded, const float *x, int64_t row,
+                    float *copy) {
+  const int64_t image = row / padded->height, y = row % padded->height - g->height.pad_before;
+  float *to = copy + row * padded->row;
+  if (y < 0 || y >= g->height.input) {
+    memset(to, 0, (size_t)padded->row * sizeof *to);
+    return;
+  }
+  const int64_t before = g->width.pad_before > 0 ? g->width.pad_before : 0;
+  const int64_t skipped = g->width.pad_before < 0 ? -g->width.pad_before : 0;
+  int64_t columns = g->width.input - skipped;
+  if (columns > padded->width - before) columns = padded->width - before;
+  const float *from = x + ((image * g->height.input + y) * g->width.input + skipped) * g->in_channels;
+  const size_t left = (size_t)(before * g->in_channels), middle = (size_t)(columns * g->in_channels);
+  memset(to, 0, left * sizeof *to);
+  memcpy(to + left, from, middle * sizeof *to);
+  memset(to + left + middle, 0, ((size_t)padded->row - left - middle) * sizeof *to);
+}
