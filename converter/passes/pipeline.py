@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, is_symbol
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, is_symbol
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
 from mslite.converter.passes.context import Context, Settings
+from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
@@ -39,6 +40,7 @@ def fuse(rules: Sequence[Rule]) -> Pass:
 PIPELINE: tuple[Step, ...] = (
     Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
     Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
+    Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),
     Step("infer_shapes", infer_shapes, "everything below asks for ranks and types"),
     Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
     Step("identities", remove_identities, "no-ops would hide patterns"),
@@ -67,7 +69,11 @@ PIPELINE: tuple[Step, ...] = (
     Step("fused_folding", fold_constants, "constants that the rules brought together"),
     Step("fused_identities", remove_identities, "transposes and reshapes that cancelled out"),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
+    Step(
+        "boundary_types", set_boundary_types, "casts at the boundary are wanted, no rule may take them for an accident"
+    ),
     Step("final_shapes", infer_shapes, "the file holds the final shapes"),
+    Step("float16", store_float16, "last: shapes and rules see float32 weights"),
 )
 
 
@@ -79,13 +85,23 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
     context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
+    last = _last_graph(module)
     check = os.environ.get("MSLITE_VERIFY") == "1"
     for step in PIPELINE:
         if step.optional and not settings.fusion:
             continue
         progress(step.name)
         step.run(module, context)
+        if last is not None:
+            module.outputs = list(last.outputs)
         make_names_unique(module)
         if check:
             verify(module, step.name)
     return context
+
+
+def _last_graph(module: Module) -> Graph | None:
+    """The graph whose outputs are the model's, where that is not the main graph (control flow)."""
+    if module.outputs is None:
+        return None
+    return next((graph for graph in module.graphs if graph.outputs == module.outputs), None)

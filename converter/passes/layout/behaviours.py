@@ -175,6 +175,13 @@ def axes_attribute(node: Node, perm: Perm) -> Operator:
     return dataclasses.replace(node.op, **changes)
 
 
+def remap_axes_list(node: Node, perm: Perm) -> Operator:
+    """An `axes` attribute names the dimensions that the other operands speak of; absent: all, in order."""
+    axes = getattr(node.op, "axes") or range(len(perm))  # noqa: B009
+    changes: dict[str, Any] = {"axes": tuple(axis_in(perm, axis) for axis in axes)}
+    return dataclasses.replace(node.op, **changes)
+
+
 def has_axes(node: Node) -> bool:
     return bool(getattr(node.op, "axis"))  # noqa: B009
 

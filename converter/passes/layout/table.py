@@ -15,6 +15,7 @@ from mslite.converter.passes.layout.behaviours import (
     has_rows,
     keeps_rank,
     permute_rows,
+    remap_axes_list,
 )
 from mslite.converter.passes.layout.layouts import Behaviour
 from mslite.converter.passes.layout.slices import (
@@ -50,12 +51,16 @@ _BY_NAME: dict[str, Behaviour] = {
     "TopKFusion": _AXIS,
     "ScaleFusion": AxisBased(axis_attribute, _single_scale),
     "CumSum": AxisBased(axis_operand(1), has_constant(1)),
+    "CumProd": AxisBased(axis_operand(1), has_constant(1)),
     "PadFusion": AxisBased(permute_rows, has_rows),
+    "PadExtend": AxisBased(permute_rows, has_rows),
+    "ResizeND": AxisBased(remap_axes_list),
     "TileFusion": AxisBased(permute_rows, has_rows),
     "BroadcastTo": AxisBased(permute_rows, has_rows),
     "StridedSlice": AxisBased(remap_strided_slice, can_remap_strided_slice),
     "SliceFusion": AxisBased(remap_slice, can_remap_slice),
     "ReduceFusion": _REDUCING,
+    "ReduceLogSumExp": _REDUCING,
     "ArgMaxFusion": _REDUCING,
     "ArgMinFusion": _REDUCING,
     "Reshape": _RESHAPING,

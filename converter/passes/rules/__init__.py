@@ -6,6 +6,7 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules import (
     activation_fusion,
     activation_spelling,
+    cast,
     conv_bias,
     conv_pad,
     conv_scale,
@@ -29,6 +30,7 @@ SPELLINGS: tuple[Rule, ...] = (
 """Operators that exporters spell out. First, before other rules take pieces of them."""
 
 MOVES: tuple[Rule, ...] = (
+    cast.RULE,
     transpose_rules.TRANSPOSE,
     transpose_rules.RESHAPE,
     flatten_matmul.RULE,

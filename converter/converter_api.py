@@ -1,0 +1,294 @@
+"""`mslite.Converter`: the converter from Python, with the attributes and methods of `mindspore_lite.Converter`."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mslite.converter.config_file import choices_of, read_config
+from mslite.converter.convert import Report, convert
+from mslite.converter.errors import ConversionError, UsageError
+from mslite.converter.mindir.graph import Shape
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.options import FmkType, ModelType, Options
+
+_DATA_TYPES = {"FLOAT32": DataType.FLOAT32, "INT8": DataType.INT8, "UINT8": DataType.UINT8, "UNKNOWN": None}
+_OPTIMIZE = re.compile(r"none|general|gpu_oriented|ascend_oriented(:910b|:default)?")
+
+
+def _check_type(name: str, value: object, kind: type | tuple[type, ...]) -> None:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        expected = " or ".join(item.__name__ for item in kinds)
+        raise TypeError(f"{name} must be {expected}, but got {type(value).__name__}.")
+
+
+def _enum_name(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    """The member's name, of whatever enum it is. Raises TypeError for no enum, ValueError for another member."""
+    if not isinstance(value, Enum):
+        raise TypeError(f"{name} must be an enum member, but got {type(value).__name__}.")
+    if value.name not in allowed:
+        raise ValueError(f"{name} must be in [{', '.join(allowed)}], but got {value.name}.")
+    return value.name
+
+
+class Converter:
+    """Converts models of other frameworks to `.ms` files.
+
+    Attributes are set one by one, then `convert` is called. Wrong types raise TypeError, wrong values ValueError.
+    """
+
+    def __init__(self) -> None:
+        self._input_data_type = "FLOAT32"
+        self._output_data_type = "FLOAT32"
+        self._input_format = Format.NHWC
+        self._input_shape: dict[str, list[int]] = {}
+        self._optimize = "general"
+        self._weight_fp16 = False
+        self._infer = False
+        self._device = ""
+        self._device_id = 0
+        self._rank_id = 0
+        self._decrypt_mode = "AES-GCM"
+        self._decrypt_key = ""
+        self._encrypt_key = ""
+        self._enable_encryption = False
+        self._save_type = ModelType.MINDIR_LITE
+        self._config: dict[str, dict[str, str]] = {}
+        self.report: Report | None = None
+        """What the last conversion did."""
+
+    @property
+    def decrypt_key(self) -> NoReturn:
+        raise TypeError("decrypt_key is write-only.")
+
+    @decrypt_key.setter
+    def decrypt_key(self, value: str) -> None:
+        _check_type("decrypt_key", value, str)
+        self._decrypt_key = value
+
+    @property
+    def encrypt_key(self) -> NoReturn:
+        raise TypeError("encrypt_key is write-only.")
+
+    @encrypt_key.setter
+    def encrypt_key(self, value: str) -> None:
+        _check_type("encrypt_key", value, str)
+        self._encrypt_key = value
+
+    @property
+    def decrypt_mode(self) -> str:
+        return self._decrypt_mode
+
+    @decrypt_mode.setter
+    def decrypt_mode(self, value: str) -> None:
+        _check_type("decrypt_mode", value, str)
+        if value not in ("AES-GCM", "AES-CBC"):
+            raise ValueError(f"decrypt_mode must be in [AES-GCM, AES-CBC], but got {value}.")
+        self._decrypt_mode = value
+
+    @property
+    def device(self) -> str:
+        return self._device
+
+    @device.setter
+    def device(self, value: str) -> None:
+        _check_type("device", value, str)
+        if value != "Ascend":
+            raise ValueError(f"device must be in [Ascend], but got {value}.")
+        self._device = value
+
+    @property
+    def device_id(self) -> int:
+        return self._device_id
+
+    @device_id.setter
+    def device_id(self, value: int) -> None:
+        _check_type("device_id", value, int)
+        self._device_id = value
+
+    @property
+    def rank_id(self) -> int:
+        return self._rank_id
+
+    @rank_id.setter
+    def rank_id(self, value: int) -> None:
+        _check_type("rank_id", value, int)
+        self._rank_id = value
+
+    @property
+    def enable_encryption(self) -> bool:
+        return self._enable_encryption
+
+    @enable_encryption.setter
+    def enable_encryption(self, value: bool) -> None:
+        _check_type("enable_encryption", value, bool)
+        self._enable_encryption = value
+
+    @property
+    def infer(self) -> bool:
+        return self._infer
+
+    @infer.setter
+    def infer(self, value: bool) -> None:
+        _check_type("infer", value, bool)
+        self._infer = value
+
+    @property
+    def input_data_type(self) -> Any:
+        return _public_enum("DataType", self._input_data_type)
+
+    @input_data_type.setter
+    def input_data_type(self, value: Enum) -> None:
+        self._input_data_type = _enum_name("input_data_type", value, tuple(_DATA_TYPES))
+
+    @property
+    def output_data_type(self) -> Any:
+        return _public_enum("DataType", self._output_data_type)
+
+    @output_data_type.setter
+    def output_data_type(self, value: Enum) -> None:
+        self._output_data_type = _enum_name("output_data_type", value, tuple(_DATA_TYPES))
+
+    @property
+    def input_format(self) -> Any:
+        return _public_enum("Format", self._input_format.name)
+
+    @input_format.setter
+    def input_format(self, value: Enum) -> None:
+        self._input_format = Format[_enum_name("input_format", value, ("NCHW", "NHWC"))]
+
+    @property
+    def input_shape(self) -> dict[str, list[int]]:
+        return dict(self._input_shape)
+
+    @input_shape.setter
+    def input_shape(self, value: dict[str, list[int]]) -> None:
+        _check_type("input_shape", value, dict)
+        for name, shape in value.items():
+            _check_type("input_shape key", name, str)
+            _check_type("input_shape value", shape, list)
+            for size in shape:
+                _check_type("input_shape dimension", size, int)
+                if size < 0:
+                    raise ValueError(f"input_shape of {name}: dimensions must not be negative, but got {size}.")
+        self._input_shape = {name: list(shape) for name, shape in value.items()}
+
+    @property
+    def optimize(self) -> str:
+        return self._optimize
+
+    @optimize.setter
+    def optimize(self, value: str) -> None:
+        _check_type("optimize", value, str)
+        if not _OPTIMIZE.fullmatch(value):
+            raise ValueError(f"optimize must be none, general, gpu_oriented or ascend_oriented, but got {value}.")
+        self._optimize = value
+
+    @property
+    def save_type(self) -> ModelType:
+        return self._save_type
+
+    @save_type.setter
+    def save_type(self, value: Enum) -> None:
+        self._save_type = ModelType[_enum_name("save_type", value, tuple(kind.name for kind in ModelType))]
+
+    @property
+    def weight_fp16(self) -> bool:
+        return self._weight_fp16
+
+    @weight_fp16.setter
+    def weight_fp16(self, value: bool) -> None:
+        _check_type("weight_fp16", value, bool)
+        self._weight_fp16 = value
+
+    def set_config_info(self, section: str = "", config_info: dict[str, str] | None = None) -> None:
+        """Adds the keys of one section of the configuration; several calls accumulate."""
+        _check_type("section", section, str)
+        if config_info is None:
+            return
+        _check_type("config_info", config_info, dict)
+        for key, value in config_info.items():
+            _check_type("config_info key", key, str)
+            _check_type("config_info value", value, str)
+        self._config.setdefault(section, {}).update(config_info)
+
+    def get_config_info(self) -> dict[str, dict[str, str]]:
+        return {section: dict(keys) for section, keys in self._config.items()}
+
+    def convert(
+        self, fmk_type: Enum, model_file: str, output_file: str, weight_file: str = "", config_file: str = ""
+    ) -> None:
+        """Converts `model_file` and writes `output_file` with `.ms` added. Raises RuntimeError when it fails."""
+        framework = FmkType[_enum_name("fmk_type", fmk_type, tuple(kind.name for kind in FmkType))]
+        for name, path in (("model_file", model_file), ("weight_file", weight_file), ("config_file", config_file)):
+            _check_type(name, path, str)
+            if (path or name == "model_file") and not Path(path).is_file():
+                raise RuntimeError(f"Perform convert failed, {name} does not exist: '{path}'")
+        _check_type("output_file", output_file, str)
+        try:
+            self.report = convert(self._options(framework, model_file, output_file, weight_file, config_file))
+        except (ConversionError, UsageError) as error:
+            raise RuntimeError(f"Convert model failed! {error}") from None
+        print("CONVERT RESULT SUCCESS:0")
+
+    def _options(self, framework: FmkType, model: str, output: str, weight: str, config: str) -> Options:
+        refused = {
+            f"weight_file ({framework.name} models have none)": bool(weight),
+            "encryption": self._enable_encryption or bool(self._encrypt_key),
+            "decrypt_key": bool(self._decrypt_key),
+            "save_type MINDIR": self._save_type is ModelType.MINDIR,
+            f"optimize {self._optimize}": self._optimize not in ("none", "general"),
+            f"device {self._device}": bool(self._device),
+        }
+        for what, asked in refused.items():
+            if asked:
+                raise UsageError(f"{what} is not supported yet")
+        sections = read_config(Path(config)) if config else {}
+        for section, keys in self._config.items():
+            sections.setdefault(section, {}).update(keys)
+        notes: list[str] = []
+        choices = choices_of(sections, notes.append)
+        shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
+        return Options(
+            model_file=Path(model),
+            output_file=Path(output),
+            framework=framework,
+            input_shapes=shapes,
+            input_format=self._input_format,
+            input_type=_DATA_TYPES[self._input_data_type],
+            output_type=_DATA_TYPES[self._output_data_type],
+            float16_weights=self._weight_fp16,
+            fusion=self._optimize == "general" and choices.fusion,
+            disabled_fusions=choices.disabled_fusions,
+            run_once=self._infer,
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(
+            (
+                f"config_info: {self._config}",
+                f"weight_fp16: {self._weight_fp16}",
+                f"input_shape: {self._input_shape}",
+                f"input_format: {self._input_format.name}",
+                f"input_data_type: {self._input_data_type}",
+                f"output_data_type: {self._output_data_type}",
+                f"save_type: {self._save_type.name}",
+                f"enable_encryption: {self._enable_encryption}",
+                f"infer: {self._infer}",
+                f"optimize: {self._optimize}",
+                f"device: {self._device}",
+            )
+        )
+
+
+def _public_enum(kind: str, member: str) -> Any:
+    """The member of the package's public enum, or of the converter's own where only the converter is installed."""
+    import mslite
+
+    public = getattr(mslite, kind, None)
+    if public is not None and hasattr(public, member):
+        return getattr(public, member)
+    return {"DataType": DataType, "Format": Format}[kind][member]

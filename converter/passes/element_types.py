@@ -1,0 +1,109 @@
+"""Element types: those of the model's inputs and outputs, float16 weights, int64 as int32."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.passes.context import Context
+
+_REAL = frozenset({DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.UINT8})
+_INTEGER = frozenset({DataType.INT32, DataType.INT64})
+_FLOAT16_MAX = 65504.0
+_INT32 = np.iinfo(np.int32)
+
+
+def set_boundary_types(module: Module, context: Context) -> None:
+    """Gives inputs and outputs the types of --inputDataType and --outputDataType, with casts inside.
+
+    A real type applies to tensors of real numbers (floats, 8-bit integers), an index type to int32 and int64 tensors.
+    """
+    wanted_input, wanted_output = context.settings.input_type, context.settings.output_type
+    if wanted_input is not None:
+        for value in module.main.inputs:
+            if _applies(value, wanted_input):
+                _cast_input(module.main, value, wanted_input)
+    if wanted_output is not None:
+        if module.outputs is not None:
+            raise ConversionError(
+                "--outputDataType cannot be used when control flow ends the model", code=ReturnCode.NOT_SUPPORTED
+            )
+        graph = module.main
+        graph.outputs = [
+            _cast_output(graph, value, wanted_output) if _applies(value, wanted_output) else value
+            for value in graph.outputs
+        ]
+
+
+def _applies(value: Value, wanted: DataType) -> bool:
+    kinds = _REAL if wanted in _REAL else _INTEGER
+    return value.dtype in kinds and value.dtype is not wanted and not value.quant
+
+
+def _cast_input(graph: Graph, value: Value, wanted: DataType) -> None:
+    inside = Value(f"{value.name}_cast", value.dtype, value.shape, format=value.format)
+    graph.replace_uses(value, inside)
+    target = constant(f"{inside.name}_type", np.array([int(value.dtype)], np.int32))
+    value.dtype = wanted
+    graph.nodes.insert(0, Node(Cast(), inside.name, (value, target), (inside,)))
+
+
+def _cast_output(graph: Graph, value: Value, wanted: DataType) -> Value:
+    name = value.name
+    outside = Value(name, wanted, value.shape, format=value.format)
+    if value not in graph.inputs:
+        value.name = f"{name}_uncast"
+    target = constant(f"{name}_type", np.array([int(wanted)], np.int32))
+    graph.nodes.append(Node(Cast(), f"{name}_cast", (value, target), (outside,)))
+    return outside
+
+
+def store_float16(module: Module, context: Context) -> None:
+    """Stores float32 constants as float16, where they fit; activations stay float32."""
+    if not context.settings.float16_weights:
+        return
+    for graph in module.graphs:
+        for value in graph.values():
+            if value.data is None or value.data.dtype != np.float32 or value.quant or not value.data.size:
+                continue
+            if not bool((np.abs(value.data[np.isfinite(value.data)]) <= _FLOAT16_MAX).all()):
+                context.note(f"constant '{value.name}' stays float32: it does not fit into float16")
+                continue
+            value.data = value.data.astype(np.float16)
+            value.dtype = DataType.FLOAT16
+
+
+def narrow_all_int64(module: Module, context: Context) -> None:
+    """Makes every int64 tensor int32, as MindSpore Lite does (--int64=int32). Constants beyond int32 are clamped."""
+    if not context.settings.int64_to_int32:
+        return
+    for graph in module.graphs:
+        for value in graph.values():
+            if value.dtype is not DataType.INT64:
+                continue
+            value.dtype = DataType.INT32
+            if value.data is not None:
+                if bool(((value.data < _INT32.min) | (value.data > _INT32.max)).any()):
+                    context.note(f"constant '{value.name}' has elements beyond int32, which are clamped")
+                value.data = np.clip(value.data, _INT32.min, _INT32.max).astype(np.int32)
+        for node in graph.nodes:
+            _narrow_operator(node)
+
+
+def _narrow_operator(node: Node) -> None:
+    """Operators that name their result's type."""
+    if isinstance(node.op, Cast) and len(node.inputs) > 1 and node.inputs[1].data is not None:
+        if int(node.inputs[1].data.reshape(-1)[0]) == DataType.INT64:
+            target = constant(f"{node.name}_type", np.array([int(DataType.INT32)], np.int32))
+            node.set_inputs([node.inputs[0], target])
+        return
+    for attribute in ("data_type", "d_type"):
+        if getattr(node.op, attribute, None) == DataType.INT64:
+            changes: dict[str, Any] = {attribute: int(DataType.INT32)}
+            node.op = dataclasses.replace(node.op, **changes)
