@@ -17,14 +17,47 @@ from onnx.reference import ReferenceEvaluator
 
 from mslite.converter.mindir.graph import Array
 
+from .branches import inline_branch
+
 _LARGEST = 64
 """Elements of the largest tensor that is computed here; as many as travel with shapes elsewhere."""
 
 _OPERATORS = frozenset(
-    """
-    Add And Cast Ceil Concat ConstantOfShape Div Equal Expand Floor Gather Greater Identity Less Max Min Mod Mul Neg Not
-    Or ReduceMax ReduceMin ReduceProd ReduceSum Reshape Slice Sqrt Squeeze Sub Transpose Unsqueeze Where
-    """.split()
+    [
+        "Add",
+        "And",
+        "Cast",
+        "Ceil",
+        "Concat",
+        "ConstantOfShape",
+        "Div",
+        "Equal",
+        "Expand",
+        "Floor",
+        "Gather",
+        "Greater",
+        "Identity",
+        "Less",
+        "Max",
+        "Min",
+        "Mod",
+        "Mul",
+        "Neg",
+        "Not",
+        "Or",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceProd",
+        "ReduceSum",
+        "Reshape",
+        "Slice",
+        "Sqrt",
+        "Squeeze",
+        "Sub",
+        "Transpose",
+        "Unsqueeze",
+        "Where",
+    ]
 )
 
 
@@ -32,11 +65,24 @@ def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers:
     """Replaces the nodes of the main graph that give known numbers. Says whether there were any."""
     graph = model.graph
     known = _constants(graph)
+    partial: dict[str, list[int | None]] = {}
     kept: list[NodeProto] = []
     folded: list[TensorProto] = []
+    inlined: list[TensorProto] = []
+    changed = False
+    taken = {name for node in graph.node for name in node.output} | set(initializers)
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     for node in graph.node:
+        if node.op_type == "If" and node.domain in ("", "ai.onnx") and node.input and node.input[0] in known:
+            branch = inline_branch(node, known[node.input[0]], initializers, taken)
+            if branch is not None:
+                kept.extend(branch[0])
+                inlined.extend(branch[1])
+                changed = True
+                continue
         result = _evaluate(node, known, types, opsets)
+        if result is None and node.output:
+            result = _part_of_shape(node, known, partial, types)
         if result is None or len(node.output) != 1:
             kept.append(node)
             continue
@@ -45,12 +91,12 @@ def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers:
             folded.append(onnx.numpy_helper.from_array(np.asarray(result, order="C"), node.output[0]))
         else:
             kept.append(node)
-    if not folded:
+    if not folded and not changed:
         return False
     nodes = [NodeProto.FromString(node.SerializeToString()) for node in kept]
     del graph.node[:]
     graph.node.extend(nodes)
-    graph.initializer.extend(folded)
+    graph.initializer.extend([*folded, *inlined])
     initializers.update((tensor.name, tensor) for tensor in folded)
     return True
 
@@ -126,14 +172,40 @@ def _too_large(node: NodeProto, known: Mapping[str, Array]) -> bool:
     return sum(known[name].size for name in node.input if name) > 4 * _LARGEST
 
 
-def _shape(node: NodeProto, types: Mapping[str, TypeProto]) -> Array | None:
-    kind = types.get(node.input[0]) if node.input else None
+def _part_of_shape(
+    node: NodeProto, known: Mapping[str, Array], partial: dict[str, list[int | None]], types: Mapping[str, TypeProto]
+) -> Array | None:
+    """Gather of known sizes from a shape that is known in part; remembers the shapes on the way."""
+    if node.op_type == "Shape" and node.input:
+        dims = _dims(node.input[0], types)
+        if dims is not None and not node.attribute:
+            partial[node.output[0]] = dims
+    if node.op_type != "Gather" or len(node.input) != 2 or node.input[0] not in partial or node.input[1] not in known:
+        return None
+    dims, indices = partial[node.input[0]], known[node.input[1]]
+    if indices.dtype.kind != "i" or any(not -len(dims) <= index < len(dims) for index in indices.reshape(-1)):
+        return None
+    chosen = [dims[int(index)] for index in indices.reshape(-1)]
+    if None in chosen:
+        return None
+    return np.array(chosen, np.int64).reshape(indices.shape)
+
+
+def _dims(name: str, types: Mapping[str, TypeProto]) -> list[int | None] | None:
+    kind = types.get(name)
     if kind is None or not kind.tensor_type.HasField("shape"):
         return None
-    dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
+    return [size if size is not None and size >= 0 else None for size in sizes]
+
+
+def _shape(node: NodeProto, types: Mapping[str, TypeProto]) -> Array | None:
+    dims = _dims(node.input[0], types) if node.input else None
+    if dims is None:
+        return None
     bounds = {attribute.name: attribute.i for attribute in node.attribute}
     chosen = dims[bounds.get("start") : bounds.get("end")]
-    if any(dim is None or dim < 0 for dim in chosen):
+    if None in chosen:
         return None
     sizes = np.array(chosen, np.int64)
     return np.array(sizes.prod(), np.int64) if node.op_type == "Size" else sizes

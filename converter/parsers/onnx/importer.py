@@ -50,16 +50,19 @@ class GraphImporter:
         self._known: dict[int, tuple[DataType, PartialShape]] = {}
         self._bound: set[int] = set()
         self._used = used_names(proto)
+        self.index = len(session.graphs)
+        """The number by which PartialFusion calls this graph."""
         session.graphs.append(self.graph)
 
     # ---- walking ----
 
-    def run(self) -> Graph:
-        """Imports everything. Blockers are collected in the session; a damaged graph raises ConversionError."""
-        names = self.session.values
-        names.reserve(*(value.name for value in [*self.proto.input, *self.proto.output]))
-        names.reserve(*self._initializers, *(name for node in self.proto.node for name in node.output))
-        for info in self.proto.input:
+    def run(self, skip_inputs: int = 0) -> Graph:
+        """Imports everything; the last `skip_inputs` inputs were bound before.
+
+        Blockers are collected in the session; a damaged graph raises ConversionError.
+        """
+        self.declare()
+        for info in self.proto.input[: len(self.proto.input) - skip_inputs]:
             if info.name not in self._initializers:
                 self.graph.inputs.append(self._input(info.name, info.type))
         for node in ordered(self.proto.node, self.model.name):
@@ -69,7 +72,18 @@ class GraphImporter:
                 self.graph.outputs.append(self._output(info.name))
             except Blocked as blocked:
                 self._block(info.name, blocked.reason, blocked.remedy)
+                self.graph.outputs.append(Value(info.name, DataType.UNKNOWN))
         return self.graph
+
+    def declare(self) -> None:
+        """Takes the names of the graph, so that no other value gets one of them."""
+        names = self.session.values
+        names.reserve(*(value.name for value in [*self.proto.input, *self.proto.output]))
+        names.reserve(*self._initializers, *(name for node in self.proto.node for name in node.output))
+
+    def bind_input(self, name: str, value: Value) -> None:
+        """Lets an input of the source graph be another value of this graph."""
+        self._bind(name, value)
 
     def _block(self, name: str, reason: str, remedy: str) -> None:
         self.session.blockers.append(Blocker(name, "graph", reason, remedy))
@@ -82,7 +96,11 @@ class GraphImporter:
         dtype, dims = self._input_type(name, kind)
         shape = None
         if dims is not None:
-            shape = tuple(self.session.symbol(dim) if isinstance(dim, str) else dim for dim in dims)
+            # A body may be called with other sizes each time: its names are its own.
+            shape = tuple(
+                (self.session.symbol("" if self.outer is not None else dim) if isinstance(dim, str) else dim)
+                for dim in dims
+            )
         value = self._values[name] = Value(name, dtype, shape)
         self._bound.add(id(value))
         return value
@@ -244,10 +262,14 @@ class GraphImporter:
             return tuple(dim if dim >= 0 else None for dim in value.shape)
         return self._known.get(id(value), (DataType.UNKNOWN, None))[1]
 
+    def known_type(self, name: str) -> tuple[DataType, PartialShape]:
+        """What type inference found for a name."""
+        kind = self.model.types.get(name)
+        return (DataType.UNKNOWN, None) if kind is None else _known_type(kind)
+
     def known_shape(self, name: str) -> tuple[int, ...] | None:
         """The shape that type inference found for a name, when it is whole."""
-        kind = self.model.types.get(name)
-        shape = None if kind is None else _known_type(kind)[1]
+        shape = self.known_type(name)[1]
         if shape is None or any(dim is None for dim in shape):
             return None
         return tuple(dim for dim in shape if dim is not None)

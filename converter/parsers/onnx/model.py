@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,11 +11,12 @@ import onnx
 import onnx.inliner
 import onnx.shape_inference
 from google.protobuf.message import DecodeError, EncodeError
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 
 from .folding import fold_shapes
+from .protos import all_nodes, sub_graphs
 from .registry import KNOWN_OPSET, find_converter
 from .tensors import MAX_DIMENSION, TensorReader
 
@@ -161,23 +162,6 @@ def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: 
                 entry.dim_value = dim
             elif index < len(old) and old[index]:
                 entry.dim_param = old[index]
-
-
-def sub_graphs(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs in a node's attributes."""
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-        elif attribute.type == AttributeProto.GRAPHS:
-            yield from attribute.graphs
-
-
-def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """The nodes and those of all their sub-graphs."""
-    for node in nodes:
-        yield node
-        for graph in sub_graphs(node):
-            yield from all_nodes(graph.node)
 
 
 def _functions_to_expand(model: ModelProto, opsets: Mapping[str, int]) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from onnx import GraphProto, NodeProto
 
-from .model import graph_error, sub_graphs
+from .model import graph_error
+from .protos import sub_graphs
 
 
 def node_reads(node: NodeProto) -> set[str]:

@@ -14,6 +14,7 @@ from . import (  # noqa: F401  (each registers its converters)
     activation,
     assembly,
     casting,
+    control_flow,
     convolution,
     creation,
     detection,

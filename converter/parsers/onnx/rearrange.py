@@ -95,8 +95,8 @@ def unsqueeze(call: Call) -> Value:
     rank = call.rank(x)
     if rank is not None:
         axes = tuple(sorted(call.axis(axis, rank + len(axes), "axes") for axis in axes))
-    elif any(axis < 0 for axis in axes):
-        rank = call.require_rank(x)
+    elif len(axes) > 1 and any(axis < 0 for axis in axes):
+        call.require_rank(x)
     if len(set(axes)) != len(axes):
         raise call.block(f"{list(axes)} names an axis twice", "Export the model again", "axes")
     return call.emit(ops.Unsqueeze(axis=axes), x)

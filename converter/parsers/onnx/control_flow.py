@@ -1,0 +1,273 @@
+"""If, Loop and Scan as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+
+A loop is recursion through tail calls. With the loop state L (iteration, condition, carried values, scan outputs so far,
+captured values, trip count):
+
+    here:        Call(Partial(condition graph, L))
+    condition:   Call(Switch(condition and iteration < count, Partial(body, L), Partial(end, results of L)))
+    body:        ...; Call(Partial(condition graph, next L))
+    end:         returns the results
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import GraphProto
+
+from mslite.converter.mindir.graph import Shape as Dims
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops.arithmetic import AddFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.comparison import Less, LogicalAnd
+from mslite.converter.mindir.ops.control_flow import Call as CallClosure
+from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch
+from mslite.converter.mindir.ops.creation import Fill
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Shape, Unsqueeze
+
+from .call import Call
+from .casting import to_int64
+from .importer import GraphImporter
+from .registry import onnx_operator
+
+
+def _fresh(importer: GraphImporter, dims: Sequence[int | None]) -> Dims:
+    """Unknown sizes as symbols of their own."""
+    return tuple(importer.session.symbol("") if dim is None else dim for dim in dims)
+
+
+def _typed(call: Call, importer: GraphImporter, results: Sequence[Value]) -> tuple[Value, ...]:
+    """Gives the results of a Call what type inference knows of the node's outputs."""
+    for value, name in zip(results, call.node.output, strict=False):
+        dtype, dims = call.importer.known_type(name)
+        value.dtype = dtype
+        value.shape = None if dims is None else _fresh(importer, dims)
+    return tuple(results)
+
+
+@onnx_operator("If")
+def conditional(call: Call) -> tuple[Value, ...]:
+    condition = call.input(0)
+    closures = []
+    for branch in ("then_branch", "else_branch"):
+        proto = call.graph(branch)
+        if len(proto.output) != call.output_count:
+            raise call.block(f"has {len(proto.output)} outputs", "The model breaks the ONNX standard", branch)
+        inner = GraphImporter(call.importer.session, proto, f"{call.name}_{branch}", call.importer)
+        inner.run()
+        inner.graph.inputs.extend(inner.captures.values())
+        arguments = [call.importer.lookup(name) for name in inner.captures]
+        closures.append(call.emit(PartialFusion(sub_graph_index=inner.index), *arguments))
+    chosen = call.emit(Switch(), condition, *closures)
+    results = call.emit_many(CallClosure(is_tail_call=False), (chosen,), call.output_count)
+    return _typed(call, call.importer, results)
+
+
+class LoopBuilder:
+    """Builds the three graphs of a loop from its body."""
+
+    def __init__(self, call: Call, proto: GraphProto) -> None:
+        self.call = call
+        self.session = call.importer.session
+        self.body = GraphImporter(self.session, proto, f"{call.name}_body_graph", call.importer)
+        self.condition = GraphImporter(self.session, GraphProto(), f"{call.name}_cond_graph", call.importer)
+        self.end = GraphImporter(self.session, GraphProto(), f"{call.name}_after_fg", call.importer)
+
+    def scalar(self, name: str, dtype: DataType) -> Value:
+        return Value(self.session.values.unique(f"{self.body.graph.name}/{name}"), dtype, ())
+
+    def accumulator(self, element: Value, axis: int) -> tuple[Value, Value]:
+        """For a scan output: its empty start, and the input of the body that holds what is collected so far."""
+        shape, dtype = self.body.shape_of(element), self.body.type_of(element)
+        if shape is None or None in shape or dtype is DataType.UNKNOWN:
+            raise self.call.block(
+                f"the shape of the scan output '{element.name}' is not fixed", "Export the model with fixed shapes"
+            )
+        if not 0 <= axis <= len(shape):
+            raise self.call.block(f"the axis {axis} of a scan output is out of range", "Export the model again")
+        dims = [dim for dim in shape if dim is not None]
+        start = self.call.emit(
+            Fill(), self.call.const(np.zeros((), numpy_type(dtype))), self.call.ints((*dims[:axis], 0, *dims[axis:]))
+        )
+        wish = f"{self.body.graph.name}/{element.name}/collected"
+        symbol = self.session.symbol("")
+        return start, Value(self.session.values.unique(wish), dtype, (*dims[:axis], symbol, *dims[axis:]))
+
+    def collect(self, so_far: Value, element: Value, axis: int, front: bool) -> Value:
+        (row,) = self.body.emit(Unsqueeze(axis=(axis,)), (element,), 1, None)
+        pair = (row, so_far) if front else (so_far, row)
+        return self.body.emit(Concat(axis=axis), pair, 1, None)[0]
+
+    def copies(self, importer: GraphImporter, values: Sequence[Value]) -> list[Value]:
+        """Inputs of another graph with the types of these."""
+        result = []
+        for value in values:
+            shape = self.body.shape_of(value)
+            name = self.session.values.unique(f"{importer.graph.name}/{value.name}")
+            result.append(Value(name, self.body.type_of(value), None if shape is None else _fresh(importer, shape)))
+        return result
+
+    def copies_of_outer(self, values: Sequence[Value]) -> list[Value]:
+        """Inputs of the body that hold these values of the outer graph."""
+        outer, result = self.call.importer, []
+        for value in values:
+            shape = outer.shape_of(value)
+            name = self.session.values.unique(f"{self.body.graph.name}/{value.name}")
+            copy = Value(name, outer.type_of(value), None if shape is None else _fresh(self.body, shape))
+            result.append(copy)
+        return result
+
+    def finish(
+        self,
+        start: Sequence[Value],
+        state: Sequence[Value],
+        following: Sequence[Value],
+        results: slice,
+        keep_going: tuple[int, int | None, Value | None],
+    ) -> tuple[Value, ...]:
+        """Connects the graphs. `start`, `state` and `following` are L outside, at the body's begin, and at its end.
+
+        `results` are the entries of L that leave the loop. `keep_going` says where in L the iteration and the condition
+        are, and what the trip count is: a constant, or None where L ends with it or there is none.
+        """
+        call, body, condition, end = self.call, self.body, self.condition, self.end
+        body.graph.inputs[:] = state
+        tail = CallClosure(is_tail_call=True)
+        count = len(state[results])
+        again = body.emit(PartialFusion(sub_graph_index=condition.index), following, 1, None)
+        body.graph.outputs[:] = body.emit(tail, again, count, None)
+        own = self.copies(condition, state)
+        condition.graph.inputs[:] = own
+        iteration, flag, trip = keep_going
+        go_on = None if flag is None else own[flag]
+        if trip is not None:
+            limit = trip if trip.is_constant else own[-1]
+            (below,) = condition.emit(Less(), (own[iteration], limit), 1, None)
+            go_on = below if go_on is None else condition.emit(LogicalAnd(), (go_on, below), 1, None)[0]
+        assert go_on is not None
+        (once_more,) = condition.emit(PartialFusion(sub_graph_index=body.index), own, 1, None)
+        (leave,) = condition.emit(PartialFusion(sub_graph_index=end.index), own[results], 1, None)
+        chosen = condition.emit(Switch(), (go_on, once_more, leave), 1, None)
+        condition.graph.outputs[:] = condition.emit(tail, chosen, count, None)
+        end.graph.inputs[:] = self.copies(end, state[results])
+        end.graph.outputs[:] = end.graph.inputs
+        closure = call.emit(PartialFusion(sub_graph_index=condition.index), *start)
+        values = call.emit_many(CallClosure(is_tail_call=False), (closure,), count)
+        return _typed(call, call.importer, values)
+
+
+@onnx_operator("Loop")
+def loop(call: Call) -> tuple[Value, ...]:
+    proto = call.graph("body")
+    carried = call.input_count - 2
+    scans = len(proto.output) - 1 - carried
+    if carried < 0 or len(proto.input) != carried + 2 or scans < 0 or call.output_count > carried + scans:
+        raise call.block("its inputs and outputs do not fit the node", "The model breaks the ONNX standard", "body")
+    trip = call.optional(0)
+    first = [call.input(index) for index in range(2, call.input_count)]
+    condition = call.optional(1)
+    builder = LoopBuilder(call, proto)
+    body = builder.body
+    body.run()
+    state, outputs = list(body.graph.inputs), list(body.graph.outputs)
+    for value, dtype in ((state[0], DataType.INT64), (state[1], DataType.BOOL)):
+        value.dtype, value.shape = dtype, ()
+    for value, source in zip(state[2:], first, strict=True):
+        if value.dtype is DataType.UNKNOWN:
+            value.dtype = call.dtype(source)
+    start = [call.const(np.zeros((), np.int64)), condition or call.const(np.array(True)), *first]
+    following = [body.emit(AddFusion(), (state[0], body.constant(np.ones((), np.int64), call.name)), 1, None)[0]]
+    following += outputs[: 1 + carried]
+    for element in outputs[1 + carried :]:
+        empty, so_far = builder.accumulator(element, 0)
+        start.append(empty)
+        state.append(so_far)
+        following.append(builder.collect(so_far, element, 0, front=False))
+    _carry_along(call, body, trip, start, state, following)
+    return builder.finish(start, state, following, slice(2, 2 + carried + scans), (0, 1, trip))
+
+
+def _carry_along(
+    call: Call,
+    body: GraphImporter,
+    trip: Value | None,
+    start: list[Value],
+    state: list[Value],
+    following: list[Value],
+) -> None:
+    """Adds what does not change to the loop state: captured values, and the trip count last."""
+    for name, inner in body.captures.items():
+        start.append(call.importer.lookup(name))
+        state.append(inner)
+        following.append(inner)
+    if trip is not None and not trip.is_constant:
+        count = Value(
+            body.session.values.unique(f"{body.graph.name}/trip_count"), DataType.INT64, call.static_shape(trip)
+        )
+        start.append(trip)
+        state.append(count)
+        following.append(count)
+
+
+def _axes_and_directions(call: Call, name: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    axes = call.integers(f"scan_{name}_axes") or (0,) * count
+    directions = call.integers(f"scan_{name}_directions") or (0,) * count
+    if len(axes) != count or len(directions) != count:
+        raise call.block("has the wrong length", "Export the model again", f"scan_{name}_axes")
+    return axes, directions
+
+
+@onnx_operator("Scan", since=9)
+def scan(call: Call) -> tuple[Value, ...]:
+    """A loop over slices of the scan inputs; from version 9 on, which dropped the batch dimension."""
+    proto, scanned = call.graph("body"), call.integer("num_scan_inputs")
+    states = call.input_count - scanned
+    scans = len(proto.output) - states
+    if scanned < 1 or states < 0 or len(proto.input) != call.input_count or scans < 0:
+        raise call.block("its inputs and outputs do not fit the node", "The model breaks the ONNX standard", "body")
+    input_axes, input_directions = _axes_and_directions(call, "input", scanned)
+    output_axes, output_directions = _axes_and_directions(call, "output", scans)
+    sources = [call.input(states + index) for index in range(scanned)]
+    axes = [
+        axis if axis >= 0 else call.axis(axis, call.require_rank(x))
+        for axis, x in zip(input_axes, sources, strict=True)
+    ]
+    length = to_int64(call, call.emit(Gather(), call.emit(Shape(), sources[0]), call.ints(axes[0]), call.ints(0)))
+    builder = LoopBuilder(call, proto)
+    body = builder.body
+    iteration, count = builder.scalar("iteration", DataType.INT64), builder.scalar("count", DataType.INT64)
+    whole = builder.copies_of_outer(sources)
+    body.declare()
+    for index, (axis, backwards) in enumerate(zip(axes, input_directions, strict=True)):
+        position = iteration
+        if backwards:
+            one = body.constant(np.ones((), np.int64), call.name)
+            (last,) = body.emit(SubFusion(), (count, one), 1, None)
+            (position,) = body.emit(SubFusion(), (last, iteration), 1, None)
+        where = body.constant(np.asarray(axis, np.int32), call.name)
+        (part,) = body.emit(Gather(), (whole[index], position, where), 1, None)
+        body.bind_input(proto.input[states + index].name, part)
+    body.run(skip_inputs=scanned)
+    state, outputs = [iteration, *body.graph.inputs[:states]], list(body.graph.outputs)
+    start = [call.const(np.zeros((), np.int64)), *(call.input(index) for index in range(states))]
+    for value, source in zip(state[1:], start[1:], strict=True):
+        value.dtype = call.dtype(source) if value.dtype is DataType.UNKNOWN else value.dtype
+    step = body.constant(np.ones((), np.int64), call.name)
+    following = [body.emit(AddFusion(), (iteration, step), 1, None)[0], *outputs[:states]]
+    for element, axis, front in zip(outputs[states:], output_axes, output_directions, strict=True):
+        rank = len(body.shape_of(element) or ()) + 1
+        empty, so_far = builder.accumulator(element, axis if axis >= 0 else axis + rank)
+        start.append(empty)
+        state.append(so_far)
+        following.append(builder.collect(so_far, element, axis if axis >= 0 else axis + rank, bool(front)))
+    start += sources
+    state += whole
+    following += whole
+    _carry_along(call, body, None, start, state, following)
+    start.append(length)
+    state.append(count)
+    following.append(count)
+    return builder.finish(start, state, following, slice(1, 1 + states + scans), (0, None, length))

@@ -1,0 +1,24 @@
+"""Walking the nested graphs of an ONNX file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from onnx import AttributeProto, GraphProto, NodeProto
+
+
+def sub_graphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs in a node's attributes."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.g
+        elif attribute.type == AttributeProto.GRAPHS:
+            yield from attribute.graphs
+
+
+def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes and those of all their sub-graphs."""
+    for node in nodes:
+        yield node
+        for graph in sub_graphs(node):
+            yield from all_nodes(graph.node)
