@@ -45,7 +45,7 @@ class PrimitiveBuffer {
   const void *params = nullptr;
 
  private:
-  Bytes bytes_;
+  Buffer bytes_;
   unpack::Arena arena_;
 };
 
@@ -79,7 +79,7 @@ std::vector<nb::object> Evaluate(nb::handle primitive, const std::vector<TensorI
   std::vector<void *> targets;
   for (const mslite_tensor &output : node.outputs()) {
     arrays.push_back(EmptyArray(output));
-    targets.push_back(ArrayData(arrays.back()));
+    targets.push_back(Buffer(arrays.back(), true).data());
   }
   Outcome outcome;
   {
@@ -129,7 +129,7 @@ std::vector<nb::object> RunKernel(const std::string &name, nb::handle primitive,
   std::vector<nb::object> arrays;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     arrays.push_back(EmptyArray(node.outputs()[i]));
-    if (node.output_bytes(i) != 0) std::memcpy(ArrayData(arrays.back()), node.output_data(i), node.output_bytes(i));
+    if (node.output_bytes(i) != 0) std::memcpy(Buffer(arrays.back(), true).data(), node.output_data(i), node.output_bytes(i));
   }
   return arrays;
 }
@@ -163,13 +163,13 @@ std::vector<std::string> Isas() {
 }
 
 bool VerifyModel(nb::handle buffer) {
-  const Bytes bytes(buffer);
+  const Buffer bytes(buffer);
   flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
   return schema::VerifyMetaGraphBuffer(verifier);
 }
 
 bool VerifyPrimitive(nb::handle buffer) {
-  const Bytes bytes(buffer);
+  const Buffer bytes(buffer);
   flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
   return verifier.VerifyBuffer<schema::Primitive>(nullptr);
 }

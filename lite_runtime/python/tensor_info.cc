@@ -8,16 +8,6 @@
 
 namespace mslite::python {
 
-Bytes::Bytes(nb::handle object) {
-  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
-}
-
-Bytes::Bytes(Bytes &&other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
-
-Bytes::~Bytes() {
-  if (view_.obj != nullptr) PyBuffer_Release(&view_);
-}
-
 namespace {
 
 mslite_tensor ToTensor(const TensorInfo &info) {
@@ -51,14 +41,13 @@ TensorViews::TensorViews(const std::vector<TensorInfo> &infos) {
   for (const TensorInfo &info : infos) {
     mslite_tensor tensor = ToTensor(info);
     if (!info.data.is_none() && mslite_type_size(tensor.type) != 0) {
-      const Bytes &bytes = buffers_.emplace_back(info.data);
+      const Buffer &bytes = buffers_.emplace_back(info.data);
       const int64_t count = mslite_element_count(&tensor);
       if (count < 0 || static_cast<size_t>(count) != bytes.size() / static_cast<size_t>(mslite_type_size(tensor.type)) ||
           bytes.size() % static_cast<size_t>(mslite_type_size(tensor.type)) != 0) {
         throw nb::value_error((std::to_string(bytes.size()) + " bytes are not " + TensorText(tensor)).c_str());
       }
-      static const char kNothing = 0;  // contents of an empty tensor still have an address
-      tensor.data = bytes.size() == 0 ? &kNothing : bytes.data();
+      tensor.data = bytes.data();
       FillKnown(&tensor);
     }
     std::vector<mslite_quant> &quant = quants_.emplace_back();
@@ -89,14 +78,6 @@ nb::object EmptyArray(const mslite_tensor &tensor) {
   nb::list shape;
   for (int32_t i = 0; i < tensor.rank; ++i) shape.append(tensor.dims[i]);
   return nb::module_::import_("numpy").attr("empty")(nb::tuple(shape), TypeName(tensor.type));
-}
-
-void *ArrayData(nb::handle array) {
-  Py_buffer view;
-  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) != 0) throw nb::python_error();
-  void *data = view.buf;
-  PyBuffer_Release(&view);  // the array's memory stays where it is while the array lives
-  return data;
 }
 
 }  // namespace mslite::python

@@ -14,29 +14,10 @@
 #include <tuple>
 #include <vector>
 
+#include "buffer.h"
 #include "kernel.h"
 
 namespace mslite::python {
-
-namespace nb = nanobind;
-
-/// Read-only access to the bytes of a C-contiguous Python buffer, for as long as this lives.
-class Bytes {
- public:
-  /// Raises TypeError or BufferError when `object` has no such buffer.
-  explicit Bytes(nb::handle object);
-  Bytes(Bytes &&other) noexcept;
-  Bytes(const Bytes &) = delete;
-  Bytes &operator=(const Bytes &) = delete;
-  Bytes &operator=(Bytes &&) = delete;
-  ~Bytes();
-
-  const void *data() const { return view_.buf; }
-  size_t size() const { return static_cast<size_t>(view_.len); }
-
- private:
-  Py_buffer view_{};
-};
 
 /// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents.
 struct TensorInfo {
@@ -57,7 +38,7 @@ class TensorViews {
   std::vector<const mslite_tensor *> Pointers() const;
 
  private:
-  std::vector<Bytes> buffers_;
+  std::vector<Buffer> buffers_;
   std::vector<std::vector<mslite_quant>> quants_;
 };
 
@@ -66,9 +47,6 @@ TensorInfo ToInfo(const mslite_tensor &tensor);
 
 /// An uninitialised numpy array for a tensor whose dimensions are known. Raises TypeError for a type that numpy lacks.
 nb::object EmptyArray(const mslite_tensor &tensor);
-
-/// The address of a fresh numpy array's contents.
-void *ArrayData(nb::handle array);
 
 }  // namespace mslite::python
 
