@@ -55,8 +55,8 @@ inline const char *Text(const flatbuffers::String *text, Arena & /*arena*/) {
   return text == nullptr ? nullptr : text->c_str();
 }
 
-inline mslite_named_bytes_list NamedBytes(
-    const flatbuffers::Vector<flatbuffers::Offset<schema::Attribute>> *attributes, Arena &arena) {
+inline mslite_named_bytes_list NamedBytes(const flatbuffers::Vector<flatbuffers::Offset<schema::Attribute>> *attributes,
+                                          Arena &arena) {
   if (attributes == nullptr) return {};
   auto *list = arena.MakeArray<mslite_named_bytes>(attributes->size());
   for (flatbuffers::uoffset_t i = 0; i < attributes->size(); ++i) {

@@ -141,8 +141,8 @@ Outcome InferShapes(int32_t op, const void *params, const std::vector<const msli
   }
   mslite_shape_context context{};
   context.next_symbol = *next_symbol;
-  const mslite_status status = rule(&context, params, inputs.data(), node.input_count, targets.data(),
-                                    static_cast<int32_t>(targets.size()));
+  const mslite_status status =
+      rule(&context, params, inputs.data(), node.input_count, targets.data(), static_cast<int32_t>(targets.size()));
   *next_symbol = context.next_symbol;
   if (status != MSLITE_OK) {
     return Fail(status, node, context.message[0] != '\0' ? context.message : StatusText(status));

@@ -24,8 +24,8 @@ int64_t TensorBytes(const mslite_tensor &tensor) {
 }
 
 // Runs every part of one phase once, on `threads` threads, each with its own scratch memory.
-void RunPhase(const mslite_kernel &kernel, const mslite_run &shared_run, int32_t phase, const std::vector<int32_t> &order,
-              const std::vector<Guarded> &scratch) {
+void RunPhase(const mslite_kernel &kernel, const mslite_run &shared_run, int32_t phase,
+              const std::vector<int32_t> &order, const std::vector<Guarded> &scratch) {
   std::atomic<size_t> next{0};
   const auto work = [&](const Guarded &own) {
     mslite_run run = shared_run;
@@ -54,7 +54,8 @@ SingleNode::SingleNode(int32_t op, const void *params, std::vector<SingleInput> 
 }
 
 Outcome SingleNode::Fail(mslite_status status, const std::string &reason) const {
-  return {status, (kernel_ == nullptr ? NodeText(node_) : NodeText(node_) + ", kernel " + kernel_->name) + ": " + reason};
+  return {status,
+          (kernel_ == nullptr ? NodeText(node_) : NodeText(node_) + ", kernel " + kernel_->name) + ": " + reason};
 }
 
 size_t SingleNode::output_bytes(size_t index) const { return static_cast<size_t>(TensorBytes(outputs_[index])); }
@@ -62,7 +63,8 @@ size_t SingleNode::output_bytes(size_t index) const { return static_cast<size_t>
 Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced) {
   for (const SingleInput &input : inputs_) input_pointers_.push_back(&input.tensor);
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
-  if (Outcome outcome = InferShapes(op_, params_, input_pointers_, &outputs_, &next_symbol); !outcome.ok()) return outcome;
+  if (Outcome outcome = InferShapes(op_, params_, input_pointers_, &outputs_, &next_symbol); !outcome.ok())
+    return outcome;
   for (size_t i = 0; i < seen_inputs_.size(); ++i) input_pointers_[i] = &seen_inputs_[i];
   for (mslite_tensor &output : outputs_) output_pointers_.push_back(&output);
   node_ = {op_,

@@ -36,8 +36,8 @@ class SingleNode {
   /// Then prepares it, packs its constants, and asks `count` where the output shapes depend on data.
   Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr);
 
-  /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees has
-  /// guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported.
+  /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
+  /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported.
   Outcome RunGuarded(const RunOptions &options);
 
   /// Runs the prepared kernel on the inputs where they lie, single-threaded, into memory of the caller

@@ -129,7 +129,8 @@ std::vector<nb::object> RunKernel(const std::string &name, nb::handle primitive,
   std::vector<nb::object> arrays;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     arrays.push_back(EmptyArray(node.outputs()[i]));
-    if (node.output_bytes(i) != 0) std::memcpy(Buffer(arrays.back(), true).data(), node.output_data(i), node.output_bytes(i));
+    if (node.output_bytes(i) != 0)
+      std::memcpy(Buffer(arrays.back(), true).data(), node.output_data(i), node.output_bytes(i));
   }
   return arrays;
 }
@@ -182,7 +183,8 @@ NB_MODULE(_native, module) {
   nb::exception<OperatorError> operator_error(module, "OperatorError", PyExc_ValueError);
   nb::exception<UnsupportedError>(module, "UnsupportedError", operator_error.ptr());
 
-  nb::class_<TensorInfo>(module, "TensorInfo", "Element type, dimensions (None: unknown) and known contents of a tensor.")
+  nb::class_<TensorInfo>(module, "TensorInfo",
+                         "Element type, dimensions (None: unknown) and known contents of a tensor.")
       .def(
           "__init__",
           [](TensorInfo *self, int32_t dtype, std::optional<std::vector<int64_t>> dims,

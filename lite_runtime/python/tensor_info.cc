@@ -15,9 +15,9 @@ mslite_tensor ToTensor(const TensorInfo &info) {
   tensor.type = info.dtype;
   if (info.dims) {
     if (info.dims->size() > MSLITE_MAX_RANK) {
-      throw nb::value_error(("rank " + std::to_string(info.dims->size()) + " is more than " +
-                             std::to_string(int{MSLITE_MAX_RANK}))
-                                .c_str());
+      throw nb::value_error(
+          ("rank " + std::to_string(info.dims->size()) + " is more than " + std::to_string(int{MSLITE_MAX_RANK}))
+              .c_str());
     }
     tensor.rank = static_cast<int32_t>(info.dims->size());
     for (size_t i = 0; i < info.dims->size(); ++i) {
@@ -43,7 +43,8 @@ TensorViews::TensorViews(const std::vector<TensorInfo> &infos) {
     if (!info.data.is_none() && mslite_type_size(tensor.type) != 0) {
       const Buffer &bytes = buffers_.emplace_back(info.data);
       const int64_t count = mslite_element_count(&tensor);
-      if (count < 0 || static_cast<size_t>(count) != bytes.size() / static_cast<size_t>(mslite_type_size(tensor.type)) ||
+      if (count < 0 ||
+          static_cast<size_t>(count) != bytes.size() / static_cast<size_t>(mslite_type_size(tensor.type)) ||
           bytes.size() % static_cast<size_t>(mslite_type_size(tensor.type)) != 0) {
         throw nb::value_error((std::to_string(bytes.size()) + " bytes are not " + TensorText(tensor)).c_str());
       }

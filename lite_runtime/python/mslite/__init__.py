@@ -1,1 +1,55 @@
-"""mslite: converts trained models to `.ms` files and runs them."""
+"""mslite: converts trained models to `.ms` files and runs them. The names are those of MindSpore Lite's Python API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mslite.types import DataType, Format, ModelType
+
+if TYPE_CHECKING:
+    from mslite.context import Context
+    from mslite.converter.converter_api import Converter
+    from mslite.converter.options import FmkType
+    from mslite.model import Model, ModelParallelRunner
+    from mslite.tensor import Tensor, TensorMeta
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "Context": "mslite.context",
+    "Converter": "mslite.converter.converter_api",
+    "FmkType": "mslite.converter.options",
+    "Model": "mslite.model",
+    "ModelParallelRunner": "mslite.model",
+    "Tensor": "mslite.tensor",
+    "TensorMeta": "mslite.tensor",
+}
+"""Loaded on first use: the converter needs packages that a program which only runs models does not."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'mslite' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
+__all__ = [
+    "Context",
+    "Converter",
+    "DataType",
+    "FmkType",
+    "Format",
+    "Model",
+    "ModelParallelRunner",
+    "ModelType",
+    "Tensor",
+    "TensorMeta",
+]

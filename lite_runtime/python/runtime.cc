@@ -1,0 +1,276 @@
+// mslite._runtime: models that run, under the Python classes of mslite (model.py, tensor.py, context.py).
+//
+// Tensors cross this border as (name, dtype, shape, format) and NumPy arrays: every byte that Python sees belongs to
+// an array, so no view can outlive its memory.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "buffer.h"
+#include "include/api/context.h"
+#include "include/api/model.h"
+#include "include/api/model_parallel_runner.h"
+
+namespace mslite::python {
+namespace {
+
+namespace ms = mindspore;
+
+void Check(const ms::Status &status) {
+  if (status.IsError()) throw std::runtime_error(status.ToString());
+}
+
+/// What Python knows of a tensor: name, element type, shape (-1: unknown), format.
+using Meta = std::tuple<std::string, int, std::vector<int64_t>, int64_t>;
+
+Meta MetaOf(const ms::MSTensor &tensor) {
+  return {tensor.Name(), static_cast<int>(tensor.DataType()), tensor.Shape(), static_cast<int64_t>(tensor.format())};
+}
+
+std::vector<Meta> MetasOf(const std::vector<ms::MSTensor> &tensors) {
+  std::vector<Meta> metas;
+  for (const ms::MSTensor &tensor : tensors) metas.push_back(MetaOf(tensor));
+  return metas;
+}
+
+/// NumPy's name of an element type, or nullptr.
+const char *NumpyName(ms::DataType type) {
+  switch (type) {
+    case ms::DataType::kNumberTypeBool:
+      return "bool";
+    case ms::DataType::kNumberTypeInt8:
+      return "int8";
+    case ms::DataType::kNumberTypeInt16:
+      return "int16";
+    case ms::DataType::kNumberTypeInt32:
+      return "int32";
+    case ms::DataType::kNumberTypeInt64:
+      return "int64";
+    case ms::DataType::kNumberTypeUInt8:
+    case ms::DataType::kObjectTypeString:  // the packed bytes
+      return "uint8";
+    case ms::DataType::kNumberTypeUInt16:
+    case ms::DataType::kNumberTypeBFloat16:  // the bit patterns
+      return "uint16";
+    case ms::DataType::kNumberTypeUInt32:
+      return "uint32";
+    case ms::DataType::kNumberTypeUInt64:
+      return "uint64";
+    case ms::DataType::kNumberTypeFloat16:
+      return "float16";
+    case ms::DataType::kNumberTypeFloat32:
+      return "float32";
+    case ms::DataType::kNumberTypeFloat64:
+      return "float64";
+    case ms::DataType::kNumberTypeComplex64:
+      return "complex64";
+    case ms::DataType::kNumberTypeComplex128:
+      return "complex128";
+    default:
+      return nullptr;
+  }
+}
+
+nb::object EmptyArray(const ms::MSTensor &tensor) {
+  const char *name = NumpyName(tensor.DataType());
+  if (name == nullptr) {
+    throw nb::type_error(("tensor '" + tensor.Name() + "' has element type " +
+                          std::to_string(static_cast<int>(tensor.DataType())) + ", which NumPy does not have")
+                             .c_str());
+  }
+  nb::list shape;
+  if (tensor.DataType() == ms::DataType::kObjectTypeString) {
+    shape.append(tensor.DataSize());
+  } else {
+    for (const int64_t dim : tensor.Shape()) shape.append(dim);
+  }
+  return nb::module_::import_("numpy").attr("empty")(nb::tuple(shape), name);
+}
+
+/// A tensor of the API over the memory of an array, which must outlive it.
+ms::MSTensor Over(const Meta &meta, void *data, size_t bytes) {
+  ms::MSTensor *made = ms::MSTensor::CreateRefTensor(std::get<0>(meta), static_cast<ms::DataType>(std::get<1>(meta)),
+                                                     std::get<2>(meta), data, bytes, false);
+  if (made == nullptr) throw std::runtime_error("tensor '" + std::get<0>(meta) + "': impossible type, shape or data");
+  ms::MSTensor tensor = *made;
+  ms::MSTensor::DestroyTensorPtr(made);
+  tensor.SetFormat(static_cast<ms::Format>(std::get<3>(meta)));
+  return tensor;
+}
+
+/// Runs `predict` (GIL released) on arrays. Outputs whose size is known beforehand are written where they will stay.
+template <typename Predict>
+std::vector<std::tuple<Meta, nb::object>> RunOn(const std::vector<std::tuple<Meta, nb::object>> &inputs,
+                                                const std::optional<std::vector<nb::object>> &targets,
+                                                std::vector<ms::MSTensor> expected, const Predict &predict) {
+  std::vector<Buffer> input_memory;
+  std::vector<Buffer> output_memory;
+  std::vector<ms::MSTensor> tensors;
+  input_memory.reserve(inputs.size());
+  for (const auto &[meta, array] : inputs) {
+    const Buffer &buffer = input_memory.emplace_back(array, false);
+    tensors.push_back(Over(meta, buffer.data(), buffer.size()));
+  }
+  std::vector<nb::object> arrays(expected.size());
+  std::vector<ms::MSTensor> outputs;
+  output_memory.reserve(expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const bool sized = expected[i].ElementNum() >= 0 && expected[i].DataType() != ms::DataType::kObjectTypeString;
+    if (targets && i < targets->size()) {
+      arrays[i] = (*targets)[i];
+    } else if (sized) {
+      arrays[i] = EmptyArray(expected[i]);
+    } else {
+      outputs.emplace_back(nullptr);
+      output_memory.emplace_back();
+      continue;
+    }
+    const Buffer &buffer = output_memory.emplace_back(arrays[i], true);
+    outputs.push_back(Over(MetaOf(expected[i]), buffer.data(), buffer.size()));
+  }
+  ms::Status status;
+  {
+    nb::gil_scoped_release release;
+    status = predict(tensors, &outputs);
+  }
+  Check(status);
+  std::vector<std::tuple<Meta, nb::object>> results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const void *data = outputs[i].Data().get();
+    const bool in_place =
+        i < output_memory.size() && output_memory[i].data() != nullptr && data == output_memory[i].data();
+    if (!in_place) {
+      if (targets && i < targets->size()) {
+        throw std::runtime_error("output '" + outputs[i].Name() + "' does not fit the given tensor");
+      }
+      if (i >= arrays.size()) arrays.emplace_back();
+      arrays[i] = EmptyArray(outputs[i]);
+      const Buffer copy(arrays[i], true);
+      if (copy.size() != outputs[i].DataSize()) throw std::runtime_error("output '" + outputs[i].Name() + "' is torn");
+      if (copy.size() != 0) std::memcpy(copy.data(), data, copy.size());
+    }
+    results.emplace_back(MetaOf(outputs[i]), arrays[i]);
+  }
+  return results;
+}
+
+/// Settings of mslite.Context.
+struct ContextSettings {
+  int32_t thread_num = 0;
+  int32_t inter_op_parallel_num = 0;
+  int affinity_mode = 0;
+  std::vector<int> affinity_cores;
+  bool fp16 = false;
+
+  std::shared_ptr<ms::Context> Make() const {
+    auto context = std::make_shared<ms::Context>();
+    context->SetThreadNum(thread_num);
+    context->SetInterOpParallelNum(inter_op_parallel_num);
+    if (affinity_cores.empty()) {
+      context->SetThreadAffinity(affinity_mode);
+    } else {
+      context->SetThreadAffinity(affinity_cores);
+    }
+    auto cpu = std::make_shared<ms::CPUDeviceInfo>();
+    cpu->SetEnableFP16(fp16);
+    context->MutableDeviceInfo().push_back(cpu);
+    return context;
+  }
+};
+
+using Config = std::map<std::string, std::map<std::string, std::string>>;
+
+void Configure(ms::Model &model, const std::string &config_path, const Config &config) {
+  if (!config_path.empty()) Check(model.LoadConfig(config_path));
+  for (const auto &[section, settings] : config) {
+    for (const auto &setting : settings) Check(model.UpdateConfig(section, setting));
+  }
+}
+
+std::vector<std::tuple<Meta, nb::object>> ModelPredict(ms::Model &model,
+                                                       const std::vector<std::tuple<Meta, nb::object>> &inputs,
+                                                       const std::optional<std::vector<nb::object>> &targets) {
+  return RunOn(inputs, targets, model.GetOutputs(),
+               [&](const std::vector<ms::MSTensor> &tensors, std::vector<ms::MSTensor> *outputs) {
+                 return model.Predict(tensors, outputs);
+               });
+}
+
+std::vector<std::tuple<Meta, nb::object>> RunnerPredict(ms::ModelParallelRunner &runner,
+                                                        const std::vector<std::tuple<Meta, nb::object>> &inputs,
+                                                        const std::optional<std::vector<nb::object>> &targets) {
+  return RunOn(inputs, targets, runner.GetOutputs(),
+               [&](const std::vector<ms::MSTensor> &tensors, std::vector<ms::MSTensor> *outputs) {
+                 return runner.Predict(tensors, outputs);
+               });
+}
+
+}  // namespace
+
+NB_MODULE(_runtime, module) {
+  module.doc() = "Models that run; the classes of mslite stand on this.";
+  module.def("version", [] { return ms::Version(); });
+
+  nb::class_<ContextSettings>(module, "ContextSettings")
+      .def(nb::init<>())
+      .def_rw("thread_num", &ContextSettings::thread_num)
+      .def_rw("inter_op_parallel_num", &ContextSettings::inter_op_parallel_num)
+      .def_rw("affinity_mode", &ContextSettings::affinity_mode)
+      .def_rw("affinity_cores", &ContextSettings::affinity_cores)
+      .def_rw("fp16", &ContextSettings::fp16);
+
+  nb::class_<ms::Model>(module, "Model")
+      .def(nb::init<>())
+      .def(
+          "build",
+          [](ms::Model &model, const std::string &path, uint32_t type, const ContextSettings &settings,
+             const std::string &config_path, const Config &config) {
+            Configure(model, config_path, config);
+            nb::gil_scoped_release release;
+            Check(model.Build(path, static_cast<ms::ModelType>(type), settings.Make()));
+          },
+          nb::arg("path"), nb::arg("type"), nb::arg("settings"), nb::arg("config_path"), nb::arg("config"))
+      .def("inputs", [](ms::Model &model) { return MetasOf(model.GetInputs()); })
+      .def("outputs", [](ms::Model &model) { return MetasOf(model.GetOutputs()); })
+      .def(
+          "resize",
+          [](ms::Model &model, const std::vector<std::vector<int64_t>> &dims) {
+            nb::gil_scoped_release release;
+            Check(model.Resize(model.GetInputs(), dims));
+          },
+          nb::arg("dims"))
+      .def("predict", &ModelPredict, nb::arg("inputs"), nb::arg("targets").none())
+      .def("info", &ms::Model::GetModelInfo, nb::arg("key"));
+
+  nb::class_<ms::ModelParallelRunner>(module, "ModelParallelRunner")
+      .def(nb::init<>())
+      .def(
+          "build",
+          [](ms::ModelParallelRunner &runner, const std::string &path, const ContextSettings &settings,
+             int32_t workers_num, const std::string &config_path, const Config &config) {
+            auto options = std::make_shared<ms::RunnerConfig>();
+            options->SetContext(settings.Make());
+            options->SetWorkersNum(workers_num);
+            if (!config_path.empty()) options->SetConfigPath(config_path);
+            for (const auto &[section, entries] : config) options->SetConfigInfo(section, entries);
+            nb::gil_scoped_release release;
+            Check(runner.Init(path, options));
+          },
+          nb::arg("path"), nb::arg("settings"), nb::arg("workers_num"), nb::arg("config_path"), nb::arg("config"))
+      .def("inputs", [](ms::ModelParallelRunner &runner) { return MetasOf(runner.GetInputs()); })
+      .def("outputs", [](ms::ModelParallelRunner &runner) { return MetasOf(runner.GetOutputs()); })
+      .def("predict", &RunnerPredict, nb::arg("inputs"), nb::arg("targets").none());
+}
+
+}  // namespace mslite::python
