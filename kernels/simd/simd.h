@@ -79,6 +79,18 @@ SIMD_INLINE simd_f32 simd_load_partial(const float *p, int32_t count) {
 
 SIMD_INLINE void simd_store_partial(float *p, simd_f32 v, int32_t count) { memcpy(p, &v, (size_t)count * sizeof *p); }
 
+/* The same, where `count` is mostly SIMD_WIDTH: a whole vector then costs one instruction. */
+SIMD_INLINE simd_f32 simd_load_lanes(const float *p, int32_t count) {
+  return count == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, count);
+}
+
+SIMD_INLINE void simd_store_lanes(float *p, simd_f32 v, int32_t count) {
+  if (count == SIMD_WIDTH)
+    simd_store(p, v);
+  else
+    simd_store_partial(p, v, count);
+}
+
 #if SIMD_WIDTH == 1
 SIMD_INLINE simd_f32 simd_set(float x) { return x; }
 SIMD_INLINE simd_i32 simd_set_i32(int32_t x) { return x; }
