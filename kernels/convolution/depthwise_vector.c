@@ -1,0 +1,242 @@
+/* Depthwise convolution, vectorised over channels. The usual kernels compute up to DEPTHWISE_TILE neighbouring pixels at
+ * once, so that a column of x is read once for all of them; any other kernel goes pixel by pixel.
+ *
+ * Limit: 3 x 3 at stride 1 does 36 multiply-adds for 27 loads per vector of channels and 4 pixels, so it runs at the
+ * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
+#include "convolution/fused.h"
+#include "convolution/geometry.h"
+#include "simd/fused.h"
+
+enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5, MOST_CHANNELS = 320, SMALLEST_PART = 1 << 16, MOST_PARTS = 64 };
+
+typedef struct {
+  mslite_convolution geometry;
+  int64_t row_block, row_blocks;         /* output rows of one part, over all images */
+  int64_t channel_block, channel_blocks; /* channels of one part */
+  int64_t weight_step;                   /* packed floats per tap */
+} depthwise_derived;
+
+/* The taps read zeros where a window hangs over the edge. */
+static const float zeros[MOST_CHANNELS + SIMD_WIDTH];
+
+static int32_t depthwise_support(const mslite_node *node) {
+  mslite_convolution g;
+  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
+  return mslite_is_depthwise(&g) && mslite_is_fused_activation(g.activation) ? 3 : 0;
+}
+
+static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
+  mslite_convolution g;
+  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
+  return g.height.kernel * g.width.kernel * round_up(g.group, SIMD_WIDTH) * (int64_t)sizeof(float);
+}
+
+/* [tap][channel], channels filled up with zeros. */
+static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  mslite_convolution g;
+  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return;
+  const int64_t taps = g.height.kernel * g.width.kernel, step = round_up(g.group, SIMD_WIDTH);
+  const float *from = source;
+  float *to = packed;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t c = 0; c < step; ++c) to[tap * step + c] = c < g.group ? from[c * taps + tap] : 0.0f;
+  }
+}
+
+static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  depthwise_derived *numbers = derived;
+  mslite_convolution *g = &numbers->geometry;
+  const mslite_status status = mslite_convolution_of(node, g);
+  if (status != MSLITE_OK) return status;
+  const int64_t rows = g->batch * g->height.output, taps = g->height.kernel * g->width.kernel;
+  numbers->weight_step = round_up(g->group, SIMD_WIDTH);
+  /* The weights of a part stay in the L1 cache beside the rows that it reads: 12 KB. */
+  int64_t channels = round_up(3072 / taps, 16);
+  if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
+  numbers->channel_blocks = (g->group + channels - 1) / channels;
+  numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, SIMD_WIDTH);
+  const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;
+  int64_t blocks = (int64_t)(work / SMALLEST_PART) / numbers->channel_blocks;
+  if (blocks > MOST_PARTS) blocks = MOST_PARTS;
+  if (blocks < 1) blocks = 1;
+  numbers->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
+  numbers->row_blocks = (rows + numbers->row_block - 1) / numbers->row_block;
+  if (numbers->row_blocks > INT32_MAX / numbers->channel_blocks) return MSLITE_ERROR_UNSUPPORTED;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = (int32_t)(numbers->row_blocks * numbers->channel_blocks);
+  return MSLITE_OK;
+}
+
+/* Where one tile reads and writes; pointers are at the part's first channel. */
+typedef struct {
+  const float *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
+  const float *w;                          /* the first tap of the first ky */
+  int64_t w_step;
+  int32_t rows;                            /* ky that are inside */
+  const float *bias;
+  float *y;
+  int64_t y_step;
+  int64_t channels;
+  int32_t activation;
+} depthwise_tile;
+
+SIMD_INLINE simd_f32 load_lanes(const float *p, int32_t lanes) {
+  return lanes == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, lanes);
+}
+
+SIMD_INLINE void store_lanes(float *p, simd_f32 v, int32_t lanes) {
+  if (lanes == SIMD_WIDTH) {
+    simd_store(p, v);
+  } else {
+    simd_store_partial(p, v, lanes);
+  }
+}
+
+/* `pixels` outputs of `lanes` channels from channel c on. `pixels`, `kernel`, `stride` are constants when inlined. */
+SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
+                                 const int32_t stride, const int32_t lanes) {
+  simd_f32 sum[DEPTHWISE_TILE];
+  const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : load_lanes(t->bias + c, lanes);
+  SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = start;
+  const float *w = t->w + c;
+  for (int32_t ky = 0; ky < t->rows; ++ky) {
+    simd_f32 x[MOST_COLUMNS];
+    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) x[j] = load_lanes(t->x[ky][j] + c, lanes);
+    SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += t->w_step) {
+      const simd_f32 weight = simd_load(w);
+      SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = simd_fma(x[i * stride + kx], weight, sum[i]);
+    }
+  }
+  SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) {
+    store_lanes(t->y + i * t->y_step + c, simd_fused_activation(t->activation, sum[i]), lanes);
+  }
+}
+
+SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels, const int32_t kernel,
+                                  const int32_t stride) {
+  int64_t c = 0;
+  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_lanes(t, c, pixels, kernel, stride, SIMD_WIDTH);
+  if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, (int32_t)(t->channels - c));
+}
+
+#define DEPTHWISE_KERNEL(kernel, stride)                                                                \
+  static __attribute__((noinline)) void depthwise_##kernel##_##stride(const depthwise_tile *t, int32_t pixels) { \
+    switch (pixels) {                                                                                   \
+      case 1:                                                                                           \
+        depthwise_pixels(t, 1, kernel, stride);                                                         \
+        break;                                                                                          \
+      case 2:                                                                                           \
+        depthwise_pixels(t, 2, kernel, stride);                                                         \
+        break;                                                                                          \
+      case 3:                                                                                           \
+        depthwise_pixels(t, 3, kernel, stride);                                                         \
+        break;                                                                                          \
+      default:                                                                                          \
+        depthwise_pixels(t, DEPTHWISE_TILE, kernel, stride);                                            \
+    }                                                                                                   \
+  }
+
+DEPTHWISE_KERNEL(3, 1)
+DEPTHWISE_KERNEL(3, 2)
+DEPTHWISE_KERNEL(5, 1)
+DEPTHWISE_KERNEL(5, 2)
+
+typedef void (*depthwise_function)(const depthwise_tile *tile, int32_t pixels);
+
+/* The tiled kernel for these numbers, or NULL. */
+static depthwise_function find_tiled(const mslite_convolution *g) {
+  const int64_t kernel = g->width.kernel, stride = g->width.stride;
+  if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
+  if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
+  if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
+  return NULL;
+}
+
+/* One output row; x is the image, all pointers at the part's first channel. */
+static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const float *x,
+                      int64_t oy, float *y) {
+  int64_t top, bottom;
+  mslite_window_taps(&g->height, oy, &top, &bottom);
+  tile->rows = (int32_t)(bottom - top);
+  tile->w += top * g->width.kernel * tile->w_step;
+  int64_t ox = 0;
+  /* Tiles of nearly equal width. */
+  for (int64_t tiles = (g->width.output + DEPTHWISE_TILE - 1) / DEPTHWISE_TILE; tiles > 0; --tiles) {
+    const int64_t pixels = (g->width.output - ox + tiles - 1) / tiles;
+    const int64_t columns = (pixels - 1) * g->width.stride + g->width.kernel;
+    const int64_t ix = ox * g->width.stride - g->width.pad_before;
+    for (int32_t ky = 0; ky < tile->rows; ++ky) {
+      const int64_t iy = oy * g->height.stride - g->height.pad_before + (top + ky) * g->height.dilation;
+      const float *row = x + (iy * g->width.input + ix) * g->group;
+      for (int64_t j = 0; j < columns; ++j) {
+        tile->x[ky][j] = ix + j >= 0 && ix + j < g->width.input ? row + j * g->group : zeros;
+      }
+    }
+    tile->y = y + ox * g->group;
+    function(tile, (int32_t)pixels);
+    ox += pixels;
+  }
+}
+
+/* The same for any kernel, pixel by pixel. */
+static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const float *x, int64_t oy, float *y) {
+  int64_t top, bottom, left, right;
+  mslite_window_taps(&g->height, oy, &top, &bottom);
+  for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->group) {
+    mslite_window_taps(&g->width, ox, &left, &right);
+    for (int64_t c = 0; c < tile->channels; c += SIMD_WIDTH) {
+      const int32_t lanes = tile->channels - c < SIMD_WIDTH ? (int32_t)(tile->channels - c) : SIMD_WIDTH;
+      simd_f32 sum = tile->bias == NULL ? simd_set(0.0f) : load_lanes(tile->bias + c, lanes);
+      for (int64_t ky = top; ky < bottom; ++ky) {
+        const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+        for (int64_t kx = left; kx < right; ++kx) {
+          const int64_t ix = ox * g->width.stride - g->width.pad_before + kx * g->width.dilation;
+          const simd_f32 pixel = load_lanes(x + (iy * g->width.input + ix) * g->group + c, lanes);
+          sum = simd_fma(pixel, simd_load(tile->w + (ky * g->width.kernel + kx) * tile->w_step + c), sum);
+        }
+      }
+      store_lanes(y + c, simd_fused_activation(g->activation, sum), lanes);
+    }
+  }
+}
+
+static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const depthwise_derived *numbers = run->derived;
+  const mslite_convolution *g = &numbers->geometry;
+  const int64_t channel = part % numbers->channel_blocks * numbers->channel_block;
+  const int64_t first = part / numbers->channel_blocks * numbers->row_block, rows = g->batch * g->height.output;
+  const depthwise_function function = find_tiled(g);
+  depthwise_tile tile;
+  tile.w_step = numbers->weight_step;
+  tile.bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL;
+  tile.y_step = g->group;
+  tile.channels = channel + numbers->channel_block < g->group ? numbers->channel_block : g->group - channel;
+  tile.activation = g->activation;
+  for (int64_t row = first; row < first + numbers->row_block && row < rows; ++row) {
+    const int64_t image = row / g->height.output, oy = row % g->height.output;
+    const float *x =
+        (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
+    float *y = (float *)run->outputs[0] + row * g->width.output * g->group + channel;
+    tile.w = (const float *)run->inputs[1] + channel;
+    if (function != NULL) {
+      tiled_row(g, function, &tile, x, oy, y);
+    } else {
+      plain_row(g, &tile, x, oy, y);
+    }
+  }
+}
+
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_f32) = {
+    .name = MSLITE_ISA_STRING(depthwise_f32),
+    .op = MSLITE_OP_Conv2DFusion,
+    .isa = MSLITE_THIS_ISA,
+    .derived_size = sizeof(depthwise_derived),
+    .support = depthwise_support,
+    .prepare = depthwise_prepare,
+    .pack_size = depthwise_pack_size,
+    .pack = depthwise_pack,
+    .run = depthwise_run,
+};
