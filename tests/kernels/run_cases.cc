@@ -1,0 +1,191 @@
+// Runs the kernel cases that export_cases.py wrote, on every kernel that this machine has: the kernel tests for machines
+// without Python. Prints each failure and a closing line; exits with 1 when something failed or nothing ran.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/unpack.h"
+#include "plan/single_node.h"
+#include "schema/ops_generated.h"
+
+namespace {
+
+using mslite::Outcome;
+using mslite::SingleInput;
+using mslite::SingleNode;
+
+struct TensorData {
+  mslite_tensor tensor{};
+  bool constant = false;
+  std::vector<uint64_t> storage;  // aligned for every element type
+  size_t bytes = 0;
+};
+
+struct Case {
+  std::string name;
+  std::vector<uint64_t> primitive;
+  size_t primitive_bytes = 0;
+  double tolerance = 0;
+  std::vector<TensorData> inputs;
+  std::vector<TensorData> outputs;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::vector<char> data) : data_(std::move(data)) {}
+
+  int64_t Number() { return Take<int64_t>(); }
+  double Real() { return Take<double>(); }
+
+  size_t Bytes(std::vector<uint64_t> *storage) {
+    const auto size = static_cast<size_t>(Number());
+    storage->assign(size / 8 + 1, 0);
+    std::memcpy(storage->data(), Skip(size), size);
+    return size;
+  }
+
+  std::string Text() {
+    const auto size = static_cast<size_t>(Number());
+    return {Skip(size), size};
+  }
+
+  const char *Skip(size_t size) {
+    if (size > data_.size() - at_) {
+      std::fprintf(stderr, "the case file ends early\n");
+      std::exit(1);
+    }
+    const char *here = data_.data() + at_;
+    at_ += size;
+    return here;
+  }
+
+ private:
+  template <typename T>
+  T Take() {
+    T value;
+    std::memcpy(&value, Skip(sizeof value), sizeof value);
+    return value;
+  }
+
+  std::vector<char> data_;
+  size_t at_ = 0;
+};
+
+TensorData ReadTensor(Reader *reader) {
+  TensorData data;
+  data.tensor = mslite::UnknownTensor();
+  data.tensor.type = static_cast<int32_t>(reader->Number());
+  data.tensor.rank = static_cast<int32_t>(reader->Number());
+  for (int32_t i = 0; i < data.tensor.rank; ++i) data.tensor.dims[i] = reader->Number();
+  data.constant = reader->Number() != 0;
+  data.bytes = reader->Bytes(&data.storage);
+  return data;
+}
+
+Case ReadCase(Reader *reader) {
+  Case found;
+  found.name = reader->Text();
+  found.primitive_bytes = reader->Bytes(&found.primitive);
+  found.tolerance = reader->Real();
+  for (int64_t i = reader->Number(); i > 0; --i) found.inputs.push_back(ReadTensor(reader));
+  for (int64_t i = reader->Number(); i > 0; --i) found.outputs.push_back(ReadTensor(reader));
+  return found;
+}
+
+template <typename T>
+std::string CompareFloats(const void *got, const TensorData &wanted, double tolerance) {
+  const auto *a = static_cast<const T *>(got);
+  const auto *b = reinterpret_cast<const T *>(wanted.storage.data());
+  const size_t count = wanted.bytes / sizeof(T);
+  double largest = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (std::isfinite(b[i])) largest = std::max(largest, static_cast<double>(std::fabs(b[i])));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+    const double error = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (!same && !(error <= tolerance * largest)) {
+      return "element " + std::to_string(i) + " is " + std::to_string(a[i]) + " instead of " + std::to_string(b[i]);
+    }
+  }
+  return "";
+}
+
+std::string Compare(const SingleNode &node, size_t index, const TensorData &wanted, double tolerance) {
+  const mslite_tensor &got = node.outputs()[index];
+  if (got.type != wanted.tensor.type || got.rank != wanted.tensor.rank ||
+      !std::equal(got.dims, got.dims + got.rank, wanted.tensor.dims)) {
+    return "output " + std::to_string(index) + " has another type or shape";
+  }
+  const void *data = node.output_data(index);
+  if (got.type == MSLITE_FLOAT32) return CompareFloats<float>(data, wanted, tolerance);
+  if (got.type == MSLITE_FLOAT64) return CompareFloats<double>(data, wanted, tolerance);
+  // float16 and complex results are compared by the Python tests; here their kernels only have to be the same as ever.
+  if (got.type == MSLITE_FLOAT16 || got.type == MSLITE_COMPLEX64) return "";
+  return std::memcmp(data, wanted.storage.data(), wanted.bytes) == 0 ? "" : "other bytes than the reference";
+}
+
+// Runs one kernel on one case; "" when all is well. `ran` tells whether the kernel takes the case.
+std::string RunKernel(const Case &test, const void *params, const mslite_kernel *kernel, bool *ran) {
+  std::vector<SingleInput> inputs;
+  for (const TensorData &data : test.inputs) {
+    SingleInput input{data.tensor, data.constant};
+    input.tensor.data = data.storage.data();
+    mslite::FillKnown(&input.tensor);
+    inputs.push_back(input);
+  }
+  SingleNode node(kernel->op, params, inputs, static_cast<int32_t>(test.outputs.size()));
+  Outcome outcome = node.Prepare(mslite::DetectedIsas(), kernel);
+  if (outcome.status == MSLITE_ERROR_UNSUPPORTED) return "";
+  *ran = true;
+  for (const mslite::RunOptions &options : {mslite::RunOptions{1, 0, false}, mslite::RunOptions{3, 12, false}}) {
+    if (outcome.ok()) outcome = node.RunGuarded(options);
+    if (!outcome.ok()) return outcome.message;
+    for (size_t i = 0; i < test.outputs.size(); ++i) {
+      const std::string problem = Compare(node, i, test.outputs[i], test.tolerance);
+      if (!problem.empty()) return problem;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  std::ifstream file(argc > 1 ? argv[1] : "", std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Reader reader(std::move(bytes));
+  if (std::string(reader.Skip(8), 8) != "MSLCASES") {
+    std::fprintf(stderr, "usage: run_cases FILE, written by tests.kernels.export_cases\n");
+    return 2;
+  }
+  int passed = 0;
+  int failed = 0;
+  std::set<std::string> isas;
+  for (int64_t cases = reader.Number(); cases > 0; --cases) {
+    const Case test = ReadCase(&reader);
+    mslite::unpack::Arena arena;
+    int32_t op = 0;
+    const auto *primitive = flatbuffers::GetRoot<mslite::schema::Primitive>(test.primitive.data());
+    const void *params = mslite::unpack::UnpackPrimitive(*primitive, arena, &op);
+    for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+      if (mslite_kernels[i]->op != op || !mslite::DetectedIsas().Has(mslite_kernels[i]->isa)) continue;
+      bool ran = false;
+      const std::string problem = RunKernel(test, params, mslite_kernels[i], &ran);
+      if (!ran && problem.empty()) continue;
+      isas.insert(mslite::IsaName(mslite_kernels[i]->isa));
+      problem.empty() ? ++passed : ++failed;
+      if (!problem.empty()) std::printf("%s on %s: %s\n", mslite_kernels[i]->name, test.name.c_str(), problem.c_str());
+    }
+  }
+  std::printf("instruction sets:");
+  for (const std::string &isa : isas) std::printf(" %s", isa.c_str());
+  std::printf("\n%d passed, %d failed\n", passed, failed);
+  return failed == 0 && passed > 0 ? 0 : 1;
+}
