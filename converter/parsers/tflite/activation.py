@@ -1,0 +1,70 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.activation import Activation, LogSoftmax, PReLUFusion, Softmax
+from mslite.converter.mindir.ops.arithmetic import AddFusion, Minimum, MulFusion
+from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.mindir.ops.unary import Clip
+
+from .call import Call
+from .registry import tflite_operator
+
+_FLOAT_MAX = float(np.finfo(np.float32).max)
+
+_FUNCTIONS = {
+    "RELU": Activation(activation_type=ActivationType.RELU, max_val=_FLOAT_MAX),
+    "RELU6": Activation(activation_type=ActivationType.RELU6, max_val=6.0),
+    "RELU_N1_TO_1": Clip(min=-1.0, max=1.0),
+    "RELU_0_TO_1": Clip(min=0.0, max=1.0),
+    "TANH": Activation(activation_type=ActivationType.TANH),
+    "LOGISTIC": Activation(activation_type=ActivationType.SIGMOID),
+    "HARD_SWISH": Activation(activation_type=ActivationType.HSWISH),
+    "ELU": Activation(activation_type=ActivationType.ELU, alpha=1.0),
+    "LOG_SOFTMAX": LogSoftmax(axis=-1),
+}
+
+
+@tflite_operator(*_FUNCTIONS)
+def function(call: Call) -> Value:
+    return call.emit(_FUNCTIONS[call.node.name], call.input(0))
+
+
+@tflite_operator("LEAKY_RELU")
+def leaky_relu(call: Call) -> Value:
+    op = Activation(activation_type=ActivationType.LEAKY_RELU, alpha=call.options.real("alpha"))
+    return call.emit(op, call.input(0))
+
+
+@tflite_operator("GELU")
+def gelu(call: Call) -> Value:
+    approximate = bool(call.options.integer("approximate"))
+    return call.emit(Activation(activation_type=ActivationType.GELU, approximate=approximate), call.input(0))
+
+
+@tflite_operator("SOFTMAX")
+def softmax(call: Call) -> Value:
+    """softmax(beta * x) over the last dimension."""
+    x, beta = call.input(0), call.options.real("beta")
+    if beta != 1.0 and call.is_float():
+        x = call.emit(MulFusion(), x, call.const(beta, np.float32))
+    return call.emit(Softmax(axis=(-1,)), x)
+
+
+@tflite_operator("PRELU")
+def prelu(call: Call) -> Value:
+    """A slope per channel is PReLUFusion; one that varies over space is relu(x) + slope * min(x, 0)."""
+    x, slope = call.input(0), call.weight(1)
+    shape = call.shape(1)
+    if slope.data is not None and slope.data.size == (shape[-1] if shape else 1):
+        flat = call.importer.derived(slope, "flat", slope.data.reshape(-1))
+        flat.quant = slope.quant
+        return call.emit(PReLUFusion(channel_shared=flat.data is not None and flat.data.size == 1), x, flat)
+    if not call.is_float():
+        raise call.block("the slope is not one number per channel", "Share the slope over the spatial dimensions")
+    positive = call.emit(Activation(activation_type=ActivationType.RELU), x)
+    negative = call.emit(Minimum(), x, call.const(0.0, np.float32))
+    return call.emit(AddFusion(), positive, call.emit(MulFusion(), negative, slope))

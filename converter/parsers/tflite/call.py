@@ -1,0 +1,196 @@
+"""One foreign node as its converter sees it: options, inputs, what is known of them, and emitting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Shape, Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.activation import Activation
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
+from mslite.converter.mindir.ops.unary import Cast, Clip
+
+from .model import SourceOperator, SourceTensor
+
+if TYPE_CHECKING:
+    from .importer import GraphImporter
+
+_BROKEN = "The model breaks TensorFlow Lite's rules; export it again"
+_NONE, _RELU, _RELU_N1_TO_1, _RELU6, _TANH = range(5)
+
+
+class Blocked(Exception):
+    """Raised by a converter for a node that it cannot express."""
+
+    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+        self.attribute = attribute
+
+
+class Call:
+    """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
+
+    def __init__(self, importer: GraphImporter, node: SourceOperator, name: str) -> None:
+        self.importer = importer
+        self.node = node
+        self.name = name
+        self.options = node.options
+
+    def block(self, reason: str, remedy: str = _BROKEN, attribute: str = "") -> Blocked:
+        """What a converter raises: `raise call.block(...)`."""
+        return Blocked(reason, remedy, attribute)
+
+    def blocker(self, blocked: Blocked) -> Blocker:
+        return Blocker(self.name, self.node.name, blocked.reason, blocked.remedy, blocked.attribute)
+
+    # ---- operands ----
+
+    @property
+    def input_count(self) -> int:
+        return len(self.node.inputs)
+
+    def has_input(self, index: int) -> bool:
+        return index < len(self.node.inputs) and self.node.inputs[index] >= 0
+
+    def source(self, index: int) -> SourceTensor:
+        """The source's record of an input that must be there."""
+        if not self.has_input(index):
+            raise self.block(f"input {index} is missing")
+        return self.importer.source.tensors[self.node.inputs[index]]
+
+    def output(self, index: int = 0) -> SourceTensor:
+        """The source's record of an output."""
+        if index >= len(self.node.outputs):
+            raise self.block(f"output {index} is missing")
+        return self.importer.source.tensors[self.node.outputs[index]]
+
+    def input(self, index: int) -> Value:
+        """An input that must be there."""
+        self.source(index)
+        return self.importer.lookup(self.node.inputs[index])
+
+    def optional(self, index: int) -> Value | None:
+        return self.input(index) if self.has_input(index) else None
+
+    def inputs(self) -> list[Value]:
+        """All inputs of a variadic operator (at least one)."""
+        if not self.node.inputs:
+            raise self.block("it has no input")
+        return [self.input(index) for index in range(len(self.node.inputs))]
+
+    def weight(self, index: int) -> Value:
+        """An input whose contents are real numbers: 8-bit weights of an operator that computes in float are decoded."""
+        value = self.input(index)
+        return self.importer.decoded(value) if self.is_float() else value
+
+    def optional_weight(self, index: int) -> Value | None:
+        return self.weight(index) if self.has_input(index) else None
+
+    def is_float(self) -> bool:
+        return self.output().dtype in (DataType.FLOAT32, DataType.FLOAT16)
+
+    def shape(self, index: int) -> Shape:
+        """The dimensions that the source states for an input."""
+        return self.source(index).shape
+
+    def rank(self, index: int) -> int:
+        return len(self.source(index).shape)
+
+    def constant(self, index: int) -> Array | None:
+        """The contents of input `index` when it is there and constant."""
+        value = self.optional(index)
+        return None if value is None else value.data
+
+    def integers(self, index: int, what: str) -> tuple[int, ...]:
+        """The contents of an integer input that has to be known when converting."""
+        array = self.constant(index)
+        if array is None:
+            raise self.block(f"{what} (input {index}) are computed at run time", "Export the model with fixed values")
+        if array.dtype.kind not in "iu" or array.size > 4096:
+            raise self.block(f"input {index} is not a short list of integers")
+        return tuple(int(item) for item in array.ravel())
+
+    def int32(self, index: int) -> Value:
+        """An integer input as int32."""
+        return self.as_type(self.input(index), DataType.INT32)
+
+    def axis(self, axis: int, rank: int, attribute: str = "axis") -> int:
+        """`axis` counted from the front."""
+        if not -rank <= axis < rank:
+            raise self.block(f"{axis} is outside of {rank} dimensions", attribute=attribute)
+        return axis + rank if axis < 0 else axis
+
+    # ---- options that many operators share ----
+
+    def pad_mode(self) -> PadMode:
+        padding = self.options.integer("padding")
+        if padding not in (0, 1):
+            raise self.block(f"padding {padding} is unknown", attribute="padding")
+        return PadMode.SAME if padding == 0 else PadMode.VALID
+
+    def fused(self) -> tuple[ActivationType, Callable[[Value], Value]]:
+        """The fused activation: what the operator itself can take, and what has to follow it."""
+        code = self.options.integer("activation")
+        if code == _NONE:
+            return ActivationType.NO_ACTIVATION, lambda value: value
+        if code == _RELU:
+            return ActivationType.RELU, lambda value: value
+        if code == _RELU6:
+            return ActivationType.RELU6, lambda value: value
+        if code == _TANH:
+            tanh = Activation(activation_type=ActivationType.TANH)
+            return ActivationType.NO_ACTIVATION, lambda value: self.emit(tanh, value)
+        if code == _RELU_N1_TO_1:
+            return ActivationType.NO_ACTIVATION, lambda value: self.emit(Clip(min=-1.0, max=1.0), value)
+        raise self.block(
+            f"the fused activation {code} is not supported", "Use RELU, RELU6 or TANH", "fused_activation_function"
+        )
+
+    def activated(self, value: Value) -> Value:
+        """`value` behind the fused activation, for operators that cannot take one."""
+        activation, follow = self.fused()
+        if activation is not ActivationType.NO_ACTIVATION:
+            return self.emit(Activation(activation_type=activation), value)
+        return follow(value)
+
+    # ---- emitting ----
+
+    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
+        """A constant; equal small constants of a graph are one value."""
+        return self.importer.constant(np.asarray(data, dtype), self.name)
+
+    def ints(self, data: Sequence[int] | int) -> Value:
+        """An int32 constant: axes, shapes, permutations."""
+        return self.const(data, np.int32)
+
+    def emit(self, op: Operator, *inputs: Value) -> Value:
+        """Adds a node with one output."""
+        return self.importer.emit(op, inputs, 1, self)[0]
+
+    def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
+        """Adds a node with several outputs."""
+        return self.importer.emit(op, inputs, outputs, self)
+
+    def as_type(self, value: Value, dtype: DataType) -> Value:
+        """`value` with elements of another type; constants are converted at once."""
+        if value.dtype is dtype:
+            return value
+        if value.data is not None:
+            return self.importer.converted(value, dtype)
+        result = self.emit(Cast(), value, self.ints(int(dtype)))
+        result.dtype = dtype
+        return result
+
+    def as_declared(self, value: Value, index: int = 0) -> Value:
+        """An int32 result with the integer type that the source declares for the output."""
+        if self.output(index).dtype is not DataType.INT64:
+            return value
+        value.dtype = DataType.INT32
+        return self.as_type(value, DataType.INT64)

@@ -1,0 +1,124 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
+from mslite.converter.mindir.ops.enums import Format, PadMode
+from mslite.converter.mindir.ops.rearrange import Transpose
+
+from .call import Call
+from .registry import tflite_operator
+
+
+def _strides(call: Call, first: str = "stride") -> tuple[int, int]:
+    pair = call.options.integer(f"{first}_h"), call.options.integer(f"{first}_w")
+    if min(pair) < 1:
+        raise call.block(f"{first} {pair} is not positive", attribute=first)
+    return pair
+
+
+def _rank_4(call: Call, *indices: int) -> None:
+    for index in indices:
+        if call.rank(index) != 4:
+            raise call.block(f"input {index} has {call.rank(index)} dimensions, not 4")
+
+
+def _permuted(call: Call, weight: Value, perm: tuple[int, ...]) -> Value:
+    if weight.data is None:
+        return call.emit(Transpose(), weight, call.ints(perm))
+    value = call.importer.derived(weight, "permuted", weight.data.transpose(perm))
+    value.quant = weight.quant
+    return value
+
+
+def _with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, weight: Value, index: int) -> Value:
+    bias = call.optional_weight(index)
+    return call.emit(op, x, weight, *([] if bias is None else [bias]))
+
+
+@tflite_operator("CONV_2D")
+def convolution(call: Call) -> Value:
+    """The weight is [out, kh, kw, in / group] on both sides; the group follows from the channels."""
+    _rank_4(call, 0, 1)
+    out, height, width, depth = call.shape(1)
+    channels = call.shape(0)[3]
+    if depth < 1 or channels % depth or out % (channels // depth or 1):
+        raise call.block(f"{channels} input channels do not fit a weight of {call.shape(1)}")
+    activation, follow = call.fused()
+    op = Conv2DFusion(
+        format=Format.NHWC,
+        kernel_size=(height, width),
+        stride=_strides(call),
+        dilation=_strides(call, "dilation"),
+        pad_mode=call.pad_mode(),
+        pad_list=(0, 0, 0, 0),
+        mode=1,
+        group=channels // depth,
+        in_channel=channels,
+        out_channel=out,
+        activation_type=activation,
+    )
+    return follow(_with_bias(call, op, call.input(0), call.weight(1), 2))
+
+
+@tflite_operator("DEPTHWISE_CONV_2D")
+def depthwise(call: Call) -> Value:
+    """The weight [1, kh, kw, out] becomes [out, kh, kw, 1]; channel c feeds outputs c * multiplier and following."""
+    _rank_4(call, 0, 1)
+    _, height, width, out = call.shape(1)
+    channels = call.shape(0)[3]
+    if channels < 1 or out % channels or call.shape(1)[0] != 1:
+        raise call.block(f"{channels} input channels do not fit a weight of {call.shape(1)}")
+    activation, follow = call.fused()
+    op = Conv2DFusion(
+        format=Format.NHWC,
+        kernel_size=(height, width),
+        stride=_strides(call),
+        dilation=_strides(call, "dilation"),
+        pad_mode=call.pad_mode(),
+        pad_list=(0, 0, 0, 0),
+        mode=1,
+        group=channels,
+        in_channel=channels,
+        out_channel=out,
+        activation_type=activation,
+    )
+    return follow(_with_bias(call, op, call.input(0), _permuted(call, call.weight(1), (3, 1, 2, 0)), 2))
+
+
+@tflite_operator("TRANSPOSE_CONV")
+def transposed(call: Call) -> Value:
+    """Inputs output_shape, weight [out, kh, kw, in], x, [bias]; the pads follow from the output shape."""
+    _rank_4(call, 1, 2)
+    size = call.integers(0, "the output size")
+    out, height, width, depth = call.shape(1)
+    x_shape = call.shape(2)
+    if len(size) != 4 or depth != x_shape[3] or min(size[1:3]) < 1:
+        raise call.block(f"the output shape {size}, the weight {call.shape(1)} and the input {x_shape} do not fit")
+    stride, padded = _strides(call), call.pad_mode() is PadMode.SAME
+    pads: list[int] = []
+    extra = []
+    for axis, kernel in ((0, height), (1, width)):
+        full = (x_shape[1 + axis] - 1) * stride[axis] + kernel
+        total = max(full - size[1 + axis], 0) if padded else 0
+        pads += [total // 2, total - total // 2]
+        extra.append(size[1 + axis] - (full - total))
+    if min(extra) < 0 or any(e >= s for e, s in zip(extra, stride, strict=True)):
+        raise call.block(f"the output size {size[1:3]} does not follow from the input {x_shape[1:3]}")
+    activation, follow = call.fused()
+    op = Conv2dTransposeFusion(
+        format=Format.NHWC,
+        kernel_size=(height, width),
+        stride=stride,
+        dilation=(1, 1),
+        pad_mode=PadMode.PAD,
+        pad_list=tuple(pads),
+        mode=1,
+        group=1,
+        in_channel=depth,
+        out_channel=out,
+        activation_type=activation,
+        output_paddings=tuple(extra),
+    )
+    return follow(_with_bias(call, op, call.input(2), _permuted(call, call.weight(1), (3, 1, 2, 0)), 3))

@@ -1,0 +1,31 @@
+"""Tensors made from little, and changes of element type."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.creation import Fill, Range
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
+
+from .call import Call
+from .registry import tflite_operator
+
+
+@tflite_operator("FILL")
+def fill(call: Call) -> Value:
+    """Source order dims, value."""
+    return call.emit(Fill(), call.input(1), call.int32(0))
+
+
+@tflite_operator("RANGE")
+def number_range(call: Call) -> Value:
+    start, limit, delta = (call.input(index) for index in range(3))
+    return call.emit(Range(d_type=int(start.dtype), delta=1), start, limit, delta)
+
+
+@tflite_operator("CAST")
+def cast(call: Call) -> Value:
+    dtype = call.output().dtype
+    if dtype is DataType.STRING:
+        raise call.block("it makes strings", "Move text processing out of the model")
+    return call.emit(Cast(), call.input(0), call.ints(int(dtype)))

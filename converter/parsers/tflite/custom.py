@@ -1,0 +1,95 @@
+"""Custom operators that MindIR has a primitive for. Their options are FlexBuffers maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flatbuffers import flexbuffers
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.audio import AudioSpectrogram, Mfcc
+from mslite.converter.mindir.ops.detection import DetectionPostProcess
+from mslite.converter.mindir.ops.enums import Format
+
+from .call import Call
+from .registry import tflite_operator
+
+_MISSING = object()
+
+
+class _Map:
+    """The options, read one number at a time: the buffer is untrusted and is never unfolded as a whole."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        try:
+            self._map = flexbuffers.GetRoot(bytearray(call.node.custom_options)).AsMap
+            self._keys = {str(key.AsKey): index for index, key in enumerate(self._map.Keys) if index < 256}
+        except Exception as error:  # the reader fails in many ways on damaged bytes
+            raise call.block(f"its options cannot be read: {type(error).__name__}") from None
+
+    def get(self, name: str, kind: Callable[[Any], Any], default: Any = _MISSING) -> Any:
+        if name not in self._keys:
+            if default is _MISSING:
+                raise self._call.block("is missing", attribute=name)
+            return default
+        try:
+            return kind(self._map.Values[self._keys[name]])
+        except Exception as error:
+            raise self._call.block(f"cannot be read: {type(error).__name__}", attribute=name) from None
+
+
+def _integer(item: Any) -> int:
+    return int(item.AsInt)
+
+
+def _real(item: Any) -> float:
+    return float(item.AsFloat)
+
+
+def _boolean(item: Any) -> bool:
+    return bool(item.AsBool)
+
+
+@tflite_operator("CUSTOM:TFLite_Detection_PostProcess")
+def detection_post_process(call: Call) -> tuple[Value, ...]:
+    """Boxes, class scores and anchors become boxes, classes, scores and their number."""
+    options = _Map(call)
+    op = DetectionPostProcess(
+        format=Format.NHWC,
+        input_size=call.shape(0)[1] if call.rank(0) > 1 else 0,
+        scale=tuple(options.get(f"{axis}_scale", _real) for axis in "yxhw"),
+        nms_iou_threshold=options.get("nms_iou_threshold", _real),
+        nms_score_threshold=options.get("nms_score_threshold", _real),
+        max_detections=options.get("max_detections", _integer),
+        detections_per_class=options.get("detections_per_class", _integer, 100),
+        max_classes_per_detection=options.get("max_classes_per_detection", _integer),
+        num_classes=options.get("num_classes", _integer),
+        use_regular_nms=options.get("use_regular_nms", _boolean, False),
+        out_quantized=options.get("_output_quantized", _boolean, False),
+    )
+    return call.emit_many(op, [call.input(0), call.input(1), call.weight(2)], 4)
+
+
+@tflite_operator("CUSTOM:AudioSpectrogram")
+def audio_spectrogram(call: Call) -> Value:
+    options = _Map(call)
+    op = AudioSpectrogram(
+        window_size=options.get("window_size", _integer),
+        stride=options.get("stride", _integer),
+        mag_square=options.get("magnitude_squared", _boolean),
+    )
+    return call.emit(op, call.input(0))
+
+
+@tflite_operator("CUSTOM:Mfcc")
+def mfcc(call: Call) -> Value:
+    options = _Map(call)
+    op = Mfcc(
+        freq_upper_limit=options.get("upper_frequency_limit", _real),
+        freq_lower_limit=options.get("lower_frequency_limit", _real),
+        filter_bank_channel_num=options.get("filterbank_channel_count", _integer),
+        dct_coeff_num=options.get("dct_coefficient_count", _integer),
+    )
+    return call.emit(op, call.input(0), call.input(1))

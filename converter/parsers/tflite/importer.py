@@ -1,0 +1,264 @@
+"""Walks a source graph in order and builds the MindIR graph: values, constants, names, blockers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.flatbuffer import FlatBufferError
+from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.tables import QuantParam
+
+from .call import Blocked, Call
+from .model import SourceGraph, SourceModel, SourceTensor
+from .registry import CONVERTERS
+
+_SMALL_BYTES = 4096
+"""Constants up to this size that are equal become one value."""
+
+
+class Names:
+    """A set of names in which every name is taken once."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
+
+    def unique(self, wish: str) -> str:
+        """`wish`, or `wish_1`, `wish_2`, ... when it is taken."""
+        name = wish
+        while name in self._taken:
+            self._numbers[wish] = self._numbers.get(wish, 0) + 1
+            name = f"{wish}_{self._numbers[wish]}"
+        self._taken.add(name)
+        return name
+
+
+@dataclass
+class Session:
+    """What all graphs of one conversion share."""
+
+    model: SourceModel
+    graphs: list[Graph] = field(default_factory=list)
+    blockers: list[Blocker] = field(default_factory=list)
+    nodes: Names = field(default_factory=Names)
+    values: Names = field(default_factory=Names)
+
+
+def quant_params(tensor: SourceTensor) -> tuple[QuantParam, ...]:
+    """The quantisation records of a tensor; those of unsigned ones speak of the value minus 128."""
+    quantization = tensor.quantization
+    if quantization is None or tensor.dtype not in (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.INT32):
+        return ()
+    shift = 128 if tensor.dtype is DataType.UINT8 else 0
+    bits = 8 * numpy_type(tensor.dtype).itemsize
+    return tuple(
+        QuantParam(scale=scale, zeroPoint=point - shift, numBits=bits, dstDtype=int(tensor.dtype))
+        for scale, point in zip(quantization.scales, quantization.zero_points, strict=True)
+    )
+
+
+def is_shifted(tensor: SourceTensor) -> bool:
+    """True for quantised unsigned bytes, which MindIR stores as signed ones."""
+    return tensor.dtype is DataType.UINT8 and tensor.quantization is not None
+
+
+class GraphImporter:
+    """Turns one source graph into a Graph."""
+
+    def __init__(self, session: Session, number: int) -> None:
+        self.session = session
+        self.source: SourceGraph = session.model.graphs[number]
+        self.graph = Graph("main_graph" if number == 0 else self.source.name)
+        self._values: dict[int, Value] = {}
+        self._tensors: dict[int, SourceTensor] = {}
+        self._derived: dict[tuple[int, str], Value] = {}
+        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._produced = {index for node in self.source.operators for index in node.outputs}
+        # Inputs and outputs come first: they keep their names, by which users know them.
+        order = dict.fromkeys([*self.source.inputs, *self.source.outputs, *range(len(self.source.tensors))])
+        self._names = {index: session.values.unique(self.source.tensors[index].name) for index in order}
+
+    def run(self) -> Graph:
+        """Imports everything. Blockers are collected in the session. Raises FlatBufferError for a damaged graph."""
+        for index in self.source.inputs:
+            self._input(index)
+        for number, node in enumerate(self.source.operators):
+            self._import_node(number, Call(self, node, self._node_name(number)))
+        for index in self.source.outputs:
+            self.graph.outputs.append(self._output(index))
+        return self.graph
+
+    def _node_name(self, number: int) -> str:
+        node = self.source.operators[number]
+        if node.outputs:
+            return self.session.nodes.unique(self._names[node.outputs[0]])
+        return self.session.nodes.unique(f"{node.name}-{number}")
+
+    def _input(self, index: int) -> None:
+        tensor = self.source.tensors[index]
+        if index in self._values or index in self._produced or tensor.data is not None:
+            raise FlatBufferError(f"the graph input '{tensor.name}' is there twice, is produced or is a constant")
+        self._check_type(tensor)
+        name = self._names[index]
+        value = Value(name, tensor.dtype, tensor.shape, format=_format(tensor), quant=quant_params(tensor))
+        self.graph.inputs.append(value)
+        if is_shifted(tensor):
+            cast = QuantDTypeCast(src_t=DataType.UINT8, dst_t=DataType.INT8)
+            (value,) = self.emit(cast, (value,), 1, None)
+            value.dtype, value.quant = DataType.INT8, quant_params(tensor)
+        self._bind(index, value)
+
+    def _output(self, index: int) -> Value:
+        tensor = self.source.tensors[index]
+        value = self.lookup(index)
+        if is_shifted(tensor) and value.dtype is DataType.INT8:
+            value.name = self.session.values.unique(f"{tensor.name}/int8")
+            cast = QuantDTypeCast(src_t=DataType.INT8, dst_t=DataType.UINT8)
+            (value,) = self.emit(cast, (value,), 1, None)
+            value.dtype, value.quant = DataType.UINT8, quant_params(tensor)
+            value.name = self._names[index]
+        return value
+
+    def _check_type(self, tensor: SourceTensor) -> None:
+        if tensor.dtype in (DataType.UNKNOWN, DataType.BFLOAT16):
+            reason = f"tensors of type {tensor.type_name} are not supported"
+            raise Blocked(reason, "Export the model with another element type")
+        if tensor.is_sparse:
+            raise Blocked(f"the tensor '{tensor.name}' is stored sparse", "Export the model with dense weights")
+
+    def _import_node(self, number: int, call: Call) -> None:
+        first = len(self.graph.nodes)
+        try:
+            result = self._convert(call)
+        except Blocked as blocked:
+            self.session.blockers.append(call.blocker(blocked))
+            result = ()
+        results = (result,) if isinstance(result, Value) else tuple(result)
+        for position, index in enumerate(call.node.outputs):
+            tensor = self.source.tensors[index]
+            value = results[position] if position < len(results) else Value(self._names[index], tensor.dtype)
+            if id(value) not in self._tensors and value.producer is not None:
+                value.name = self._names[index]
+                value.quant = value.quant or quant_params(tensor)
+                if value.dtype is DataType.UNKNOWN:
+                    value.dtype = DataType.INT8 if is_shifted(tensor) else tensor.dtype
+            self._bind(index, value)
+        if results and results[0].producer in self.graph.nodes[first:]:
+            assert results[0].producer is not None
+            results[0].producer.name = call.name
+        quantized = any(value.quant and value.dtype is DataType.INT8 for value in results)
+        for node in self.graph.nodes[first:] if quantized else ():
+            node.quant_type = QuantType.QUANT_ALL
+
+    def _convert(self, call: Call) -> Value | Sequence[Value]:
+        converter = CONVERTERS.get(call.node.name)
+        if converter is None:
+            raise call.block("the operator is not supported", "Replace it in the model by other operators")
+        for index in call.node.outputs:
+            self._check_type(self.source.tensors[index])
+        return converter(call)
+
+    def _bind(self, index: int, value: Value) -> None:
+        if index in self._values:
+            raise FlatBufferError(f"the tensor '{self.source.tensors[index].name}' is produced twice")
+        self._values[index] = value
+        self._tensors.setdefault(id(value), self.source.tensors[index])
+
+    # ---- values ----
+
+    def lookup(self, index: int) -> Value:
+        """The value of a tensor that was produced, is an input or a constant."""
+        if index not in self._values:
+            self._bind(index, self._stored(self.source.tensors[index], index))
+        return self._values[index]
+
+    def _stored(self, tensor: SourceTensor, index: int) -> Value:
+        if index in self._produced:
+            raise FlatBufferError(f"the tensor '{tensor.name}' is read before it is produced")
+        self._check_type(tensor)
+        name = self._names[index]
+        if tensor.dtype is DataType.STRING:
+            return Value(name, tensor.dtype, tensor.shape, raw=tensor.data if tensor.data is not None else b"")
+        array = tensor.array()
+        if array is None and (tensor.is_variable or 0 in tensor.shape):
+            array = np.zeros(tensor.shape, numpy_type(tensor.dtype))
+        if array is None:
+            raise FlatBufferError(f"the tensor '{tensor.name}' is read, but nothing produces it")
+        if is_shifted(tensor):
+            array = (array.astype(np.int16) - 128).astype(np.int8)
+        value = make_constant(name, array, _format(tensor))
+        value.quant = quant_params(tensor)
+        return value
+
+    def tensor_of(self, value: Value) -> SourceTensor | None:
+        """The source tensor that a value stands for."""
+        return self._tensors.get(id(value))
+
+    def constant(self, array: Array, hint: str) -> Value:
+        """A constant of this graph; small equal ones are shared."""
+        if array.nbytes > _SMALL_BYTES:
+            return make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._pool:
+            self._pool[key] = make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
+        return self._pool[key]
+
+    def derived(self, value: Value, what: str, array: Array) -> Value:
+        """A constant made from the constant `value`, once per `what`."""
+        key = (id(value), what)
+        if key not in self._derived:
+            made = make_constant(self.session.values.unique(f"{value.name}/{what}"), array, Format.NHWC)
+            self._derived[key] = made
+        return self._derived[key]
+
+    def converted(self, value: Value, dtype: DataType) -> Value:
+        """A constant with elements of another type."""
+        return self.derived(value, dtype.name.lower(), value.array().astype(numpy_type(dtype)))
+
+    def decoded(self, value: Value) -> Value:
+        """A quantised or float16 constant as float32; anything else as it is."""
+        if value.data is None or value.dtype is DataType.FLOAT32:
+            return value
+        if value.dtype is DataType.FLOAT16:
+            return self.converted(value, DataType.FLOAT32)
+        if not value.quant:
+            return value
+        tensor = self.tensor_of(value)
+        axis = tensor.quantization.axis if tensor is not None and tensor.quantization is not None else 0
+        return self.derived(value, "float32", _dequantized(value, axis))
+
+    def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
+        """Adds a node; its outputs are typed by the pipeline later."""
+        base = call.name if call is not None else self.graph.name
+        source = f"{call.node.name} '{call.name}'" if call is not None else ""
+        name = self.session.nodes.unique(f"{base}/{op.name}")
+        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
+        values = tuple(Value(self.session.values.unique(wish), DataType.UNKNOWN, format=Format.NHWC) for wish in names)
+        self.graph.nodes.append(Node(op, name, tuple(inputs), values, source=source))
+        return values
+
+
+def _format(tensor: SourceTensor) -> Format:
+    return Format.NHWC if len(tensor.shape) == 4 else Format.NCHW
+
+
+def _dequantized(value: Value, axis: int) -> Array:
+    """scale * (q - zero point) of a constant, one record or one per index of `axis`. Raises FlatBufferError."""
+    array = value.array()
+    scales = np.array([record.scale for record in value.quant], np.float64)
+    points = np.array([record.zeroPoint for record in value.quant], np.float64)
+    if len(scales) > 1:
+        if not 0 <= axis < array.ndim or array.shape[axis] != len(scales):
+            raise FlatBufferError(f"tensor '{value.name}' has {len(scales)} scales for the shape {array.shape}")
+        shape = [-1 if index == axis else 1 for index in range(array.ndim)]
+        scales, points = scales.reshape(shape), points.reshape(shape)
+    result: Array = ((array.astype(np.float64) - points) * scales).astype(np.float32)
+    return result

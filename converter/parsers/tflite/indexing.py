@@ -1,0 +1,82 @@
+"""Picking and placing elements by index."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import indexing as ops
+from mslite.converter.mindir.ops.enums import LshProjectionType
+from mslite.converter.mindir.ops.sparse import SparseToDense
+from mslite.converter.mindir.ops.text import HashtableLookup, LshProjection, SkipGram
+
+from .call import Call
+from .registry import tflite_operator
+
+
+@tflite_operator("GATHER")
+def gather(call: Call) -> Value:
+    axis = call.axis(call.options.integer("axis"), call.rank(0))
+    batch = call.options.integer("batch_dims")
+    batch = batch + call.rank(1) if batch < 0 else batch
+    if batch == 0:
+        return call.emit(ops.Gather(), call.weight(0), call.int32(1), call.ints(axis))
+    if not 0 < batch <= min(axis, call.rank(1)):
+        raise call.block(f"{batch} batch dimensions do not fit axis {axis}", attribute="batch_dims")
+    return call.emit(ops.BatchGather(axis=axis, batch_dims=batch), call.weight(0), call.int32(1))
+
+
+@tflite_operator("EMBEDDING_LOOKUP")
+def embedding(call: Call) -> Value:
+    """Inputs ids, table."""
+    return call.emit(ops.Gather(), call.weight(1), call.int32(0), call.ints(0))
+
+
+@tflite_operator("GATHER_ND")
+def gather_nd(call: Call) -> Value:
+    return call.emit(ops.GatherNd(), call.input(0), call.int32(1))
+
+
+@tflite_operator("SCATTER_ND")
+def scatter_nd(call: Call) -> Value:
+    return call.emit(ops.ScatterNd(), call.int32(0), call.input(1), call.int32(2))
+
+
+@tflite_operator("ONE_HOT")
+def one_hot(call: Call) -> Value:
+    axis = call.axis(call.options.integer("axis"), call.rank(0) + 1)
+    return call.emit(ops.OneHot(axis=axis), call.int32(0), call.int32(1), call.input(2), call.input(3))
+
+
+@tflite_operator("UNIQUE")
+def unique(call: Call) -> tuple[Value, ...]:
+    values, index = call.emit_many(ops.Unique(), [call.input(0)], 2)
+    return values, call.as_declared(index, 1)
+
+
+@tflite_operator("SPARSE_TO_DENSE")
+def sparse_to_dense(call: Call) -> Value:
+    return call.emit(SparseToDense(), call.int32(0), call.int32(1), call.input(2), call.input(3))
+
+
+@tflite_operator("HASHTABLE_LOOKUP")
+def hashtable_lookup(call: Call) -> tuple[Value, ...]:
+    return call.emit_many(HashtableLookup(), [call.input(0), call.input(1), call.input(2)], 2)
+
+
+@tflite_operator("LSH_PROJECTION")
+def lsh_projection(call: Call) -> Value:
+    number = call.options.integer("type")
+    kinds = {1: LshProjectionType.SPARSE, 2: LshProjectionType.DENSE}
+    if number not in kinds:
+        raise call.block(f"type {number} is not supported", "Use SPARSE or DENSE", "type")
+    return call.emit(LshProjection(type=kinds[number]), *call.inputs())
+
+
+@tflite_operator("SKIP_GRAM")
+def skip_gram(call: Call) -> Value:
+    options = call.options
+    op = SkipGram(
+        include_all_grams=bool(options.integer("include_all_ngrams")),
+        max_skip_size=options.integer("max_skip_size"),
+        ngram_size=options.integer("ngram_size"),
+    )
+    return call.emit(op, call.input(0))

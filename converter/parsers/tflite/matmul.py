@@ -1,0 +1,38 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Reshape
+
+from .call import Call
+from .registry import tflite_operator
+
+
+@tflite_operator("FULLY_CONNECTED")
+def fully_connected(call: Call) -> Value:
+    """x is taken as [-1, in], unless keep_num_dims multiplies its last dimension only; the weight is [out, in]."""
+    if call.options.integer("weights_format"):
+        raise call.block("the weights are shuffled", "Export the model with the default format", "weights_format")
+    if call.rank(1) != 2:
+        raise call.block(f"the weight has {call.rank(1)} dimensions, not 2")
+    x, weight, bias = call.input(0), call.weight(1), call.optional_weight(2)
+    depth = call.shape(1)[1]
+    shape = call.shape(0)
+    activation, follow = call.fused()
+    operands = [weight] if bias is None else [weight, bias]
+    if call.options.integer("keep_num_dims") and len(shape) != 2:
+        if not shape or shape[-1] != depth:
+            raise call.block(f"the input {shape} does not fit a weight of {call.shape(1)}")
+        return follow(call.emit(MatMulFusion(transpose_b=True, activation_type=activation), x, *operands))
+    if len(shape) != 2 or shape[1] != depth:
+        x = call.emit(Reshape(), x, call.ints((-1, depth)))
+    op = FullConnection(has_bias=bias is not None, use_axis=True, axis=1, activation_type=activation)
+    return follow(call.emit(op, x, *operands))
+
+
+@tflite_operator("BATCH_MATMUL")
+def batch_matmul(call: Call) -> Value:
+    op = MatMulFusion(transpose_a=bool(call.options.integer("adj_x")), transpose_b=bool(call.options.integer("adj_y")))
+    return call.emit(op, call.weight(0), call.weight(1))

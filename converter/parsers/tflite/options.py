@@ -1,0 +1,125 @@
+"""The option tables of the builtin operators: field, slot and type as TensorFlow Lite's schema has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mslite.converter.mindir.flatbuffer import Table
+
+
+@dataclass(frozen=True)
+class Option:
+    """One field. Lists have no default: they are absent."""
+
+    slot: int
+    kind: str
+    default: float = 0
+
+
+def _fields(spec: str) -> dict[str, Option]:
+    """`name:type[=default]` per slot; `-` skips a slot."""
+    fields = {}
+    for slot, word in enumerate(spec.split()):
+        if word == "-":
+            continue
+        name, kind = word.split(":")
+        kind, _, default = kind.partition("=")
+        fields[name] = Option(slot, kind, float(default or 0) if kind == "float" else int(default or 0))
+    return fields
+
+
+_FUSED = _fields("activation:byte")
+_POOL = _fields("padding:byte stride_w:int stride_h:int filter_w:int filter_h:int activation:byte")
+_REDUCE = _fields("keep_dims:bool")
+_SEQUENCE = _fields("time_major:bool activation:byte")
+
+OPTIONS: dict[str, dict[str, Option]] = {
+    "ADD": _FUSED,
+    "ARG_MAX": _fields("output_type:byte"),
+    "ARG_MIN": _fields("output_type:byte"),
+    "AVERAGE_POOL_2D": _POOL,
+    "BATCH_MATMUL": _fields("adj_x:bool adj_y:bool"),
+    "BIDIRECTIONAL_SEQUENCE_RNN": _fields("time_major:bool activation:byte merge_outputs:bool"),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": _fields(
+        "activation:byte cell_clip:float projection_clip:float merge_outputs:bool time_major:bool=1"
+    ),
+    "CALL_ONCE": _fields("subgraph:int"),
+    "CONCATENATION": _fields("axis:int activation:byte"),
+    "CONV_2D": _fields("padding:byte stride_w:int stride_h:int activation:byte dilation_w:int=1 dilation_h:int=1"),
+    "CUMSUM": _fields("exclusive:bool reverse:bool"),
+    "DEPTHWISE_CONV_2D": _fields(
+        "padding:byte stride_w:int stride_h:int multiplier:int activation:byte dilation_w:int=1 dilation_h:int=1"
+    ),
+    "DEPTH_TO_SPACE": _fields("block_size:int"),
+    "DIV": _FUSED,
+    "FAKE_QUANT": _fields("min:float max:float num_bits:int narrow_range:bool"),
+    "FULLY_CONNECTED": _fields("activation:byte weights_format:byte keep_num_dims:bool"),
+    "GATHER": _fields("axis:int batch_dims:int"),
+    "GELU": _fields("approximate:bool"),
+    "IF": _fields("then_subgraph:int else_subgraph:int"),
+    "L2_NORMALIZATION": _FUSED,
+    "L2_POOL_2D": _POOL,
+    "LEAKY_RELU": _fields("alpha:float"),
+    "LOCAL_RESPONSE_NORMALIZATION": _fields("radius:int bias:float alpha:float beta:float"),
+    "LSH_PROJECTION": _fields("type:byte"),
+    "MAX_POOL_2D": _POOL,
+    "MEAN": _REDUCE,
+    "MIRROR_PAD": _fields("mode:byte"),
+    "MUL": _FUSED,
+    "ONE_HOT": _fields("axis:int"),
+    "PACK": _fields("count:int axis:int"),
+    "REDUCE_ALL": _REDUCE,
+    "REDUCE_ANY": _REDUCE,
+    "REDUCE_MAX": _REDUCE,
+    "REDUCE_MIN": _REDUCE,
+    "REDUCE_PROD": _REDUCE,
+    "RESHAPE": _fields("new_shape:[int]"),
+    "RESIZE_BILINEAR": _fields("- - align_corners:bool half_pixel:bool"),
+    "RESIZE_NEAREST_NEIGHBOR": _fields("align_corners:bool half_pixel:bool"),
+    "REVERSE_SEQUENCE": _fields("seq_dim:int batch_dim:int"),
+    "SHAPE": _fields("output_type:byte"),
+    "SKIP_GRAM": _fields("ngram_size:int max_skip_size:int include_all_ngrams:bool"),
+    "SOFTMAX": _fields("beta:float"),
+    "SPACE_TO_DEPTH": _fields("block_size:int"),
+    "SPLIT": _fields("count:int"),
+    "SPLIT_V": _fields("count:int"),
+    "SQUEEZE": _fields("dims:[int]"),
+    "STRIDED_SLICE": _fields(
+        "begin_mask:int end_mask:int ellipsis_mask:int new_axis_mask:int shrink_axis_mask:int offset:bool"
+    ),
+    "SUB": _FUSED,
+    "SUM": _REDUCE,
+    "TRANSPOSE_CONV": _fields("padding:byte stride_w:int stride_h:int activation:byte"),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _fields(
+        "activation:byte cell_clip:float projection_clip:float time_major:bool - diagonal:bool"
+    ),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": _SEQUENCE,
+    "UNIQUE": _fields("index_type:byte=2"),
+    "UNPACK": _fields("count:int axis:int"),
+    "WHILE": _fields("cond_subgraph:int body_subgraph:int"),
+}
+"""Operators that are not listed have no options, or none that mean anything to a float model."""
+
+
+class Options:
+    """The options of one node; absent fields and an absent table have their defaults."""
+
+    def __init__(self, operator: str, table: Table | None) -> None:
+        self._fields = OPTIONS.get(operator, {})
+        self._table = table
+
+    def integer(self, name: str) -> int:
+        field = self._fields[name]
+        return int(field.default if self._table is None else self._table.scalar(field.slot, field.kind, field.default))
+
+    def real(self, name: str) -> float:
+        field = self._fields[name]
+        return float(
+            field.default if self._table is None else self._table.scalar(field.slot, field.kind, field.default)
+        )
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        if self._table is None:
+            return None
+        numbers = self._table.numbers(self._fields[name].slot, "int")
+        return None if numbers is None else tuple(int(number) for number in numbers)

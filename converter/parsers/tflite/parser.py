@@ -1,0 +1,61 @@
+"""The entry: a TensorFlow Lite model in, a MindIR module out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.flatbuffer import FlatBufferError
+from mslite.converter.mindir.graph import Module
+
+from . import (  # noqa: F401  (each registers its converters)
+    activation,
+    arithmetic,
+    assembly,
+    convolution,
+    creation,
+    custom,
+    indexing,
+    matmul,
+    normalization,
+    pooling,
+    quantization,
+    rearrange,
+    recurrent,
+    reduction,
+    resize,
+)
+from .call import Blocked
+from .importer import GraphImporter, Session
+from .model import damaged, load
+
+FRAMEWORK_TFLITE = 4
+
+
+def parse(path: str | os.PathLike[str]) -> Module:
+    """Reads a TensorFlow Lite model; activations are NHWC, weights in MindIR's layout, constants views of the file.
+
+    Graph inputs have the shape that the file states (a dynamic batch is stated as 1).
+
+    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
+    """
+    model = load(Path(path))
+    session = Session(model)
+    importer = GraphImporter(session, 0)
+    session.graphs.append(importer.graph)
+    try:
+        importer.run()
+    except FlatBufferError as error:
+        raise damaged(model.name, error) from None
+    except Blocked as blocked:
+        message = f"{model.name}: {blocked.reason}. {blocked.remedy}"
+        raise ConversionError(message, session.blockers, ReturnCode.NOT_SUPPORTED) from None
+    if session.blockers:
+        count = len(session.blockers)
+        noun = "node stands" if count == 1 else "nodes stand"
+        message = f"{model.name}: {count} {noun} in the way of the conversion:"
+        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+    if not importer.graph.outputs:
+        raise damaged(model.name, FlatBufferError("the graph has no outputs"))
+    return Module(session.graphs, name=model.graphs[0].name, framework=FRAMEWORK_TFLITE)
