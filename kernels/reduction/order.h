@@ -1,0 +1,60 @@
+/* Comparing elements along an axis: float32, int32, int64, uint8, int8, float64. */
+#ifndef MSLITE_ORDER_H
+#define MSLITE_ORDER_H
+
+#include "kernel.h"
+
+/* x as [outer, size, inner], the axis in the middle. */
+typedef struct {
+  int64_t outer;
+  int64_t size;
+  int64_t inner;
+} mslite_axis_view;
+
+static inline mslite_axis_view mslite_view_axis(const mslite_tensor *x, int32_t axis) {
+  mslite_axis_view view = {1, x->dims[axis], 1};
+  for (int32_t i = 0; i < axis; ++i) view.outer *= x->dims[i];
+  for (int32_t i = axis + 1; i < x->rank; ++i) view.inner *= x->dims[i];
+  return view;
+}
+
+static inline bool mslite_is_ordered(int32_t type) {
+  switch (type) {
+    case MSLITE_FLOAT32:
+    case MSLITE_FLOAT64:
+    case MSLITE_INT32:
+    case MSLITE_INT64:
+    case MSLITE_INT8:
+    case MSLITE_UINT8:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* Whether element `a` comes strictly before element `b`: larger first, or smaller first. NaN comes before everything. */
+static inline bool mslite_comes_before(int32_t type, const void *x, int64_t a, int64_t b, bool largest) {
+#define ORDER(type)                                               \
+  {                                                               \
+    const type p = ((const type *)x)[a], q = ((const type *)x)[b]; \
+    if (p != p || q != q) return p != p && q == q;                \
+    return largest ? p > q : p < q;                               \
+  }
+  switch (type) {
+    case MSLITE_FLOAT32:
+      ORDER(float)
+    case MSLITE_FLOAT64:
+      ORDER(double)
+    case MSLITE_INT32:
+      ORDER(int32_t)
+    case MSLITE_INT64:
+      ORDER(int64_t)
+    case MSLITE_INT8:
+      ORDER(int8_t)
+    default:
+      ORDER(uint8_t)
+  }
+#undef ORDER
+}
+
+#endif
