@@ -64,7 +64,7 @@ def _steps_forward(node: Node) -> bool:
     if node.op.name != "StridedSlice" or len(node.inputs) < 4:
         return True
     strides = node.inputs[-1].data
-    return strides is not None and bool((strides > 0).all())
+    return strides is not None and all(int(stride) > 0 for stride in strides.reshape(-1))
 
 
 def merge_common(module: Module, context: Context) -> None:

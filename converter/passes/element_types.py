@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -12,6 +9,7 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 
 _REAL = frozenset({DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.UINT8})
 _INTEGER = frozenset({DataType.INT32, DataType.INT64})
@@ -89,9 +87,10 @@ def narrow_all_int64(module: Module, context: Context) -> None:
                 continue
             value.dtype = DataType.INT32
             if value.data is not None:
-                if bool(((value.data < _INT32.min) | (value.data > _INT32.max)).any()):
+                narrow = np.clip(value.data.astype(np.int64), _INT32.min, _INT32.max).astype(np.int32)
+                if not np.array_equal(narrow, value.data):
                     context.note(f"constant '{value.name}' has elements beyond int32, which are clamped")
-                value.data = np.clip(value.data, _INT32.min, _INT32.max).astype(np.int32)
+                value.data = narrow
         for node in graph.nodes:
             _narrow_operator(node)
 
@@ -105,5 +104,4 @@ def _narrow_operator(node: Node) -> None:
         return
     for attribute in ("data_type", "d_type"):
         if getattr(node.op, attribute, None) == DataType.INT64:
-            changes: dict[str, Any] = {attribute: int(DataType.INT32)}
-            node.op = dataclasses.replace(node.op, **changes)
+            node.op = changed(node.op, **{attribute: int(DataType.INT32)})

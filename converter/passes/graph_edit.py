@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from typing import Any, cast
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Array, Graph, Node, Value
+from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops import Operator
 
 _WITH_EFFECT = frozenset({"Assert", "Call", "TensorArrayWrite", "TensorListSetItem", "Assign", "AssignAdd"})
@@ -43,15 +44,9 @@ def bypass(graph: Graph, node: Node, replacement: Value) -> bool:
     return True
 
 
-def emit(
-    graph: Graph, position: Node, op: Operator, name: str, inputs: Sequence[Value], output: Value, source: str = ""
-) -> Node:
-    """Puts a new node that produces `output` where `position` stands; `output` may be an output of `position`."""
-    if output in position.outputs:
-        position.outputs = tuple(value for value in position.outputs if value is not output)
-    node = Node(op, name, tuple(inputs), (output,), quant_type=position.quant_type, source=source or position.source)
-    graph.insert_before(position, node)
-    return node
+def changed(op: Operator, **attributes: object) -> Operator:
+    """`op` with other values of some attributes."""
+    return cast(Operator, dataclasses.replace(cast(Any, op), **attributes))
 
 
 def scalar(value: Value) -> float | None:
@@ -59,8 +54,3 @@ def scalar(value: Value) -> float | None:
     if value.data is None or value.data.size != 1 or value.data.dtype.kind not in "fiub":
         return None
     return float(value.data.reshape(-1)[0].astype(np.float64))
-
-
-def float_constant(value: Value) -> Array | None:
-    """The contents of a float32 constant."""
-    return value.data if value.data is not None and value.data.dtype == np.float32 else None

@@ -65,6 +65,7 @@ def infer(op: Operator, inputs: Sequence[Facts], output_count: int, next_symbol:
 def evaluate(op: Operator, inputs: Sequence[Facts], output_count: int) -> list[Array]:
     """The outputs of a call on constants, by the scalar kernels: the same bits on every machine. Raises RuleError."""
     try:
-        return list(_native.evaluate(primitive_bytes(op), [_info(facts) for facts in inputs], output_count))
+        arrays = _native.evaluate(primitive_bytes(op), [_info(facts) for facts in inputs], output_count)
     except _native.OperatorError as error:
         raise RuleError(str(error), isinstance(error, _native.UnsupportedError)) from None
+    return [np.asarray(array) for array in arrays]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Node, Value, constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.layout.layouts import UNTOUCHED, Behaviour, Connection, Follows, Layouts
 from mslite.converter.passes.layout.permutation import Perm, channels_last, permuted
 
@@ -50,8 +49,7 @@ class ChannelsLast(Behaviour):
         self, node: Node, inputs: list[Perm | None], outputs: list[Perm | None], layouts: Layouts
     ) -> list[Node]:
         if any(attribute.name == "format" for attribute in node.op.declaration.attributes):
-            changes: dict[str, Any] = {"format": Format.NHWC}
-            node.op = dataclasses.replace(node.op, **changes)
+            node.op = changed(node.op, format=Format.NHWC)
         return [node]
 
 
@@ -165,21 +163,18 @@ def axis_in(perm: Perm, axis: int) -> int:
 
 
 def axis_attribute(node: Node, perm: Perm) -> Operator:
-    changes: dict[str, Any] = {"axis": axis_in(perm, int(getattr(node.op, "axis")))}  # noqa: B009
-    return dataclasses.replace(node.op, **changes)
+    return changed(node.op, axis=axis_in(perm, int(getattr(node.op, "axis"))))  # noqa: B009
 
 
 def axes_attribute(node: Node, perm: Perm) -> Operator:
     axes = getattr(node.op, "axis")  # noqa: B009
-    changes: dict[str, Any] = {"axis": tuple(axis_in(perm, axis) for axis in axes)}
-    return dataclasses.replace(node.op, **changes)
+    return changed(node.op, axis=tuple(axis_in(perm, axis) for axis in axes))
 
 
 def remap_axes_list(node: Node, perm: Perm) -> Operator:
     """An `axes` attribute names the dimensions that the other operands speak of; absent: all, in order."""
     axes = getattr(node.op, "axes") or range(len(perm))  # noqa: B009
-    changes: dict[str, Any] = {"axes": tuple(axis_in(perm, axis) for axis in axes)}
-    return dataclasses.replace(node.op, **changes)
+    return changed(node.op, axes=tuple(axis_in(perm, axis) for axis in axes))
 
 
 def has_axes(node: Node) -> bool:

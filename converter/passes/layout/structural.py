@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 
 from mslite.converter.mindir.graph import Node, Shape, Value, constant
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Flatten, Reshape, Squeeze, Unsqueeze
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.layout.behaviours import axis_in, integers, side_constant
 from mslite.converter.passes.layout.layouts import UNTOUCHED, Behaviour, Connection, Follows, Layouts
 from mslite.converter.passes.layout.permutation import Perm, carry, complete, inverse, is_identity, permuted
@@ -68,8 +66,7 @@ class Reducing(Behaviour):
         if perm is None:
             return [node]
         if "axis" in {attribute.name for attribute in node.op.declaration.attributes}:
-            changes: dict[str, Any] = {"axis": axis_in(perm, int(getattr(node.op, "axis")))}  # noqa: B009
-            node.op = dataclasses.replace(node.op, **changes)
+            node.op = changed(node.op, axis=axis_in(perm, int(getattr(node.op, "axis"))))  # noqa: B009
         elif len(node.inputs) > 1:
             axes = sorted(axis_in(perm, axis) for axis in integers(node.inputs[1]) or ())
             side_constant(node, 1, np.array(axes, np.int32))

@@ -80,6 +80,11 @@ def float_value(name: str, data: npt.ArrayLike) -> Value:
     return constant(name, np.ascontiguousarray(np.asarray(data, np.float32)))
 
 
+def as_float(value: Value) -> Float:
+    """The contents of a float32 constant."""
+    return value.array().astype(np.float32, copy=False)
+
+
 def is_float(value: Value) -> bool:
     return value.dtype is DataType.FLOAT32
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 from mslite.converter.mindir.graph import Graph
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become, clamp_of, is_float, is_plain
@@ -22,8 +20,7 @@ def _check(match: Match, context: Context) -> str | None:
 
 def _rewrite(match: Match, graph: Graph) -> None:
     producer, root = match.node("producer"), match.root
-    changes: dict[str, Any] = {"activation_type": clamp_of(root)}
-    become(root, dataclasses.replace(producer.op, **changes), producer.inputs, producer.name)
+    become(root, changed(producer.op, activation_type=clamp_of(root)), producer.inputs, producer.name)
 
 
 def _rule(name: str, operators: str) -> Rule:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from mslite.converter.mindir.graph import Graph
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
+    activation_of,
+    as_float,
     become,
     broadcast_keeps_rank,
     float_value,
@@ -42,12 +43,13 @@ def _rewrite(match: Match, graph: Graph) -> None:
     bias = per_channel(match.array("bias"), channels)
     assert bias is not None
     if len(conv.inputs) > 2:
-        bias = conv.inputs[2].array() + bias
-    op = conv.op
-    activation = getattr(add.op, "activation_type", None)
-    if activation:
-        op = dataclasses.replace(op, activation_type=activation)  # type: ignore[call-arg]
-    become(add, op, [*conv.inputs[:2], float_value(f"{conv.name}_bias", bias)], conv.name)
+        bias = as_float(conv.inputs[2]) + bias
+    become(
+        add,
+        changed(conv.op, activation_type=activation_of(add)),
+        [*conv.inputs[:2], float_value(f"{conv.name}_bias", bias)],
+        conv.name,
+    )
 
 
 RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from mslite.converter.mindir.graph import Graph, Node
 from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import PaddingMode, PadMode
 from mslite.converter.passes.context import Context
-from mslite.converter.passes.graph_edit import scalar
+from mslite.converter.passes.graph_edit import changed, scalar
 from mslite.converter.passes.pattern import Match, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become
@@ -52,7 +50,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     assert paddings is not None
     own = (conv.op.pad_list or (0, 0, 0, 0)) if conv.op.pad_mode is PadMode.PAD else (0, 0, 0, 0)
     total = tuple(a + b for a, b in zip(own, paddings[2:6], strict=True))
-    op = dataclasses.replace(conv.op, pad_mode=PadMode.PAD, pad_list=total)
+    op = changed(conv.op, pad_mode=PadMode.PAD, pad_list=total)
     become(conv, op, [pad.inputs[0], *conv.inputs[1:]])
 
 

@@ -6,8 +6,6 @@ by a constant.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph, Node
@@ -15,10 +13,13 @@ from mslite.converter.mindir.ops.arithmetic import ScaleFusion
 from mslite.converter.mindir.ops.convolution import Conv2dTransposeFusion
 from mslite.converter.mindir.ops.normalization import FusedBatchNorm
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Call, Match, const, op
 from mslite.converter.passes.rule import Check, Rewrite, Rule
 from mslite.converter.passes.rules._common import (
     Float,
+    activation_of,
+    as_float,
     become,
     broadcast_keeps_rank,
     float_value,
@@ -79,20 +80,16 @@ def _rewrite(match: Match, graph: Graph) -> None:
     factors = _factors(match)
     assert factors is not None
     scale, offset = factors
-    weight = conv.inputs[1].array()
+    weight = as_float(conv.inputs[1])
     if isinstance(conv.op, Conv2dTransposeFusion):
         scaled = weight * scale
     else:
         scaled = weight * scale.reshape(-1, *([1] * (weight.ndim - 1)))
     inputs = [conv.inputs[0], float_value(f"{conv.inputs[1].name}_scaled", scaled)]
     if len(conv.inputs) > 2 or offset is not None:
-        bias = conv.inputs[2].array() * scale if len(conv.inputs) > 2 else np.zeros_like(scale)
+        bias = as_float(conv.inputs[2]) * scale if len(conv.inputs) > 2 else np.zeros_like(scale)
         inputs.append(float_value(f"{conv.name}_bias", bias + offset if offset is not None else bias))
-    op = conv.op
-    activation = getattr(root.op, "activation_type", None)
-    if activation:
-        op = dataclasses.replace(op, activation_type=activation)  # type: ignore[call-arg]
-    become(root, op, inputs, conv.name)
+    become(root, changed(conv.op, activation_type=activation_of(root)), inputs, conv.name)
 
 
 def _rule(name: str, pattern: Call, check: Check = _check, rewrite: Rewrite = _rewrite) -> Rule:

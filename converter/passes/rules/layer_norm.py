@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph, Node, Value
@@ -14,6 +12,7 @@ from mslite.converter.mindir.ops.enums import ReduceMode
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Call, Match, Pattern, const, number, one_of, op, value
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, single
@@ -54,13 +53,6 @@ _INVERSE = one_of(op("Rsqrt", _VARIANCE), op("Reciprocal", op("Sqrt", _VARIANCE)
 _PLAIN = (
     op("DivFusion", _CENTRED, op("Sqrt", _VARIANCE), where=is_plain),
     op("MulFusion", _CENTRED, _INVERSE, commutative=True, where=is_plain),
-)
-_AFFINE = op(
-    "AddFusion",
-    op("MulFusion", one_of(*_PLAIN), const("gamma"), commutative=True, where=is_plain),
-    const("beta"),
-    commutative=True,
-    where=is_plain,
 )
 # x * (gamma * r) + (beta - mean * (gamma * r)), as TensorFlow writes it
 _FACTOR = op("MulFusion", _INVERSE, const("gamma"), name="factor", commutative=True, where=is_plain)
@@ -152,7 +144,7 @@ def _affine_rewrite(match: Match, graph: Graph) -> None:
         data = _parameters(match.value(name), sizes)
         assert data is not None
         inputs.append(float_value(f"{root.name}_{name}", data))
-    become(root, dataclasses.replace(norm.op, elementwise_affine=True), inputs, norm.name)
+    become(root, changed(norm.op, elementwise_affine=True), inputs, norm.name)
 
 
 def _affine_check(match: Match, context: Context) -> str | None:
@@ -169,7 +161,7 @@ def _affine_check(match: Match, context: Context) -> str | None:
     return None
 
 
-RULE = Rule("OnnxLayerNormFusion", (_AFFINE, _TF_FORM, *_PLAIN), _rewrite, _check)
+RULE = Rule("OnnxLayerNormFusion", (_TF_FORM, *_PLAIN), _rewrite, _check)
 AFFINE = Rule(
     "OnnxLayerNormFusion2",
     (

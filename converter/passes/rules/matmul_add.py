@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph
 from mslite.converter.mindir.ops.matmul import FullConnection
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
+    activation_of,
+    as_float,
     become,
     broadcast_keeps_rank,
     float_value,
@@ -48,14 +48,12 @@ def _rewrite(match: Match, graph: Graph) -> None:
     bias = per_channel(match.array("bias"), columns)
     assert bias is not None
     if len(matmul.inputs) > 2:
-        bias = np.broadcast_to(matmul.inputs[2].array(), (columns,)) + bias
-    changes: dict[str, Any] = {}
-    if getattr(root.op, "activation_type", None):
-        changes["activation_type"] = root.op.activation_type  # type: ignore[attr-defined]
-    if isinstance(matmul.op, FullConnection):
-        changes["has_bias"] = True
+        bias = np.broadcast_to(as_float(matmul.inputs[2]), (columns,)) + bias
+    product = changed(matmul.op, activation_type=activation_of(root))
+    if isinstance(product, FullConnection):
+        product = changed(product, has_bias=True)
     operands = [*matmul.inputs[:2], float_value(f"{matmul.name}_bias", bias)]
-    become(root, dataclasses.replace(matmul.op, **changes), operands, matmul.name)
+    become(root, product, operands, matmul.name)
 
 
 RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check)

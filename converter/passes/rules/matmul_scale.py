@@ -14,7 +14,7 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import bypass, scalar
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import float_value, is_plain
+from mslite.converter.passes.rules._common import as_float, float_value, is_plain
 
 _MOVES = frozenset({"Reshape", "Transpose", "Squeeze", "Unsqueeze", "ExpandDims", "Flatten"})
 _PATTERN = op("MulFusion", value("x"), const("factor"), name="mul", commutative=True, where=is_plain)
@@ -53,7 +53,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     assert product is not None
     number = np.float32(scalar(match.value("factor")))
     factor = number if match.root.op.name == "MulFusion" else np.float32(1.0) / number
-    scaled = [float_value(f"{value.name}_scaled", value.array() * factor) for value in product.inputs[1:]]
+    scaled = [float_value(f"{value.name}_scaled", as_float(value) * factor) for value in product.inputs[1:]]
     product.set_inputs([product.inputs[0], *scaled])
     if not bypass(graph, match.root, match.value("x")):
         raise AssertionError("the result of a node can always take over the name of an output")

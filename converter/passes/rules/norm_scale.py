@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mslite.converter.mindir.graph import Graph
 from mslite.converter.mindir.ops.arithmetic import ScaleFusion
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, last_dimension, per_channel
+from mslite.converter.passes.rules._common import (
+    activation_of,
+    become,
+    float_value,
+    is_float,
+    is_plain,
+    last_dimension,
+    per_channel,
+)
 from mslite.converter.passes.rules.conv_scale import batch_norm_as_scale
 
 
@@ -55,8 +61,7 @@ def _mul_add_rewrite(match: Match, graph: Graph) -> None:
         vector = per_channel(match.array(name), channels)
         assert vector is not None
         inputs.append(float_value(f"{root.name}_{name}", vector))
-    changes: dict[str, Any] = {"activation_type": root.op.activation_type}  # type: ignore[attr-defined]
-    become(root, ScaleFusion(axis=rank - 1, **changes), inputs)
+    become(root, ScaleFusion(axis=rank - 1, activation_type=activation_of(root)), inputs)
 
 
 MUL_ADD = Rule(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph, Node, Value, constant
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become
@@ -92,7 +91,7 @@ def _set_flags(match: Match, graph: Graph) -> None:
         if producer is not None and _is_swap(producer):
             inputs[index] = producer.inputs[0]
             flags[index] = not flags[index]
-    become(root, dataclasses.replace(product, transpose_a=flags[0], transpose_b=flags[1]), inputs)
+    become(root, changed(product, transpose_a=flags[0], transpose_b=flags[1]), inputs)
 
 
 TRANSPOSE_MATMUL = Rule("TransposeMatMulFusion", (op("MatMulFusion"),), _set_flags, _flag_check, shared=True)

@@ -1,0 +1,84 @@
+"""Builds small graphs for the tests of passes, and runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant, data_type_of
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.passes import native
+from mslite.converter.verify.interpreter import run_graph
+
+
+def integers(*items: int) -> Array:
+    return np.array(items, np.int32)
+
+
+def numbers(*shape: int, seed: int = 0) -> npt.NDArray[np.float32]:
+    """Reproducible float32 numbers, none of them near 0."""
+    draw = np.random.default_rng([seed, *shape])
+    return (draw.uniform(0.25, 1.5, shape) * draw.choice([-1.0, 1.0], shape)).astype(np.float32)
+
+
+class Builder:
+    """A graph under construction. Every call infers type and shape of its result."""
+
+    def __init__(self) -> None:
+        self.graph = Graph("main_graph")
+        self._count = 0
+
+    def input(self, *shape: int, dtype: type[np.generic] = np.float32) -> Value:
+        value = Value(f"in{len(self.graph.inputs)}", data_type_of(np.dtype(dtype)), shape)
+        self.graph.inputs.append(value)
+        return value
+
+    def call(self, op: Operator, *operands: Value | npt.ArrayLike, outputs: int = 1) -> Value:
+        """The first output of a new node; operands that are no values become constants."""
+        return self.calls(op, *operands, outputs=outputs)[0]
+
+    def calls(self, op: Operator, *operands: Value | npt.ArrayLike, outputs: int) -> tuple[Value, ...]:
+        self._count += 1
+        name = f"n{self._count}"
+        inputs = [
+            item if isinstance(item, Value) else constant(f"{name}_c{index}", np.asarray(item))
+            for index, item in enumerate(operands)
+        ]
+        facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in inputs]
+        results, _ = native.infer(op, facts, outputs, -(1 << 41) - self._count * 1000)
+        values = tuple(Value(f"{name}_{i}", result.dtype, result.shape) for i, result in enumerate(results))
+        self.graph.nodes.append(Node(op, name, tuple(inputs), values))
+        return values
+
+    def module(self, *outputs: Value) -> Module:
+        self.graph.outputs = list(outputs)
+        return Module([self.graph])
+
+
+def operators(module: Module) -> list[str]:
+    return [node.op.name for node in module.main.nodes]
+
+
+def run(module: Module, seed: int = 1) -> list[Array]:
+    """The outputs for reproducible inputs; symbols become 2."""
+    inputs: dict[str, Array] = {}
+    for index, value in enumerate(module.main.inputs):
+        shape = tuple(size if size >= 0 else 2 for size in value.shape or ())
+        if value.dtype is DataType.FLOAT32:
+            inputs[value.name] = numbers(*shape, seed=seed + index)
+        else:
+            inputs[value.name] = np.zeros(shape, np.int64 if value.dtype is DataType.INT64 else np.int32)
+    contents = run_graph(module.main, inputs)
+    return [contents[value] if value.data is None else value.data for value in module.main.outputs]
+
+
+def assert_close(got: Sequence[Array], want: Sequence[Array], tolerance: float = 2e-5) -> None:
+    """Same shapes and values within `tolerance` of the largest magnitude."""
+    assert len(got) == len(want)
+    for mine, theirs in zip(got, want, strict=True):
+        assert mine.shape == theirs.shape
+        scale = max(float(np.abs(theirs).max(initial=0)), 1e-3)
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=tolerance * scale)

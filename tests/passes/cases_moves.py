@@ -1,0 +1,67 @@
+"""Cases of the rules that cancel movements and casts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Transpose, Unsqueeze
+from mslite.converter.mindir.ops.unary import Cast
+from tests.passes.builder import Builder, integers, numbers
+from tests.passes.case import Case
+
+
+def casts(middle: DataType) -> Module:
+    b = Builder()
+    y = b.call(Cast(), b.input(3, 4, dtype=np.int32), integers(int(middle)))
+    return b.module(b.call(Cast(), y, integers(int(DataType.FLOAT32))))
+
+
+def transposes() -> Module:
+    b = Builder()
+    y = b.call(Transpose(), b.input(2, 3, 4), integers(1, 2, 0))
+    return b.module(b.call(Transpose(), y, integers(0, 2, 1)))
+
+
+def transposes_unknown() -> Module:
+    """The second permutation is an empty list, which stands for reversing; the rule must not read it as one."""
+    b = Builder()
+    y = b.call(Transpose(), b.input(2, 3, 4), integers(1, 2, 0))
+    z = b.call(Transpose(), y, integers(0, 2, 1))
+    assert z.producer is not None
+    from mslite.converter.mindir.graph import constant
+
+    z.producer.set_inputs([y, constant("short", integers(1, 0))])
+    return b.module(z)
+
+
+def reshapes() -> Module:
+    b = Builder()
+    y = b.call(Reshape(), b.input(2, 3, 4), integers(6, 4))
+    return b.module(b.call(Unsqueeze(axis=(0,)), b.call(Reshape(), y, integers(4, 6))))
+
+
+def reshapes_unknown() -> Module:
+    b = Builder()
+    y = b.call(Unsqueeze(axis=(1,)), b.input(SYMBOL_LIMIT - 1, SYMBOL_LIMIT - 2))
+    return b.module(b.call(Squeeze(axis=(1,)), y))
+
+
+def product(perm: tuple[int, ...]) -> Module:
+    b = Builder()
+    x = b.call(Transpose(), b.input(2, 4, 3) if perm[0] == 0 else b.input(4, 2, 3), integers(*perm))
+    return b.module(b.call(MatMulFusion(), x, numbers(2, x.shape[2] if x.shape else 0, 5)))
+
+
+CASES = {
+    "CastFusion": Case(
+        ((lambda: casts(DataType.INT64), ["Cast"]),), lambda: casts(DataType.BOOL), "may lose something"
+    ),
+    "TransposeFusion": Case(((transposes, ["Transpose"]),), transposes_unknown, "different lengths"),
+    "ReshapeReshapeFusion": Case(((reshapes, ["Reshape"]),), reshapes_unknown, "more than one unknown size"),
+    "TransposeMatMulFusion": Case(
+        ((lambda: product((0, 2, 1)), ["MatMulFusion"]),), lambda: product((1, 0, 2)), "last two dimensions"
+    ),
+}
