@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx
-import onnx.inliner
-import onnx.shape_inference
-from google.protobuf.message import DecodeError, EncodeError
+from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 
 from .folding import fold_shapes
-from .protos import all_nodes, sub_graphs
-from .registry import KNOWN_OPSET, find_converter
+from .functions import FunctionError, expand_functions
 from .tensors import MAX_DIMENSION, TensorReader
+from .types import infer_types
 
 DOMAINS = {"ai.onnx": ""}
 """Other spellings of a domain."""
@@ -26,7 +23,6 @@ DOMAINS = {"ai.onnx": ""}
 _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
-_MAX_EXPANSIONS = 16
 _MAX_FOLDS = 8
 
 
@@ -61,12 +57,15 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     opsets = _operator_sets(proto, name)
     skeleton, initializers = _skeleton(proto, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
-    skeleton = _expand_functions(skeleton, opsets, name)
-    types = _infer_types(skeleton)
+    try:
+        skeleton = expand_functions(skeleton, opsets)
+    except FunctionError as error:
+        raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
+    types = infer_types(skeleton)
     for _ in range(_MAX_FOLDS):
         if not fold_shapes(skeleton, types, initializers):
             break
-        types = _infer_types(skeleton)
+        types = infer_types(skeleton)
     return SourceModel(
         name=name,
         graph=skeleton.graph,
@@ -162,57 +161,3 @@ def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: 
                 entry.dim_value = dim
             elif index < len(old) and old[index]:
                 entry.dim_param = old[index]
-
-
-def _functions_to_expand(model: ModelProto, opsets: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Operators without a converter that the standard defines by other operators."""
-    found: dict[tuple[str, str], None] = {}
-    for node in all_nodes(model.graph.node):
-        domain = DOMAINS.get(node.domain, node.domain)
-        version = opsets.get(domain, 1)
-        if find_converter(domain, node.op_type, version) is not None:
-            continue
-        try:
-            schema = onnx.defs.get_schema(node.op_type, version, domain)
-        except onnx.defs.SchemaError:
-            continue
-        if schema.since_version <= KNOWN_OPSET and (schema.has_function or schema.has_context_dependent_function):
-            found[(node.domain, node.op_type)] = None
-    return list(found)
-
-
-def _expand_functions(model: ModelProto, opsets: Mapping[str, int], name: str) -> ModelProto:
-    try:
-        if model.functions:
-            model = onnx.inliner.inline_local_functions(model)
-        tried: set[tuple[str, str]] = set()
-        for _ in range(_MAX_EXPANSIONS):
-            functions = [key for key in _functions_to_expand(model, opsets) if key not in tried]
-            if not functions:
-                break
-            tried.update(functions)
-            model = onnx.inliner.inline_selected_functions(model, functions, inline_schema_functions=True)
-    except (RuntimeError, ValueError, DecodeError, EncodeError) as error:
-        reason = str(error).strip().splitlines()
-        raise graph_error(
-            name, f"the functions of the model cannot be expanded: {reason[0] if reason else ''}"
-        ) from None
-    return model
-
-
-def _infer_types(model: ModelProto) -> dict[str, onnx.TypeProto]:
-    """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
-    # A wrong model is reported where a converter or a shape rule meets the wrong node.
-    with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
-        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    types: dict[str, onnx.TypeProto] = {}
-
-    def collect(graph: GraphProto) -> None:
-        for value in [*graph.value_info, *graph.input, *graph.output]:
-            types.setdefault(value.name, value.type)
-        for node in graph.node:
-            for inner in sub_graphs(node):
-                collect(inner)
-
-    collect(model.graph)
-    return types

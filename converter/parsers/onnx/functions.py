@@ -1,0 +1,107 @@
+"""Functions: those that the model brings along, and standard operators that are defined by other operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx
+import onnx.inliner
+from google.protobuf.message import DecodeError, EncodeError
+from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TypeProto
+from onnx.defs import OpSchema
+
+from .protos import all_nodes
+from .registry import KNOWN_OPSET, find_converter
+from .types import infer_types
+
+_DOMAIN = "mslite.expanded"
+_MAX_ROUNDS = 16
+_FAILURES = (RuntimeError, ValueError, TypeError, DecodeError, EncodeError, onnx.defs.SchemaError)
+
+
+class FunctionError(Exception):
+    """The model's own functions cannot be expanded."""
+
+
+def expand_functions(model: ModelProto, opsets: Mapping[str, int]) -> ModelProto:
+    """Every node that has no converter but a definition becomes the nodes of its definition.
+
+    A node whose definition cannot be instantiated stays; it is reported as unsupported later. Raises FunctionError.
+    """
+    if model.functions:
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except _FAILURES as error:
+            raise FunctionError(next(iter(str(error).strip().splitlines()), "")) from None
+    refused: set[str] = set()
+    for _ in range(_MAX_ROUNDS):
+        nodes = [
+            (node, schema)
+            for node in all_nodes(model.graph.node)
+            if (schema := _definition(node, opsets)) is not None and _key(node) not in refused
+        ]
+        if not nodes:
+            break
+        plain = {(node.domain, node.op_type) for node, schema in nodes if schema.has_function}
+        for node, schema in nodes:
+            _fill_defaults(node, schema)
+        if not all(schema.has_function for _, schema in nodes):
+            types = infer_types(model)
+            for node, schema in nodes:
+                if not schema.has_function and not _instantiate(model, node, schema, types, opsets):
+                    refused.add(_key(node))
+        try:
+            if model.functions:
+                model = onnx.inliner.inline_local_functions(model)
+            if plain:
+                model = onnx.inliner.inline_selected_functions(model, sorted(plain), inline_schema_functions=True)
+        except _FAILURES:
+            refused.update(_key(node) for node, _ in nodes)
+    return model
+
+
+def _key(node: NodeProto) -> str:
+    return f"{node.domain}.{node.op_type}.{node.name}.{list(node.output)}"
+
+
+def _definition(node: NodeProto, opsets: Mapping[str, int]) -> OpSchema | None:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    version = opsets.get(domain, 1)
+    if find_converter(domain, node.op_type, version) is not None:
+        return None
+    try:
+        schema = onnx.defs.get_schema(node.op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+    defined = schema.has_function or schema.has_context_dependent_function
+    return schema if defined and schema.since_version <= KNOWN_OPSET else None
+
+
+def _fill_defaults(node: NodeProto, schema: OpSchema) -> None:
+    """Writes default attributes out: a definition refers to them and the inliner leaves absent ones empty."""
+    present = {attribute.name for attribute in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if name not in present and attribute.default_value.type != AttributeProto.UNDEFINED:
+            node.attribute.append(attribute.default_value)
+
+
+def _instantiate(
+    model: ModelProto, node: NodeProto, schema: OpSchema, types: Mapping[str, TypeProto], opsets: Mapping[str, int]
+) -> bool:
+    """Adds the definition that depends on this node's attributes and types as a function, and calls it."""
+    kinds = [types.get(name, TypeProto()).SerializeToString() if name else b"" for name in node.input]
+    version = opsets.get("", 1)
+    function = FunctionProto()
+    try:
+        body = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), kinds)
+        function.ParseFromString(body)
+    except _FAILURES:
+        return False
+    if not function.node:
+        return False
+    function.domain, function.name = _DOMAIN, f"{node.op_type}_{len(model.functions)}"
+    if not any(entry.domain == _DOMAIN for entry in model.opset_import):
+        model.opset_import.add(domain=_DOMAIN, version=1)
+    model.functions.append(function)
+    node.domain, node.op_type = function.domain, function.name
+    return True

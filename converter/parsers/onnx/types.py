@@ -1,0 +1,33 @@
+"""Type inference over a whole model."""
+
+from __future__ import annotations
+
+import contextlib
+
+import onnx
+import onnx.shape_inference
+from google.protobuf.message import DecodeError, EncodeError
+from onnx import GraphProto, ModelProto, TypeProto
+
+from .protos import sub_graphs
+
+
+def infer_types(model: ModelProto) -> dict[str, TypeProto]:
+    """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
+    # A wrong model is reported where a converter or a shape rule meets the wrong node.
+    with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
+        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    types: dict[str, TypeProto] = {}
+
+    def collect(graph: GraphProto) -> None:
+        for value in [*graph.value_info, *graph.input, *graph.output]:
+            types.setdefault(value.name, value.type)
+        for tensor in graph.initializer:
+            if tensor.name not in types and all(dim >= 0 for dim in tensor.dims):
+                types[tensor.name] = onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+        for node in graph.node:
+            for inner in sub_graphs(node):
+                collect(inner)
+
+    collect(model.graph)
+    return types
