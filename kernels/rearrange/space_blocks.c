@@ -36,14 +36,6 @@ static mslite_status space_to_depth_prepare(const mslite_node *node, void *deriv
   return prepare_depth(node, attributes->block_size, false, false, derived, schedule);
 }
 
-static int32_t depth_to_space_support(const mslite_node *node) {
-  return mslite_moves_elements(node) && ((const mslite_DepthToSpace *)node->params)->format == MSLITE_FORMAT_NHWC;
-}
-
-static int32_t space_to_depth_support(const mslite_node *node) {
-  return mslite_moves_elements(node) && ((const mslite_SpaceToDepth *)node->params)->format == MSLITE_FORMAT_NHWC;
-}
-
 /* A row is what follows the blocked dimensions. */
 typedef struct {
   mslite_block_plan plan;
@@ -130,9 +122,9 @@ static void batch_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(depth_to_space, DepthToSpace, mslite_copy, depth_to_space_support, depth_to_space_prepare,
+MSLITE_MOVEMENT_KERNEL(depth_to_space, DepthToSpace, mslite_copy, mslite_moves_elements, depth_to_space_prepare,
                        mslite_run_copy, NULL)
-MSLITE_MOVEMENT_KERNEL(space_to_depth, SpaceToDepth, mslite_copy, space_to_depth_support, space_to_depth_prepare,
+MSLITE_MOVEMENT_KERNEL(space_to_depth, SpaceToDepth, mslite_copy, mslite_moves_elements, space_to_depth_prepare,
                        mslite_run_copy, NULL)
 
 #define BATCH(name, operator) \

@@ -1,15 +1,15 @@
 /* Shape rules of the operators that move blocks between space, channels and batch. */
 #include "rearrange/block_plan.h"
 
-/* `block` times as large in space and block * block times fewer channels, or the inverse. */
-static mslite_status depth_and_space(mslite_shape_context *context, const mslite_tensor *x, int64_t block, int32_t format,
+/* `block` times as large in space and block * block times fewer channels, or the inverse. Images are NHWC. */
+static mslite_status depth_and_space(mslite_shape_context *context, const mslite_tensor *x, int64_t block,
                                      bool to_space, mslite_tensor *y) {
   mslite_same_shape(x, y);
   if (block < 1 || block > INT32_MAX) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "block_size must be positive");
   if (x->rank < 0) return MSLITE_OK;
   if (x->rank != 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an image of 4 dimensions is needed");
-  const int32_t channel = format == MSLITE_FORMAT_NCHW ? 1 : 3;
-  const int32_t height = format == MSLITE_FORMAT_NCHW ? 2 : 1;
+  const int32_t height = 1;
+  const int32_t channel = 3;
   bool divides = true;
   if (to_space) {
     y->dims[height] = mslite_size_multiply(context, x->dims[height], block);
@@ -27,13 +27,13 @@ static mslite_status depth_and_space(mslite_shape_context *context, const mslite
 MSLITE_SHAPE_RULE(mslite_shape_of_depth_to_space) {
   (void)input_count, (void)output_count;
   const mslite_DepthToSpace *attributes = params;
-  return depth_and_space(context, inputs[0], attributes->block_size, attributes->format, true, outputs[0]);
+  return depth_and_space(context, inputs[0], attributes->block_size, true, outputs[0]);
 }
 
 MSLITE_SHAPE_RULE(mslite_shape_of_space_to_depth) {
   (void)input_count, (void)output_count;
   const mslite_SpaceToDepth *attributes = params;
-  return depth_and_space(context, inputs[0], attributes->block_size, attributes->format, false, outputs[0]);
+  return depth_and_space(context, inputs[0], attributes->block_size, false, outputs[0]);
 }
 
 static mslite_status batch_and_space(mslite_shape_context *context, int32_t op, const void *params,
