@@ -1,0 +1,26 @@
+#include "api/log.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace mslite {
+namespace {
+int Threshold() {
+  const char *text = std::getenv("GLOG_v");
+  if (text == nullptr || text[0] < '0' || text[0] > '3' || text[1] != '\0') return static_cast<int>(LogLevel::kWarning);
+  return text[0] - '0';
+}
+}  // namespace
+
+void Log(LogLevel level, const std::string &message) {
+  static const int threshold = Threshold();
+  static constexpr const char *kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  if (static_cast<int>(level) < threshold) return;
+  std::fprintf(stderr, "[%s] mslite: %s\n", kNames[static_cast<int>(level)], message.c_str());
+}
+
+mindspore::Status Logged(mindspore::Status status) {
+  if (status.IsError()) Log(LogLevel::kError, status.GetErrDescription());
+  return status;
+}
+}  // namespace mslite

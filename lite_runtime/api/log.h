@@ -1,0 +1,33 @@
+// Messages to the standard error stream, as the environment variable GLOG_v asks: 0 debug, 1 info, 2 warning (the
+// default), 3 error.
+#ifndef MSLITE_API_LOG_H
+#define MSLITE_API_LOG_H
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "include/api/status.h"
+
+namespace mslite {
+enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
+
+void Log(LogLevel level, const std::string &message);
+
+// Logs a failure on its way to the caller.
+mindspore::Status Logged(mindspore::Status status);
+
+// Calls a function that returns a Status; what it throws becomes a Status, for nothing leaves the API as an exception.
+template <typename Function>
+mindspore::Status Guard(Function function) noexcept {
+  try {
+    return function();
+  } catch (const std::bad_alloc &) {
+    return mindspore::Status(mindspore::kLiteMemoryFailed, "out of memory");
+  } catch (const std::exception &error) {
+    return mindspore::Status(mindspore::kLiteError, error.what());
+  }
+}
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,177 @@
+#include "include/api/model.h"
+
+#include <fstream>
+
+#include "api/graph_data.h"
+#include "api/log.h"
+#include "api/model_impl.h"
+#include "api/shared_models.h"
+
+namespace mindspore {
+namespace {
+using mslite::Fail;
+using mslite::Guard;
+using mslite::Logged;
+
+constexpr size_t kMaximumSections = 100;
+constexpr size_t kMaximumItems = 1000;
+
+Status CheckType(ModelType type) {
+  if (type == kMindIR || type == kMindIR_Lite) return kSuccess;
+  return Fail(kLiteNotSupport, "only .ms models (kMindIR_Lite or kMindIR) are supported");
+}
+
+Status CheckKey(const Key &key) {
+  return key.len == 0 ? Status() : Fail(kLiteNotSupport, "encrypted models are not supported");
+}
+
+// Opens a model by `open` and builds it.
+template <typename Open>
+Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context> &context, Open open) {
+  return Logged(Guard([&]() -> Status {
+    if (context == nullptr) return Fail(kLiteNullptr, "no context");
+    if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
+    MSLITE_TRY(CheckType(type));
+    std::shared_ptr<mslite::SharedModel> model;
+    MSLITE_TRY(open(&model));
+    return impl->Build(std::move(model), context);
+  }));
+}
+}  // namespace
+
+Model::Model() : impl_(std::make_shared<ModelImpl>()) {}
+Model::~Model() = default;
+
+Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
+                    const std::shared_ptr<Context> &model_context) {
+  return BuildWith(impl_.get(), model_type, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) {
+    return mslite::OpenModel(model_data, data_size, model);
+  });
+}
+
+Status Model::Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context) {
+  return BuildWith(impl_.get(), model_type, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) {
+    return mslite::OpenModel(model_path, model);
+  });
+}
+
+Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
+                    const std::shared_ptr<Context> &model_context, const Key &dec_key, const std::string &,
+                    const std::string &) {
+  MSLITE_TRY(CheckKey(dec_key));
+  return Build(model_data, data_size, model_type, model_context);
+}
+
+Status Model::Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context,
+                    const Key &dec_key, const std::string &, const std::string &) {
+  MSLITE_TRY(CheckKey(dec_key));
+  return Build(model_path, model_type, model_context);
+}
+
+Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context, const std::shared_ptr<TrainCfg> &cfg) {
+  if (cfg != nullptr) return Fail(kLiteNotSupport, "training is not supported");
+  return BuildWith(impl_.get(), kMindIR, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) -> Status {
+    if (graph.GetGraph() == nullptr || *graph.GetGraph() == nullptr) return Fail(kLiteNullptr, "the graph is not loaded");
+    *model = graph.GetGraph()->data()->model;
+    return kSuccess;
+  });
+}
+
+Status Model::Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims) {
+  return Guard([&] { return impl_->Resize(inputs, dims); });
+}
+
+Status Model::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
+                      const MSKernelCallBack &after) {
+  if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
+  return Guard([&] { return impl_->Predict(inputs, outputs, before, after); });
+}
+
+Status Model::Predict(const MSKernelCallBack &before, const MSKernelCallBack &after) {
+  return Guard([&] { return impl_->Predict(before, after); });
+}
+
+Status Model::RunStep(const MSKernelCallBack &before, const MSKernelCallBack &after) { return Predict(before, after); }
+
+std::future<Status> Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs) {
+  auto promise = std::make_shared<std::promise<Status>>();
+  std::future<Status> future = promise->get_future();
+  PredictAsync(inputs, outputs, [promise](const Status &status) { promise->set_value(status); });
+  return future;
+}
+
+void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
+                         const std::function<void(const Status &)> &done) {
+  impl_->PredictAsync(inputs, outputs, done);
+}
+
+Status Model::LoadConfig(const std::string &config_path) {
+  return Guard([&]() -> Status {
+    if (impl_->is_built()) return Fail(kLiteError, "LoadConfig must come before Build");
+    std::ifstream stream(config_path);
+    if (!stream) return Fail(kLiteFileError, "cannot open '" + config_path + "'");
+    std::string line;
+    std::string section;
+    const auto trim = [](const std::string &text) {
+      const size_t begin = text.find_first_not_of(" \t\r");
+      return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+    };
+    while (std::getline(stream, line)) {
+      line = trim(line);
+      if (line.empty() || line[0] == '#') continue;
+      if (line[0] == '[' && line.back() == ']') {
+        section = line.substr(1, line.size() - 2);
+        if (impl_->config.size() >= kMaximumSections) return Fail(kLiteFileError, "'" + config_path + "': too many sections");
+        continue;
+      }
+      const size_t equals = line.find('=');
+      if (equals == std::string::npos) return Fail(kLiteFileError, "'" + config_path + "': no '=' in '" + line + "'");
+      MSLITE_TRY(UpdateConfig(section, {trim(line.substr(0, equals)), trim(line.substr(equals + 1))}));
+    }
+    return kSuccess;
+  });
+}
+
+Status Model::UpdateConfig(const std::string &section, const std::pair<std::string, std::string> &config) {
+  return Guard([&]() -> Status {
+    if (impl_->is_built()) return Fail(kLiteError, "UpdateConfig must come before Build");
+    auto &items = impl_->config[section];
+    if (items.size() >= kMaximumItems) return Fail(kLiteError, "section '" + section + "' has too many items");
+    mslite::Log(mslite::LogLevel::kInfo, "setting '" + config.first + "' of section '" + section + "' has no effect");
+    items[config.first] = config.second;
+    return kSuccess;
+  });
+}
+
+std::vector<MSTensor> Model::GetInputs() { return impl_->inputs(); }
+std::vector<MSTensor> Model::GetOutputs() { return impl_->outputs(); }
+
+MSTensor Model::GetInputByTensorName(const std::string &name) {
+  for (const MSTensor &tensor : impl_->inputs()) {
+    if (tensor.Name() == name) return tensor;
+  }
+  return MSTensor(nullptr);
+}
+
+std::vector<std::string> Model::GetOutputTensorNames() {
+  std::vector<std::string> names;
+  for (const MSTensor &tensor : impl_->outputs()) names.push_back(tensor.Name());
+  return names;
+}
+
+MSTensor Model::GetOutputByTensorName(const std::string &name) {
+  for (const MSTensor &tensor : impl_->outputs()) {
+    if (tensor.Name() == name) return tensor;
+  }
+  return MSTensor(nullptr);
+}
+
+std::vector<MSTensor> Model::GetOutputsByNodeName(const std::string &node_name) { return impl_->OutputsOfNode(node_name); }
+
+bool Model::CheckModelSupport(enum DeviceType device_type, ModelType model_type) {
+  return device_type == kCPU && (model_type == kMindIR || model_type == kMindIR_Lite);
+}
+
+std::string Model::GetModelInfo(const std::string &) { return ""; }
+Status Model::Finalize() { return kSuccess; }
+}  // namespace mindspore

@@ -1,0 +1,94 @@
+#include "api/session_options.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "api/log.h"
+
+namespace mslite {
+namespace {
+constexpr int32_t kThreadsPerCore = 5;
+
+// Highest clock of a core in kHz; 0 when the system does not say.
+long MaximumFrequency(int32_t core) {
+  const std::string path = Format("/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", static_cast<int>(core));
+  std::FILE *file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return 0;
+  long frequency = 0;
+  if (std::fscanf(file, "%ld", &frequency) != 1) frequency = 0;
+  std::fclose(file);
+  return frequency;
+}
+
+// Mode 1: the fastest cores; mode 2: those after the group of the fastest. As many as there are threads.
+CoreMask CoresOfMode(int mode, int32_t threads, int32_t cores) {
+  CoreMask order;
+  for (int32_t core = 0; core < cores; ++core) order.push_back(core);
+  std::stable_sort(order.begin(), order.end(),
+                   [](int32_t a, int32_t b) { return MaximumFrequency(a) > MaximumFrequency(b); });
+  size_t first = 0;
+  if (mode == 2) {
+    const long fastest = MaximumFrequency(order[0]);
+    while (first < order.size() && MaximumFrequency(order[first]) == fastest) ++first;
+    if (first == order.size()) first = 0;  // all cores are equal
+  }
+  order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first));
+  order.resize(std::min(order.size(), static_cast<size_t>(threads)));
+  return order;
+}
+
+Status CheckDevices(mindspore::Context *context) {
+  const auto &devices = context->MutableDeviceInfo();
+  if (devices.empty()) return Fail(mindspore::kLiteParamInvalid, "the context lists no device; add a CPUDeviceInfo");
+  bool has_cpu = false;
+  bool has_other = false;
+  for (const auto &device : devices) {
+    if (device == nullptr) return Fail(mindspore::kLiteNullptr, "a device of the context is null");
+    const bool is_cpu = device->GetDeviceType() == mindspore::kCPU;
+    has_cpu = has_cpu || is_cpu;
+    has_other = has_other || !is_cpu;
+    if (is_cpu && device->Cast<mindspore::CPUDeviceInfo>()->GetEnableFP16()) {
+      Log(LogLevel::kInfo, "float16 arithmetic is not built; the model runs in float32");
+    }
+  }
+  if (!has_cpu) return Fail(mindspore::kLiteNotSupport, "only the CPU is supported; add a CPUDeviceInfo to the context");
+  if (has_other) Log(LogLevel::kWarning, "only the CPU is supported; the other devices of the context are ignored");
+  return mindspore::kSuccess;
+}
+}  // namespace
+
+Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOptions *options) {
+  if (context == nullptr) return Fail(mindspore::kLiteNullptr, "no context");
+  MSLITE_TRY(CheckDevices(context.get()));
+  if (context->get_delegate() != nullptr || context->GetDelegate() != nullptr ||
+      context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
+    return Fail(mindspore::kLiteNotSupport, "delegates are not supported");
+  }
+  const auto cores = std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), int32_t{1});
+  int32_t threads = context->GetThreadNum();
+  if (threads < 0) return Fail(mindspore::kLiteParamInvalid, Format("thread number %d is negative", static_cast<int>(threads)));
+  if (threads == 0) threads = std::min(cores > 32 ? int32_t{4} : int32_t{2}, UsableCores());
+  threads = std::min(threads, kThreadsPerCore * cores);
+  const int32_t inter_op = context->GetInterOpParallelNum() == 0 ? 1 : context->GetInterOpParallelNum();
+  if (inter_op < 1 || inter_op > threads) {
+    return Fail(mindspore::kLiteParamInvalid, Format("inter-op parallel number %d is outside of 1..%d (the thread number)",
+                                                     static_cast<int>(inter_op), static_cast<int>(threads)));
+  }
+  options->threads = threads;
+  options->inter_op = inter_op;
+  options->cores = context->GetThreadAffinityCoreList();
+  for (const int32_t core : options->cores) {
+    if (core < 0 || core >= cores) {
+      return Fail(mindspore::kLiteParamInvalid, Format("there is no core %d", static_cast<int>(core)));
+    }
+  }
+  if (options->cores.empty() && context->GetThreadAffinityMode() != 0) {
+    options->cores = CoresOfMode(context->GetThreadAffinityMode(), threads, cores);
+  }
+  std::string problem;
+  options->isas = AllowedIsas(&problem);
+  if (!problem.empty()) Log(LogLevel::kWarning, problem);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

@@ -1,0 +1,16 @@
+// From a Context to what a session needs.
+#ifndef MSLITE_API_SESSION_OPTIONS_H
+#define MSLITE_API_SESSION_OPTIONS_H
+
+#include <memory>
+
+#include "exec/session.h"
+#include "include/api/context.h"
+
+namespace mslite {
+// Checks the context and fills `options`. Errors: kLiteNullptr without context, kLiteParamInvalid for numbers that make
+// no sense, kLiteNotSupport for devices other than the CPU.
+Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOptions *options);
+}  // namespace mslite
+
+#endif

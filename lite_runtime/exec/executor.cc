@@ -1,0 +1,155 @@
+#include "exec/executor.h"
+
+#include <chrono>
+
+namespace mslite {
+namespace {
+constexpr int32_t kEmpty = -1;
+
+// A phase as the thread pool sees it.
+struct Phase {
+  const mslite_kernel *kernel;
+  const mslite_run *run;
+  int64_t scratch_stride;
+  int32_t phase;
+};
+
+void RunPart(void *context, int32_t part, int32_t thread) {
+  const auto *phase = static_cast<const Phase *>(context);
+  mslite_run run = *phase->run;
+  run.scratch = static_cast<uint8_t *>(run.scratch) + thread * phase->scratch_stride;
+  phase->kernel->run(&run, phase->phase, part);
+}
+}  // namespace
+
+Binding::Binding(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {
+  size_t input_count = 0;
+  size_t output_count = 0;
+  for (const Step &step : plan_->steps) {
+    input_count += step.inputs.size();
+    output_count += step.outputs.size();
+  }
+  inputs_.resize(input_count);
+  outputs_.resize(output_count);
+  bound_.resize(plan_->steps.size());
+  const void **inputs = inputs_.data();
+  void **outputs = outputs_.data();
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    bound_[i].inputs = inputs;
+    bound_[i].outputs = outputs;
+    inputs += plan_->steps[i].inputs.size();
+    outputs += plan_->steps[i].outputs.size();
+  }
+  if (plan_->has_branches) {
+    missing_ = std::make_unique<std::atomic<int32_t>[]>(plan_->steps.size());
+    ready_ = std::make_unique<std::atomic<int32_t>[]>(plan_->steps.size());
+  }
+}
+
+void Binding::Resolve(const Frame &frame, uint8_t *arena) {
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    const Step &step = plan_->steps[i];
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      const Operand &operand = step.inputs[k];
+      bound_[i].inputs[k] = operand.place == Operand::kFixed   ? operand.fixed
+                            : operand.place == Operand::kArena ? arena + operand.at
+                                                               : frame.values[static_cast<size_t>(operand.at)].data;
+    }
+    for (size_t k = 0; k < step.outputs.size(); ++k) {
+      const Operand &operand = step.outputs[k];
+      // A value that is being computed is this frame's own memory: it was reserved as writable.
+      bound_[i].outputs[k] = operand.place == Operand::kArena
+                                 ? arena + operand.at
+                                 : const_cast<uint8_t *>(frame.values[static_cast<size_t>(operand.at)].data);
+    }
+    bound_[i].shared = arena + step.shared_offset;
+    bound_[i].scratch = arena + step.scratch_offset;
+  }
+}
+
+void Executor::RunStep(const mslite_kernel &kernel, const mslite_schedule &schedule, int64_t scratch_stride,
+                       const mslite_run &run) const {
+  Phase context = {&kernel, &run, scratch_stride, 0};
+  for (; context.phase < schedule.phase_count; ++context.phase) {
+    const int32_t parts = schedule.part_count[context.phase];
+    if (threads_ > 1 && parts > 1) {
+      ThreadPool::Instance().Run(RunPart, &context, parts, threads_, cores_);
+    } else {
+      for (int32_t part = 0; part < parts; ++part) kernel.run(&run, context.phase, part);
+    }
+  }
+}
+
+void Executor::RunBound(const Step &step, const Binding::Bound &bound, StepObserver *observer) const {
+  const mslite_run run = {step.derived, bound.inputs, bound.outputs, bound.shared, bound.scratch};
+  if (observer == nullptr) {
+    RunStep(*step.kernel, step.schedule, step.scratch_stride, run);
+    return;
+  }
+  observer->Before(step, bound.inputs, bound.outputs);
+  const auto start = std::chrono::steady_clock::now();
+  RunStep(*step.kernel, step.schedule, step.scratch_stride, run);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  observer->After(step, bound.inputs, bound.outputs, time.count());
+}
+
+void Executor::Run(Binding *binding, StepObserver *observer) const {
+  // An observer is called for one step after the other, in the order of the file.
+  if (binding->plan().has_branches && inter_op_ > 1 && observer == nullptr) {
+    RunActors(binding);
+    return;
+  }
+  for (size_t i = 0; i < binding->bound_.size(); ++i) {
+    RunBound(binding->plan().steps[i], binding->bound_[i], observer);
+  }
+}
+
+// Each step is an actor: it fires when its last input has arrived, and tells its successors. Actors that can fire
+// stand in a list that only grows; whoever is free takes the next one.
+void Executor::RunActors(Binding *binding) const {
+  struct Actors {
+    const Executor *executor;
+    Binding *binding;
+    int32_t count;
+
+    void MakeReady(int32_t step) {
+      const int32_t place = binding->ready_count_.fetch_add(1);
+      binding->ready_[static_cast<size_t>(place)].store(step, std::memory_order_release);
+    }
+
+    void Fire(int32_t index) {
+      const Step &step = binding->plan().steps[static_cast<size_t>(index)];
+      executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr);
+      for (const int32_t successor : step.successors) {
+        if (binding->missing_[static_cast<size_t>(successor)].fetch_sub(1) == 1) MakeReady(successor);
+      }
+    }
+
+    // One of the threads that fire actors until all have fired.
+    static void Work(void *context, int32_t /*part*/, int32_t /*thread*/) {
+      auto *self = static_cast<Actors *>(context);
+      while (true) {
+        const int32_t place = self->binding->taken_count_.fetch_add(1);
+        if (place >= self->count) return;
+        int32_t step = kEmpty;
+        while ((step = self->binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire)) == kEmpty) {
+          std::this_thread::yield();  // an actor that is running will fill this place
+        }
+        self->Fire(step);
+      }
+    }
+  };
+  const auto count = static_cast<int32_t>(binding->bound_.size());
+  binding->ready_count_.store(0);
+  binding->taken_count_.store(0);
+  for (int32_t i = 0; i < count; ++i) {
+    binding->missing_[static_cast<size_t>(i)].store(binding->plan().steps[static_cast<size_t>(i)].predecessor_count);
+    binding->ready_[static_cast<size_t>(i)].store(kEmpty);
+  }
+  Actors actors = {this, binding, count};
+  for (int32_t i = 0; i < count; ++i) {
+    if (binding->plan().steps[static_cast<size_t>(i)].predecessor_count == 0) actors.MakeReady(i);
+  }
+  ThreadPool::Instance().Run(Actors::Work, &actors, inter_op_, inter_op_, cores_);
+}
+}  // namespace mslite

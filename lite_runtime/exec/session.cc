@@ -1,0 +1,265 @@
+#include "exec/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include "plan/choose_kernel.h"
+
+namespace mslite {
+namespace {
+constexpr size_t kCachedPlans = 8;     // per first step
+constexpr size_t kListedProblems = 50;  // nodes named in one message
+
+bool HasKernel(int32_t op, const IsaSet &isas) {
+  return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count,
+                     [&](const mslite_kernel *kernel) { return kernel->op == op && isas.Has(kernel->isa); });
+}
+
+Status ProblemStatus(const Graph &graph, const Problems &problems) {
+  std::string text = "file '" + graph.file->name() + "': " + std::to_string(problems.size()) + " node(s) cannot run:";
+  size_t listed = 0;
+  for (const auto &[node, reason] : problems) {
+    if (++listed > kListedProblems) break;
+    text += "\n  " + Describe(graph.nodes[static_cast<size_t>(node)]) + ": " + reason;
+  }
+  if (listed > kListedProblems) text += "\n  ...";
+  return Fail(mindspore::kLiteNotFindOp, text);
+}
+
+// Masks live as long as the process: helper threads compare them by address.
+const CoreMask *InternCores(const CoreMask &cores) {
+  if (cores.empty()) return nullptr;
+  static std::mutex mutex;
+  static auto *masks = new std::set<CoreMask>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return &*masks->insert(cores).first;
+}
+
+bool IsKnown(const TensorShape &shape) {
+  return shape.rank >= 0 && std::all_of(shape.dims, shape.dims + shape.rank, [](int64_t dim) { return dim >= 0; });
+}
+}  // namespace
+
+Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &options)
+    : model_(std::move(model)),
+      options_(options),
+      plan_options_{options.isas, options.threads, options.inter_op > 1},
+      executor_(options.threads, options.inter_op, InternCores(options.cores)) {
+  programs_.resize(model_->programs.size());
+  for (size_t i = 0; i < programs_.size(); ++i) programs_[i].caches.resize(model_->programs[i].steps.size());
+  outputs_.resize(graph().outputs.size());
+  const Program &main = model_->programs[0];
+  main_frame_.values.resize(main.tensors.size());
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    // The last steps write straight into the memory of the outputs.
+    for (const int32_t local : main.outputs) {
+      const bool is_computed = main.producer[static_cast<size_t>(local)] >= 0 &&
+                               main.producer[static_cast<size_t>(local)] != Program::kConstant;
+      Value &value = main_frame_.values[static_cast<size_t>(local)];
+      if (is_computed && value.target == nullptr && main.tensors[static_cast<size_t>(local)] == graph().outputs[i]) {
+        value.target = &outputs_[i].memory;
+        break;
+      }
+    }
+  }
+}
+
+Status Session::Create(std::shared_ptr<SharedModel> model, const SessionOptions &options,
+                       std::unique_ptr<Session> *session) {
+  std::unique_ptr<Session> result(new Session(std::move(model), options));
+  ThreadPool::Instance().Grow(std::max(options.threads, options.inter_op));
+  result->CheckOperators();
+  std::vector<TensorShape> shapes;
+  for (const int32_t input : result->graph().inputs) {
+    const Tensor &tensor = result->graph().tensors[static_cast<size_t>(input)];
+    TensorShape shape;
+    shape.type = tensor.type;
+    shape.rank = tensor.has_rank || !tensor.dims.empty() ? static_cast<int32_t>(tensor.dims.size()) : -1;
+    std::copy(tensor.dims.begin(), tensor.dims.end(), shape.dims);
+    shapes.push_back(shape);
+  }
+  const Status status = result->Resize(shapes);
+  if (!result->problems_.empty()) return ProblemStatus(result->graph(), result->problems_);
+  MSLITE_TRY(status);
+  result->is_created_ = true;
+  *session = std::move(result);
+  return mindspore::kSuccess;
+}
+
+// Nodes that cannot run whatever the shapes are.
+void Session::CheckOperators() {
+  for (const Program &program : model_->programs) {
+    for (const ProgramStep &step : program.steps) {
+      if (step.call >= 0) continue;
+      const Node &node = graph().nodes[static_cast<size_t>(step.node)];
+      if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
+        problems_[step.node] = "this operator has no shape rule in this library";
+      } else if (!HasKernel(node.op, plan_options_.isas)) {
+        problems_[step.node] = "this operator has no kernel in this library";
+      }
+    }
+  }
+}
+
+Status Session::Resize(const std::vector<TensorShape> &inputs) {
+  const Program &main = model_->programs[0];
+  std::vector<TensorShape> old_inputs;
+  std::vector<TensorShape> old_outputs;
+  for (const int32_t local : main.inputs) old_inputs.push_back(main_frame_.values[static_cast<size_t>(local)].shape);
+  for (const OutputSlot &output : outputs_) old_outputs.push_back(output.shape);
+  SetInputs(inputs.data(), nullptr);
+  for (OutputSlot &output : outputs_) output.shape = TensorShape{0, -1, {}};
+  const Status status = std::all_of(inputs.begin(), inputs.end(), IsKnown) ? PlanAhead() : mindspore::kSuccess;
+  if (status.IsOk() && problems_.empty()) return status;
+  for (size_t i = 0; i < main.inputs.size(); ++i) {
+    main_frame_.values[static_cast<size_t>(main.inputs[i])].shape = old_inputs[i];
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i].shape = old_outputs[i];
+  return status.IsOk() ? ProblemStatus(graph(), problems_) : status;
+}
+
+// Gives the inputs, in the order of the model, to the main graph.
+void Session::SetInputs(const TensorShape *shapes, const InputView *views) {
+  const Program &main = model_->programs[0];
+  for (size_t i = 0; i < graph().inputs.size(); ++i) {
+    for (const int32_t local : main.inputs) {
+      if (main.tensors[static_cast<size_t>(local)] != graph().inputs[i]) continue;
+      Value &value = main_frame_.values[static_cast<size_t>(local)];
+      value.shape = views == nullptr ? shapes[i] : views[i].shape;
+      value.data = views == nullptr ? nullptr : static_cast<const uint8_t *>(views[i].data);
+    }
+  }
+}
+
+// Plans the main graph from its beginning until something must be computed first.
+Status Session::PlanAhead() {
+  const Program &main = model_->programs[0];
+  for (int32_t position = 0; position < static_cast<int32_t>(main.steps.size());) {
+    if (main.steps[static_cast<size_t>(position)].call >= 0) return mindspore::kSuccess;
+    bool needs_data = false;
+    Binding *binding = nullptr;
+    MSLITE_TRY(FindPlan(0, position, main_frame_, &needs_data, &binding));
+    if (needs_data || binding->plan().is_counted) return mindspore::kSuccess;
+    for (const Plan::Result &result : binding->plan().results) {
+      Value &value = main_frame_.values[static_cast<size_t>(result.local)];
+      value.shape = result.shape;
+      value.data = result.constant;
+    }
+    position = binding->plan().end;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    for (const int32_t local : main.outputs) {
+      if (main.tensors[static_cast<size_t>(local)] != graph().outputs[i]) continue;
+      const Value &value = main_frame_.values[static_cast<size_t>(local)];
+      if (main.producer[static_cast<size_t>(local)] != Program::kConstant) outputs_[i].shape = value.shape;
+    }
+  }
+  return mindspore::kSuccess;
+}
+
+Status Session::FindPlan(int32_t graph_index, int32_t begin, const Frame &frame, bool *needs_data, Binding **binding) {
+  *needs_data = false;
+  std::vector<CachedPlan> &plans = programs_[static_cast<size_t>(graph_index)].caches[static_cast<size_t>(begin)].plans;
+  for (CachedPlan &cached : plans) {
+    if (!cached.binding->plan().Fits(frame)) continue;
+    cached.last_used = ++clock_;
+    *binding = cached.binding.get();
+    return mindspore::kSuccess;
+  }
+  Problems found;
+  Planner planner(model_.get(), model_->programs[static_cast<size_t>(graph_index)], frame, plan_options_, &found);
+  std::shared_ptr<const Plan> plan;
+  MSLITE_TRY(planner.Make(begin, needs_data, &plan));
+  if (!found.empty()) {
+    // While building, all are collected; later, a request with other shapes may still run.
+    if (!is_created_) {
+      for (const auto &[node, reason] : found) problems_[node] = reason;
+    }
+    return ProblemStatus(graph(), found);
+  }
+  if (*needs_data) return mindspore::kSuccess;
+  if (plans.size() >= kCachedPlans) {
+    plans.erase(std::min_element(plans.begin(), plans.end(), [](const CachedPlan &a, const CachedPlan &b) {
+      return a.last_used < b.last_used;
+    }));
+  }
+  plans.push_back({std::make_unique<Binding>(std::move(plan)), ++clock_});
+  *binding = plans.back().binding.get();
+  return mindspore::kSuccess;
+}
+
+Status Session::Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
+  *memory = buffer->Reserve(bytes);
+  if (*memory != nullptr) return mindspore::kSuccess;
+  return Fail(mindspore::kLiteMemoryFailed,
+              Format("file '%.300s': no memory for %zu bytes of %s", graph().file->name().c_str(), bytes, what));
+}
+
+Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) {
+  const Plan &plan = binding->plan();
+  for (const Plan::Result &result : plan.results) {
+    Value &value = frame->values[static_cast<size_t>(result.local)];
+    uint8_t *memory = nullptr;
+    MSLITE_TRY(Reserve(result.bytes, "a value", value.target != nullptr ? value.target : &value.own, &memory));
+    if (result.constant != nullptr) std::memcpy(memory, result.constant, result.bytes);
+    value.shape = result.shape;
+    value.data = memory;
+  }
+  uint8_t *arena = nullptr;
+  MSLITE_TRY(Reserve(static_cast<size_t>(plan.arena_bytes), "activations", &arena_, &arena));
+  binding->Resolve(*frame, arena);
+  executor_.Run(binding, observer);
+  return mindspore::kSuccess;
+}
+
+Status Session::Run(const InputView *inputs, StepObserver *observer) {
+  SetInputs(nullptr, inputs);
+  Finished place = {0, &main_frame_};
+  Status status = RunGraph(&place, 0, observer);
+  if (status.IsOk()) status = FinishOutputs(place);
+  ReturnAllFrames();
+  return status;
+}
+
+// Puts the results where the caller looks for them.
+Status Session::FinishOutputs(const Finished &finished) {
+  const Program &program = model_->programs[static_cast<size_t>(finished.graph)];
+  const auto place_of = [&](size_t output) {
+    const auto place = std::find_if(program.outputs.begin(), program.outputs.end(), [&](int32_t local) {
+      return program.tensors[static_cast<size_t>(local)] == graph().outputs[output];
+    });
+    return static_cast<size_t>(place - program.outputs.begin());
+  };
+  bool by_tensor = true;
+  for (size_t i = 0; i < outputs_.size(); ++i) by_tensor = by_tensor && place_of(i) < program.outputs.size();
+  if (!by_tensor && program.outputs.size() != outputs_.size()) {
+    return Fail(mindspore::kLiteGraphFileError, "file '" + graph().file->name() + "': graph '" + program.subgraph->name +
+                                                    "' ends the run with a wrong number of outputs");
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const int32_t local = program.outputs[by_tensor ? place_of(i) : i];
+    Value constant;
+    const Value *value = &finished.frame->values[static_cast<size_t>(local)];
+    if (program.producer[static_cast<size_t>(local)] == Program::kConstant) {
+      SetConstant(program, local, &constant);
+      value = &constant;
+    }
+    const auto bytes = static_cast<size_t>(ByteSize(value->shape));
+    uint8_t *memory = nullptr;
+    MSLITE_TRY(Reserve(bytes, "an output", &outputs_[i].memory, &memory));
+    if (memory != value->data && bytes != 0) std::memcpy(memory, value->data, bytes);
+    outputs_[i].shape = value->shape;
+    outputs_[i].data = memory;
+  }
+  return mindspore::kSuccess;
+}
+
+void Session::SetConstant(const Program &program, int32_t local, Value *value) const {
+  const Tensor &tensor = graph().tensors[static_cast<size_t>(program.tensors[static_cast<size_t>(local)])];
+  value->shape = TensorShape{tensor.type, static_cast<int32_t>(tensor.dims.size()), {}};
+  std::copy(tensor.dims.begin(), tensor.dims.end(), value->shape.dims);
+  value->data = tensor.data;
+}
+}  // namespace mslite

@@ -1,0 +1,118 @@
+// A model that runs one request at a time: frames, memory and a cache of plans over a shared model.
+#ifndef MSLITE_EXEC_SESSION_H
+#define MSLITE_EXEC_SESSION_H
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/executor.h"
+#include "plan/planner.h"
+
+namespace mslite {
+struct SessionOptions {
+  IsaSet isas;
+  int32_t threads = 1;
+  int32_t inter_op = 1;
+  CoreMask cores;
+};
+
+// An input of one run. All dimensions are known; `data` stays the caller's.
+struct InputView {
+  TensorShape shape;
+  const void *data = nullptr;
+};
+
+// An output of the model: where it is, and its shape when that is known (rank -1 or a dimension -1 otherwise).
+struct OutputSlot {
+  TensorShape shape;
+  GrowingBuffer memory;
+  const uint8_t *data = nullptr;  // of the last run
+};
+
+class Session {
+ public:
+  // Checks that every node can run. Errors: kLiteNotFindOp naming every node that cannot, with operator and types.
+  static Status Create(std::shared_ptr<SharedModel> model, const SessionOptions &options,
+                       std::unique_ptr<Session> *session);
+
+  // Plans for these input shapes as far as that is possible without data, and sets the shapes of the outputs.
+  // A shape with a negative dimension is not planned. On failure the old plans and shapes stay.
+  Status Resize(const std::vector<TensorShape> &inputs);
+
+  // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).
+  // Errors: kLiteInferError, kLiteOpExecuteFailure, kLiteMemoryFailed, with node and reason.
+  Status Run(const InputView *inputs, StepObserver *observer);
+
+  const Graph &graph() const { return *model_->graph; }
+  std::vector<OutputSlot> &outputs() { return outputs_; }
+  size_t arena_bytes() const { return arena_.capacity; }
+  size_t weight_bytes() const { return model_->weights.bytes(); }
+
+ private:
+  struct CachedPlan {
+    std::unique_ptr<Binding> binding;
+    uint64_t last_used = 0;
+  };
+  // The plans that begin at one step of a program.
+  struct PlanCache {
+    std::vector<CachedPlan> plans;
+  };
+  struct ProgramState {
+    std::vector<PlanCache> caches;  // per first step
+    std::vector<std::unique_ptr<Frame>> idle;
+    std::vector<std::unique_ptr<Frame>> busy;
+  };
+  // The graph whose outputs are the results, and its frame.
+  struct Finished {
+    int32_t graph = 0;
+    Frame *frame = nullptr;
+  };
+  // Working memory of a step whose output shapes are counted.
+  struct Counting {
+    std::vector<mslite_tensor> inputs;
+    std::vector<mslite_tensor> outputs;
+    std::vector<const mslite_tensor *> input_pointers;
+    std::vector<const mslite_tensor *> output_pointers;
+    std::vector<const void *> input_data;
+    std::vector<void *> output_data;
+    std::vector<std::array<int64_t, MSLITE_MAX_RANK>> dims;
+    GrowingBuffer derived;
+  };
+
+  Session(std::shared_ptr<SharedModel> model, const SessionOptions &options);
+  void CheckOperators();
+  void SetInputs(const TensorShape *shapes, const InputView *views);
+  Status PlanAhead();
+  Status FindPlan(int32_t graph_index, int32_t begin, const Frame &frame, bool *needs_data, Binding **binding);
+  Status Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
+  Status RunPlan(Binding *binding, Frame *frame, StepObserver *observer);
+  Status FinishOutputs(const Finished &finished);
+  void SetConstant(const Program &program, int32_t local, Value *value) const;
+
+  Frame *TakeFrame(int32_t graph_index);
+  void ReturnFrame(int32_t graph_index, Frame *frame);
+  void ReturnAllFrames();
+  Status CopyValue(const Value &from, Value *to) const;
+  const Value *ValueOf(const Program &program, const Frame &frame, int32_t local, Value *constant) const;
+  Status EnterCall(const Program &program, const CallSite &site, const Node &node, const Frame &frame, Finished *callee);
+  Status RunGraph(Finished *place, int32_t depth, StepObserver *observer);
+  Status RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer);
+
+  std::shared_ptr<SharedModel> model_;
+  SessionOptions options_;
+  PlanOptions plan_options_;
+  Executor executor_;
+  std::vector<ProgramState> programs_;
+  GrowingBuffer arena_;
+  std::vector<OutputSlot> outputs_;
+  Frame main_frame_;
+  Counting counting_;
+  bool is_created_ = false;
+  uint64_t clock_ = 0;
+  Problems problems_;
+};
+}  // namespace mslite
+
+#endif

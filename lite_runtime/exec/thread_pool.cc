@@ -1,0 +1,220 @@
+#include "exec/thread_pool.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace mslite {
+namespace {
+constexpr int32_t kSpins = 4000;          // some 50 to 100 microseconds
+constexpr int32_t kThreadsPerCore = 5;    // cap of the pool
+
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// The cgroup's quota in whole cores, rounded up; 0 without one.
+int32_t QuotaCores() {
+  long long quota = 0;
+  long long period = 0;
+  if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re"); file != nullptr) {
+    const int read = std::fscanf(file, "%lld %lld", &quota, &period);
+    std::fclose(file);
+    if (read == 2 && quota > 0 && period > 0) return static_cast<int32_t>((quota + period - 1) / period);
+    return 0;
+  }
+  const auto read_number = [](const char *path, long long *number) {
+    std::FILE *file = std::fopen(path, "re");
+    if (file == nullptr) return false;
+    const bool ok = std::fscanf(file, "%lld", number) == 1;
+    std::fclose(file);
+    return ok;
+  };
+  if (read_number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota) && quota > 0 &&
+      read_number("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period) && period > 0) {
+    return static_cast<int32_t>((quota + period - 1) / period);
+  }
+  return 0;
+}
+
+// Binds the calling helper to `cores`, when it is not bound so already.
+void Bind(const CoreMask *cores) {
+#if defined(__linux__)
+  thread_local const CoreMask *bound = nullptr;
+  thread_local cpu_set_t original;
+  if (cores == bound) return;
+  if (bound == nullptr) sched_getaffinity(0, sizeof original, &original);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (cores != nullptr) {
+    for (const int32_t core : *cores) {
+      if (core >= 0 && core < CPU_SETSIZE) CPU_SET(static_cast<size_t>(core), &set);
+    }
+  }
+  sched_setaffinity(0, sizeof set, cores == nullptr ? &original : &set);
+  bound = cores;
+#else
+  static_cast<void>(cores);
+#endif
+}
+}  // namespace
+
+int32_t UsableCores() {
+  int32_t cores = static_cast<int32_t>(std::thread::hardware_concurrency());
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+#endif
+  if (const int32_t quota = QuotaCores(); quota > 0) cores = std::min(cores, quota);
+  return std::max(cores, int32_t{1});
+}
+
+// The work that one caller has opened. The memory stays, so a late helper never touches anything that is gone.
+struct alignas(64) ThreadPool::Slot {
+  enum : int32_t { kFree, kTaken, kOpen };
+  std::atomic<int32_t> state{kFree};
+  std::atomic<int32_t> visitors{0};  // helpers that look at the slot
+  std::atomic<int32_t> helpers{0};   // thread numbers given out
+  std::atomic<int32_t> next{0};
+  std::atomic<int32_t> done{0};
+  Task task = nullptr;
+  void *context = nullptr;
+  int32_t parts = 0;
+  int32_t threads = 0;
+  const CoreMask *cores = nullptr;
+};
+
+struct ThreadPool::Sleep {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::atomic<int32_t> sleepers{0};
+};
+
+ThreadPool &ThreadPool::Instance() {
+  static auto *pool = new ThreadPool;
+  return *pool;
+}
+
+ThreadPool::ThreadPool()
+    : slots_(std::make_unique<Slot[]>(kSlots)), sleep_(std::make_unique<Sleep>()), cores_(UsableCores()) {}
+
+void ThreadPool::Grow(int32_t threads) {
+  const int32_t wanted = std::min(threads, kThreadsPerCore * cores_) - 1;
+  const std::lock_guard<std::mutex> lock(sleep_->mutex);
+  while (static_cast<int32_t>(threads_.size()) < wanted) {
+    threads_.emplace_back([this] { Work(); });
+    threads_.back().detach();
+  }
+  helper_count_.store(static_cast<int32_t>(threads_.size()));
+}
+
+void ThreadPool::TakeParts(Slot *slot, int32_t thread) {
+  const int32_t parts = slot->parts;
+  for (int32_t part = slot->next.fetch_add(1); part < parts; part = slot->next.fetch_add(1)) {
+    slot->task(slot->context, part, thread);
+    slot->done.fetch_add(1);
+  }
+}
+
+// Helps with the first open slot that wants help. False when there is none.
+bool ThreadPool::HelpOnce() {
+  for (int32_t i = 0; i < kSlots; ++i) {
+    Slot &slot = slots_[static_cast<size_t>(i)];
+    if (slot.state.load(std::memory_order_relaxed) != Slot::kOpen) continue;
+    bool helped = false;
+    slot.visitors.fetch_add(1);
+    if (slot.state.load() == Slot::kOpen && slot.next.load() < slot.parts) {
+      const int32_t thread = 1 + slot.helpers.fetch_add(1);
+      if (thread < slot.threads) {
+        Bind(slot.cores);
+        TakeParts(&slot, thread);
+        helped = true;
+      }
+    }
+    slot.visitors.fetch_sub(1);
+    if (helped) return true;
+  }
+  return false;
+}
+
+void ThreadPool::Work() {
+  int32_t spins = 0;
+  while (true) {
+    if (open_slots_.load() > 0 && HelpOnce()) {
+      spins = 0;
+      continue;
+    }
+    // More helpers than cores: spinning would take time from those that work.
+    const int32_t limit = helper_count_.load(std::memory_order_relaxed) < cores_ ? kSpins : 0;
+    if (++spins <= limit) {
+      Pause();
+      continue;
+    }
+    spins = 0;
+    std::unique_lock<std::mutex> lock(sleep_->mutex);
+    sleep_->sleepers.fetch_add(1);
+    if (open_slots_.load() > 0) {
+      // Work was opened meanwhile; when others have taken all of it, this thread yields instead of sleeping.
+      sleep_->sleepers.fetch_sub(1);
+      lock.unlock();
+      std::this_thread::yield();
+      continue;
+    }
+    sleep_->wake.wait(lock);
+    sleep_->sleepers.fetch_sub(1);
+  }
+}
+
+void ThreadPool::Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores) {
+  Slot *slot = nullptr;
+  if (parts > 1 && threads > 1) {
+    for (int32_t i = 0; i < kSlots && slot == nullptr; ++i) {
+      int32_t expected = Slot::kFree;
+      if (slots_[static_cast<size_t>(i)].state.compare_exchange_strong(expected, Slot::kTaken)) {
+        slot = &slots_[static_cast<size_t>(i)];
+      }
+    }
+  }
+  if (slot == nullptr) {
+    for (int32_t part = 0; part < parts; ++part) task(context, part, 0);
+    return;
+  }
+  slot->helpers.store(0);
+  slot->next.store(0);
+  slot->done.store(0);
+  slot->task = task;
+  slot->context = context;
+  slot->parts = parts;
+  slot->threads = threads;
+  slot->cores = cores;
+  slot->state.store(Slot::kOpen);
+  open_slots_.fetch_add(1);
+  if (sleep_->sleepers.load() > 0) {
+    // Taking the mutex orders this after a sleeper's last look at open_slots_.
+    { const std::lock_guard<std::mutex> lock(sleep_->mutex); }
+    const int32_t wanted = std::min(threads, parts) - 1;
+    for (int32_t i = 0; i < wanted; ++i) sleep_->wake.notify_one();
+  }
+  TakeParts(slot, 0);
+  for (int32_t spins = 0; slot->done.load() < parts; ++spins) {
+    if (spins < kSpins) {
+      Pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  open_slots_.fetch_sub(1);
+  slot->state.store(Slot::kTaken);
+  while (slot->visitors.load() != 0) Pause();
+  slot->state.store(Slot::kFree);
+}
+}  // namespace mslite

@@ -1,0 +1,51 @@
+// One pool of threads per process. Whoever has parallel work opens it; idle threads help; the caller works too.
+#ifndef MSLITE_EXEC_THREAD_POOL_H
+#define MSLITE_EXEC_THREAD_POOL_H
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace mslite {
+// Cores that this process may use: its affinity mask, cut by the cgroup's quota. At least 1.
+int32_t UsableCores();
+
+// The cores that helpers may run on; empty: any.
+using CoreMask = std::vector<int32_t>;
+
+class ThreadPool {
+ public:
+  using Task = void (*)(void *context, int32_t part, int32_t thread);
+
+  // Never destroyed: threads of the host may still run when static objects go.
+  static ThreadPool &Instance();
+
+  // Makes sure that `threads` - 1 helpers exist, up to the cap. Allocates; call it when building, not when running.
+  void Grow(int32_t threads);
+
+  // Runs task(context, part, thread) for every part in [0, parts), on at most `threads` threads: the caller is thread
+  // 0, helpers have distinct numbers below `threads`. Returns when all parts are done. No allocation; a lock only to
+  // wake threads that sleep.
+  void Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores = nullptr);
+
+ private:
+  struct Slot;
+  struct Sleep;
+  ThreadPool();
+  void Work();
+  bool HelpOnce();
+  static void TakeParts(Slot *slot, int32_t thread);
+
+  static constexpr int32_t kSlots = 64;
+  std::unique_ptr<Slot[]> slots_;
+  std::unique_ptr<Sleep> sleep_;
+  std::vector<std::thread> threads_;  // guarded by the mutex in sleep_
+  std::atomic<int32_t> helper_count_{0};
+  std::atomic<int32_t> open_slots_{0};
+  int32_t cores_ = 1;
+};
+}  // namespace mslite
+
+#endif

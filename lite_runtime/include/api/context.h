@@ -1,0 +1,160 @@
+/// Where and how a model runs.
+#ifndef MINDSPORE_INCLUDE_API_CONTEXT_H
+#define MINDSPORE_INCLUDE_API_CONTEXT_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "include/api/allocator.h"
+#include "include/api/data_type.h"
+#include "include/api/dual_abi_helper.h"
+#include "include/api/types.h"
+#include "include/api/visible.h"
+
+namespace mindspore {
+enum DeviceType {
+  kCPU = 0,
+  kGPU = 1,
+  kKirinNPU = 2,
+  kAscend = 3,
+  kAscend910 = 4,
+  kAscend310 = 5,
+  kCustomDevice = 6,
+  kAllDevice = 7,
+  kInvalidDeviceType = 100
+};
+
+enum DelegateMode { kNoDelegate = 0, kCoreML = 1, kNNAPI = 2 };
+
+class AbstractDelegate;
+class Delegate;
+class DeviceInfoContext;
+
+/// Copies share their state.
+class MS_API Context {
+ public:
+  Context();
+  ~Context() = default;
+  Context(const Context &) = default;
+  Context &operator=(const Context &) = default;
+
+  /// Threads of one operator. 0: chosen at build. Negative values fail the build.
+  void SetThreadNum(int32_t thread_num);
+  int32_t GetThreadNum() const;
+  /// Operators that may run at the same time; 0 counts as 1.
+  void SetInterOpParallelNum(int32_t parallel_num);
+  int32_t GetInterOpParallelNum() const;
+  /// 0: no binding, 1: big cores first, 2: middle cores first.
+  void SetThreadAffinity(int mode);
+  int GetThreadAffinityMode() const;
+  /// The cores that helper threads may use; wins over the mode.
+  void SetThreadAffinity(const std::vector<int> &core_list);
+  std::vector<int32_t> GetThreadAffinityCoreList() const;
+  void SetEnableParallel(bool is_parallel);
+  bool GetEnableParallel() const;
+  void SetBuiltInDelegate(DelegateMode mode);
+  DelegateMode GetBuiltInDelegate() const;
+  void set_delegate(const std::shared_ptr<AbstractDelegate> &delegate);
+  std::shared_ptr<AbstractDelegate> get_delegate() const;
+  void SetDelegate(const std::shared_ptr<Delegate> &delegate);
+  std::shared_ptr<Delegate> GetDelegate() const;
+  void SetMultiModalHW(bool float_mode);
+  bool GetMultiModalHW() const;
+  void SetGroupInfoFile(std::string file);
+  std::string GetGroupInfoFile() const;
+  /// Devices in the order of preference. An empty list fails the build.
+  std::vector<std::shared_ptr<DeviceInfoContext>> &MutableDeviceInfo();
+
+ private:
+  struct Data;
+  std::shared_ptr<Data> data_;
+};
+
+class MS_API DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoContext> {
+ public:
+  DeviceInfoContext();
+  virtual ~DeviceInfoContext() = default;
+  virtual enum DeviceType GetDeviceType() const = 0;
+
+  /// This as a T, or nullptr when it is another device.
+  template <class T>
+  std::shared_ptr<T> Cast() {
+    static_assert(std::is_base_of<DeviceInfoContext, T>::value, "T is not a device info");
+    if (GetDeviceType() != T().GetDeviceType()) return nullptr;
+    return std::static_pointer_cast<T>(shared_from_this());
+  }
+
+  std::string GetProvider() const;
+  void SetProvider(const std::string &provider);
+  std::string GetProviderDevice() const;
+  void SetProviderDevice(const std::string &device);
+  void SetAllocator(const std::shared_ptr<Allocator> &allocator);
+  std::shared_ptr<Allocator> GetAllocator() const;
+
+ protected:
+  struct Data;
+  std::shared_ptr<Data> data_;
+};
+
+class MS_API CPUDeviceInfo : public DeviceInfoContext {
+ public:
+  enum DeviceType GetDeviceType() const override { return DeviceType::kCPU; }
+  /// Prefer float16 where the processor has it. Accepted; computation stays in float32.
+  void SetEnableFP16(bool is_fp16);
+  bool GetEnableFP16() const;
+};
+
+// The devices below are declared so that sources compile. A model built for one of them alone is refused.
+
+class MS_API KirinNPUDeviceInfo : public DeviceInfoContext {
+ public:
+  enum DeviceType GetDeviceType() const override { return DeviceType::kKirinNPU; }
+  void SetEnableFP16(bool is_fp16);
+  bool GetEnableFP16() const;
+  void SetFrequency(int frequency);
+  int GetFrequency() const;
+};
+
+class MS_API GPUDeviceInfo : public DeviceInfoContext {
+ public:
+  enum DeviceType GetDeviceType() const override { return DeviceType::kGPU; }
+  void SetDeviceID(uint32_t device_id);
+  uint32_t GetDeviceID() const;
+  int GetRankID() const { return 0; }
+  int GetGroupSize() const { return 1; }
+  void SetPrecisionMode(const std::string &mode);
+  std::string GetPrecisionMode() const;
+  void SetEnableFP16(bool is_fp16);
+  bool GetEnableFP16() const;
+  void SetEnableGLTexture(bool is_enabled);
+  bool GetEnableGLTexture() const;
+  void SetGLContext(void *context);
+  void *GetGLContext() const;
+  void SetGLDisplay(void *display);
+  void *GetGLDisplay() const;
+};
+
+class MS_API AscendDeviceInfo : public DeviceInfoContext {
+ public:
+  enum DeviceType GetDeviceType() const override { return DeviceType::kAscend; }
+  void SetDeviceID(uint32_t device_id);
+  uint32_t GetDeviceID() const;
+  void SetRankID(uint32_t rank_id);
+  uint32_t GetRankID() const;
+  void SetPrecisionMode(const std::string &mode);
+  std::string GetPrecisionMode() const;
+};
+using Ascend310DeviceInfo = AscendDeviceInfo;
+using Ascend910DeviceInfo = AscendDeviceInfo;
+
+class MS_API AutoDeviceInfo : public DeviceInfoContext {
+ public:
+  enum DeviceType GetDeviceType() const override { return DeviceType::kAllDevice; }
+};
+}  // namespace mindspore
+
+#endif

@@ -1,0 +1,115 @@
+/// A model that has been built for a context and runs.
+#ifndef MINDSPORE_INCLUDE_API_MODEL_H
+#define MINDSPORE_INCLUDE_API_MODEL_H
+
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "include/api/cell.h"
+#include "include/api/cfg.h"
+#include "include/api/context.h"
+#include "include/api/graph.h"
+#include "include/api/status.h"
+#include "include/api/types.h"
+
+namespace mindspore {
+class ModelImpl;
+
+/// Copies share the model. Calls on one model take turns; for requests in parallel use ModelParallelRunner.
+class MS_API Model {
+ public:
+  Model();
+  ~Model();
+  Model(const Model &) = default;
+  Model &operator=(const Model &) = default;
+
+  /// Builds from the bytes of a `.ms` file, which are copied.
+  ///
+  /// Errors: kLiteNullptr without context or data, kLiteModelRebuild for a second build, kLiteGraphFileError for a
+  /// file that is not valid, kLiteNotFindOp naming every node that this library cannot run.
+  Status Build(const void *model_data, size_t data_size, ModelType model_type,
+               const std::shared_ptr<Context> &model_context = nullptr);
+  /// Builds from a `.ms` file, which is mapped into memory and must not change while the model lives.
+  Status Build(const std::string &model_path, ModelType model_type,
+               const std::shared_ptr<Context> &model_context = nullptr);
+  /// As above for encrypted files, which are not supported: a non-empty key gives kLiteNotSupport.
+  Status Build(const void *model_data, size_t data_size, ModelType model_type,
+               const std::shared_ptr<Context> &model_context, const Key &dec_key, const std::string &dec_mode,
+               const std::string &cropto_lib_path);
+  Status Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context,
+               const Key &dec_key, const std::string &dec_mode, const std::string &cropto_lib_path);
+  /// Builds from a graph loaded by Serialization.
+  Status Build(GraphCell graph, const std::shared_ptr<Context> &model_context = nullptr,
+               const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
+  Status BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
+                               const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
+
+  /// Plans for new input shapes. `inputs` are tensors of GetInputs(); on failure the old shapes stay.
+  Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
+  Status UpdateWeights(const std::vector<MSTensor> &new_weights);
+
+  /// Runs the model. `inputs` in the order of GetInputs(); their shapes may differ from the planned ones where the
+  /// operators allow it. `outputs` receives the model's own output tensors, whose contents stay until the next run;
+  /// an output tensor of the caller that has data of the right size is written in place instead.
+  ///
+  /// Errors: kLiteInputTensorError (count, type, size, missing data), kLiteInferError, kLiteOpExecuteFailure.
+  Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
+                 const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
+  /// Runs on the tensors of GetInputs() into those of GetOutputs().
+  Status Predict(const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
+  /// Runs on another thread. `inputs` must stay alive and unchanged until the future is ready. Beyond MindSpore Lite.
+  std::future<Status> PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs);
+  /// As above; `done` is called from that thread.
+  void PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
+                    const std::function<void(const Status &)> &done);
+  Status RunStep(const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
+  Status PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &inputs, std::vector<MSTensor> *outputs,
+                               const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
+  Status Preprocess(const std::vector<std::vector<MSTensor>> &inputs, std::vector<MSTensor> *outputs);
+  bool HasPreprocess();
+
+  /// Reads `[section] key=value` settings. Must come before Build.
+  Status LoadConfig(const std::string &config_path);
+  Status UpdateConfig(const std::string &section, const std::pair<std::string, std::string> &config);
+
+  std::vector<MSTensor> GetInputs();
+  std::vector<MSTensor> GetOutputs();
+  /// A null tensor when there is none of that name.
+  MSTensor GetInputByTensorName(const std::string &name);
+  std::vector<std::string> GetOutputTensorNames();
+  MSTensor GetOutputByTensorName(const std::string &name);
+  std::vector<MSTensor> GetOutputsByNodeName(const std::string &node_name);
+  Status BindGLTexture2DMemory(const std::map<std::string, unsigned int> &inputs,
+                               std::map<std::string, unsigned int> *outputs);
+
+  /// Only CPU with kMindIR or kMindIR_Lite.
+  static bool CheckModelSupport(enum DeviceType device_type, ModelType model_type);
+  std::string GetModelInfo(const std::string &key);
+  Status Finalize();
+
+  // Training: every method gives kLiteNotSupport, or nothing.
+  Status SetTrainMode(bool train);
+  bool GetTrainMode() const;
+  std::vector<MSTensor> GetGradients() const;
+  Status ApplyGradients(const std::vector<MSTensor> &gradients);
+  std::vector<MSTensor> GetFeatureMaps() const;
+  std::vector<MSTensor> GetTrainableParams() const;
+  Status UpdateFeatureMaps(const std::vector<MSTensor> &new_weights);
+  std::vector<MSTensor> GetOptimizerParams() const;
+  Status SetOptimizerParams(const std::vector<MSTensor> &params);
+  Status SetLearningRate(float learning_rate);
+  float GetLearningRate();
+  Status SetupVirtualBatch(int virtual_batch_multiplier, float lr = -1.0f, float momentum = -1.0f);
+
+ private:
+  friend class Serialization;
+  std::shared_ptr<ModelImpl> impl_;
+};
+}  // namespace mindspore
+
+#endif

@@ -1,0 +1,41 @@
+/// Loading of model files into graphs.
+#ifndef MINDSPORE_INCLUDE_API_SERIALIZATION_H
+#define MINDSPORE_INCLUDE_API_SERIALIZATION_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "include/api/graph.h"
+#include "include/api/model.h"
+#include "include/api/status.h"
+#include "include/api/types.h"
+
+namespace mindspore {
+class MS_API Serialization {
+ public:
+  /// Copies the bytes of a model. A non-empty key is refused with kLiteNotSupport.
+  static Status Load(const void *model_data, size_t data_size, ModelType model_type, Graph *graph,
+                     const Key &dec_key = {}, const std::string &dec_mode = kDecModeAesGcm);
+  /// Opens a model file; ".ms" is added to a path that has no such suffix.
+  static Status Load(const std::string &file, ModelType model_type, Graph *graph, const Key &dec_key = {},
+                     const std::string &dec_mode = kDecModeAesGcm);
+  static Status Load(const std::vector<std::string> &files, ModelType model_type, std::vector<Graph> *graphs,
+                     const Key &dec_key = {}, const std::string &dec_mode = kDecModeAesGcm);
+  static Status SetParameters(const std::map<std::string, Buffer> &parameters, Model *model);
+
+  /// Training export: kLiteNotSupport.
+  static Status ExportModel(const Model &model, ModelType model_type, Buffer *model_data,
+                            QuantizationType quantization_type = kNoQuant, bool export_inference_only = true,
+                            std::vector<std::string> output_tensor_name = {});
+  static Status ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
+                            QuantizationType quantization_type = kNoQuant, bool export_inference_only = true,
+                            std::vector<std::string> output_tensor_name = {});
+  static Status ExportWeightsCollaborateWithMicro(const Model &model, ModelType model_type,
+                                                  const std::string &weight_file, bool is_inference = true,
+                                                  bool enable_fp16 = false,
+                                                  const std::vector<std::string> &changeable_weights_name = {});
+};
+}  // namespace mindspore
+
+#endif

@@ -1,0 +1,74 @@
+#include "model/bytes.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace mslite {
+void *AlignedAllocate(size_t size) {
+  constexpr size_t kAlignment = 64;
+  // More than the machine has would be granted and then end the process: refuse it here.
+  static const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  if (size > most - kAlignment) return nullptr;
+  const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  return std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+}
+
+void AlignedFree(void *pointer) { std::free(pointer); }
+
+Bytes::~Bytes() {
+  if (mapped_) {
+    munmap(data_, size_);
+  } else {
+    AlignedFree(data_);
+  }
+}
+
+Status Bytes::Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *bytes) {
+  std::shared_ptr<Bytes> copy(new Bytes);
+  copy->data_ = static_cast<uint8_t *>(AlignedAllocate(size));
+  if (copy->data_ == nullptr) {
+    return Fail(mindspore::kLiteMemoryFailed, Format("no memory for a copy of the model's %zu bytes", size));
+  }
+  std::memcpy(copy->data_, data, size);
+  copy->size_ = size;
+  *bytes = std::move(copy);
+  return mindspore::kSuccess;
+}
+
+Status Bytes::Map(const std::string &path, std::shared_ptr<const Bytes> *bytes) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return Fail(mindspore::kLiteFileError, Format("cannot open '%s': %s", path.c_str(), std::strerror(errno)));
+  }
+  struct stat info = {};
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(file);
+    return Fail(mindspore::kLiteFileError, Format("'%s' is not a regular file", path.c_str()));
+  }
+  if (info.st_size <= 0) {
+    close(file);
+    return Fail(mindspore::kLiteFileError, Format("'%s' is empty", path.c_str()));
+  }
+  std::shared_ptr<Bytes> mapping(new Bytes);
+  mapping->size_ = static_cast<size_t>(info.st_size);
+  void *address = mmap(nullptr, mapping->size_, PROT_READ, MAP_PRIVATE, file, 0);
+  const int reason = errno;
+  close(file);
+  if (address == MAP_FAILED) {
+    return Fail(mindspore::kLiteFileError, Format("cannot map '%s': %s", path.c_str(), std::strerror(reason)));
+  }
+  mapping->data_ = static_cast<uint8_t *>(address);
+  mapping->mapped_ = true;
+  mapping->name_ = path;
+  const size_t slash = path.rfind('/');
+  mapping->directory_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  *bytes = std::move(mapping);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

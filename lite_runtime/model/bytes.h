@@ -1,0 +1,53 @@
+// The bytes of a model file: a private copy, or the file mapped into memory.
+#ifndef MSLITE_MODEL_BYTES_H
+#define MSLITE_MODEL_BYTES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/message.h"
+
+namespace mslite {
+class Bytes {
+ public:
+  ~Bytes();
+  Bytes(const Bytes &) = delete;
+  Bytes &operator=(const Bytes &) = delete;
+
+  // A copy, aligned to 64 bytes.
+  static Status Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *bytes);
+  // Maps `path`. Errors: kLiteFileError with the path and the system's reason.
+  static Status Map(const std::string &path, std::shared_ptr<const Bytes> *bytes);
+
+  const uint8_t *data() const { return data_; }
+  size_t size() const { return size_; }
+  // The path, or "<buffer>".
+  const std::string &name() const { return name_; }
+  // The folder that side files are looked up in; empty for a buffer.
+  const std::string &directory() const { return directory_; }
+
+ private:
+  Bytes() = default;
+  uint8_t *data_ = nullptr;
+  size_t size_ = 0;
+  bool mapped_ = false;
+  std::string name_ = "<buffer>";
+  std::string directory_;
+};
+
+// Memory on a 64-byte boundary, from a multiple of 64 bytes; nullptr when there is none. Freed by AlignedFree.
+void *AlignedAllocate(size_t size);
+void AlignedFree(void *pointer);
+
+struct AlignedDelete {
+  void operator()(uint8_t *pointer) const { AlignedFree(pointer); }
+};
+using AlignedBuffer = std::unique_ptr<uint8_t[], AlignedDelete>;
+
+inline AlignedBuffer MakeAligned(size_t size) { return AlignedBuffer(static_cast<uint8_t *>(AlignedAllocate(size))); }
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,72 @@
+// A loaded model in its current form: every index, size and type has been checked, and no old version is left.
+#ifndef MSLITE_MODEL_GRAPH_H
+#define MSLITE_MODEL_GRAPH_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+#include "model/bytes.h"
+#include "model/names.h"
+#include "model/unpack.h"
+
+namespace mslite {
+struct Tensor {
+  std::string name;
+  int32_t type = 0;          // mslite_data_type
+  int32_t format = 0;        // Format of the file
+  bool has_rank = false;     // false: not even the number of dimensions is known
+  std::vector<int64_t> dims;  // -1: unknown
+  const uint8_t *data = nullptr;  // contents of a constant
+  size_t size = 0;                // bytes at `data`
+  bool is_constant = false;
+  std::vector<mslite_quant> quant;
+};
+
+struct Node {
+  std::string name;
+  int32_t op = 0;  // mslite_op
+  const void *params = nullptr;
+  std::vector<int32_t> inputs;
+  std::vector<int32_t> outputs;
+  int32_t quant_type = 0;
+  std::string custom_type;  // of a Custom operator that is not ours
+};
+
+struct SubGraph {
+  std::string name;
+  std::vector<int32_t> inputs;
+  std::vector<int32_t> outputs;
+  std::vector<int32_t> nodes;  // in execution order
+};
+
+struct Version {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  bool operator<(const Version &other) const;
+};
+
+struct Graph {
+  std::shared_ptr<const Bytes> file;
+  std::vector<std::shared_ptr<const Bytes>> side_files;
+  std::vector<AlignedBuffer> decoded;  // constants that had to be rewritten
+  unpack::Arena arena;                 // parameters of the operators
+  std::string version_text;
+  Version version;
+  std::vector<Tensor> tensors;
+  std::vector<Node> nodes;
+  std::vector<SubGraph> subgraphs;  // 0 is the main graph
+  std::vector<int32_t> inputs;
+  std::vector<int32_t> outputs;
+};
+
+// "node 'conv1' (Conv2DFusion)".
+std::string Describe(const Node &node);
+// "[1, 2, ?]".
+std::string DimsText(const int64_t *dims, size_t rank);
+}  // namespace mslite
+
+#endif

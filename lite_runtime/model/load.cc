@@ -1,0 +1,89 @@
+#include "model/load.h"
+
+#include <cstring>
+
+#include "model/loader.h"
+#include "model/upgrade/upgrade.h"
+
+namespace mslite {
+namespace {
+constexpr size_t kMinimumSize = 16;
+constexpr int kMaximumDepth = 64;
+
+Status VerifyBuffer(const Bytes &file) {
+  const auto error = [&file](const std::string &reason) {
+    return Fail(mindspore::kLiteGraphFileError, "file '" + file.name() + "': " + reason);
+  };
+  if (file.size() < kMinimumSize) return error("too short for a model");
+  if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return error("larger than 2 GiB; constants belong into a .msw file");
+  const std::string identifier(reinterpret_cast<const char *>(file.data()) + 4, 4);
+  if (identifier != schema::MetaGraphIdentifier()) {
+    const std::string version = LegacyVersion(file);
+    if (version.empty() && identifier != "MSL1") {
+      return error("not a .ms model (no identifier MSL2)");
+    }
+    return Fail(mindspore::kLiteNotSupport,
+                "file '" + file.name() + "': made by " + (version.empty() ? "MindSpore Lite 1.1" : version) +
+                    ", whose file format is no longer read; convert the original model again");
+  }
+  const auto tables = static_cast<flatbuffers::uoffset_t>(std::min<size_t>(file.size() / 4, 50000000));
+  flatbuffers::Verifier verifier(file.data(), file.size(), kMaximumDepth, tables);
+  if (!schema::VerifyMetaGraphBuffer(verifier)) return error("damaged: an offset or a size points outside of the file");
+  return mindspore::kSuccess;
+}
+}  // namespace
+
+bool CountElements(const std::vector<int64_t> &dims, int64_t *count) {
+  int64_t product = 1;
+  for (const int64_t dim : dims) {
+    if (dim < 0 || (dim != 0 && product > INT64_MAX / dim)) return false;
+    product *= dim;
+  }
+  *count = product;
+  return true;
+}
+
+Version ParseVersion(const std::string &text) {
+  constexpr char kPrefix[] = "MindSpore Lite ";
+  Version version;
+  if (text.compare(0, sizeof kPrefix - 1, kPrefix) == 0) {
+    std::sscanf(text.c_str() + sizeof kPrefix - 1, "%4d.%4d.%4d", &version.major, &version.minor, &version.patch);
+  }
+  return version;
+}
+
+std::string LegacyVersion(const Bytes &file) {
+  // The first schema has the version string at slot 1 too; the rest is not looked at.
+  struct Root : private flatbuffers::Table {
+    const flatbuffers::String *version() const { return GetPointer<const flatbuffers::String *>(6); }
+    bool Verify(flatbuffers::Verifier &verifier) const {
+      return VerifyTableStart(verifier) && VerifyOffset(verifier, 6) && verifier.VerifyString(version()) &&
+             verifier.EndTable();
+    }
+  };
+  flatbuffers::Verifier verifier(file.data(), file.size());
+  if (!verifier.VerifyBuffer<Root>(nullptr)) return "";
+  const auto *version = flatbuffers::GetRoot<Root>(file.data())->version();
+  const std::string text = version == nullptr ? "" : version->str();
+  return text.compare(0, 9, "MindSpore") == 0 && text.size() < 64 ? text : "";
+}
+
+Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<const Graph> *graph) {
+  MSLITE_TRY(VerifyBuffer(*file));
+  auto result = std::make_shared<Graph>();
+  result->file = std::move(file);
+  Loader loader;
+  loader.meta = schema::GetMetaGraph(result->file->data());
+  loader.graph = result.get();
+  if (const auto *version = loader.meta->version(); version != nullptr) result->version_text = version->str();
+  result->version = ParseVersion(result->version_text);
+  if (loader.meta->obfuscate()) return loader.Unsupported("the model is obfuscated, which is not supported");
+  MSLITE_TRY(LoadTensors(&loader));
+  MSLITE_TRY(LoadNodes(&loader));
+  MSLITE_TRY(Upgrade(loader.meta, result.get()));
+  MSLITE_TRY(LoadSubGraphs(&loader));
+  MSLITE_TRY(DecodeConstants(&loader));
+  *graph = std::move(result);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

@@ -1,0 +1,45 @@
+// The stages of loading. Each is given a buffer that the FlatBuffers verifier has passed.
+#ifndef MSLITE_MODEL_LOADER_H
+#define MSLITE_MODEL_LOADER_H
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "model/graph.h"
+#include "schema/ops_generated.h"
+
+namespace mslite {
+struct Loader {
+  const schema::MetaGraph *meta = nullptr;
+  Graph *graph = nullptr;
+  std::map<std::pair<int32_t, int32_t>, int32_t> dequantized;  // (tensor, channel axis) -> decoded tensor
+
+  Status Error(const std::string &reason) const {
+    return Fail(mindspore::kLiteGraphFileError, "file '" + graph->file->name() + "': " + reason);
+  }
+  Status Unsupported(const std::string &reason) const {
+    return Fail(mindspore::kLiteNotSupport, "file '" + graph->file->name() + "': " + reason);
+  }
+};
+
+// "MindSpore Lite 1.8.1" -> 1.8.1; anything else counts as 0.0.0, which readers treat as old.
+Version ParseVersion(const std::string &text);
+// The version that a file of the first schema (1.0, 1.1) names; empty when none can be found.
+std::string LegacyVersion(const Bytes &file);
+
+Status LoadTensors(Loader *loader);
+Status LoadNodes(Loader *loader);
+Status LoadSubGraphs(Loader *loader);
+// Rewrites constants into the form that kernels read: float16 and quantised weights become float32.
+Status DecodeConstants(Loader *loader);
+
+// The bytes of the given constant in the side file.
+Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::string &name, const uint8_t **data,
+                    size_t *size);
+
+// Elements of a fully known shape; false when a dimension is unknown or the product does not fit into 63 bits.
+bool CountElements(const std::vector<int64_t> &dims, int64_t *count);
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,33 @@
+// Errors of the runtime: a public Status with a printf-style message.
+#ifndef MSLITE_MODEL_MESSAGE_H
+#define MSLITE_MODEL_MESSAGE_H
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "include/api/status.h"
+
+namespace mslite {
+using mindspore::Status;
+
+__attribute__((format(printf, 1, 2))) inline std::string Format(const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+inline Status Fail(mindspore::StatusCode code, const std::string &message) { return Status(code, message); }
+}  // namespace mslite
+
+// Hands a failed Status to the caller.
+#define MSLITE_TRY(expression)                        \
+  do {                                                \
+    if (auto status_ = (expression); !status_.IsOk()) \
+      return status_;                                 \
+  } while (false)
+
+#endif

@@ -1,0 +1,63 @@
+// Loading and checking of the nodes.
+#include <set>
+
+#include "model/loader.h"
+
+namespace mslite {
+namespace {
+constexpr uint32_t kMaximumOperands = 4096;
+
+Status LoadIndices(const Loader &loader, const flatbuffers::Vector<uint32_t> *indices, const Node &node,
+                   const char *what, std::vector<int32_t> *result) {
+  if (indices == nullptr) return mindspore::kSuccess;
+  if (indices->size() > kMaximumOperands) {
+    return loader.Error(Describe(node) + Format(": %u %s", indices->size(), what));
+  }
+  for (const uint32_t index : *indices) {
+    if (index >= loader.graph->tensors.size()) {
+      return loader.Error(Describe(node) + Format(": %s refer to tensor %u of %zu", what, index,
+                                                  loader.graph->tensors.size()));
+    }
+    result->push_back(static_cast<int32_t>(index));
+  }
+  return mindspore::kSuccess;
+}
+}  // namespace
+
+Status LoadNodes(Loader *loader) {
+  const auto *sources = loader->meta->nodes();
+  if (sources == nullptr) return loader->Error("no nodes");
+  Graph *graph = loader->graph;
+  graph->nodes.reserve(sources->size());
+  for (size_t i = 0; i < sources->size(); ++i) {
+    const schema::CNode *source = sources->Get(static_cast<flatbuffers::uoffset_t>(i));
+    Node node;
+    node.name = source->name() == nullptr ? Format("#%zu", i) : source->name()->str();
+    if (source->primitive() == nullptr || source->primitive()->value() == nullptr) {
+      return loader->Error("node '" + node.name + "': no operator");
+    }
+    node.params = unpack::UnpackPrimitive(*source->primitive(), graph->arena, &node.op);
+    if (const auto *custom = source->primitive()->value_as_Custom(); custom != nullptr && node.op == MSLITE_OP_Custom) {
+      node.custom_type = custom->type() == nullptr ? "(no type)" : custom->type()->str();
+    }
+    MSLITE_TRY(LoadIndices(*loader, source->inputIndex(), node, "inputs", &node.inputs));
+    MSLITE_TRY(LoadIndices(*loader, source->outputIndex(), node, "outputs", &node.outputs));
+    const std::set<int32_t> unique(node.outputs.begin(), node.outputs.end());
+    if (unique.size() != node.outputs.size()) return loader->Error(Describe(node) + ": lists an output twice");
+    for (const int32_t output : node.outputs) {
+      if (graph->tensors[static_cast<size_t>(output)].is_constant) {
+        return loader->Error(Describe(node) + ": writes a constant");
+      }
+    }
+    node.quant_type = static_cast<int32_t>(source->quantType());
+    if (node.quant_type < 0 || node.quant_type > 6) {
+      return loader->Error(Describe(node) + Format(": unknown quantType %d", static_cast<int>(node.quant_type)));
+    }
+    // Old names of the same kinds.
+    if (node.quant_type == 1 || node.quant_type == 3) node.quant_type = 5;
+    if (node.quant_type == 2) node.quant_type = 4;
+    graph->nodes.push_back(std::move(node));
+  }
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

@@ -1,0 +1,41 @@
+#include "plan/frame.h"
+
+#include <algorithm>
+
+#include "plan/shapes.h"
+
+namespace mslite {
+TensorShape ShapeOf(const mslite_tensor &tensor) {
+  TensorShape shape;
+  shape.type = tensor.type;
+  shape.rank = tensor.rank;
+  std::copy_n(tensor.dims, MSLITE_MAX_RANK, shape.dims);
+  return shape;
+}
+
+mslite_tensor TensorOf(const TensorShape &shape) {
+  mslite_tensor tensor = UnknownTensor();
+  tensor.type = shape.type;
+  tensor.rank = shape.rank;
+  std::copy_n(shape.dims, MSLITE_MAX_RANK, tensor.dims);
+  return tensor;
+}
+
+int64_t ByteSize(const TensorShape &shape) {
+  const mslite_tensor tensor = TensorOf(shape);
+  const int64_t count = mslite_element_count(&tensor);
+  const int64_t element = shape.type == MSLITE_STRING ? 1 : mslite_type_size(shape.type);
+  if (count < 0 || element == 0 || count > INT64_MAX / 4 / element) return -1;
+  return count * element;
+}
+
+uint8_t *GrowingBuffer::Reserve(size_t size) {
+  if (lent != nullptr && lent_size >= size) return lent;
+  if (own == nullptr || capacity < size) {
+    own.reset();
+    own = MakeAligned(size);
+    capacity = own == nullptr ? 0 : size;
+  }
+  return own.get();
+}
+}  // namespace mslite

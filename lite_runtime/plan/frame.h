@@ -1,0 +1,56 @@
+// The values of a running graph that outlive one plan: inputs, outputs, and what later parts of the graph still need.
+#ifndef MSLITE_PLAN_FRAME_H
+#define MSLITE_PLAN_FRAME_H
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel.h"
+#include "model/bytes.h"
+
+namespace mslite {
+// Type and shape. All dimensions are known.
+struct TensorShape {
+  int32_t type = 0;
+  int32_t rank = 0;
+  int64_t dims[MSLITE_MAX_RANK] = {};
+
+  bool operator==(const TensorShape &other) const {
+    if (type != other.type || rank != other.rank) return false;
+    for (int32_t i = 0; i < rank; ++i) {
+      if (dims[i] != other.dims[i]) return false;
+    }
+    return true;
+  }
+};
+
+TensorShape ShapeOf(const mslite_tensor &tensor);
+// The tensor with that type and shape, contents unknown.
+mslite_tensor TensorOf(const TensorShape &shape);
+// Bytes, or -1 when they do not fit into 63 bits or the type has no size.
+int64_t ByteSize(const TensorShape &shape);
+
+// Memory that grows when it must and is kept. `lent` memory of a caller is used instead where it is large enough.
+struct GrowingBuffer {
+  AlignedBuffer own;
+  size_t capacity = 0;
+  uint8_t *lent = nullptr;
+  size_t lent_size = 0;
+
+  // Room for `size` bytes, or nullptr. Contents are lost when it grows.
+  uint8_t *Reserve(size_t size);
+};
+
+struct Value {
+  TensorShape shape;
+  const uint8_t *data = nullptr;  // nullptr: not computed yet
+  GrowingBuffer own;
+  GrowingBuffer *target = nullptr;  // where to compute it instead of `own`
+};
+
+struct Frame {
+  std::vector<Value> values;  // per local tensor of the program
+};
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,70 @@
+#include "plan/memory.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mslite {
+namespace {
+bool IsOverBefore(const StepOrder &order, const ArenaBuffer &a, const ArenaBuffer &b) {
+  return std::all_of(a.last.begin(), a.last.end(), [&](int32_t step) { return order.Before(step, b.first); });
+}
+
+int64_t RoundUp(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
+
+// The offset of the smallest gap of at least `size` bytes between `taken` (sorted), or behind all of them.
+int64_t BestGap(const std::vector<const ArenaBuffer *> &taken, int64_t size) {
+  int64_t end = 0;
+  int64_t best = -1;
+  int64_t best_gap = INT64_MAX;
+  for (const ArenaBuffer *buffer : taken) {
+    const int64_t gap = buffer->offset - end;
+    if (gap >= size && gap < best_gap) {
+      best = end;
+      best_gap = gap;
+    }
+    end = std::max(end, buffer->offset + RoundUp(buffer->size));
+  }
+  return best >= 0 ? best : end;
+}
+}  // namespace
+
+StepOrder StepOrder::Branches(const std::vector<std::vector<int32_t>> &predecessors) {
+  StepOrder order;
+  order.words_ = (predecessors.size() + 63) / 64;
+  order.ancestors_.assign(order.words_ * predecessors.size(), 0);
+  for (size_t step = 0; step < predecessors.size(); ++step) {
+    uint64_t *mine = &order.ancestors_[step * order.words_];
+    for (const int32_t predecessor : predecessors[step]) {
+      const uint64_t *theirs = &order.ancestors_[static_cast<size_t>(predecessor) * order.words_];
+      for (size_t i = 0; i < order.words_; ++i) mine[i] |= theirs[i];
+      mine[predecessor / 64] |= uint64_t{1} << (predecessor % 64);
+    }
+  }
+  return order;
+}
+
+int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers) {
+  std::vector<size_t> sequence(buffers->size());
+  std::iota(sequence.begin(), sequence.end(), size_t{0});
+  std::stable_sort(sequence.begin(), sequence.end(),
+                   [&](size_t a, size_t b) { return (*buffers)[a].size > (*buffers)[b].size; });
+  std::vector<const ArenaBuffer *> placed;  // sorted by offset
+  std::vector<const ArenaBuffer *> taken;
+  int64_t total = 0;
+  for (const size_t index : sequence) {
+    ArenaBuffer &buffer = (*buffers)[index];
+    if (buffer.size < 0 || buffer.size > INT64_MAX / 4) return -1;
+    taken.clear();
+    for (const ArenaBuffer *other : placed) {
+      if (!IsOverBefore(order, *other, buffer) && !IsOverBefore(order, buffer, *other)) taken.push_back(other);
+    }
+    buffer.offset = BestGap(taken, RoundUp(buffer.size));
+    if (buffer.offset > INT64_MAX / 4) return -1;
+    total = std::max(total, buffer.offset + RoundUp(buffer.size));
+    const auto place = std::upper_bound(placed.begin(), placed.end(), &buffer,
+                                        [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });
+    placed.insert(place, &buffer);
+  }
+  return total;
+}
+}  // namespace mslite

@@ -1,0 +1,42 @@
+// Lays out the arena of a plan: every temporary gets an offset; two that live at the same time never overlap.
+#ifndef MSLITE_PLAN_MEMORY_H
+#define MSLITE_PLAN_MEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mslite {
+constexpr int64_t kArenaAlignment = 64;
+
+struct ArenaBuffer {
+  int64_t size = 0;
+  int32_t first = 0;              // the step that writes it
+  std::vector<int32_t> last;      // the steps that read it last; {first} when nothing does
+  int64_t offset = -1;            // result
+};
+
+// Which steps are surely over before another begins: by position for a linear plan, by ancestry for branches.
+class StepOrder {
+ public:
+  // Steps run one after the other.
+  static StepOrder Linear() { return StepOrder(); }
+  // A step waits for its predecessors only; predecessors[i] < i.
+  static StepOrder Branches(const std::vector<std::vector<int32_t>> &predecessors);
+
+  bool Before(int32_t a, int32_t b) const {
+    if (a >= b) return false;
+    return words_ == 0 || (ancestors_[static_cast<size_t>(b) * words_ + static_cast<size_t>(a) / 64] >> (a % 64) & 1) != 0;
+  }
+
+ private:
+  size_t words_ = 0;
+  std::vector<uint64_t> ancestors_;
+};
+
+// Gives every buffer its offset (64-byte aligned): largest first, each into the smallest gap that fits among the
+// buffers placed before it that live at the same time. Returns the size of the arena; -1 when it exceeds 63 bits.
+int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers);
+}  // namespace mslite
+
+#endif

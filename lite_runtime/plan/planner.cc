@@ -1,0 +1,330 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plan/choose_kernel.h"
+#include "plan/shapes.h"
+#include "plan/single_node.h"
+
+namespace mslite {
+namespace {
+// Folding that holds for one plan only is for shape arithmetic; folding of the model's constants may be larger.
+constexpr int64_t kPlanFoldBytes = 64 * 1024;
+constexpr int64_t kModelFoldBytes = 1024 * 1024;
+
+mindspore::StatusCode CodeOf(mslite_status status) {
+  switch (status) {
+    case MSLITE_ERROR_SHAPE: return mindspore::kLiteInferError;
+    case MSLITE_ERROR_ATTRIBUTE: return mindspore::kLiteInvalidOpAttr;
+    case MSLITE_ERROR_TYPE:
+    case MSLITE_ERROR_UNSUPPORTED: return mindspore::kLiteNotFindOp;
+    default: return mindspore::kLiteOpExecuteFailure;
+  }
+}
+
+// Operators that give another result each time, or act on the outside.
+bool MayFold(int32_t op) {
+  switch (op) {
+    case MSLITE_OP_RandomStandardNormal:
+    case MSLITE_OP_RandomNormal:
+    case MSLITE_OP_UniformReal:
+    case MSLITE_OP_Assert:
+    case MSLITE_OP_Dropout: return false;
+    default: return true;
+  }
+}
+
+// Some kernel of the operator tells the output shapes when the inputs are there.
+bool HasCountingKernel(int32_t op) {
+  return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count,
+                     [op](const mslite_kernel *kernel) { return kernel->op == op && kernel->count != nullptr; });
+}
+
+template <typename T>
+void StoreKnown(const mslite_tensor &tensor, uint8_t *memory) {
+  for (int32_t i = 0; i < tensor.known_count; ++i) {
+    const T value = static_cast<T>(tensor.known[i]);
+    std::memcpy(memory + static_cast<size_t>(i) * sizeof(T), &value, sizeof(T));
+  }
+}
+
+bool IsIntegerWithKnown(const mslite_tensor &tensor) {
+  const bool is_integer = tensor.type == MSLITE_INT32 || tensor.type == MSLITE_INT64 || tensor.type == MSLITE_BOOL;
+  if (!is_integer || tensor.known_count < 0 || tensor.known_count != mslite_element_count(&tensor)) return false;
+  return std::none_of(tensor.known, tensor.known + tensor.known_count, mslite_is_symbol);
+}
+}  // namespace
+
+Planner::Planner(SharedModel *model, const Program &program, const Frame &frame, const PlanOptions &options,
+                 Problems *problems)
+    : model_(model), program_(program), frame_(frame), options_(options), problems_(problems) {}
+Planner::~Planner() = default;
+
+const Tensor &Planner::GraphTensor(int32_t local) const {
+  return model_->graph->tensors[static_cast<size_t>(program_.tensors[static_cast<size_t>(local)])];
+}
+
+Status Planner::NodeError(mindspore::StatusCode code, const Node &node, const std::string &reason) const {
+  return Fail(code, "file '" + model_->graph->file->name() + "': " + Describe(node) + ": " + reason);
+}
+
+Status Planner::Keep(size_t bytes, uint8_t **memory) {
+  AlignedBuffer buffer = MakeAligned(bytes);
+  if (buffer == nullptr) return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %zu bytes of a plan", bytes));
+  *memory = buffer.get();
+  plan_->memory.push_back(std::move(buffer));
+  return mindspore::kSuccess;
+}
+
+// What is known when step `begin` starts: constants, and the values that earlier steps left.
+void Planner::Start(int32_t begin) {
+  plan_ = std::make_shared<Plan>();
+  plan_->begin = begin;
+  tensors_.assign(program_.tensors.size(), UnknownTensor());
+  states_.assign(program_.tensors.size(), State::kAbsent);
+  read_.assign(program_.tensors.size(), 0);
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Tensor &source = GraphTensor(static_cast<int32_t>(i));
+    mslite_tensor &tensor = tensors_[i];
+    if (source.is_constant) {
+      tensor.type = source.type;
+      tensor.rank = static_cast<int32_t>(source.dims.size());
+      std::copy(source.dims.begin(), source.dims.end(), tensor.dims);
+      // A constant without elements has no bytes in the file; kernels still want to see that it is one.
+      static const uint8_t kNothing[64] = {};
+      tensor.data = source.data == nullptr ? kNothing : source.data;
+      FillKnown(&tensor);
+      states_[i] = State::kConstant;
+    } else if (program_.producer[i] < begin) {
+      const mslite_tensor *folded = model_->weights.Folded(program_.tensors[i]);
+      tensor = folded != nullptr ? *folded : TensorOf(frame_.values[i].shape);
+      states_[i] = folded != nullptr ? State::kConstant : State::kValue;
+    }
+    tensor.quant_count = static_cast<int32_t>(source.quant.size());
+    tensor.quant = source.quant.data();
+  }
+}
+
+Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan) {
+  *needs_data = false;
+  Start(begin);
+  int32_t position = begin;
+  for (; position < static_cast<int32_t>(program_.steps.size()); ++position) {
+    if (program_.steps[static_cast<size_t>(position)].call >= 0) break;
+    Verdict verdict = Verdict::kContinue;
+    MSLITE_TRY(Visit(position, &verdict));
+    if (verdict == Verdict::kNeedsData) {
+      *needs_data = true;
+      return mindspore::kSuccess;
+    }
+    if (verdict == Verdict::kStop) break;
+    if (plan_->is_counted) {
+      ++position;
+      break;
+    }
+  }
+  plan_->end = position;
+  for (size_t i = 0; i < read_.size(); ++i) {
+    if (read_[i] != 0) plan_->shape_checks.push_back({static_cast<int32_t>(i), ShapeOf(tensors_[i])});
+  }
+  MSLITE_TRY(CollectResults());
+  MSLITE_TRY(PlaceOperands());
+  *plan = std::move(plan_);
+  return mindspore::kSuccess;
+}
+
+bool Planner::IsBlocked(const ProgramStep &step) const {
+  return std::any_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) {
+    const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
+    return tensor.rank < 0 || std::any_of(tensor.dims, tensor.dims + tensor.rank, [](int64_t dim) { return dim < 0; });
+  });
+}
+
+Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdict, bool *broken) {
+  *broken = false;
+  std::vector<mslite_tensor> outputs(step.outputs.size());
+  const Outcome outcome = InferShapes(node.op, node.params, input_pointers_, &outputs, &next_symbol_);
+  if (outcome.status == MSLITE_ERROR_UNSUPPORTED || outcome.status == MSLITE_ERROR_TYPE) {
+    (*problems_)[step.node] = outcome.message;
+    *broken = true;
+    *verdict = Verdict::kContinue;
+    return mindspore::kSuccess;
+  }
+  if (!outcome.ok()) return NodeError(CodeOf(outcome.status), node, outcome.message);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor &source = GraphTensor(step.outputs[i]);
+    outputs[i].quant_count = static_cast<int32_t>(source.quant.size());
+    outputs[i].quant = source.quant.data();
+    tensors_[static_cast<size_t>(step.outputs[i])] = outputs[i];
+  }
+  return mindspore::kSuccess;
+}
+
+// Lets the first step of the plan see the contents of its small inputs; the plan then holds for these contents only.
+Planner::Verdict Planner::UseContents(const ProgramStep &step) {
+  for (const int32_t input : step.inputs) {
+    mslite_tensor &tensor = tensors_[static_cast<size_t>(input)];
+    const int64_t bytes = ByteSize(ShapeOf(tensor));
+    if (states_[static_cast<size_t>(input)] != State::kValue || bytes < 0 ||
+        mslite_element_count(&tensor) > MSLITE_MAX_KNOWN) {
+      continue;
+    }
+    const uint8_t *data = frame_.values[static_cast<size_t>(input)].data;
+    if (data == nullptr) return Verdict::kNeedsData;
+    plan_->content_checks.push_back({input, std::vector<uint8_t>(data, data + bytes)});
+    tensor.data = plan_->content_checks.back().bytes.data();
+    FillKnown(&tensor);
+  }
+  return Verdict::kContinue;
+}
+
+Status Planner::Visit(int32_t position, Verdict *verdict) {
+  *verdict = Verdict::kContinue;
+  const ProgramStep &step = program_.steps[static_cast<size_t>(position)];
+  const Node &node = model_->graph->nodes[static_cast<size_t>(step.node)];
+  const auto mark = [&](State state) {
+    for (const int32_t output : step.outputs) states_[static_cast<size_t>(output)] = state;
+  };
+  input_pointers_.clear();
+  output_pointers_.clear();
+  bool broken = false;
+  for (const int32_t input : step.inputs) {
+    broken = broken || states_[static_cast<size_t>(input)] == State::kBroken;
+    input_pointers_.push_back(&tensors_[static_cast<size_t>(input)]);
+  }
+  for (const int32_t output : step.outputs) output_pointers_.push_back(&tensors_[static_cast<size_t>(output)]);
+  if (!broken) MSLITE_TRY(Infer(step, node, verdict, &broken));
+  if (broken) {
+    mark(State::kBroken);
+    return mindspore::kSuccess;
+  }
+  bool is_blocked = IsBlocked(step);
+  if (is_blocked && position > plan_->begin) {
+    *verdict = Verdict::kStop;
+    return mindspore::kSuccess;
+  }
+  if (is_blocked && !HasCountingKernel(node.op)) {
+    *verdict = UseContents(step);
+    if (*verdict != Verdict::kContinue) return mindspore::kSuccess;
+    MSLITE_TRY(Infer(step, node, verdict, &broken));
+    is_blocked = IsBlocked(step);
+    // Contents that decided a shape are not constants: a kernel must not pack them.
+    for (const Plan::ContentCheck &check : plan_->content_checks) tensors_[static_cast<size_t>(check.local)].data = nullptr;
+  }
+  bool done = false;
+  if (!is_blocked) {
+    MSLITE_TRY(MaterialiseKnown(step, &done));
+    if (!done) MSLITE_TRY(Fold(step, node, &done));
+    if (done) return mindspore::kSuccess;
+  }
+  plan_->is_counted = is_blocked;
+  mark(State::kTemporary);
+  positions_.push_back(position);
+  return AddStep(step, node);
+}
+
+// The rule has told every value of every output: the node need not run.
+Status Planner::MaterialiseKnown(const ProgramStep &step, bool *done) {
+  *done = !step.outputs.empty() && std::all_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) {
+    return IsIntegerWithKnown(tensors_[static_cast<size_t>(output)]);
+  });
+  if (!*done) return mindspore::kSuccess;
+  for (const int32_t output : step.outputs) {
+    mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
+    uint8_t *memory = nullptr;
+    MSLITE_TRY(Keep(static_cast<size_t>(ByteSize(ShapeOf(tensor))), &memory));
+    if (tensor.type == MSLITE_INT64) {
+      StoreKnown<int64_t>(tensor, memory);
+    } else if (tensor.type == MSLITE_INT32) {
+      StoreKnown<int32_t>(tensor, memory);
+    } else {
+      StoreKnown<uint8_t>(tensor, memory);
+    }
+    tensor.data = memory;
+    states_[static_cast<size_t>(output)] = State::kPlanConstant;
+  }
+  for (const int32_t input : step.inputs) {
+    if (states_[static_cast<size_t>(input)] == State::kValue) read_[static_cast<size_t>(input)] = 1;
+  }
+  return mindspore::kSuccess;
+}
+
+// Runs a node whose inputs are all known, once, with the scalar kernel.
+Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
+  *done = false;
+  if (!MayFold(node.op)) return mindspore::kSuccess;
+  bool is_constant = true;
+  std::vector<SingleInput> inputs;
+  int64_t input_bytes = 0;
+  for (const int32_t input : step.inputs) {
+    const mslite_tensor &tensor = tensors_[static_cast<size_t>(input)];
+    if (tensor.data == nullptr) return mindspore::kSuccess;
+    is_constant = is_constant && states_[static_cast<size_t>(input)] == State::kConstant;
+    const int64_t bytes = ByteSize(ShapeOf(tensor));
+    if (bytes < 0 || tensor.type == MSLITE_STRING) return mindspore::kSuccess;
+    input_bytes += bytes;
+    inputs.push_back({tensor, true});
+  }
+  int64_t output_bytes = 0;
+  for (const int32_t output : step.outputs) {
+    const int64_t bytes = ByteSize(ShapeOf(tensors_[static_cast<size_t>(output)]));
+    if (bytes < 0) return NodeError(mindspore::kLiteInferError, node, "an output is too large");
+    output_bytes += bytes;
+  }
+  const int64_t limit = is_constant ? std::max(kModelFoldBytes, 4 * input_bytes) : kPlanFoldBytes;
+  if (output_bytes > limit || (!is_constant && input_bytes > kPlanFoldBytes)) return mindspore::kSuccess;
+  SingleNode single(node.op, node.params, std::move(inputs), static_cast<int32_t>(step.outputs.size()));
+  if (!single.Prepare(IsaSet()).ok()) return mindspore::kSuccess;
+  std::vector<void *> targets;
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    uint8_t *memory = nullptr;
+    if (is_constant) {
+      MSLITE_TRY(model_->weights.Keep(single.output_bytes(i), &memory));
+    } else {
+      MSLITE_TRY(Keep(single.output_bytes(i), &memory));
+    }
+    targets.push_back(memory);
+  }
+  if (const Outcome outcome = single.Run(targets); !outcome.ok()) {
+    return NodeError(CodeOf(outcome.status), node, outcome.message);
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    const int32_t output = step.outputs[i];
+    mslite_tensor tensor = single.outputs()[i];
+    tensor.data = targets[i];
+    FillKnown(&tensor);
+    tensor.quant_count = tensors_[static_cast<size_t>(output)].quant_count;
+    tensor.quant = tensors_[static_cast<size_t>(output)].quant;
+    tensors_[static_cast<size_t>(output)] = tensor;
+    states_[static_cast<size_t>(output)] = is_constant ? State::kConstant : State::kPlanConstant;
+    if (is_constant) model_->weights.SetFolded(program_.tensors[static_cast<size_t>(output)], tensor);
+  }
+  *done = true;
+  return mindspore::kSuccess;
+}
+
+// What later steps, or the caller, read of this plan.
+Status Planner::CollectResults() {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const int32_t producer = program_.producer[i];
+    const bool is_made_here = producer >= plan_->begin && producer < plan_->end;
+    if (!is_made_here || (program_.last_use[i] < plan_->end && !plan_->is_counted)) continue;
+    if (states_[i] == State::kBroken) continue;
+    Plan::Result result;
+    result.local = static_cast<int32_t>(i);
+    result.shape = ShapeOf(tensors_[i]);
+    if (states_[i] != State::kTemporary) result.constant = static_cast<const uint8_t *>(tensors_[i].data);
+    if (!plan_->is_counted) {
+      const int64_t bytes = ByteSize(result.shape);
+      if (bytes < 0) {
+        return Fail(mindspore::kLiteInferError, "tensor '" + GraphTensor(result.local).name + "' " +
+                                                    TensorText(tensors_[i]) + " is too large or has no size");
+      }
+      result.bytes = static_cast<size_t>(bytes);
+    }
+    plan_->results.push_back(result);
+  }
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

@@ -1,0 +1,73 @@
+// Makes plans: infers shapes, folds what is known, chooses kernels, packs weights, lays out memory.
+#ifndef MSLITE_PLAN_PLANNER_H
+#define MSLITE_PLAN_PLANNER_H
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/cpu_features.h"
+#include "plan/memory.h"
+#include "plan/plan.h"
+
+namespace mslite {
+// Why nodes cannot run, by their place in the graph.
+using Problems = std::map<int32_t, std::string>;
+
+struct PlanOptions {
+  IsaSet isas;
+  int32_t threads = 1;    // threads that may run parts of one step, each with scratch memory of its own
+  bool branches = false;  // steps that do not depend on each other may run at the same time
+};
+
+class Planner {
+ public:
+  // Plans for the shapes (and, where they decide a shape, the contents) of the values in `frame`. Nodes that no kernel
+  // runs are described in `problems`; planning goes on after them so that all are found.
+  Planner(SharedModel *model, const Program &program, const Frame &frame, const PlanOptions &options,
+          Problems *problems);
+  ~Planner();
+
+  // Plans from step `begin` to the first step that must wait: a call, or one whose output shapes depend on contents
+  // that this run of steps computes. `needs_data`: the very first step depends on contents that are not there yet;
+  // then there is no plan. Errors: kLiteInferError, kLiteInvalidOpAttr, kLiteMemoryFailed, with node and reason.
+  Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
+
+ private:
+  enum class State : uint8_t { kAbsent, kConstant, kPlanConstant, kValue, kTemporary, kBroken };
+  enum class Verdict : uint8_t { kContinue, kStop, kNeedsData };
+
+  void Start(int32_t begin);
+  Status Visit(int32_t position, Verdict *verdict);
+  Status Infer(const ProgramStep &step, const Node &node, Verdict *verdict, bool *broken);
+  bool IsBlocked(const ProgramStep &step) const;
+  Verdict UseContents(const ProgramStep &step);
+  Status MaterialiseKnown(const ProgramStep &step, bool *done);
+  Status Fold(const ProgramStep &step, const Node &node, bool *done);
+  Status AddStep(const ProgramStep &program_step, const Node &node);
+  Status ChooseAndPrepare(const ProgramStep &program_step, const Node &node, Step *step);
+  Status CollectResults();
+  Status PlaceOperands();
+  void LinkSteps(std::vector<std::vector<int32_t>> *predecessors);
+  Status Keep(size_t bytes, uint8_t **memory);
+  Status NodeError(mindspore::StatusCode code, const Node &node, const std::string &reason) const;
+  const Tensor &GraphTensor(int32_t local) const;
+
+  SharedModel *model_;
+  const Program &program_;
+  const Frame &frame_;
+  const PlanOptions &options_;
+  Problems *problems_;
+  std::vector<mslite_tensor> tensors_;  // per local tensor
+  std::vector<State> states_;
+  std::vector<const mslite_tensor *> input_pointers_;  // of the step being visited
+  std::vector<const mslite_tensor *> output_pointers_;
+  std::vector<int32_t> positions_;  // per step of the plan: its place in the program
+  std::vector<uint8_t> read_;       // per local tensor: a value that the plan reads
+  int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
+  std::shared_ptr<Plan> plan_;
+};
+}  // namespace mslite
+
+#endif

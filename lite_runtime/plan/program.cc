@@ -1,0 +1,169 @@
+#include "plan/program.h"
+
+#include <algorithm>
+#include <map>
+
+namespace mslite {
+namespace {
+class Builder {
+ public:
+  Builder(const Graph &graph, size_t index) : graph_(graph) {
+    program_.subgraph = &graph.subgraphs[index];
+    locals_.assign(graph.tensors.size(), -1);
+  }
+
+  Status Build(Program *program) {
+    const SubGraph &subgraph = *program_.subgraph;
+    for (const int32_t input : subgraph.inputs) program_.inputs.push_back(Local(input));
+    for (const int32_t index : subgraph.nodes) MSLITE_TRY(AddNode(index));
+    for (const int32_t output : subgraph.outputs) program_.outputs.push_back(Local(output));
+    FindLastUses();
+    FindProducers();
+    MarkTailCalls();
+    *program = std::move(program_);
+    return mindspore::kSuccess;
+  }
+
+ private:
+  int32_t Local(int32_t tensor) {
+    int32_t &local = locals_[static_cast<size_t>(tensor)];
+    if (local < 0) {
+      local = static_cast<int32_t>(program_.tensors.size());
+      program_.tensors.push_back(tensor);
+    }
+    return local;
+  }
+
+  std::vector<int32_t> Locals(const std::vector<int32_t> &tensors) {
+    std::vector<int32_t> result;
+    for (const int32_t tensor : tensors) result.push_back(Local(tensor));
+    return result;
+  }
+
+  Status Error(const Node &node, const std::string &reason) const {
+    return Fail(mindspore::kLiteGraphFileError, "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
+  }
+
+  // PartialFusion and Switch nodes are remembered under the tensor that links them to their Call.
+  Status AddNode(int32_t index) {
+    const Node &node = graph_.nodes[static_cast<size_t>(index)];
+    switch (node.op) {
+      case MSLITE_OP_PartialFusion:
+      case MSLITE_OP_Switch:
+      case MSLITE_OP_SwitchLayer:
+        if (node.outputs.size() != 1) return Error(node, "must have one output");
+        closures_[node.outputs[0]] = &node;
+        return mindspore::kSuccess;
+      case MSLITE_OP_Call:
+        return AddCall(index, node);
+      default:
+        break;
+    }
+    for (const int32_t input : node.inputs) {
+      if (closures_.count(input) != 0) return Error(node, "reads a closure, which only Call may");
+    }
+    program_.steps.push_back({index, -1, Locals(node.inputs), Locals(node.outputs)});
+    return mindspore::kSuccess;
+  }
+
+  Status FindClosure(const Node &user, int32_t tensor, const Node **closure) const {
+    const auto place = closures_.find(tensor);
+    if (place == closures_.end()) return Error(user, "its closure does not come from a node of the same graph");
+    *closure = place->second;
+    return mindspore::kSuccess;
+  }
+
+  Status AddBranch(const Node &user, int32_t tensor, CallSite *site) {
+    const Node *partial = nullptr;
+    MSLITE_TRY(FindClosure(user, tensor, &partial));
+    if (partial->op != MSLITE_OP_PartialFusion) return Error(user, "nested switches are not supported");
+    for (const int32_t argument : partial->inputs) {
+      if (closures_.count(argument) != 0) {
+        return Fail(mindspore::kLiteNotSupport, Describe(*partial) + ": closures as arguments are not supported");
+      }
+    }
+    const int64_t target = static_cast<const mslite_PartialFusion *>(partial->params)->sub_graph_index;
+    site->branches.push_back({static_cast<int32_t>(target), Locals(partial->inputs)});
+    return mindspore::kSuccess;
+  }
+
+  Status AddCall(int32_t index, const Node &node) {
+    if (node.inputs.empty()) return Error(node, "has no closure");
+    const Node *closure = nullptr;
+    MSLITE_TRY(FindClosure(node, node.inputs[0], &closure));
+    CallSite site;
+    if (closure->op == MSLITE_OP_PartialFusion) {
+      MSLITE_TRY(AddBranch(node, node.inputs[0], &site));
+    } else {
+      const bool is_switch = closure->op == MSLITE_OP_Switch;
+      if (closure->inputs.size() < 2 || (is_switch && closure->inputs.size() != 3)) {
+        return Error(*closure, "has a wrong number of branches");
+      }
+      site.selector = Local(closure->inputs[0]);
+      site.selects_by_index = !is_switch;
+      for (size_t i = 1; i < closure->inputs.size(); ++i) MSLITE_TRY(AddBranch(*closure, closure->inputs[i], &site));
+    }
+    site.outputs = Locals(node.outputs);
+    ProgramStep step{index, static_cast<int32_t>(program_.calls.size()), {}, site.outputs};
+    if (site.selector >= 0) step.inputs.push_back(site.selector);
+    for (const CallSite::Branch &branch : site.branches) {
+      step.inputs.insert(step.inputs.end(), branch.arguments.begin(), branch.arguments.end());
+    }
+    program_.steps.push_back(std::move(step));
+    program_.calls.push_back(std::move(site));
+    return mindspore::kSuccess;
+  }
+
+  void FindLastUses() {
+    program_.last_use.assign(program_.tensors.size(), Program::kNever);
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      for (const int32_t input : program_.steps[i].inputs) {
+        program_.last_use[static_cast<size_t>(input)] = static_cast<int32_t>(i);
+      }
+    }
+    for (const int32_t output : program_.outputs) {
+      program_.last_use[static_cast<size_t>(output)] = static_cast<int32_t>(program_.steps.size());
+    }
+  }
+
+  void FindProducers() {
+    program_.producer.assign(program_.tensors.size(), Program::kConstant);
+    for (const int32_t input : program_.inputs) program_.producer[static_cast<size_t>(input)] = Program::kInput;
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
+      for (const int32_t output : program_.steps[i].outputs) {
+        program_.producer[static_cast<size_t>(output)] = static_cast<int32_t>(i);
+      }
+    }
+  }
+
+  // By what the graph says, not by the file's flag: a call is a tail call when nothing is left to do after it.
+  void MarkTailCalls() {
+    if (program_.steps.empty() || program_.steps.back().call < 0) return;
+    CallSite &site = program_.calls[static_cast<size_t>(program_.steps.back().call)];
+    const bool gives_results = !site.outputs.empty() && site.outputs == program_.outputs;
+    const bool flagged = static_cast<const mslite_Call *>(
+                             graph_.nodes[static_cast<size_t>(program_.steps.back().node)].params)->is_tail_call;
+    const bool unused = std::none_of(site.outputs.begin(), site.outputs.end(), [this](int32_t output) {
+      return program_.last_use[static_cast<size_t>(output)] >= 0;
+    });
+    site.is_tail = gives_results || (flagged && unused);
+  }
+
+  const Graph &graph_;
+  Program program_;
+  std::vector<int32_t> locals_;
+  std::map<int32_t, const Node *> closures_;
+};
+}  // namespace
+
+Status SharedModel::Create(std::shared_ptr<const Graph> graph, std::shared_ptr<SharedModel> *model) {
+  auto result = std::make_shared<SharedModel>();
+  result->graph = std::move(graph);
+  result->programs.resize(result->graph->subgraphs.size());
+  for (size_t i = 0; i < result->programs.size(); ++i) {
+    MSLITE_TRY(Builder(*result->graph, i).Build(&result->programs[i]));
+  }
+  *model = std::move(result);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

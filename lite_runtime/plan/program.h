@@ -1,0 +1,61 @@
+// What is fixed about a sub-graph before any shape is known: the order of its steps, its calls, and who uses what.
+#ifndef MSLITE_PLAN_PROGRAM_H
+#define MSLITE_PLAN_PROGRAM_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/graph.h"
+#include "plan/weights.h"
+
+namespace mslite {
+// A Call with everything that its Switch and PartialFusion nodes say.
+struct CallSite {
+  struct Branch {
+    int32_t graph = 0;
+    std::vector<int32_t> arguments;  // local tensors, one per input of the graph
+  };
+  int32_t selector = -1;       // local tensor: a condition (branch 0 when true) or a branch number; -1: branch 0
+  bool selects_by_index = false;
+  std::vector<Branch> branches;
+  std::vector<int32_t> outputs;  // local tensors
+  bool is_tail = false;          // the results are those of the whole graph: control does not come back
+};
+
+struct ProgramStep {
+  int32_t node = 0;   // in Graph::nodes
+  int32_t call = -1;  // in Program::calls, or -1
+  std::vector<int32_t> inputs;  // local tensors
+  std::vector<int32_t> outputs;
+};
+
+struct Program {
+  const SubGraph *subgraph = nullptr;
+  std::vector<int32_t> tensors;  // local -> graph
+  std::vector<int32_t> inputs;   // local
+  std::vector<int32_t> outputs;  // local
+  std::vector<ProgramStep> steps;
+  std::vector<CallSite> calls;
+  std::vector<int32_t> last_use;  // per local tensor: the last step that reads it, the number of steps for outputs, -1
+
+  std::vector<int32_t> producer;  // per local tensor: the step that writes it, kInput, or kConstant
+
+  static constexpr int32_t kNever = -1;
+  static constexpr int32_t kInput = -1;
+  static constexpr int32_t kConstant = INT32_MAX;
+};
+
+// A loaded model with what all its sessions share.
+struct SharedModel {
+  std::shared_ptr<const Graph> graph;
+  std::vector<Program> programs;  // one per sub-graph
+  WeightStore weights;
+
+  // Errors: kLiteGraphFileError for control flow that makes no sense, kLiteNotSupport for a kind that is not built.
+  static Status Create(std::shared_ptr<const Graph> graph, std::shared_ptr<SharedModel> *model);
+};
+}  // namespace mslite
+
+#endif

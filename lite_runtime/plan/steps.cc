@@ -1,0 +1,208 @@
+// The second half of planning: kernels and memory of the steps.
+#include <algorithm>
+#include <map>
+
+#include "plan/choose_kernel.h"
+#include "plan/planner.h"
+#include "plan/shapes.h"
+
+namespace mslite {
+namespace {
+constexpr int64_t kMaximumWorkspace = int64_t{1} << 40;
+constexpr int32_t kMaximumParts = 1 << 30;
+
+bool IsSane(const mslite_schedule &schedule) {
+  if (schedule.phase_count < 0 || schedule.phase_count > MSLITE_MAX_PHASES) return false;
+  if (schedule.shared_bytes < 0 || schedule.shared_bytes > kMaximumWorkspace) return false;
+  if (schedule.scratch_bytes < 0 || schedule.scratch_bytes > kMaximumWorkspace) return false;
+  return std::all_of(schedule.part_count, schedule.part_count + schedule.phase_count,
+                     [](int32_t parts) { return parts >= 0 && parts <= kMaximumParts; });
+}
+
+int64_t RoundUp(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
+}  // namespace
+
+Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &node, Step *step) {
+  const mslite_node call = {node.op,
+                            node.params,
+                            static_cast<int32_t>(input_pointers_.size()),
+                            static_cast<int32_t>(output_pointers_.size()),
+                            input_pointers_.data(),
+                            output_pointers_.data(),
+                            node.quant_type};
+  std::string why;
+  step->kernel = ChooseKernel(call, options_.isas, &why);
+  if (step->kernel == nullptr) {
+    (*problems_)[program_step.node] = why;
+    return mindspore::kSuccess;
+  }
+  if (plan_->is_counted && step->kernel->count == nullptr) {
+    return NodeError(mindspore::kLiteInferError, node, "its output shape cannot be told from shapes or small contents");
+  }
+  uint8_t *derived = nullptr;
+  MSLITE_TRY(Keep(static_cast<size_t>(std::max(step->kernel->derived_size, int32_t{0})), &derived));
+  const mslite_status status = step->kernel->prepare(&call, derived, &step->schedule);
+  if (status != MSLITE_OK) {
+    return NodeError(mindspore::kLiteInvalidOpAttr, node,
+                     std::string("kernel ") + step->kernel->name + ": " + StatusText(status));
+  }
+  if (!IsSane(step->schedule)) {
+    return NodeError(mindspore::kLiteError, node, std::string("kernel ") + step->kernel->name + ": impossible schedule");
+  }
+  step->derived = derived;
+  for (int32_t i = 0; i < call.input_count; ++i) {
+    const int32_t local = program_step.inputs[static_cast<size_t>(i)];
+    const State state = states_[static_cast<size_t>(local)];
+    Operand operand;
+    if (state == State::kValue || state == State::kTemporary) {
+      operand.place = state == State::kValue ? Operand::kValue : Operand::kArena;
+      operand.at = local;
+      if (state == State::kValue) read_[static_cast<size_t>(local)] = 1;
+    } else {
+      operand.fixed = input_pointers_[static_cast<size_t>(i)]->data;
+      const void *packed = nullptr;
+      if (state == State::kConstant) {
+        MSLITE_TRY(model_->weights.Pack(*step->kernel, call, program_step.node, i, &packed));
+      } else if (step->kernel->pack_size != nullptr) {
+        const int64_t bytes = step->kernel->pack_size(&call, i);
+        uint8_t *memory = nullptr;
+        if (bytes > 0) {
+          MSLITE_TRY(Keep(static_cast<size_t>(bytes), &memory));
+          step->kernel->pack(&call, i, operand.fixed, memory);
+        }
+        packed = memory;
+      }
+      if (packed != nullptr) operand.fixed = packed;
+    }
+    step->inputs.push_back(operand);
+  }
+  return mindspore::kSuccess;
+}
+
+Status Planner::AddStep(const ProgramStep &program_step, const Node &node) {
+  Step step;
+  step.node = &node;
+  for (const int32_t output : program_step.outputs) {
+    const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
+    step.output_shapes.push_back(ShapeOf(tensor));
+    if (!plan_->is_counted && ByteSize(step.output_shapes.back()) < 0) {
+      return NodeError(mindspore::kLiteInferError, node, "its output " + TensorText(tensor) + " is too large or has no size");
+    }
+    step.outputs.push_back({Operand::kArena, output, nullptr});
+  }
+  for (const mslite_tensor *input : input_pointers_) step.input_shapes.push_back(ShapeOf(*input));
+  MSLITE_TRY(ChooseAndPrepare(program_step, node, &step));
+  plan_->steps.push_back(std::move(step));
+  return mindspore::kSuccess;
+}
+
+// Who waits for whom, through the values inside of the plan.
+void Planner::LinkSteps(std::vector<std::vector<int32_t>> *predecessors) {
+  std::vector<int32_t> producer(tensors_.size(), -1);
+  predecessors->resize(plan_->steps.size());
+  bool is_chain = true;
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    std::vector<int32_t> &mine = (*predecessors)[i];
+    for (const int32_t input : program_.steps[static_cast<size_t>(positions_[i])].inputs) {
+      const int32_t step = producer[static_cast<size_t>(input)];
+      if (step >= 0 && std::find(mine.begin(), mine.end(), step) == mine.end()) mine.push_back(step);
+    }
+    is_chain = is_chain && (i == 0 || std::find(mine.begin(), mine.end(), static_cast<int32_t>(i) - 1) != mine.end());
+    plan_->steps[i].predecessor_count = static_cast<int32_t>(mine.size());
+    for (const int32_t step : mine) plan_->steps[static_cast<size_t>(step)].successors.push_back(static_cast<int32_t>(i));
+    for (const Operand &output : plan_->steps[i].outputs) {
+      producer[static_cast<size_t>(output.at)] = static_cast<int32_t>(i);
+    }
+  }
+  plan_->has_branches = options_.branches && !is_chain;
+}
+
+Status Planner::PlaceOperands() {
+  std::vector<std::vector<int32_t>> predecessors;
+  LinkSteps(&predecessors);
+  const StepOrder order = plan_->has_branches ? StepOrder::Branches(predecessors) : StepOrder::Linear();
+  std::vector<uint8_t> is_result(tensors_.size(), 0);
+  for (const Plan::Result &result : plan_->results) is_result[static_cast<size_t>(result.local)] = 1;
+  std::vector<std::vector<int32_t>> readers(tensors_.size());
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    for (const Operand &input : plan_->steps[i].inputs) {
+      if (input.place == Operand::kArena) readers[static_cast<size_t>(input.at)].push_back(static_cast<int32_t>(i));
+    }
+  }
+
+  std::vector<ArenaBuffer> buffers;
+  std::vector<int32_t> buffer_of(tensors_.size(), -1);
+  // The buffer that output 0 of a step may take over from a dying input, or -1.
+  const auto in_place = [&](size_t index) -> int32_t {
+    const Step &step = plan_->steps[index];
+    if (step.kernel == nullptr || step.kernel->in_place == nullptr || step.outputs.empty()) return -1;
+    const ProgramStep &source = program_.steps[static_cast<size_t>(positions_[index])];
+    std::vector<const mslite_tensor *> inputs, outputs;
+    for (const int32_t input : source.inputs) inputs.push_back(&tensors_[static_cast<size_t>(input)]);
+    for (const int32_t output : source.outputs) outputs.push_back(&tensors_[static_cast<size_t>(output)]);
+    const mslite_node call = {step.node->op, step.node->params, static_cast<int32_t>(inputs.size()),
+                              static_cast<int32_t>(outputs.size()), inputs.data(), outputs.data(), step.node->quant_type};
+    const int32_t input = step.kernel->in_place(&call);
+    if (input < 0 || input >= call.input_count || step.inputs[static_cast<size_t>(input)].place != Operand::kArena) return -1;
+    const auto local = static_cast<size_t>(step.inputs[static_cast<size_t>(input)].at);
+    const int32_t buffer = buffer_of[local];
+    if (buffer < 0 || std::count(source.inputs.begin(), source.inputs.end(), static_cast<int32_t>(local)) != 1) return -1;
+    const bool dies = std::all_of(readers[local].begin(), readers[local].end(), [&](int32_t reader) {
+      return reader == static_cast<int32_t>(index) || order.Before(reader, static_cast<int32_t>(index));
+    });
+    return dies && ByteSize(step.output_shapes[0]) <= buffers[static_cast<size_t>(buffer)].size ? buffer : -1;
+  };
+  struct Workspace {
+    size_t step;
+    size_t shared;
+    size_t scratch;
+  };
+  std::vector<Workspace> workspaces;
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
+    Step &step = plan_->steps[i];
+    const auto index = static_cast<int32_t>(i);
+    for (size_t k = 0; k < step.outputs.size(); ++k) {
+      const auto local = static_cast<size_t>(step.outputs[k].at);
+      if (is_result[local] != 0) {
+        step.outputs[k].place = Operand::kValue;
+        continue;
+      }
+      std::vector<int32_t> last = readers[local].empty() ? std::vector<int32_t>{index} : readers[local];
+      if (const int32_t buffer = k == 0 ? in_place(i) : -1; buffer >= 0) {
+        buffer_of[local] = buffer;
+        std::vector<int32_t> &all = buffers[static_cast<size_t>(buffer)].last;
+        all.insert(all.end(), last.begin(), last.end());
+        continue;
+      }
+      buffer_of[local] = static_cast<int32_t>(buffers.size());
+      buffers.push_back({ByteSize(step.output_shapes[k]), index, std::move(last), -1});
+    }
+    step.scratch_stride = RoundUp(step.schedule.scratch_bytes);
+    workspaces.push_back({i, buffers.size(), buffers.size() + 1});
+    buffers.push_back({step.schedule.shared_bytes, index, {index}, -1});
+    buffers.push_back({step.scratch_stride * options_.threads, index, {index}, -1});
+  }
+  plan_->arena_bytes = LayOutArena(order, &buffers);
+  if (plan_->arena_bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the activations need more than 63 bits of memory");
+  for (const Workspace &workspace : workspaces) {
+    plan_->steps[workspace.step].shared_offset = buffers[workspace.shared].offset;
+    plan_->steps[workspace.step].scratch_offset = buffers[workspace.scratch].offset;
+  }
+  const auto resolve = [&](std::vector<Operand> *operands) {
+    for (Operand &operand : *operands) {
+      if (operand.place != Operand::kArena) continue;
+      const auto local = static_cast<size_t>(operand.at);
+      if (is_result[local] != 0) {
+        operand.place = Operand::kValue;
+      } else {
+        operand.at = buffers[static_cast<size_t>(buffer_of[local])].offset;
+      }
+    }
+  };
+  for (Step &step : plan_->steps) {
+    resolve(&step.inputs);
+    resolve(&step.outputs);
+  }
+  return mindspore::kSuccess;
+}
+}  // namespace mslite
