@@ -1,0 +1,47 @@
+# What `cmake --install` puts where. In a wheel (SKBUILD) the same tree lies inside the Python package.
+if(NOT TARGET mindspore-lite)
+  return()
+endif()
+if(SKBUILD)
+  set(CMAKE_INSTALL_LIBDIR lib)
+endif()
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+if(SKBUILD)
+  # A wheel holds no links: one file under the name that programs load, and a linker script for -lmindspore-lite.
+  set_target_properties(mindspore-lite PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})
+  install(TARGETS mindspore-lite EXPORT mslite-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/libmindspore-lite.so "INPUT(libmindspore-lite.so.${PROJECT_VERSION_MAJOR})\n")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libmindspore-lite.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
+else()
+  install(TARGETS mindspore-lite EXPORT mslite-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+# Sources say "include/api/model.h" or "api/model.h".
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lite_runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+
+set(MSLITE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/mslite)
+install(EXPORT mslite-targets NAMESPACE mslite:: DESTINATION ${MSLITE_CMAKE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mslite-config.cmake.in
+                              ${CMAKE_CURRENT_BINARY_DIR}/mslite-config.cmake INSTALL_DESTINATION ${MSLITE_CMAKE_DIR})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/mslite-config-version.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mslite-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/mslite-config-version.cmake
+        DESTINATION ${MSLITE_CMAKE_DIR})
+
+# The prefix is found from where the file lies, so that an installation may be moved.
+file(RELATIVE_PATH MSLITE_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/mslite.pc.in ${CMAKE_CURRENT_BINARY_DIR}/mslite.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mslite.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Programs find the library beside them, wherever the tree is put.
+if(TARGET benchmark)
+  set_target_properties(benchmark PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(SKBUILD)
+  install(TARGETS _native _runtime LIBRARY DESTINATION .)
+  set_target_properties(_runtime PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
+  install(FILES ${CMAKE_BINARY_DIR}/python/mslite/_native.pyi ${CMAKE_BINARY_DIR}/python/mslite/_runtime.pyi
+          DESTINATION .)
+endif()
