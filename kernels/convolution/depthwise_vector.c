@@ -7,7 +7,7 @@
 #include "convolution/geometry.h"
 #include "simd/fused.h"
 
-enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5, MOST_CHANNELS = 320, SMALLEST_PART = 1 << 16, MOST_PARTS = 64 };
+enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5, MOST_CHANNELS = 320, SMALLEST_PART = 1 << 15, MOST_PARTS = 64 };
 
 typedef struct {
   mslite_convolution geometry;
@@ -82,35 +82,23 @@ typedef struct {
   int32_t activation;
 } depthwise_tile;
 
-SIMD_INLINE simd_f32 load_lanes(const float *p, int32_t lanes) {
-  return lanes == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, lanes);
-}
-
-SIMD_INLINE void store_lanes(float *p, simd_f32 v, int32_t lanes) {
-  if (lanes == SIMD_WIDTH) {
-    simd_store(p, v);
-  } else {
-    simd_store_partial(p, v, lanes);
-  }
-}
-
 /* `pixels` outputs of `lanes` channels from channel c on. `pixels`, `kernel`, `stride` are constants when inlined. */
 SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
                                  const int32_t stride, const int32_t lanes) {
   simd_f32 sum[DEPTHWISE_TILE];
-  const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : load_lanes(t->bias + c, lanes);
+  const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c, lanes);
   SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = start;
   const float *w = t->w + c;
   for (int32_t ky = 0; ky < t->rows; ++ky) {
     simd_f32 x[MOST_COLUMNS];
-    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) x[j] = load_lanes(t->x[ky][j] + c, lanes);
+    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) x[j] = simd_load_lanes(t->x[ky][j] + c, lanes);
     SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += t->w_step) {
       const simd_f32 weight = simd_load(w);
       SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = simd_fma(x[i * stride + kx], weight, sum[i]);
     }
   }
   SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) {
-    store_lanes(t->y + i * t->y_step + c, simd_fused_activation(t->activation, sum[i]), lanes);
+    simd_store_lanes(t->y + i * t->y_step + c, simd_fused_activation(t->activation, sum[i]), lanes);
   }
 }
 
@@ -188,16 +176,16 @@ static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, c
     mslite_window_taps(&g->width, ox, &left, &right);
     for (int64_t c = 0; c < tile->channels; c += SIMD_WIDTH) {
       const int32_t lanes = tile->channels - c < SIMD_WIDTH ? (int32_t)(tile->channels - c) : SIMD_WIDTH;
-      simd_f32 sum = tile->bias == NULL ? simd_set(0.0f) : load_lanes(tile->bias + c, lanes);
+      simd_f32 sum = tile->bias == NULL ? simd_set(0.0f) : simd_load_lanes(tile->bias + c, lanes);
       for (int64_t ky = top; ky < bottom; ++ky) {
         const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
         for (int64_t kx = left; kx < right; ++kx) {
           const int64_t ix = ox * g->width.stride - g->width.pad_before + kx * g->width.dilation;
-          const simd_f32 pixel = load_lanes(x + (iy * g->width.input + ix) * g->group + c, lanes);
+          const simd_f32 pixel = simd_load_lanes(x + (iy * g->width.input + ix) * g->group + c, lanes);
           sum = simd_fma(pixel, simd_load(tile->w + (ky * g->width.kernel + kx) * tile->w_step + c), sum);
         }
       }
-      store_lanes(y + c, simd_fused_activation(g->activation, sum), lanes);
+      simd_store_lanes(y + c, simd_fused_activation(g->activation, sum), lanes);
     }
   }
 }

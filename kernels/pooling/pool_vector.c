@@ -30,17 +30,13 @@ typedef struct {
   float divisor;
 } window;
 
-SIMD_INLINE simd_f32 load_lanes(const float *p, int32_t lanes) {
-  return lanes == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, lanes);
-}
-
 /* `lanes` channels of one output pixel. */
 SIMD_INLINE simd_f32 pool_lanes(const window *w, int64_t channel, bool average, int32_t lanes) {
   simd_f32 result = simd_set(average ? 0.0f : -INFINITY);
   for (int64_t i = 0; i < w->rows; ++i) {
     const float *p = w->first + i * w->row_step + channel;
     for (int64_t j = 0; j < w->columns; ++j) {
-      const simd_f32 x = load_lanes(p + j * w->column_step, lanes);
+      const simd_f32 x = simd_load_lanes(p + j * w->column_step, lanes);
       result = average ? result + x : simd_max(x, result);
     }
   }

@@ -1,0 +1,89 @@
+/* Winograd convolution: choice, partition and packing. */
+#include "convolution/winograd.h"
+
+#include "matmul/pack.h"
+
+enum { SMALLEST_PART = 1 << 18, MOST_PARTS = 48, FUSED_FLOATS = 1 << 16, CHUNK_PANELS = 2 };
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Cycles of a core that does 16 multiply-adds and reads 6 bytes of weights from memory in each. */
+static double product_cost(double rows, double weights) {
+  const double compute = rows * weights / 15.0, memory = weights * 4.0 / 6.0;
+  return compute > memory ? compute : memory;
+}
+
+static double winograd_cost(const mslite_convolution *g, int32_t m) {
+  const double points = (m + 2) * (m + 2);
+  const double tiles = (double)(g->batch * divide_up(g->height.output, m) * divide_up(g->width.output, m));
+  const double transforms = tiles * points * (0.35 * (double)g->in_channels + 0.2 * (double)g->out_channels);
+  return product_cost(tiles, points * (double)g->in_channels * (double)g->out_channels) + transforms;
+}
+
+bool mslite_winograd_pays(const mslite_convolution *g, int32_t m) {
+  const bool possible = g->height.kernel == 3 && g->width.kernel == 3 && g->height.stride == 1 &&
+                        g->width.stride == 1 && g->height.dilation == 1 && g->width.dilation == 1 && g->group == 1 &&
+                        g->in_channels >= 8 && g->out_channels >= 8;
+  if (!possible) return false;
+  const double rows = (double)(g->batch * g->height.output * g->width.output);
+  const double direct = product_cost(rows, 9.0 * (double)g->in_channels * (double)g->out_channels);
+  const double mine = winograd_cost(g, m), other = winograd_cost(g, m == 2 ? 4 : 2);
+  return mine < 0.9 * direct && (m == 4 ? mine <= other : mine < other);
+}
+
+void mslite_plan_winograd(const mslite_convolution *g, int32_t m, int32_t height, int32_t width,
+                          mslite_winograd_plan *plan) {
+  const int64_t points = (m + 2) * (m + 2);
+  plan->across = divide_up(g->width.output, m);
+  plan->down = divide_up(g->height.output, m);
+  plan->tiles = g->batch * plan->across * plan->down;
+  plan->panels = divide_up(g->out_channels, width);
+  const double work = (double)(plan->tiles * points) * (double)g->in_channels * (double)g->out_channels;
+  const int64_t wanted = larger(1, work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS : (int64_t)(work / SMALLEST_PART));
+  /* Fused: a part transforms its own tiles, and they stay in the L2 cache. */
+  const int64_t fused_tiles = FUSED_FLOATS / (points * g->in_channels) / height * height;
+  plan->shared = fused_tiles < 2 * height || plan->tiles < 8 * fused_tiles;
+  const int64_t most = plan->shared ? MSLITE_WINOGRAD_MOST_TILES : smaller(fused_tiles, MSLITE_WINOGRAD_MOST_TILES);
+  plan->tile_blocks = larger(1, divide_up(plan->tiles, most));
+  plan->tile_block = larger(1, divide_up(plan->tiles, plan->tile_blocks));
+  plan->tile_blocks = divide_up(plan->tiles, plan->tile_block);
+  const int64_t chunks = divide_up(plan->panels, CHUNK_PANELS);
+  const int64_t splits = plan->shared ? smaller(chunks, divide_up(wanted, larger(1, plan->tile_blocks))) : 1;
+  plan->panel_block = divide_up(chunks, splits) * CHUNK_PANELS;
+  plan->panel_blocks = divide_up(plan->panels, plan->panel_block);
+}
+
+int64_t mslite_winograd_packed_floats(const mslite_convolution *g, int32_t m, int32_t width) {
+  return (m + 2) * (m + 2) * mslite_packed_floats(g->in_channels, g->out_channels, width);
+}
+
+static const double G2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+static const double G4[6][3] = {{1.0 / 4, 0, 0},
+                                {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                {0, 0, 1}};
+
+void mslite_winograd_pack(const mslite_convolution *g, int32_t m, int32_t width, const float *weight, float *packed) {
+  const int32_t side = m + 2;
+  const int64_t in = g->in_channels, out = g->out_channels, point_step = mslite_packed_floats(in, out, width);
+  const double(*transform)[3] = m == 2 ? G2 : G4;
+  for (int64_t o = 0; o < divide_up(out, width) * width; ++o) {
+    for (int64_t c = 0; c < in; ++c) {
+      double half[6][3] = {{0}}; /* G g */
+      for (int32_t i = 0; i < side && o < out; ++i) {
+        for (int32_t j = 0; j < 3; ++j) {
+          for (int32_t k = 0; k < 3; ++k) half[i][j] += transform[i][k] * (double)weight[((o * 3 + k) * 3 + j) * in + c];
+        }
+      }
+      for (int32_t i = 0; i < side * side; ++i) {
+        const double *left = half[i / side], *right = transform[i % side];
+        const double value = left[0] * right[0] + left[1] * right[1] + left[2] * right[2];
+        packed[i * point_step + o / width * width * in + c * width + o % width] = (float)value;
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/* Winograd's minimal filtering F(m x m, 3 x 3), m = 2 or 4: an output tile of m x m costs (m + 2)^2 products per channel
+ * pair instead of 9 m^2. Y = A^T [ (G g G^T) * (B^T d B) ] A with the matrices of Lavin and Gray, "Fast algorithms for
+ * convolutional neural networks", 2015. This is the portable part: which convolutions, how cut, how packed. */
+#ifndef MSLITE_CONVOLUTION_WINOGRAD_H
+#define MSLITE_CONVOLUTION_WINOGRAD_H
+
+#include "convolution/geometry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MSLITE_WINOGRAD_MOST_TILES = 48 };
+
+typedef struct {
+  int64_t across, down;              /* tiles of one image */
+  int64_t tiles;                     /* of all images */
+  int64_t tile_block, tile_blocks;   /* tiles of one part */
+  int64_t panels;                    /* of the output channels */
+  int64_t panel_block, panel_blocks; /* panels of one part */
+  bool shared;                       /* a first phase transforms the input for all parts */
+} mslite_winograd_plan;
+
+/* True when F(m x m, 3 x 3) can compute this convolution and is the cheapest of the ways there are. */
+bool mslite_winograd_pays(const mslite_convolution *geometry, int32_t m);
+
+/* `height` and `width` are those of the GEMM's register tile. */
+void mslite_plan_winograd(const mslite_convolution *geometry, int32_t m, int32_t height, int32_t width,
+                          mslite_winograd_plan *plan);
+
+int64_t mslite_winograd_packed_floats(const mslite_convolution *geometry, int32_t m, int32_t width);
+
+/* G g G^T of every filter, as (m + 2)^2 packed matrices [in][out]. */
+void mslite_winograd_pack(const mslite_convolution *geometry, int32_t m, int32_t width, const float *weight,
+                          float *packed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/* The one-dimensional transforms of Winograd's F(2, 3) and F(4, 3), on vectors of channels. See convolution/winograd.h. */
+#ifndef MSLITE_CONVOLUTION_WINOGRAD_TRANSFORM_H
+#define MSLITE_CONVOLUTION_WINOGRAD_TRANSFORM_H
+
+#include "simd/simd.h"
+
+enum { WINOGRAD_MOST_SIDE = 6 };
+
+/* to[i * step] = B^T from[i * step]; m is a constant where this is inlined. */
+SIMD_INLINE void winograd_input(const int32_t m, const simd_f32 *d, simd_f32 *t, const int32_t step) {
+  if (m == 2) {
+    t[0 * step] = d[0 * step] - d[2 * step];
+    t[1 * step] = d[1 * step] + d[2 * step];
+    t[2 * step] = d[2 * step] - d[1 * step];
+    t[3 * step] = d[1 * step] - d[3 * step];
+  } else {
+    const simd_f32 two = simd_set(2.0f), minus_four = simd_set(-4.0f), four = simd_set(4.0f), minus_five = simd_set(-5.0f);
+    const simd_f32 even = simd_fma(minus_four, d[2 * step], d[4 * step]);
+    const simd_f32 odd = simd_fma(minus_four, d[1 * step], d[3 * step]);
+    const simd_f32 even_half = d[4 * step] - d[2 * step], odd_half = (d[3 * step] - d[1 * step]) * two;
+    t[0 * step] = simd_fma(four, d[0 * step], simd_fma(minus_five, d[2 * step], d[4 * step]));
+    t[5 * step] = simd_fma(four, d[1 * step], simd_fma(minus_five, d[3 * step], d[5 * step]));
+    t[1 * step] = even + odd;
+    t[2 * step] = even - odd;
+    t[3 * step] = even_half + odd_half;
+    t[4 * step] = even_half - odd_half;
+  }
+}
+
+/* A^T: m + 2 numbers to m. */
+SIMD_INLINE void winograd_output(const int32_t m, const simd_f32 *p, simd_f32 *y, const int32_t p_step,
+                                 const int32_t y_step) {
+  if (m == 2) {
+    y[0 * y_step] = p[0 * p_step] + p[1 * p_step] + p[2 * p_step];
+    y[1 * y_step] = p[1 * p_step] - p[2 * p_step] - p[3 * p_step];
+  } else {
+    const simd_f32 sum1 = p[1 * p_step] + p[2 * p_step], difference1 = p[1 * p_step] - p[2 * p_step];
+    const simd_f32 sum2 = p[3 * p_step] + p[4 * p_step], difference2 = p[3 * p_step] - p[4 * p_step];
+    y[0 * y_step] = p[0 * p_step] + sum1 + sum2;
+    y[1 * y_step] = simd_fma(simd_set(2.0f), difference2, difference1);
+    y[2 * y_step] = simd_fma(simd_set(4.0f), sum2, sum1);
+    y[3 * y_step] = simd_fma(simd_set(8.0f), difference2, difference1) + p[5 * p_step];
+  }
+}
+
+#endif
