@@ -128,8 +128,12 @@ static inline void activation_row(const mslite_activation_numbers *f, const floa
     case MSLITE_ACTIVATION_TYPE_SWISH:
       ACTIVATION_LOOP(v * math_sigmoid(v));
     case MSLITE_ACTIVATION_TYPE_GELU:
-      if (f->approximate) ACTIVATION_LOOP(activation_gelu_tanh(v));
-      ACTIVATION_LOOP(activation_gelu(v));
+      if (f->approximate) {
+        ACTIVATION_LOOP(activation_gelu_tanh(v));
+      } else {
+        ACTIVATION_LOOP(activation_gelu(v));
+      }
+      break;
     case MSLITE_ACTIVATION_TYPE_FAST_GELU:
       ACTIVATION_LOOP(activation_gelu_tanh(v));
     default: /* NO_ACTIVATION, LINEAR */
