@@ -73,10 +73,10 @@ def merge_common(module: Module, context: Context) -> None:
         _merge_constants(graph)
         seen: dict[object, Node] = {}
         for node in list(graph.nodes):
-            if node.op.name in _UNREPEATABLE or any(value in graph.outputs for value in node.outputs):
+            if node.op.name in _UNREPEATABLE or any(value in graph.outputs or value.quant for value in node.outputs):
                 continue
             key = (node.op, tuple(id(value) for value in node.inputs), len(node.outputs), node.quant_type,
-                   tuple((value.dtype, value.quant) for value in node.outputs))  # fmt: skip
+                   tuple(value.dtype for value in node.outputs))  # fmt: skip
             first = seen.setdefault(key, node)
             if first is not node:
                 for mine, theirs in zip(node.outputs, first.outputs, strict=True):
