@@ -8,11 +8,14 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import assembly as ops
 from mslite.converter.mindir.ops.arithmetic import Maximum
 from mslite.converter.mindir.ops.enums import DataType, PaddingMode
+from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
+from mslite.converter.mindir.ops.reduction import CumSum
 
 from .call import Call
 from .casting import as_type
 from .registry import onnx_operator
+from .runtime_axes import scatter_rows
 
 
 @onnx_operator("Concat")
@@ -27,7 +30,10 @@ def split(call: Call) -> tuple[Value, ...]:
     """Sizes are an attribute before version 13, an input from then on; without them the parts are equal."""
     x, axis, count = call.input(0), call.integer("axis", 0), call.output_count
     if call.version >= 13:
-        sizes = call.require_integers(1, "the sizes of the parts") if call.has_input(1) else None
+        if call.has_input(1) and call.constant(1) is None:
+            call.ignore("num_outputs")
+            return _split_by_value(call, x, axis, as_type(call, call.input(1), DataType.INT32))
+        sizes = call.constant_integers(1)
         parts = call.integer("num_outputs", count)
         if parts != count:
             raise call.block(f"{parts} differs from the {count} outputs", "Export the model again", "num_outputs")
@@ -49,6 +55,16 @@ def split(call: Call) -> tuple[Value, ...]:
         return (x,)
     op = ops.Split(output_num=count, size_splits=sizes, axis=axis)
     return call.emit_many(op, (x,), count)
+
+
+def _split_by_value(call: Call, x: Value, axis: int, sizes: Value) -> tuple[Value, ...]:
+    """Sizes that are computed: each part begins where the ones before it end."""
+    begins = call.emit(CumSum(exclusive=True), sizes, call.ints(0))
+    parts = []
+    for index in range(call.output_count):
+        begin, size = (call.emit(Gather(), vector, call.ints((index,)), call.ints(0)) for vector in (begins, sizes))
+        parts.append(call.emit(ops.SliceFusion(axes=(axis,)), x, begin, size))
+    return tuple(parts)
 
 
 @onnx_operator("Slice")
@@ -168,13 +184,9 @@ def _pairs(call: Call, x: Value, flat: tuple[int, ...], axes: tuple[int, ...] | 
 
 
 def _pairs_of_input(call: Call, x: Value) -> Value:
-    axes = call.require_integers(3, "the padded axes") if call.has_input(3) else None
-    flat = call.constant_integers(1)
-    if flat is not None:
+    flat, axes = call.constant_integers(1), call.constant_integers(3)
+    if flat is not None and (axes is not None or not call.has_input(3)):
         return _pairs(call, x, flat, axes)
-    if axes is not None:
-        rank = call.require_rank(x)
-        if tuple(call.axis(axis, rank, "axes") for axis in axes) != tuple(range(rank)):
-            raise call.block("run-time pads of chosen axes are not supported", "Give pads of all axes", "pads")
     rows = call.emit(Reshape(), as_type(call, call.input(1), DataType.INT32), call.ints((2, -1)))
-    return call.emit(Transpose(), rows, call.ints((1, 0)))
+    pairs = call.emit(Transpose(), rows, call.ints((1, 0)))
+    return scatter_rows(call, pairs, call.input(3), call.require_rank(x)) if call.has_input(3) else pairs

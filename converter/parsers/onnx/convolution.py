@@ -10,6 +10,7 @@ from mslite.converter.mindir.ops.rearrange import Transpose, Unsqueeze
 from .call import Call
 from .registry import onnx_operator
 from .spatial import check_dimensions, lift, lower, pads_attribute, read_window, sizes
+from .volumes import conv_volume
 
 
 def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:
@@ -46,6 +47,10 @@ def _group(call: Call, channels: int) -> int:
 @onnx_operator("Conv")
 def conv(call: Call) -> Value:
     x, bias = call.input(0), call.optional(2)
+    if call.rank(call.input(1)) == 5:
+        shape = call.require_shape(call.input(1), "a convolution")
+        _kernel(call, shape)
+        return conv_volume(call, x, call.input(1), bias, _group(call, shape[0]))
     weight, shape = _weight(call)
     window = read_window(call, x, _kernel(call, shape))
     group = _group(call, shape[0])

@@ -1,10 +1,13 @@
-"""Spatial pooling, 1-D and 2-D."""
+"""Spatial pooling."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
+
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import MulFusion, PowFusion
-from mslite.converter.mindir.ops.enums import Format, ReduceMode, RoundMode
+from mslite.converter.mindir.ops.enums import Format, PadMode, ReduceMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Abs
@@ -12,28 +15,37 @@ from mslite.converter.mindir.ops.unary import Abs
 from .call import Call
 from .registry import onnx_operator
 from .spatial import Window, lift, lower, read_window
-
-
-def _window(call: Call, x: Value) -> Window:
-    kernel = call.integers("kernel_shape")
-    if not kernel or any(not 1 <= size < 2**31 for size in kernel):
-        raise call.block("is missing or not positive", "Export the model again", "kernel_shape")
-    return read_window(call, x, kernel)
+from .volumes import pool_volume, read_volume_window, volume_shape
 
 
 def _round_mode(call: Call) -> RoundMode:
     return RoundMode.CEIL if call.boolean("ceil_mode") else RoundMode.FLOOR
 
 
+def _kernel(call: Call) -> tuple[int, ...]:
+    kernel = call.integers("kernel_shape")
+    if not kernel or any(not 1 <= size < 2**31 for size in kernel):
+        raise call.block("is missing or not positive", "Export the model again", "kernel_shape")
+    return kernel
+
+
+def _pool(call: Call, x: Value, pool: Callable[[Value, Window], Value]) -> Value:
+    """Pools along one, two or three dimensions; `pool` does it for an image."""
+    kernel = _kernel(call)
+    if len(kernel) == 3:
+        return pool_volume(call, x, read_volume_window(call, volume_shape(call, x), kernel), pool)
+    window = read_window(call, x, kernel)
+    return lower(call, pool(lift(call, x, window.dimensions), window), window.dimensions)
+
+
 @onnx_operator("MaxPool")
 def max_pool(call: Call) -> tuple[Value, Value | None]:
-    x = call.input(0)
-    window, rounding = _window(call, x), _round_mode(call)
+    rounding = _round_mode(call)
     call.ignore("storage_order")  # the order of Indices
     if call.has_output(1):
         raise call.block("the output Indices is not supported", "Export the model without it (and without MaxUnpool)")
-    image = lift(call, x, window.dimensions)
-    if window.dilation == (1, 1):
+
+    def pool(image: Value, window: Window) -> Value:
         plain = MaxPoolFusion(
             format=Format.NCHW,
             kernel_size=window.kernel,
@@ -42,61 +54,65 @@ def max_pool(call: Call) -> tuple[Value, Value | None]:
             pad_mode=window.pad_mode,
             round_mode=rounding,
         )
-        return lower(call, call.emit(plain, image), window.dimensions), None
-    extended = MaxPoolExtended(
-        format=Format.NCHW,
-        kernel_size=window.kernel,
-        strides=window.stride,
-        dilation=window.dilation,
-        pad=window.pads,
-        pad_mode=window.pad_mode,
-        round_mode=rounding,
-    )
-    return lower(call, call.emit(extended, image), window.dimensions), None
-
-
-def _average(call: Call, x: Value, window: Window, count_include_pad: bool) -> Value:
-    image, rounding = lift(call, x, window.dimensions), _round_mode(call)
-    padded = any(window.pads) or window.pad_mode != 0
-    if window.dilation == (1, 1) and not (count_include_pad and padded):
-        plain = AvgPoolFusion(
+        if window.dilation == (1, 1):
+            return call.emit(plain, image)
+        extended = MaxPoolExtended(
             format=Format.NCHW,
             kernel_size=window.kernel,
             strides=window.stride,
+            dilation=window.dilation,
             pad=window.pads,
             pad_mode=window.pad_mode,
             round_mode=rounding,
         )
-        return lower(call, call.emit(plain, image), window.dimensions)
-    extended = AvgPoolExtended(
-        format=Format.NCHW,
-        kernel_size=window.kernel,
-        strides=window.stride,
-        dilation=window.dilation,
-        pad=window.pads,
-        pad_mode=window.pad_mode,
-        round_mode=rounding,
-        count_include_pad=count_include_pad,
-    )
-    return lower(call, call.emit(extended, image), window.dimensions)
+        return call.emit(extended, image)
+
+    return _pool(call, call.input(0), pool), None
+
+
+def _average(call: Call, x: Value, count_include_pad: bool) -> Value:
+    rounding = _round_mode(call)
+
+    def pool(image: Value, window: Window) -> Value:
+        padded = any(window.pads) or window.pad_mode is not PadMode.PAD
+        if window.dilation == (1, 1) and not (count_include_pad and padded):
+            plain = AvgPoolFusion(
+                format=Format.NCHW,
+                kernel_size=window.kernel,
+                strides=window.stride,
+                pad=window.pads,
+                pad_mode=window.pad_mode,
+                round_mode=rounding,
+            )
+            return call.emit(plain, image)
+        extended = AvgPoolExtended(
+            format=Format.NCHW,
+            kernel_size=window.kernel,
+            strides=window.stride,
+            dilation=window.dilation,
+            pad=window.pads,
+            pad_mode=window.pad_mode,
+            round_mode=rounding,
+            count_include_pad=count_include_pad,
+        )
+        return call.emit(extended, image)
+
+    return _pool(call, x, pool)
 
 
 @onnx_operator("AveragePool")
 def average_pool(call: Call) -> Value:
-    x = call.input(0)
-    return _average(call, x, _window(call, x), call.boolean("count_include_pad"))
+    return _average(call, call.input(0), call.boolean("count_include_pad"))
 
 
 @onnx_operator("LpPool")
 def lp_pool(call: Call) -> Value:
     """(sum |x|^p)^(1/p): the average with padding counted as zeros, times the size of the window."""
     x, p = call.input(0), _exponent(call)
-    window = _window(call, x)
     if call.boolean("ceil_mode"):
         raise call.block("ceil_mode is not supported for LpPool", "Pad the input instead", "ceil_mode")
-    powered = _power(call, x, p)
-    taps = window.kernel[0] * window.kernel[1]
-    total = call.emit(MulFusion(), _average(call, powered, window, True), call.like(taps, x))
+    means = _average(call, _power(call, x, p), True)
+    total = call.emit(MulFusion(), means, call.like(prod(_kernel(call)), x))
     return call.emit(PowFusion(), total, call.like(1.0 / p, x))
 
 

@@ -9,6 +9,7 @@ from mslite.converter.mindir.ops import rearrange as ops
 from mslite.converter.mindir.ops.assembly import StridedSlice
 from mslite.converter.mindir.ops.enums import DataType, Format
 
+from . import runtime_axes
 from .call import Call
 from .casting import as_type, to_int64
 from .registry import onnx_operator
@@ -71,9 +72,16 @@ def _axes(call: Call, index: int) -> tuple[int, ...] | None:
     return call.require_integers(index, "the axes") if call.has_input(index) else None
 
 
+def _computed_axes(call: Call) -> bool:
+    return call.version >= 13 and call.has_input(1) and call.constant(1) is None
+
+
 @onnx_operator("Squeeze")
 def squeeze(call: Call) -> Value:
-    x, axes = call.input(0), _axes(call, 1)
+    x = call.input(0)
+    if _computed_axes(call):
+        return runtime_axes.squeeze(call, x, call.input(1))
+    axes = _axes(call, 1)
     if axes is None:
         return call.emit(ops.Squeeze(), x)
     if not axes:
@@ -87,7 +95,10 @@ def squeeze(call: Call) -> Value:
 @onnx_operator("Unsqueeze")
 def unsqueeze(call: Call) -> Value:
     """The axes count the dimensions of the result."""
-    x, axes = call.input(0), _axes(call, 1)
+    x = call.input(0)
+    if _computed_axes(call):
+        return runtime_axes.unsqueeze(call, x, call.input(1))
+    axes = _axes(call, 1)
     if axes is None:
         raise call.block("are missing", "Export the model again", "axes")
     if not axes:

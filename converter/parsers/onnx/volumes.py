@@ -1,0 +1,125 @@
+"""Three-dimensional windows by two-dimensional ones, for volumes [N, C, D, H, W] of known shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import Format, PaddingMode, PadMode
+from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
+
+from .call import Call
+from .spatial import Window, pads_attribute, sizes
+
+
+@dataclass(frozen=True)
+class VolumeWindow:
+    """All lists have three entries, [depth, height, width]."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    begin: tuple[int, ...]
+    end: tuple[int, ...]
+
+    def flat(self, *axes: int) -> Window:
+        """The window over one axis (as [axis, 1]) or two."""
+        one, zero = (1,) * (2 - len(axes)), (0,) * (2 - len(axes))
+
+        def pick(values: tuple[int, ...], fill: tuple[int, ...]) -> tuple[int, int]:
+            first, second = (*(values[axis] for axis in axes), *fill)
+            return first, second
+
+        begin, end = pick(self.begin, zero), pick(self.end, zero)
+        pads = (begin[0], end[0], begin[1], end[1])
+        return Window(2, pick(self.kernel, one), pick(self.stride, one), pick(self.dilation, one), PadMode.PAD, pads)
+
+
+def read_volume_window(call: Call, shape: Sequence[int], kernel: tuple[int, ...]) -> VolumeWindow:
+    """The attributes strides, dilations, pads and auto_pad, with the padding worked out."""
+    stride, dilation = sizes(call, "strides", 3, 1), sizes(call, "dilations", 3, 1)
+    pads, auto = pads_attribute(call, 3), call.text("auto_pad", "NOTSET")
+    begin, end = list(pads[:3]), list(pads[3:])
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        for axis, size in enumerate(shape[2:]):
+            reach = (kernel[axis] - 1) * dilation[axis] + 1
+            total = max(0, (-(-size // stride[axis]) - 1) * stride[axis] + reach - size)
+            begin[axis] = total - total // 2 if auto == "SAME_LOWER" else total // 2
+            end[axis] = total - begin[axis]
+    elif auto == "VALID":
+        begin, end = [0, 0, 0], [0, 0, 0]
+    elif auto not in ("NOTSET", ""):
+        raise call.block(f"'{auto}' is not defined", "Use NOTSET, VALID, SAME_UPPER or SAME_LOWER", "auto_pad")
+    return VolumeWindow(kernel, stride, dilation, tuple(begin), tuple(end))
+
+
+def volume_shape(call: Call, x: Value) -> tuple[int, ...]:
+    shape = call.require_shape(x, "a 3-D window")
+    if len(shape) != 5:
+        raise call.block(f"the input has {len(shape)} dimensions, not 5", "Export the model again")
+    return shape
+
+
+def result_shape(call: Call) -> tuple[int, ...]:
+    shape = call.importer.known_shape(call.node.output[0])
+    if shape is None or len(shape) != 5:
+        raise call.block("the shape of the result is not known", "Give --inputShape")
+    return shape
+
+
+def pool_volume(call: Call, x: Value, window: VolumeWindow, pool: Callable[[Value, Window], Value]) -> Value:
+    """Maxima, and averages over a box, separate: first over each image, then over the depth."""
+    n, c, d, h, w = volume_shape(call, x)
+    _, _, out_d, out_h, out_w = result_shape(call)
+    images = call.emit(Reshape(), x, call.ints((n, c * d, h, w)))
+    pooled = pool(images, window.flat(1, 2))
+    columns = call.emit(Reshape(), pooled, call.ints((n, c, d, out_h * out_w)))
+    return call.emit(Reshape(), pool(columns, window.flat(0)), call.ints((n, c, out_d, out_h, out_w)))
+
+
+def conv_volume(call: Call, x: Value, weight: Value, bias: Value | None, group: int) -> Value:
+    """One 2-D convolution per depth of the kernel, on the slices that it meets, summed up."""
+    shape = volume_shape(call, x)
+    if weight.data is None:
+        raise call.block("the weight of a 3-D convolution is computed at run time", "Give it as a constant")
+    kernels = weight.data
+    window = read_volume_window(call, shape, kernels.shape[2:])
+    _, out_c, out_d, out_h, out_w = result_shape(call)
+    n, c, _, h, w = shape
+    if window.begin[0] or window.end[0]:
+        rows = np.array([(0, 0), (0, 0), (window.begin[0], window.end[0]), (0, 0), (0, 0)], np.int32)
+        x = call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), x, call.const(rows))
+    flat = window.flat(1, 2)
+    op = Conv2DFusion(
+        format=Format.NCHW,
+        kernel_size=flat.kernel,
+        stride=flat.stride,
+        dilation=flat.dilation,
+        pad_mode=PadMode.PAD,
+        pad_list=flat.pads,
+        mode=1,
+        group=group,
+        in_channel=c,
+        out_channel=out_c,
+    )
+    total: Value | None = None
+    for depth in range(kernels.shape[2]):
+        start = depth * window.dilation[0]
+        stop = start + (out_d - 1) * window.stride[0] + 1
+        bounds = [call.ints((value,)) for value in (start, stop, 2, window.stride[0])]
+        part = call.emit(StridedSlice(), x, *bounds)
+        turned = call.emit(Transpose(), part, call.ints((0, 2, 1, 3, 4)))
+        images = call.emit(Reshape(), turned, call.ints((n * out_d, c, h, w)))
+        layer = call.const(np.ascontiguousarray(kernels[:, :, depth].transpose(0, 2, 3, 1)))
+        operands = (images, layer) if bias is None or total is not None else (images, layer, bias)
+        result = call.emit(op, *operands)
+        total = result if total is None else call.emit(AddFusion(), total, result)
+    assert total is not None
+    stacked = call.emit(Reshape(), total, call.ints((n, out_d, out_c, out_h, out_w)))
+    return call.emit(Transpose(), stacked, call.ints((0, 2, 1, 3, 4)))
