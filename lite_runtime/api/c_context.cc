@@ -1,0 +1,114 @@
+// The C API of contexts.
+#include <string>
+
+#include "api/c_handles.h"
+#include "include/c_api/context_c.h"
+
+namespace {
+using mslite::CContext;
+using mslite::CDevice;
+
+CContext *ToContext(const MSContextHandle handle) { return static_cast<CContext *>(handle); }
+CDevice *ToDevice(const MSDeviceInfoHandle handle) { return static_cast<CDevice *>(handle); }
+
+template <typename T>
+mindspore::CPUDeviceInfo *Cpu(T *device) {
+  return device->info->GetDeviceType() == mindspore::kCPU ? static_cast<mindspore::CPUDeviceInfo *>(device->info.get()) : nullptr;
+}
+}  // namespace
+
+MSContextHandle MSContextCreate() {
+  auto *context = new (std::nothrow) CContext;
+  return context;
+}
+
+void MSContextDestroy(MSContextHandle *context) {
+  if (context == nullptr) return;
+  delete ToContext(*context);
+  *context = nullptr;
+}
+
+void MSContextSetThreadNum(MSContextHandle context, int32_t thread_num) {
+  if (context != nullptr) ToContext(context)->context->SetThreadNum(thread_num);
+}
+int32_t MSContextGetThreadNum(const MSContextHandle context) {
+  return context == nullptr ? 0 : ToContext(context)->context->GetThreadNum();
+}
+void MSContextSetThreadAffinityMode(MSContextHandle context, int mode) {
+  if (context != nullptr) ToContext(context)->context->SetThreadAffinity(mode);
+}
+int MSContextGetThreadAffinityMode(const MSContextHandle context) {
+  return context == nullptr ? 0 : ToContext(context)->context->GetThreadAffinityMode();
+}
+void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t *core_list, size_t core_num) {
+  if (context == nullptr || (core_list == nullptr && core_num != 0)) return;
+  ToContext(context)->cores.assign(core_list, core_list + core_num);
+  ToContext(context)->context->SetThreadAffinity(ToContext(context)->cores);
+}
+const int32_t *MSContextGetThreadAffinityCoreList(const MSContextHandle context, size_t *core_num) {
+  if (context == nullptr || core_num == nullptr) return nullptr;
+  *core_num = ToContext(context)->cores.size();
+  return ToContext(context)->cores.data();
+}
+void MSContextSetEnableParallel(MSContextHandle context, bool is_parallel) {
+  if (context != nullptr) ToContext(context)->context->SetEnableParallel(is_parallel);
+}
+bool MSContextGetEnableParallel(const MSContextHandle context) {
+  return context != nullptr && ToContext(context)->context->GetEnableParallel();
+}
+void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_info) {
+  if (context == nullptr || device_info == nullptr) return;
+  ToContext(context)->context->MutableDeviceInfo().push_back(ToDevice(device_info)->info);
+  delete ToDevice(device_info);
+}
+
+MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type) {
+  std::shared_ptr<mindspore::DeviceInfoContext> info;
+  switch (device_type) {
+    case kMSDeviceTypeCPU: info = std::make_shared<mindspore::CPUDeviceInfo>(); break;
+    case kMSDeviceTypeGPU: info = std::make_shared<mindspore::GPUDeviceInfo>(); break;
+    case kMSDeviceTypeKirinNPU: info = std::make_shared<mindspore::KirinNPUDeviceInfo>(); break;
+    default: return nullptr;
+  }
+  return new (std::nothrow) CDevice{info, "", ""};
+}
+void MSDeviceInfoDestroy(MSDeviceInfoHandle *device_info) {
+  if (device_info == nullptr) return;
+  delete ToDevice(*device_info);
+  *device_info = nullptr;
+}
+void MSDeviceInfoSetProvider(MSDeviceInfoHandle device_info, const char *provider) {
+  if (device_info == nullptr || provider == nullptr) return;
+  ToDevice(device_info)->provider = provider;
+  ToDevice(device_info)->info->SetProvider(provider);
+}
+const char *MSDeviceInfoGetProvider(const MSDeviceInfoHandle device_info) {
+  return device_info == nullptr ? nullptr : ToDevice(device_info)->provider.c_str();
+}
+void MSDeviceInfoSetProviderDevice(MSDeviceInfoHandle device_info, const char *device) {
+  if (device_info == nullptr || device == nullptr) return;
+  ToDevice(device_info)->provider_device = device;
+  ToDevice(device_info)->info->SetProviderDevice(device);
+}
+const char *MSDeviceInfoGetProviderDevice(const MSDeviceInfoHandle device_info) {
+  return device_info == nullptr ? nullptr : ToDevice(device_info)->provider_device.c_str();
+}
+MSDeviceType MSDeviceInfoGetDeviceType(const MSDeviceInfoHandle device_info) {
+  return device_info == nullptr ? kMSDeviceTypeInvalid
+                                : static_cast<MSDeviceType>(ToDevice(device_info)->info->GetDeviceType());
+}
+void MSDeviceInfoSetEnableFP16(MSDeviceInfoHandle device_info, bool is_fp16) {
+  if (device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr) Cpu(ToDevice(device_info))->SetEnableFP16(is_fp16);
+}
+bool MSDeviceInfoGetEnableFP16(const MSDeviceInfoHandle device_info) {
+  return device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr && Cpu(ToDevice(device_info))->GetEnableFP16();
+}
+void MSDeviceInfoSetFrequency(MSDeviceInfoHandle device_info, int frequency) {
+  if (device_info == nullptr) return;
+  if (auto npu = ToDevice(device_info)->info->Cast<mindspore::KirinNPUDeviceInfo>(); npu != nullptr) npu->SetFrequency(frequency);
+}
+int MSDeviceInfoGetFrequency(const MSDeviceInfoHandle device_info) {
+  if (device_info == nullptr) return -1;
+  auto npu = ToDevice(device_info)->info->Cast<mindspore::KirinNPUDeviceInfo>();
+  return npu == nullptr ? -1 : npu->GetFrequency();
+}

@@ -1,0 +1,75 @@
+"""Loads every .ms model of the shared set with the C++ library and compares with the recorded outputs.
+
+The program `run_model` is found through MSLITE_BUILD (the CMake build folder) or in `build/`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT.parent / "shared" / "models"
+PROGRAM = pathlib.Path(os.environ.get("MSLITE_BUILD", ROOT / "build")) / "tests" / "runtime" / "run_model"
+
+pytestmark = [
+    pytest.mark.skipif(not MODELS.is_dir(), reason="the shared models are not here"),
+    pytest.mark.skipif(not PROGRAM.is_file(), reason="run_model is not built (-DMSLITE_TESTS=ON)"),
+]
+
+
+def _entries() -> list[Any]:
+    found = sorted(MODELS.glob("mindspore_ms*/*/meta.json"))
+    return [pytest.param(json.loads(path.read_text()), path.parent, id=path.parent.name) for path in found]
+
+
+def _run(model: pathlib.Path, prefix: pathlib.Path, inputs: list[pathlib.Path], threads: int = 1) -> Any:
+    command = [PROGRAM, model, prefix, str(threads), *inputs]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(("entry", "folder"), _entries())
+def test_model(entry: dict[str, Any], folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    if entry.get("expect") == "refused":
+        result = _run(folder / "model.ms", tmp_path / "out", [])
+        assert result.returncode == 1
+        assert entry["model_info"]["version"] in result.stderr
+        assert "convert the original model again" in result.stderr
+        return
+    if not entry["cases"]:
+        # No recorded output. It must build, or name what is missing.
+        result = _run(folder / "model.ms", tmp_path / "out", [])
+        assert result.returncode == 1
+        assert "inputs" in result.stderr or "cannot run" in result.stderr
+        return
+    if entry["tolerance_class"] != "float":
+        result = _run(folder / "model.ms", tmp_path / "out", [folder / name for name in entry["cases"][0]["inputs"]])
+        assert result.returncode in (0, 1), result.stderr
+        pytest.skip("a quantised model")
+    for case in entry["cases"]:
+        result = _run(folder / "model.ms", tmp_path / "out", [folder / name for name in case["inputs"]])
+        assert result.returncode == 0, result.stderr
+        names = [line.split(" ")[0] for line in result.stdout.splitlines()]
+        order = list(range(len(names)))
+        if "sorted by name" in entry["stored_output"]:
+            order.sort(key=lambda index: names[index])
+        for index, stored, tolerance in zip(order, case["outputs"], case["tolerance"], strict=True):
+            wanted = np.load(folder / stored)
+            got = np.load(tmp_path / f"out_{index}.npy").reshape(wanted.shape)
+            assert np.abs(got.astype("f8") - wanted.astype("f8")).max() <= tolerance["max_abs_err"]
+
+
+def test_same_bits_for_any_thread_count(tmp_path: pathlib.Path) -> None:
+    folder = MODELS / "mindspore_ms" / "ml_face_isface"
+    results = []
+    for threads in (1, 2, 3, 7):
+        result = _run(folder / "model.ms", tmp_path / f"t{threads}", [folder / "input_0.npy"], threads)
+        assert result.returncode == 0, result.stderr
+        results.append((tmp_path / f"t{threads}_0.npy").read_bytes())
+    assert results[0] == results[1] == results[2] == results[3]
