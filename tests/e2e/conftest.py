@@ -1,0 +1,21 @@
+"""Prints how many models were converted, ran, and were within tolerance, per kind."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+
+RATES: dict[str, Counter[str]] = defaultdict(Counter)
+
+
+@pytest.fixture(scope="session")
+def rates() -> dict[str, Counter[str]]:
+    return RATES
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for kind, counts in sorted(RATES.items()):
+        total = counts["models"]
+        shares = ", ".join(f"{stage} {counts[stage]}/{total}" for stage in ("converted", "ran", "within tolerance"))
+        terminalreporter.write_line(f"{kind}: {shares}")

@@ -1,0 +1,35 @@
+"""Every float model of the open set, from its file to the numbers of the reference runtime."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import mslite
+import pytest
+
+from tests.e2e.models import MODELS, Entry, convert_model, differences, float_models, run_case
+
+ENTRIES = float_models()
+
+
+@pytest.mark.skipif(bool(ENTRIES), reason="the model set is there")
+def test_model_set_is_absent() -> None:
+    pytest.skip(f"no models at {MODELS}")
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path)
+def test_model_gives_the_reference_outputs(entry: Entry, tmp_path: Path, rates: dict[str, Counter[str]]) -> None:
+    counts = rates[entry.kind]
+    counts["models"] += 1
+    file = convert_model(entry, tmp_path)
+    counts["converted"] += 1
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR_LITE)
+    problems: list[str] = []
+    for number, case in enumerate(entry.cases):
+        got = run_case(entry, model, case)
+        problems += [f"case {number}, {problem}" for problem in differences(entry, case, got)]
+    counts["ran"] += 1
+    assert not problems, "; ".join(problems)
+    counts["within tolerance"] += 1
