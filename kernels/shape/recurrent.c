@@ -1,0 +1,59 @@
+/* Shape rules of the recurrent operators. */
+#include "recurrent/recurrent_plan.h"
+#include "shape/shape.h"
+
+/* The last state: [directions, batch, size], or [batch, directions, size] where the batch comes first. */
+static void state_shape(const mslite_recurrent_plan *plan, int64_t size, mslite_tensor *state) {
+  state->rank = 3;
+  state->dims[plan->batch_first ? 1 : 0] = plan->directions;
+  state->dims[plan->batch_first ? 0 : 1] = plan->batch;
+  state->dims[2] = size;
+}
+
+static mslite_status recurrent(mslite_shape_context *context, int32_t op, const void *params,
+                               const mslite_tensor *const *inputs, int32_t input_count, mslite_tensor *const *outputs,
+                               int32_t output_count) {
+  mslite_recurrent_plan plan;
+  mslite_tensor x = *inputs[0];
+  if (x.rank < 0) {
+    x.rank = 3;
+    for (int32_t i = 0; i < 3; ++i) x.dims[i] = mslite_new_symbol(context);
+  }
+  const mslite_tensor *known[MSLITE_MAX_OPERANDS];
+  if (input_count > MSLITE_MAX_OPERANDS) return MSLITE_ERROR_SHAPE;
+  for (int32_t i = 0; i < input_count; ++i) known[i] = i == 0 ? &x : inputs[i];
+  const char *why = mslite_plan_recurrent(op, params, known, input_count, &plan);
+  if (why != NULL) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%s", why);
+  for (int32_t i = 0; i < output_count; ++i) {
+    outputs[i]->type = x.type;
+    outputs[i]->rank = 1; /* what only training uses stays empty */
+    outputs[i]->dims[0] = 0;
+  }
+  mslite_tensor *y = outputs[0];
+  if (plan.joined) {
+    y->rank = 3;
+    y->dims[0] = plan.time;
+    y->dims[1] = plan.batch;
+    y->dims[2] = plan.directions * plan.state;
+  } else {
+    y->rank = 4;
+    y->dims[0] = plan.batch_first ? plan.batch : plan.time;
+    y->dims[1] = plan.batch_first ? plan.time : plan.directions;
+    y->dims[2] = plan.batch_first ? plan.directions : plan.batch;
+    y->dims[3] = plan.state;
+  }
+  if (output_count > 1) state_shape(&plan, plan.state, outputs[1]);
+  if (output_count > 2 && plan.cell == RECURRENT_LSTM) state_shape(&plan, plan.hidden, outputs[2]);
+  return MSLITE_OK;
+}
+
+#define RECURRENT_RULE(name, operator)                                                                              \
+  MSLITE_SHAPE_RULE(name) {                                                                                         \
+    return recurrent(context, MSLITE_OP_##operator, params, inputs, input_count, outputs, output_count);            \
+  }
+
+RECURRENT_RULE(mslite_shape_of_lstm, LSTM)
+RECURRENT_RULE(mslite_shape_of_gru, GRU)
+RECURRENT_RULE(mslite_shape_of_rnn_sequence, RNNSequence)
+RECURRENT_RULE(mslite_shape_of_lstm_sequence, LSTMSequence)
+RECURRENT_RULE(mslite_shape_of_gru_sequence, GRUSequence)
