@@ -67,6 +67,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_layer_norm) {
     const int32_t params_begin = mslite_normalize_axis(layer->begin_params_axis, x->rank);
     if (params_begin < 0) return axis_error(context, layer->begin_params_axis, x->rank);
     for (int32_t k = 1; k < input_count; ++k) {
+      if (inputs[k] == NULL) continue;
       /* Some files leave begin_params_axis out: then the parameters cover the normalised part. */
       const int64_t wanted = suffix_count(x, params_begin), normalised = suffix_count(x, begin);
       const int64_t count = mslite_element_count(inputs[k]);
