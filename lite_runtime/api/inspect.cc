@@ -1,0 +1,112 @@
+// InspectPlan: the plans of a built model as plain data.
+#include "include/mslite/inspect.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/model_impl.h"
+#include "model/message.h"
+#include "model/names.h"
+#include "plan/flops.h"
+
+namespace mindspore {
+// The one way from a public Model to its session.
+class ModelInspector {
+ public:
+  static const mslite::Session *SessionOf(const Model &model) {
+    return model.impl_ == nullptr ? nullptr : model.impl_->session();
+  }
+};
+}  // namespace mindspore
+
+namespace mslite {
+namespace {
+
+mslite_tensor ToTensor(const TensorShape &shape) {
+  mslite_tensor tensor{};
+  tensor.type = shape.type;
+  tensor.rank = shape.rank;
+  std::copy(shape.dims, shape.dims + MSLITE_MAX_RANK, tensor.dims);
+  tensor.known_count = -1;
+  return tensor;
+}
+
+// The step as a node with known shapes, for counting its work.
+class StepNode {
+ public:
+  explicit StepNode(const Step &step) {
+    for (const TensorShape &shape : step.input_shapes) inputs_.push_back(ToTensor(shape));
+    for (const TensorShape &shape : step.output_shapes) outputs_.push_back(ToTensor(shape));
+    for (const mslite_tensor &tensor : inputs_) input_pointers_.push_back(&tensor);
+    for (const mslite_tensor &tensor : outputs_) output_pointers_.push_back(&tensor);
+    node_.op = step.node->op;
+    node_.params = step.node->params;
+    node_.input_count = static_cast<int32_t>(inputs_.size());
+    node_.output_count = static_cast<int32_t>(outputs_.size());
+    node_.inputs = input_pointers_.data();
+    node_.outputs = output_pointers_.data();
+  }
+
+  const mslite_node &node() const { return node_; }
+
+ private:
+  std::vector<mslite_tensor> inputs_;
+  std::vector<mslite_tensor> outputs_;
+  std::vector<const mslite_tensor *> input_pointers_;
+  std::vector<const mslite_tensor *> output_pointers_;
+  mslite_node node_{};
+};
+
+int64_t Bytes(const TensorShape &shape) {
+  const mslite_tensor tensor = ToTensor(shape);
+  return mslite_element_count(&tensor) * mslite_type_size(shape.type);
+}
+
+// Follows each place in the arena from the step that writes it to the last step that reads it.
+void AddBuffers(const Plan &plan, const Graph &graph, int32_t first_step, std::vector<BufferInfo> *buffers) {
+  std::map<int64_t, size_t> at;  // offset -> the buffer that lies there now
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step &step = plan.steps[i];
+    const int32_t position = first_step + static_cast<int32_t>(i);
+    for (const Operand &input : step.inputs) {
+      if (input.place == Operand::kArena && at.count(input.at) != 0) (*buffers)[at[input.at]].last_step = position;
+    }
+    for (size_t k = 0; k < step.outputs.size(); ++k) {
+      if (step.outputs[k].place != Operand::kArena) continue;
+      const std::string &name = graph.tensors[static_cast<size_t>(step.node->outputs[k])].name;
+      at[step.outputs[k].at] = buffers->size();
+      buffers->push_back({name, step.outputs[k].at, Bytes(step.output_shapes[k]), position, position});
+    }
+    const auto workspace = [&](const char *what, int64_t offset, int64_t bytes) {
+      if (bytes > 0) buffers->push_back({step.node->name + what, offset, bytes, position, position});
+    };
+    workspace(" (workspace)", step.shared_offset, step.schedule.shared_bytes);
+    workspace(" (scratch)", step.scratch_offset, step.schedule.scratch_bytes);
+  }
+}
+
+}  // namespace
+
+mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info) {
+  const Session *session = mindspore::ModelInspector::SessionOf(model);
+  if (session == nullptr || info == nullptr) {
+    return {mindspore::kLiteUninitializedObj, "InspectPlan needs a model that is built"};
+  }
+  *info = PlanInfo();
+  for (int32_t isa = 0; IsaName(isa) != nullptr || isa < MSLITE_ISA_NEON; ++isa) {
+    if (session->isas().Has(isa)) info->isa = IsaName(isa);
+  }
+  info->packed_bytes = static_cast<int64_t>(session->weight_bytes());
+  for (const Plan *plan : session->LatestPlans()) {
+    info->arena_bytes = std::max(info->arena_bytes, plan->arena_bytes);
+    AddBuffers(*plan, session->graph(), static_cast<int32_t>(info->steps.size()), &info->buffers);
+    for (const Step &step : plan->steps) {
+      const StepNode counted(step);
+      info->steps.push_back({step.node->name, OperatorName(step.node->op), step.kernel->name,
+                             CountFlops(counted.node()), CountBytes(counted.node())});
+    }
+  }
+  return mindspore::kSuccess;
+}
+
+}  // namespace mslite
