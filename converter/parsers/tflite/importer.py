@@ -9,7 +9,7 @@ import numpy as np
 
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
-from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Graph, Node, Shape, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
@@ -19,6 +19,8 @@ from mslite.converter.mindir.ops.tables import QuantParam
 from .call import Blocked, Call
 from .model import SourceGraph, SourceModel, SourceTensor
 from .registry import CONVERTERS
+
+_MAX_GRAPHS = 256
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
@@ -50,6 +52,25 @@ class Session:
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
+    _symbol: int = SYMBOL_LIMIT
+
+    def symbol(self) -> int:
+        """A size that nothing else is known to equal."""
+        self._symbol -= 1
+        return self._symbol + 1
+
+    def importer(self, number: int, name: str, outer: GraphImporter | None = None) -> GraphImporter:
+        """Begins to import a source graph. Raises FlatBufferError when graphs call each other without end."""
+        caller = outer
+        while caller is not None:
+            if caller.number == number:
+                raise FlatBufferError(f"graph {number} calls itself")
+            caller = caller.outer
+        if len(self.graphs) >= _MAX_GRAPHS:
+            raise FlatBufferError(f"its graphs call each other more than {_MAX_GRAPHS} times")
+        made = GraphImporter(self, number, name, outer)
+        self.graphs.append(made.graph)
+        return made
 
 
 def quant_params(tensor: SourceTensor) -> tuple[QuantParam, ...]:
@@ -73,10 +94,14 @@ def is_shifted(tensor: SourceTensor) -> bool:
 class GraphImporter:
     """Turns one source graph into a Graph."""
 
-    def __init__(self, session: Session, number: int) -> None:
+    def __init__(self, session: Session, number: int, name: str, outer: GraphImporter | None) -> None:
         self.session = session
+        self.number = number
+        self.outer = outer
         self.source: SourceGraph = session.model.graphs[number]
-        self.graph = Graph("main_graph" if number == 0 else self.source.name)
+        self.graph = Graph(name)
+        self.index = len(session.graphs)
+        """The graph's place in the module."""
         self._values: dict[int, Value] = {}
         self._tensors: dict[int, SourceTensor] = {}
         self._derived: dict[tuple[int, str], Value] = {}
@@ -108,13 +133,19 @@ class GraphImporter:
             raise FlatBufferError(f"the graph input '{tensor.name}' is there twice, is produced or is a constant")
         self._check_type(tensor)
         name = self._names[index]
-        value = Value(name, tensor.dtype, tensor.shape, format=_format(tensor), quant=quant_params(tensor))
+        shape = tensor.shape if self.outer is None else self._inner_shape(tensor)
+        value = Value(name, tensor.dtype, shape, format=_format(tensor), quant=quant_params(tensor))
         self.graph.inputs.append(value)
         if is_shifted(tensor):
             cast = QuantDTypeCast(src_t=DataType.UINT8, dst_t=DataType.INT8)
             (value,) = self.emit(cast, (value,), 1, None)
             value.dtype, value.quant = DataType.INT8, quant_params(tensor)
         self._bind(index, value)
+
+    def _inner_shape(self, tensor: SourceTensor) -> Shape:
+        """Inside a loop sizes may change from one iteration to the next."""
+        signature = tensor.signature if len(tensor.signature) == len(tensor.shape) else tensor.shape
+        return tuple(self.session.symbol() if dim < 0 else dim for dim in signature)
 
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]
@@ -164,7 +195,10 @@ class GraphImporter:
             raise call.block("the operator is not supported", "Replace it in the model by other operators")
         for index in call.node.outputs:
             self._check_type(self.source.tensors[index])
-        return converter(call)
+        try:
+            return converter(call)
+        except OverflowError:
+            raise call.block("a number in its operands does not fit into 32 bits") from None
 
     def _bind(self, index: int, value: Value) -> None:
         if index in self._values:
@@ -189,7 +223,7 @@ class GraphImporter:
             return Value(name, tensor.dtype, tensor.shape, raw=tensor.data if tensor.data is not None else b"")
         array = tensor.array()
         if array is None and (tensor.is_variable or 0 in tensor.shape):
-            array = np.zeros(tensor.shape, numpy_type(tensor.dtype))
+            array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
         if array is None:
             raise FlatBufferError(f"the tensor '{tensor.name}' is read, but nothing produces it")
         if is_shifted(tensor):
@@ -220,8 +254,12 @@ class GraphImporter:
         return self._derived[key]
 
     def converted(self, value: Value, dtype: DataType) -> Value:
-        """A constant with elements of another type."""
-        return self.derived(value, dtype.name.lower(), value.array().astype(numpy_type(dtype)))
+        """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
+        array = value.array()
+        if dtype is DataType.INT32 and array.dtype.kind in "iu":
+            limits = np.iinfo(np.int32)
+            array = np.minimum(np.maximum(array, limits.min), limits.max)
+        return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
 
     def decoded(self, value: Value) -> Value:
         """A quantised or float16 constant as float32; anything else as it is."""

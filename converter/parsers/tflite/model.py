@@ -55,6 +55,8 @@ class SourceTensor:
     dtype: DataType
     type_name: str
     shape: tuple[int, ...]
+    signature: tuple[int, ...]
+    """as `shape`, with -1 where the size may vary; empty when it is the same"""
     data: memoryview | None
     quantization: Quantization | None
     is_variable: bool
@@ -217,6 +219,7 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         _DATA_TYPES.get(number, DataType.UNKNOWN),
         _TYPE_NAMES.get(number, f"type {number}"),
         shape,
+        tuple(int(dim) for dim in table.numbers(7, "int") or ()),
         data if len(data) else None,
         _quantization(table.table(4), name),
         bool(table.scalar(5, "bool")),

@@ -13,6 +13,7 @@ from . import (  # noqa: F401  (each registers its converters)
     activation,
     arithmetic,
     assembly,
+    control_flow,
     convolution,
     creation,
     custom,
@@ -27,7 +28,7 @@ from . import (  # noqa: F401  (each registers its converters)
     resize,
 )
 from .call import Blocked
-from .importer import GraphImporter, Session
+from .importer import Session
 from .model import damaged, load
 
 FRAMEWORK_TFLITE = 4
@@ -42,8 +43,7 @@ def parse(path: str | os.PathLike[str]) -> Module:
     """
     model = load(Path(path))
     session = Session(model)
-    importer = GraphImporter(session, 0)
-    session.graphs.append(importer.graph)
+    importer = session.importer(0, "main_graph")
     try:
         importer.run()
     except FlatBufferError as error:

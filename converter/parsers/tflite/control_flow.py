@@ -1,0 +1,101 @@
+"""WHILE and IF as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+
+A loop is recursion through tail calls, with the loop variables L:
+
+    here:        Call(Partial(condition graph, L))
+    condition:   Call(Switch(condition, Partial(body, L), Partial(end, L)))
+    body:        ...; Call(Partial(condition graph, next L))
+    end:         returns L
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.mindir.graph import Graph, Value
+from mslite.converter.mindir.ops.control_flow import Call as CallClosure
+from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch
+
+from .call import Call
+from .importer import GraphImporter
+from .registry import tflite_operator
+
+
+def _imported(call: Call, option: str, name: str, inputs: int, outputs: int) -> GraphImporter:
+    """The sub-graph that an option names, imported for this node."""
+    number = call.options.integer(option)
+    if not 0 < number < len(call.importer.session.model.graphs):
+        raise call.block(f"there is no sub-graph {number}", attribute=option)
+    source = call.importer.session.model.graphs[number]
+    if len(source.inputs) != inputs or len(source.outputs) != outputs:
+        raise call.block(
+            f"sub-graph {number} takes {len(source.inputs)} and returns {len(source.outputs)} values, "
+            f"not {inputs} and {outputs}",
+            attribute=option,
+        )
+    inner = call.importer.session.importer(number, f"{call.name}_{name}", call.importer)
+    inner.run()
+    return inner
+
+
+def _run(call: Call, closure: Value) -> tuple[Value, ...]:
+    """The results of a closure, after which this graph goes on."""
+    return call.emit_many(CallClosure(is_tail_call=False), (closure,), len(call.node.outputs))
+
+
+def _tail(importer: GraphImporter, closure: Value, results: Sequence[Value]) -> None:
+    """Ends a graph with a call whose results are its own."""
+    outputs = importer.emit(CallClosure(is_tail_call=True), (closure,), len(results), None)
+    for output, result in zip(outputs, results, strict=True):
+        output.dtype = result.dtype
+    importer.graph.outputs[:] = outputs
+
+
+@tflite_operator("IF")
+def conditional(call: Call) -> tuple[Value, ...]:
+    """Inputs condition, arguments of both branches."""
+    arguments = call.inputs()[1:]
+    closures = []
+    for branch in ("then", "else"):
+        inner = _imported(call, f"{branch}_subgraph", f"{branch}_branch", len(arguments), len(call.node.outputs))
+        closures.append(call.emit(PartialFusion(sub_graph_index=inner.index), *arguments))
+    return _run(call, call.emit(Switch(), call.input(0), *closures))
+
+
+@tflite_operator("WHILE")
+def loop(call: Call) -> tuple[Value, ...]:
+    variables = call.inputs()
+    if len(call.node.outputs) != len(variables):
+        raise call.block(f"{len(variables)} loop variables go in, {len(call.node.outputs)} come out")
+    condition = _imported(call, "cond_subgraph", "cond_graph", len(variables), 1)
+    body = _imported(call, "body_subgraph", "body_graph", len(variables), len(variables))
+    session = call.importer.session
+    end = Graph(f"{call.name}_after_fg")
+    for value in condition.graph.inputs:
+        name = session.values.unique(f"{end.name}/{value.name}")
+        end.inputs.append(Value(name, value.dtype, value.shape, format=value.format, quant=value.quant))
+    end.outputs = list(end.inputs)
+    session.graphs.append(end)
+    (go_on,) = condition.graph.outputs
+    own = condition.graph.inputs
+    (again,) = condition.emit(PartialFusion(sub_graph_index=body.index), own, 1, None)
+    (leave,) = condition.emit(PartialFusion(sub_graph_index=len(session.graphs) - 1), own, 1, None)
+    (chosen,) = condition.emit(Switch(), (go_on, again, leave), 1, None)
+    _tail(condition, chosen, own)
+    (following,) = body.emit(PartialFusion(sub_graph_index=condition.index), body.graph.outputs, 1, None)
+    _tail(body, following, own)
+    return _run(call, call.emit(PartialFusion(sub_graph_index=condition.index), *variables))
+
+
+@tflite_operator("CALL_ONCE")
+def call_once(call: Call) -> tuple[Value, ...]:
+    """Initialises resources; nothing is left of it when there are none."""
+    number = call.options.integer("subgraph")
+    graphs = call.importer.session.model.graphs
+    if not 0 < number < len(graphs):
+        raise call.block(f"there is no sub-graph {number}", attribute="init_subgraph_index")
+    if graphs[number].operators:
+        raise call.block(
+            "variables and tables that live between runs are not supported", "Freeze the model's variables"
+        )
+    return ()

@@ -1,0 +1,175 @@
+"""Writes small TensorFlow Lite models for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import flatbuffers
+import numpy as np
+import numpy.typing as npt
+import tflite
+
+Array = npt.NDArray[np.generic]
+_TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int8": 9}
+_VERSIONS = {"BROADCAST_TO": 2}
+"""Operators whose first version nobody runs."""
+_CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "float": "Float32"}
+
+
+@dataclass
+class Tensor:
+    """`data` makes it a constant; `quant` is (scale, zero point)."""
+
+    name: str
+    shape: Sequence[int] = ()
+    dtype: str = "float32"
+    data: Array | None = None
+    quant: tuple[float, int] | None = None
+    variable: bool = False
+
+
+@dataclass
+class Operator:
+    """`options` maps a slot to (type, value); `inputs` may hold -1."""
+
+    name: str
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+    options: dict[int, tuple[str, float]] = field(default_factory=dict)
+    options_type: str = "NONE"
+    custom: bytes = b""
+
+
+@dataclass
+class Graph:
+    tensors: list[Tensor]
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+    operators: list[Operator]
+
+
+def _numbers(builder: flatbuffers.Builder, values: Sequence[float], dtype: str) -> int:
+    return int(builder.CreateNumpyVector(np.array(values, dtype)))
+
+
+def _references(builder: flatbuffers.Builder, offsets: Sequence[int]) -> int:
+    builder.StartVector(4, len(offsets), 4)
+    for offset in reversed(offsets):
+        builder.PrependUOffsetTRelative(offset)
+    return int(builder.EndVector())
+
+
+def _table(builder: flatbuffers.Builder, fields: dict[int, tuple[str, float]]) -> int:
+    """Fields by slot; the type "ref" is an offset."""
+    builder.StartObject(max(fields, default=-1) + 1)
+    for slot, (kind, value) in fields.items():
+        if kind == "ref":
+            builder.PrependUOffsetTRelativeSlot(slot, value, 0)
+            continue
+        getattr(builder, f"Prepend{_CODES.get(kind, kind)}")(value if kind == "float" else int(value))
+        builder.Slot(slot)
+    return int(builder.EndObject())
+
+
+def build(*graphs: Graph) -> bytes:
+    """The bytes of a model."""
+    builder = flatbuffers.Builder(1024)
+    names = list(dict.fromkeys(operator.name for graph in graphs for operator in graph.operators))
+    buffers = [_table(builder, {})]
+    graph_tables = []
+    for graph in graphs:
+        tensors = []
+        for tensor in graph.tensors:
+            buffer = 0
+            if tensor.data is not None:
+                data = builder.CreateByteVector(np.ascontiguousarray(tensor.data).tobytes())
+                buffer = len(buffers)
+                buffers.append(_table(builder, {0: ("ref", data)}))
+                tensor.shape, tensor.dtype = tensor.data.shape, tensor.data.dtype.name
+            fields: dict[int, tuple[str, float]] = {
+                0: ("ref", _numbers(builder, tensor.shape, "<i4")),
+                1: ("byte", _TYPES[tensor.dtype]),
+                2: ("Uint32", buffer),
+                3: ("ref", int(builder.CreateString(tensor.name))),
+            }
+            if tensor.quant:
+                scale = _numbers(builder, [tensor.quant[0]], "<f4")
+                point = _numbers(builder, [tensor.quant[1]], "<i8")
+                fields[4] = ("ref", _table(builder, {2: ("ref", scale), 3: ("ref", point)}))
+            if tensor.variable:
+                fields[5] = ("bool", 1)
+            tensors.append(_table(builder, fields))
+        operators = []
+        for operator in graph.operators:
+            fields = {
+                0: ("Uint32", names.index(operator.name)),
+                1: ("ref", _numbers(builder, operator.inputs, "<i4")),
+                2: ("ref", _numbers(builder, operator.outputs, "<i4")),
+            }
+            if operator.options_type != "NONE":
+                fields[3] = ("Uint8", getattr(tflite.BuiltinOptions, operator.options_type))
+                fields[4] = ("ref", _table(builder, operator.options))
+            if operator.custom:
+                fields[5] = ("ref", int(builder.CreateByteVector(operator.custom)))
+            operators.append(_table(builder, fields))
+        graph_tables.append(
+            _table(
+                builder,
+                {
+                    0: ("ref", _references(builder, tensors)),
+                    1: ("ref", _numbers(builder, graph.inputs, "<i4")),
+                    2: ("ref", _numbers(builder, graph.outputs, "<i4")),
+                    3: ("ref", _references(builder, operators)),
+                    4: ("ref", int(builder.CreateString("graph"))),
+                },
+            )
+        )
+    codes = []
+    for name in names:
+        fields = {2: ("int", _VERSIONS.get(name, 1))}
+        if name.startswith("CUSTOM:"):
+            fields[1] = ("ref", int(builder.CreateString(name.removeprefix("CUSTOM:"))))
+            name = "CUSTOM"
+        number = getattr(tflite.BuiltinOperator, name)
+        codes.append(_table(builder, fields | {0: ("byte", min(number, 127)), 3: ("int", number)}))
+    model = _table(
+        builder,
+        {
+            0: ("Uint32", 3),
+            1: ("ref", _references(builder, codes)),
+            2: ("ref", _references(builder, graph_tables)),
+            4: ("ref", _references(builder, buffers)),
+        },
+    )
+    builder.Finish(model, b"TFL3")
+    return bytes(builder.Output())
+
+
+def single(
+    name: str,
+    inputs: Sequence[Array | Tensor | None],
+    constant: Sequence[int] = (),
+    outputs: Sequence[str] = ("float32",),
+    options: dict[int, tuple[str, float]] | None = None,
+    options_type: str = "NONE",
+    custom: bytes = b"",
+) -> bytes:
+    """A model of one node; inputs whose position is in `constant` are stored, None is left out."""
+    tensors: list[Tensor] = []
+    indices = []
+    for position, item in enumerate(inputs):
+        if item is None:
+            indices.append(-1)
+            continue
+        indices.append(len(tensors))
+        if isinstance(item, Tensor):
+            tensors.append(item)
+        else:
+            data = item if position in constant else None
+            tensors.append(Tensor(f"in{position}", item.shape, item.dtype.name, data))
+    entering = [i for i, t in enumerate(tensors) if t.data is None and not t.variable]
+    results = range(len(tensors), len(tensors) + len(outputs))
+    tensors += [Tensor(f"out{index}", (), dtype) for index, dtype in enumerate(outputs)]
+    operator = Operator(name, indices, list(results), options or {}, options_type, custom)
+    return build(Graph(tensors, entering, list(results), [operator]))

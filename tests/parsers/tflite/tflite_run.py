@@ -1,0 +1,55 @@
+"""Runs a converted module node by node with the scalar kernels, and a source model with LiteRT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.verifier import verify
+from mslite.converter.passes.context import Settings
+from mslite.converter.passes.native import Facts, RuleError, evaluate
+from mslite.converter.passes.pipeline import run_pipeline
+
+Array = npt.NDArray[np.generic]
+
+
+def lowered(module: Module) -> Module:
+    """The module after all passes."""
+    run_pipeline(module, Settings(source_layout=Format.NHWC))
+    verify(module)
+    return module
+
+
+def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
+    """The outputs of the main graph (without control flow). Raises RuleError for a missing kernel."""
+    values = {id(value): array for value, array in zip(module.main.inputs, inputs, strict=True)}
+    for node in module.main.nodes:
+        facts = []
+        for value in node.inputs:
+            array = value.data if value.data is not None else values[id(value)]
+            facts.append(Facts(value.dtype, tuple(array.shape), None, np.ascontiguousarray(array), value.quant))
+        try:
+            outputs = evaluate(node.op, facts, len(node.outputs))
+        except RuleError as error:
+            raise RuleError(f"{node.op.name}: {error}", error.missing) from None
+        for value, output in zip(node.outputs, outputs, strict=True):
+            values[id(value)] = output
+    return [value.data if value.data is not None else values[id(value)] for value in module.main.outputs]
+
+
+def run_source(model: bytes, inputs: Sequence[Array]) -> list[Array]:
+    """The outputs of LiteRT."""
+    interpreter = pytest.importorskip("ai_edge_litert.interpreter")
+    runner = interpreter.Interpreter(
+        model_content=model, experimental_op_resolver_type=interpreter.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    )
+    runner.allocate_tensors()
+    for detail, array in zip(runner.get_input_details(), inputs, strict=True):
+        runner.set_tensor(detail["index"], array)
+    runner.invoke()
+    return [runner.get_tensor(detail["index"]) for detail in runner.get_output_details()]
