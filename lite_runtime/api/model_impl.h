@@ -33,6 +33,7 @@ class ModelImpl {
                     std::function<void(const Status &)> done);
 
   bool is_built() const { return session_ != nullptr; }
+  const mslite::Session *session() const { return session_.get(); }
   const std::vector<MSTensor> &inputs() const { return inputs_; }
   const std::vector<MSTensor> &outputs() const { return outputs_; }
   std::vector<MSTensor> OutputsOfNode(const std::string &node_name) const;

@@ -190,6 +190,17 @@ Status Session::FindPlan(int32_t graph_index, int32_t begin, const Frame &frame,
   return mindspore::kSuccess;
 }
 
+std::vector<const Plan *> Session::LatestPlans() const {
+  std::vector<const Plan *> plans;
+  for (const PlanCache &cache : programs_[0].caches) {
+    const auto latest =
+        std::max_element(cache.plans.begin(), cache.plans.end(),
+                         [](const CachedPlan &a, const CachedPlan &b) { return a.last_used < b.last_used; });
+    if (latest != cache.plans.end()) plans.push_back(&latest->binding->plan());
+  }
+  return plans;
+}
+
 Status Session::Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
   *memory = buffer->Reserve(bytes);
   if (*memory != nullptr) return mindspore::kSuccess;

@@ -48,6 +48,9 @@ class Session {
   const Graph &graph() const { return *model_->graph; }
   std::vector<OutputSlot> &outputs() { return outputs_; }
   size_t arena_bytes() const { return arena_.capacity; }
+  const IsaSet &isas() const { return options_.isas; }
+  // The plans of the main graph that were used last, in the order of their steps.
+  std::vector<const Plan *> LatestPlans() const;
   size_t weight_bytes() const { return model_->weights.bytes(); }
 
  private:

@@ -19,6 +19,7 @@
 
 namespace mindspore {
 class ModelImpl;
+class ModelInspector;
 
 /// Copies share the model. Calls on one model take turns; for requests in parallel use ModelParallelRunner.
 class MS_API Model {
@@ -108,6 +109,7 @@ class MS_API Model {
 
  private:
   friend class Serialization;
+  friend class ModelInspector;
   std::shared_ptr<ModelImpl> impl_;
 };
 }  // namespace mindspore
