@@ -46,6 +46,8 @@ class Context:
     applied: dict[str, int] = field(default_factory=dict)
     """How often each rule rewrote something."""
 
+    float16_source: bool = False
+    """The source computes in float16: its weights are stored that way again."""
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
     """(rule, node, reason) of each match that a rule left alone."""
 

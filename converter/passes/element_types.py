@@ -62,9 +62,31 @@ def _cast_output(graph: Graph, value: Value, wanted: DataType) -> Value:
     return outside
 
 
+def widen_float16(module: Module, context: Context) -> None:
+    """Lets a model that computes in float16 compute in float32; inputs and outputs keep float16."""
+    values = [value for graph in module.graphs for value in graph.values() if value.dtype is DataType.FLOAT16]
+    if not values:
+        return
+    context.float16_source = True
+    context.note("the model computes in float16; here it computes in float32, with float16 inputs and outputs")
+    graph = module.main
+    inputs = [value for value in graph.inputs if value.dtype is DataType.FLOAT16]
+    outputs = [value for value in graph.outputs if value.dtype is DataType.FLOAT16] if module.outputs is None else []
+    for value in values:
+        value.dtype = DataType.FLOAT32
+        if value.data is not None:
+            value.data = value.data.astype(np.float32)
+    for each in module.graphs:
+        for node in each.nodes:
+            _retype_operator(node, DataType.FLOAT16, DataType.FLOAT32)
+    for value in inputs:
+        _cast_input(graph, value, DataType.FLOAT16)
+    graph.outputs = [_cast_output(graph, v, DataType.FLOAT16) if v in outputs else v for v in graph.outputs]
+
+
 def store_float16(module: Module, context: Context) -> None:
     """Stores float32 constants as float16, where they fit; activations stay float32."""
-    if not context.settings.float16_weights:
+    if not context.settings.float16_weights and not context.float16_source:
         return
     for graph in module.graphs:
         for value in graph.values():
@@ -92,16 +114,15 @@ def narrow_all_int64(module: Module, context: Context) -> None:
                     context.note(f"constant '{value.name}' has elements beyond int32, which are clamped")
                 value.data = narrow
         for node in graph.nodes:
-            _narrow_operator(node)
+            _retype_operator(node, DataType.INT64, DataType.INT32)
 
 
-def _narrow_operator(node: Node) -> None:
+def _retype_operator(node: Node, old: DataType, new: DataType) -> None:
     """Operators that name their result's type."""
     if isinstance(node.op, Cast) and len(node.inputs) > 1 and node.inputs[1].data is not None:
-        if int(node.inputs[1].data.reshape(-1)[0]) == DataType.INT64:
-            target = constant(f"{node.name}_type", np.array([int(DataType.INT32)], np.int32))
-            node.set_inputs([node.inputs[0], target])
+        if int(node.inputs[1].data.reshape(-1)[0]) == old:
+            node.set_inputs([node.inputs[0], constant(f"{node.name}_type", np.array([int(new)], np.int32))])
         return
     for attribute in ("data_type", "d_type"):
-        if getattr(node.op, attribute, None) == DataType.INT64:
-            node.op = changed(node.op, **{attribute: int(DataType.INT32)})
+        if getattr(node.op, attribute, None) == old:
+            node.op = changed(node.op, **{attribute: int(new)})

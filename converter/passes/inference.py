@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
-from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
-from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
 from mslite.converter.passes.layout.table import is_channels_last_only
 
 _CLOSURES = (PartialFusion, Switch, SwitchLayer)
+_MAX_ROUNDS = 4
 
 
 def freeze_inputs(module: Module, context: Context) -> None:
@@ -49,29 +50,109 @@ def _may_change(value: Value) -> bool:
 
 def infer_shapes(module: Module, context: Context) -> None:
     """Fills type and shape of every value. Raises ConversionError with one blocker per node that has no answer."""
-    blockers: list[Blocker] = []
-    for graph in reversed(module.graphs):
+    for graph in module.graphs:
         for value in graph.inputs:
-            if value.shape is not None and any(-(1 << 40) < size < 0 for size in value.shape):
+            if value.shape is not None and any(SYMBOL_LIMIT < size < 0 for size in value.shape):
                 value.shape = tuple(size if size >= 0 else context.new_symbol() for size in value.shape)
+    for _ in range(_MAX_ROUNDS):
+        inference = _Inference(module, context)
+        for index in range(len(module.graphs)):
+            inference.graph(index)
+        if not inference.widened:
+            break
+    if inference.blockers:
+        raise ConversionError("shapes cannot be inferred", inference.blockers, ReturnCode.SHAPE_ERROR)
+
+
+class _Inference:
+    """One walk over all graphs, callees when they are called."""
+
+    def __init__(self, module: Module, context: Context) -> None:
+        self._module = module
+        self._context = context
+        self._started: set[int] = set()
+        self.blockers: list[Blocker] = []
+        self.widened = False
+        """Some sub-graph is called with other shapes than were assumed: its inputs became less definite."""
+
+    def graph(self, index: int) -> None:
+        if index in self._started:
+            return
+        self._started.add(index)
         failed: set[Value] = set()
-        for node in graph.nodes:
+        for node in self._module.graphs[index].nodes:
             if any(value in failed for value in node.inputs):
                 failed.update(node.outputs)
                 continue
-            blocker = _infer_node(module, node, context)
+            blocker = self._node(node)
             if blocker is not None:
-                blockers.append(blocker)
+                self.blockers.append(blocker)
                 failed.update(node.outputs)
-    if blockers:
-        raise ConversionError("shapes cannot be inferred", blockers, ReturnCode.SHAPE_ERROR)
 
+    def _node(self, node: Node) -> Blocker | None:
+        if isinstance(node.op, PartialFusion):
+            return self._bind(node, node.op.sub_graph_index)
+        if isinstance(node.op, _CLOSURES):
+            return None
+        if isinstance(node.op, Call):
+            return self._call(node)
+        return _infer_node(node, self._context)
 
-def _infer_node(module: Module, node: Node, context: Context) -> Blocker | None:
-    if isinstance(node.op, _CLOSURES):
+    def _bind(self, node: Node, index: int) -> Blocker | None:
+        """Gives the callee's inputs the arguments' types and shapes; sizes that differ between calls become symbols."""
+        if not 0 <= index < len(self._module.graphs) or len(self._module.graphs[index].inputs) != len(node.inputs):
+            return Blocker(
+                node.name, "PartialFusion", "its sub-graph is not there or takes other inputs", "Export again"
+            )
+        for argument, value in zip(node.inputs, self._module.graphs[index].inputs, strict=True):
+            if value.dtype is DataType.UNKNOWN:
+                value.dtype = argument.dtype
+            if value.shape is None:
+                value.shape = argument.shape
+            elif argument.shape is not None and len(argument.shape) == len(value.shape):
+                merged = tuple(
+                    mine if mine == theirs or is_symbol(mine) else self._context.new_symbol()
+                    for mine, theirs in zip(value.shape, argument.shape, strict=True)
+                )
+                self.widened |= merged != value.shape
+                value.shape = merged
         return None
-    if isinstance(node.op, Call):
-        return _infer_call(module, node)
+
+    def _call(self, node: Node) -> Blocker | None:
+        callees = _callees(node.inputs[0])
+        if not callees or any(not 0 <= index < len(self._module.graphs) for index in callees):
+            return Blocker(node.name, "Call", "it calls a sub-graph that is not there", "Export the model again")
+        for index in callees:
+            self.graph(index)
+        for position, value in enumerate(node.outputs):
+            results = [
+                self._module.graphs[i].outputs[position]
+                for i in callees
+                if position < len(self._module.graphs[i].outputs)
+            ]
+            known = [result for result in results if result.dtype is not DataType.UNKNOWN]
+            if known:
+                value.dtype = known[0].dtype
+            shapes = [result.shape for result in known if result.shape is not None]
+            if shapes and all(len(shape) == len(shapes[0]) for shape in shapes):
+                value.shape = tuple(
+                    sizes[0] if len(set(sizes)) == 1 else self._context.new_symbol()
+                    for sizes in zip(*shapes, strict=True)
+                )
+        return None
+
+
+def _callees(closure: Value) -> list[int]:
+    """The sub-graphs that a closure may run."""
+    node = closure.producer
+    if node is None:
+        return []
+    if isinstance(node.op, PartialFusion):
+        return [node.op.sub_graph_index]
+    return [index for value in node.inputs[1:] for index in _callees(value)]
+
+
+def _infer_node(node: Node, context: Context) -> Blocker | None:
     facts = [
         native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
         for value in node.inputs
@@ -102,23 +183,3 @@ def _permuted(facts: native.Facts, order: Callable[[int], Perm]) -> native.Facts
     if facts.shape is None or len(facts.shape) < 3:
         return facts
     return native.Facts(facts.dtype, permuted(facts.shape, order(len(facts.shape))), quant=facts.quant)
-
-
-def _callee(closure: Value) -> int | None:
-    """The sub-graph that a closure runs; of a Switch the last branch, as all agree in their results."""
-    node = closure.producer
-    while node is not None and not isinstance(node.op, PartialFusion):
-        node = node.inputs[-1].producer
-    return node.op.sub_graph_index if node is not None and isinstance(node.op, PartialFusion) else None
-
-
-def _infer_call(module: Module, node: Node) -> Blocker | None:
-    index = _callee(node.inputs[0])
-    if index is None or not 0 <= index < len(module.graphs):
-        return Blocker(node.name, "Call", "it calls a sub-graph that is not there", "Export the model again")
-    graph: Graph = module.graphs[index]
-    for value, result in zip(node.outputs, graph.outputs, strict=False):
-        value.dtype = result.dtype
-        if value.shape is None:
-            value.shape = result.shape
-    return None

@@ -10,7 +10,7 @@ from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, is_symbol
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
 from mslite.converter.passes.context import Context, Settings
-from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16
+from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16, widen_float16
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
@@ -42,6 +42,7 @@ PIPELINE: tuple[Step, ...] = (
     Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
     Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),
     Step("infer_shapes", infer_shapes, "everything below asks for ranks and types"),
+    Step("float16_graphs", widen_float16, "kernels compute in float32; the types of the outputs are known now"),
     Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
     Step("identities", remove_identities, "no-ops would hide patterns"),
     Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
@@ -87,6 +88,7 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
     last = _last_graph(module)
     check = os.environ.get("MSLITE_VERIFY") == "1"
+    checked = False  # before inference, values may have no type yet
     for step in PIPELINE:
         if step.optional and not settings.fusion:
             continue
@@ -95,7 +97,8 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
         if last is not None:
             module.outputs = list(last.outputs)
         make_names_unique(module)
-        if check:
+        checked |= step.run is infer_shapes
+        if check and checked:
             verify(module, step.name)
     return context
 
