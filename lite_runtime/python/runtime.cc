@@ -34,6 +34,9 @@ void Check(const ms::Status &status) {
 /// What Python knows of a tensor: name, element type, shape (-1: unknown), format.
 using Meta = std::tuple<std::string, int, std::vector<int64_t>, int64_t>;
 
+/// A tensor with its contents.
+using Value = std::tuple<Meta, nb::object>;
+
 Meta MetaOf(const ms::MSTensor &tensor) {
   return {tensor.Name(), static_cast<int>(tensor.DataType()), tensor.Shape(), static_cast<int64_t>(tensor.format())};
 }
@@ -100,20 +103,22 @@ nb::object EmptyArray(const ms::MSTensor &tensor) {
 
 /// A tensor of the API over the memory of an array, which must outlive it.
 ms::MSTensor Over(const Meta &meta, void *data, size_t bytes) {
-  ms::MSTensor *made = ms::MSTensor::CreateRefTensor(std::get<0>(meta), static_cast<ms::DataType>(std::get<1>(meta)),
-                                                     std::get<2>(meta), data, bytes, false);
-  if (made == nullptr) throw std::runtime_error("tensor '" + std::get<0>(meta) + "': impossible type, shape or data");
+  const auto &[name, type, shape, format] = meta;
+  ms::MSTensor *made =
+      bytes == 0 ? ms::MSTensor::CreateTensor(name, static_cast<ms::DataType>(type), shape, nullptr, 0)
+                 : ms::MSTensor::CreateRefTensor(name, static_cast<ms::DataType>(type), shape, data, bytes, false);
+  if (made == nullptr) throw std::runtime_error("tensor '" + name + "': impossible type, shape or data");
   ms::MSTensor tensor = *made;
   ms::MSTensor::DestroyTensorPtr(made);
-  tensor.SetFormat(static_cast<ms::Format>(std::get<3>(meta)));
+  if (bytes == 0) tensor.SetData(data, false);
+  tensor.SetFormat(static_cast<ms::Format>(format));
   return tensor;
 }
 
 /// Runs `predict` (GIL released) on arrays. Outputs whose size is known beforehand are written where they will stay.
 template <typename Predict>
-std::vector<std::tuple<Meta, nb::object>> RunOn(const std::vector<std::tuple<Meta, nb::object>> &inputs,
-                                                const std::optional<std::vector<nb::object>> &targets,
-                                                std::vector<ms::MSTensor> expected, const Predict &predict) {
+std::vector<Value> RunOn(const std::vector<Value> &inputs, const std::optional<std::vector<Value>> &targets,
+                         std::vector<ms::MSTensor> expected, const Predict &predict) {
   std::vector<Buffer> input_memory;
   std::vector<Buffer> output_memory;
   std::vector<ms::MSTensor> tensors;
@@ -127,8 +132,11 @@ std::vector<std::tuple<Meta, nb::object>> RunOn(const std::vector<std::tuple<Met
   output_memory.reserve(expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const bool sized = expected[i].ElementNum() >= 0 && expected[i].DataType() != ms::DataType::kObjectTypeString;
+    Meta meta = MetaOf(expected[i]);
     if (targets && i < targets->size()) {
-      arrays[i] = (*targets)[i];
+      meta = std::get<0>((*targets)[i]);
+      std::get<0>(meta) = expected[i].Name();
+      arrays[i] = std::get<1>((*targets)[i]);
     } else if (sized) {
       arrays[i] = EmptyArray(expected[i]);
     } else {
@@ -137,7 +145,7 @@ std::vector<std::tuple<Meta, nb::object>> RunOn(const std::vector<std::tuple<Met
       continue;
     }
     const Buffer &buffer = output_memory.emplace_back(arrays[i], true);
-    outputs.push_back(Over(MetaOf(expected[i]), buffer.data(), buffer.size()));
+    outputs.push_back(Over(meta, buffer.data(), buffer.size()));
   }
   ms::Status status;
   {
@@ -145,7 +153,7 @@ std::vector<std::tuple<Meta, nb::object>> RunOn(const std::vector<std::tuple<Met
     status = predict(tensors, &outputs);
   }
   Check(status);
-  std::vector<std::tuple<Meta, nb::object>> results;
+  std::vector<Value> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const void *data = outputs[i].Data().get();
     const bool in_place =
@@ -198,18 +206,16 @@ void Configure(ms::Model &model, const std::string &config_path, const Config &c
   }
 }
 
-std::vector<std::tuple<Meta, nb::object>> ModelPredict(ms::Model &model,
-                                                       const std::vector<std::tuple<Meta, nb::object>> &inputs,
-                                                       const std::optional<std::vector<nb::object>> &targets) {
+std::vector<Value> ModelPredict(ms::Model &model, const std::vector<Value> &inputs,
+                                const std::optional<std::vector<Value>> &targets) {
   return RunOn(inputs, targets, model.GetOutputs(),
                [&](const std::vector<ms::MSTensor> &tensors, std::vector<ms::MSTensor> *outputs) {
                  return model.Predict(tensors, outputs);
                });
 }
 
-std::vector<std::tuple<Meta, nb::object>> RunnerPredict(ms::ModelParallelRunner &runner,
-                                                        const std::vector<std::tuple<Meta, nb::object>> &inputs,
-                                                        const std::optional<std::vector<nb::object>> &targets) {
+std::vector<Value> RunnerPredict(ms::ModelParallelRunner &runner, const std::vector<Value> &inputs,
+                                 const std::optional<std::vector<Value>> &targets) {
   return RunOn(inputs, targets, runner.GetOutputs(),
                [&](const std::vector<ms::MSTensor> &tensors, std::vector<ms::MSTensor> *outputs) {
                  return runner.Predict(tensors, outputs);

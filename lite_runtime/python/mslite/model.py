@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 
 import numpy as np
 
 from mslite import _runtime
 from mslite.context import Context, native_settings
-from mslite.tensor import Array, Tensor, TensorMeta, data_type_of, meta_of, native_input, tensor_of
-from mslite.types import ModelType
+from mslite.tensor import Array, Tensor, TensorMeta, meta_of, native_input, tensor_of
+from mslite.types import ModelType, data_type_of
 
 Path = str | os.PathLike[str]
 Config = dict[str, dict[str, str]]
@@ -42,8 +43,8 @@ def _predict(
             tensor = Tensor(given)
         if not isinstance(tensor, Tensor):
             raise TypeError(f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}")
-        native.append(native_input(tensor))
-    targets = None if outputs is None else [output.get_data_to_numpy() for output in outputs]
+        native.append(native_input(tensor, meta.name))
+    targets = None if outputs is None else [native_input(output) for output in outputs]
     return [tensor_of(meta, array) for meta, array in model.predict(native, targets)]
 
 
@@ -53,6 +54,7 @@ class Model:
     def __init__(self) -> None:
         self._model = _runtime.Model()
         self._path = ""
+        self._turn = threading.Lock()
 
     def build_from_file(
         self,
@@ -90,7 +92,8 @@ class Model:
         `inputs` are in the order of `get_inputs`. The contents of `outputs`, where given, are written in place. The
         GIL is released. Raises TypeError, ValueError, or RuntimeError with the runtime's reason."""
         metas = [meta_of(meta) for meta in self._model.inputs()]
-        return _predict(self._model, metas, inputs, outputs)
+        with self._turn:  # outputs of unknown size are the model's own memory until they are copied
+            return _predict(self._model, metas, inputs, outputs)
 
     def resize(self, inputs: Sequence[Tensor], dims: Sequence[Sequence[int]]) -> None:
         """Plans for new input shapes; `inputs` are those of `get_inputs` and get the new shapes too.

@@ -167,13 +167,13 @@ def _checked(value: Any, kind: type[Any], name: str) -> Any:
     return value
 
 
-def native_input(tensor: Tensor) -> tuple[Meta, Array]:
-    """A tensor as the native module takes it."""
+def native_input(tensor: Tensor, name: str = "") -> tuple[Meta, Array]:
+    """A tensor as the native module takes it, under `name` where it has none."""
     array = tensor.get_data_to_numpy()
-    return (tensor.name, tensor.dtype.value, tensor.shape, tensor.format.value), array
+    return (tensor.name or name, tensor.dtype.value, tensor.shape, tensor.format.value), array
 
 
-def tensor_of(meta: Meta, array: Array) -> Tensor:
+def tensor_of(meta: Meta, array: Any) -> Tensor:
     """A tensor that the native module has made."""
     tensor = Tensor(meta_of(meta))
     tensor._array = array
