@@ -6,7 +6,8 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import indexing as ops
-from mslite.converter.mindir.ops.comparison import NotEqual, Where
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.comparison import Less, NotEqual, Where
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Transpose
 
@@ -69,10 +70,11 @@ def scatter_nd(call: Call) -> Value:
 
 @onnx_operator("OneHot")
 def one_hot(call: Call) -> Value:
-    """The third operand is the pair [off, on]."""
-    indices, depth = call.input(0), as_type(call, call.input(1), DataType.INT32)
-    if call.dtype(indices) not in (DataType.INT32, DataType.INT64):
-        indices = as_type(call, indices, DataType.INT64)
+    """The third operand is the pair [off, on]. Indices from -depth to -1 count from the end."""
+    indices, depth = as_type(call, call.input(0), DataType.INT32), as_type(call, call.input(1), DataType.INT32)
+    if indices.data is None or indices.data.min(initial=0) < 0:
+        wrapped = call.emit(AddFusion(), indices, call.emit(Reshape(), depth, call.const([], np.int32)))
+        indices = call.emit(Where(), call.emit(Less(), indices, call.ints(0)), wrapped, indices)
     return call.emit(ops.OneHot(axis=call.integer("axis", -1)), indices, depth, call.input(2))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import reduction as ops
 from mslite.converter.mindir.ops.arithmetic import SubFusion
+from mslite.converter.mindir.ops.comparison import Greater
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import ReverseV2, Shape
@@ -45,7 +46,7 @@ def _axes(call: Call) -> Value | None:
     if attribute is not None:
         return call.ints(attribute) if attribute else None
     value = call.optional(1)
-    if value is None or (value.data is not None and value.data.size == 0):
+    if value is None or call.static_shape(value) == (0,):
         return None
     return as_type(call, value, DataType.INT32)
 
@@ -62,7 +63,7 @@ def reduce(call: Call) -> Value:
     op = ops.ReduceFusion(keep_dims=keep, mode=_MODES[name], coeff=1.0)
     if call.dtype(x) is DataType.BOOL:
         number = call.emit(op, cast(call, x, DataType.INT32), *operands[1:])
-        return cast(call, number, DataType.BOOL)
+        return call.emit(Greater(), number, call.ints(0))  # also right for the extremes that nothing reduces to
     result = call.emit(op, *operands)
     return call.emit(Log(), result) if name == "ReduceLogSum" else result
 
