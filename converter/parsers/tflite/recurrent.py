@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.rearrange import ReverseV2, Squeeze
 from mslite.converter.mindir.ops.recurrent import LSTMSequence, RNNSequence
 
@@ -53,10 +54,8 @@ def lstm(call: Call) -> Value:
         raise call.block("is not supported", "Use full recurrent weights", "diagonal_recurrent_tensors")
     if not (call.has_input(1) and call.has_input(5)):
         raise call.block("the input gate is coupled to the forget gate", "Use a layer with an input gate")
-    if options.integer("activation") not in (0, 4):
+    if options.integer("activation") != 4:
         raise call.block("only TANH is supported", "Use the default activation", "fused_activation_function")
-    if options.integer("activation") == 0:
-        raise call.block("a linear cell is not supported", "Use the default activation", "fused_activation_function")
     for index in (18, 19):
         _zero_state(call, index)
     operands = [
@@ -64,10 +63,8 @@ def lstm(call: Call) -> Value:
         _stacked(call, [1 + gate for gate in _GATES], "input weights"),
         _stacked(call, [5 + gate for gate in _GATES], "recurrent weights"),
     ]
-    bias = np.zeros(0, np.float32)
     gates = _stacked(call, [12 + gate for gate in _GATES], "biases").array()
-    bias = np.concatenate([gates, np.zeros_like(gates)], axis=1)
-    operands.append(call.const(bias))
+    operands.append(call.const(np.concatenate([gates, np.zeros_like(gates)], axis=1)))
     peepholes = call.has_input(9) or call.has_input(10) or call.has_input(11)
     if peepholes:
         operands.append(_stacked(call, [9, 11, 10], "peepholes"))
@@ -121,8 +118,6 @@ def bidirectional_rnn(call: Call) -> tuple[Value, ...]:
     """Inputs x, forward weights and state, backward weights and state; the backward one runs over reversed time."""
     if any(call.has_input(index) for index in range(9, 12)):
         raise call.block("an auxiliary input is not supported", "Use layers without one")
-    from mslite.converter.mindir.ops.assembly import Concat
-
     time_major, activation = bool(call.options.integer("time_major")), _rnn_activation(call)
     _zero_state(call, 4)
     _zero_state(call, 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import reduction as ops
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.unary import LogicalNot
 
 from .call import Call
@@ -27,7 +28,7 @@ def reduce(call: Call) -> Value:
     x, axes = call.input(0), call.int32(1)
     if axes.data is not None:
         if axes.data.size == 0:
-            return call.emit(ops.ReduceFusion(), x) if call.rank(0) == 0 else _same(call, x)
+            return _same(call, x)
         for axis in axes.data.ravel().tolist():
             call.axis(axis, call.rank(0), "axes")
         axes = call.ints([axes.data.item()]) if axes.data.ndim == 0 else axes
@@ -39,8 +40,6 @@ def reduce(call: Call) -> Value:
 
 def _same(call: Call, x: Value) -> Value:
     """x under another name."""
-    from mslite.converter.mindir.ops.rearrange import Reshape, Shape
-
     return call.emit(Reshape(), x, call.emit(Shape(), x))
 
 
