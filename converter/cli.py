@@ -55,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with stages() as progress:
             report = convert(options, progress)
         print_summary(report)
+        if options.run_once:
+            from mslite.converter.verify.report import infer_once
+
+            infer_once(report.files[0])
         status = ExitStatus.OK
         if given.get("verify", "off") != "off":
             from mslite.converter.verify.report import verify_conversion

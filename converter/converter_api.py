@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from enum import Enum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.options import FmkType, ModelType, Options
+from mslite.converter.options import FmkType, Options
+from mslite.types import DataType as PublicDataType
+from mslite.types import Format as PublicFormat
+from mslite.types import ModelType
 
 _DATA_TYPES = {"FLOAT32": DataType.FLOAT32, "INT8": DataType.INT8, "UINT8": DataType.UINT8, "UNKNOWN": None}
 _OPTIMIZE = re.compile(r"none|general|gpu_oriented|ascend_oriented(:910b|:default)?")
@@ -137,24 +140,24 @@ class Converter:
         self._infer = value
 
     @property
-    def input_data_type(self) -> Any:
-        return _public_enum("DataType", self._input_data_type)
+    def input_data_type(self) -> PublicDataType:
+        return PublicDataType[self._input_data_type]
 
     @input_data_type.setter
     def input_data_type(self, value: Enum) -> None:
         self._input_data_type = _enum_name("input_data_type", value, tuple(_DATA_TYPES))
 
     @property
-    def output_data_type(self) -> Any:
-        return _public_enum("DataType", self._output_data_type)
+    def output_data_type(self) -> PublicDataType:
+        return PublicDataType[self._output_data_type]
 
     @output_data_type.setter
     def output_data_type(self, value: Enum) -> None:
         self._output_data_type = _enum_name("output_data_type", value, tuple(_DATA_TYPES))
 
     @property
-    def input_format(self) -> Any:
-        return _public_enum("Format", self._input_format.name)
+    def input_format(self) -> PublicFormat:
+        return PublicFormat[self._input_format.name]
 
     @input_format.setter
     def input_format(self, value: Enum) -> None:
@@ -230,6 +233,10 @@ class Converter:
         _check_type("output_file", output_file, str)
         try:
             self.report = convert(self._options(framework, model_file, output_file, weight_file, config_file))
+            if self._infer:
+                from mslite.converter.verify.report import infer_once
+
+                infer_once(self.report.files[0])
         except (ConversionError, UsageError) as error:
             raise RuntimeError(f"Convert model failed! {error}") from None
         print("CONVERT RESULT SUCCESS:0")
@@ -282,13 +289,3 @@ class Converter:
                 f"device: {self._device}",
             )
         )
-
-
-def _public_enum(kind: str, member: str) -> Any:
-    """The member of the package's public enum, or of the converter's own where only the converter is installed."""
-    import mslite
-
-    public = getattr(mslite, kind, None)
-    if public is not None and hasattr(public, member):
-        return getattr(public, member)
-    return {"DataType": DataType, "Format": Format}[kind][member]

@@ -23,13 +23,6 @@ class FmkType(IntEnum):
     MSLITE = 6
 
 
-class ModelType(IntEnum):
-    """Kinds of files that MindSpore Lite's converter writes; MINDIR is refused here."""
-
-    MINDIR = 0
-    MINDIR_LITE = 4
-
-
 @dataclass(frozen=True)
 class Options:
     """Everything about one conversion. `model_file` is read, `output_file` (with `.ms` added) is written."""

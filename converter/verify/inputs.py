@@ -1,0 +1,61 @@
+"""What both models are run on: given arrays, or reproducible random ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
+
+_UNKNOWN_BATCH, _UNKNOWN_SIZE = 1, 32
+_INDEX_LIMIT = 8
+"""Random integers stay below this: they may be indices into a small table."""
+
+
+def random_inputs(inputs: list[Value]) -> list[Array]:
+    """One array per input: floats in [-1, 1), integers in [0, 8); unknown sizes are 1 (first dimension) or 32."""
+    draw = np.random.default_rng(20)
+    arrays: list[Array] = []
+    sizes: dict[int, int] = {}
+    for value in inputs:
+        dtype, shape = numpy_type(value.dtype), _filled(value.shape or (), sizes)
+        if dtype.kind == "f":
+            arrays.append(draw.uniform(-1, 1, shape).astype(dtype))
+        elif dtype.kind == "b":
+            arrays.append(draw.integers(0, 2, shape).astype(np.bool_))
+        else:
+            arrays.append(draw.integers(0, _INDEX_LIMIT, shape).astype(dtype))
+    return arrays
+
+
+def _filled(shape: Shape, sizes: dict[int, int]) -> Shape:
+    """A shape without unknowns; equal symbols get equal sizes."""
+    return tuple(
+        size if size >= 0 else sizes.setdefault(size, _UNKNOWN_BATCH if axis == 0 else _UNKNOWN_SIZE)
+        for axis, size in enumerate(shape)
+    )
+
+
+def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
+    """The arrays of `a.npy,b.npy`, in the order of the inputs and in the source's layout. Raises ConversionError."""
+    names = text.split(",")
+    if len(names) != len(inputs):
+        raise ConversionError(
+            f"--verify: the model has {len(inputs)} inputs, {len(names)} files were given",
+            code=ReturnCode.INPUT_PARAMETER_INVALID,
+        )
+    arrays: list[Array] = []
+    for name, value in zip(names, inputs, strict=True):
+        try:
+            array: Array = np.load(Path(name), allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise ConversionError(f"--verify: '{name}' cannot be read: {error}", code=ReturnCode.FILE_ERROR) from None
+        if array.dtype != numpy_type(value.dtype):
+            raise ConversionError(
+                f"--verify: '{name}' holds {array.dtype}, input '{value.name}' takes {numpy_type(value.dtype)}",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+        arrays.append(array)
+    return arrays

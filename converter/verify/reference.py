@@ -1,0 +1,86 @@
+"""Runs the source model by the framework's own runtime and keeps the result of every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array
+from mslite.converter.options import FmkType
+
+Arrays = dict[str, Array]
+
+
+def _module(name: str) -> Any:
+    """An optional package. Raises ConversionError that says how to install it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0].replace("_", "-")
+        raise ConversionError(
+            f"--verify needs the package {package}. Install it with: pip install 'mslite[verify]'",
+            code=ReturnCode.NOT_SUPPORTED,
+        ) from None
+
+
+def run_source(model: Path, framework: FmkType, inputs: Mapping[str, Array]) -> Arrays:
+    """Name → contents of every tensor that the source model computes.
+
+    Raises ConversionError when the runtime is not installed or refuses the model.
+    """
+    if framework not in (FmkType.ONNX, FmkType.TFLITE):
+        raise ConversionError(
+            f"--verify compares with onnxruntime or LiteRT; there is none for {framework.name} models",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    try:
+        return _run_onnx(model, inputs) if framework is FmkType.ONNX else _run_tflite(model, inputs)
+    except ConversionError:
+        raise
+    except Exception as error:  # the packages' own exceptions have no common base
+        raise ConversionError(f"--verify: the source model does not run: {error}", code=ReturnCode.ERROR) from None
+
+
+def _run_onnx(model: Path, inputs: Mapping[str, Array]) -> Arrays:
+    runtime = _module("onnxruntime")
+    onnx = _module("onnx")
+    proto = onnx.load(str(model))
+    present = {output.name for output in proto.graph.output}
+    wanted = [output.name for output in proto.graph.output]
+    for node in proto.graph.node:
+        for name in node.output:
+            if name and name not in present:
+                proto.graph.output.append(onnx.ValueInfoProto(name=name))
+                wanted.append(name)
+                present.add(name)
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = runtime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    results = session.run(wanted, dict(inputs))
+    return {name: result for name, result in zip(wanted, results, strict=True) if isinstance(result, np.ndarray)}
+
+
+def _run_tflite(model: Path, inputs: Mapping[str, Array]) -> Arrays:
+    runtime = _module("ai_edge_litert.interpreter")
+    interpreter = runtime.Interpreter(str(model), experimental_preserve_all_tensors=True)
+    details = {detail["name"]: detail for detail in interpreter.get_input_details()}
+    for name, array in inputs.items():
+        if name in details and tuple(details[name]["shape"]) != array.shape:
+            interpreter.resize_tensor_input(details[name]["index"], array.shape)
+    interpreter.allocate_tensors()
+    for name, array in inputs.items():
+        interpreter.set_tensor(details[name]["index"], array)
+    interpreter.invoke()
+    results: Arrays = {}
+    for detail in interpreter.get_tensor_details():
+        try:
+            results[detail["name"]] = interpreter.get_tensor(detail["index"])
+        except ValueError:  # a tensor that holds nothing after a run
+            continue
+    return results

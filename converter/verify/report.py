@@ -1,0 +1,143 @@
+"""`--verify`: source and result on the same input, and the first layer that differs; `--infer`: one run of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.convert import Report, parse_model
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Graph, Value
+from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.options import Options
+from mslite.converter.verify.inputs import given_inputs, random_inputs
+from mslite.converter.verify.interpreter import InterpreterError, run_graph
+from mslite.converter.verify.reference import Arrays, run_source
+
+TOLERANCE, TOLERANCE_FLOAT16 = 2e-4, 2e-2
+"""Largest allowed difference, as a share of the largest magnitude in the tensor."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far one tensor is from the source's."""
+
+    name: str
+    error: float
+    allowed: float
+
+    @property
+    def is_too_large(self) -> bool:
+        return not self.error <= self.allowed
+
+    def __str__(self) -> str:
+        return f"'{self.name}' differs by {self.error:.3g}, allowed are {self.allowed:.3g}"
+
+
+def difference(name: str, got: Array, want: Array, share: float) -> Difference:
+    """Compares two tensors; another shape counts as infinitely far."""
+    if got.shape != want.shape:
+        return Difference(f"{name} (shape {got.shape} instead of {want.shape})", float("inf"), 0.0)
+    if not want.size:
+        return Difference(name, 0.0, 0.0)
+    a, b = got.astype(np.float64), want.astype(np.float64)
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return Difference(name, float("inf"), 0.0)
+    finite = np.isfinite(b)
+    scale = float(np.abs(b[finite]).max(initial=0.0))
+    error = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
+    return Difference(name, error, share * max(scale, 1e-6) if want.dtype.kind == "f" else 0.0)
+
+
+def _as_stored(value: Value, array: Array) -> Array:
+    """An array in the source's layout, as the result takes it."""
+    shape = value.shape or ()
+    if value.format is Format.NHWC and array.ndim == 4 and not _fits(array.shape, shape):
+        return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
+    return array
+
+
+def _fits(shape: tuple[int, ...], declared: tuple[int, ...]) -> bool:
+    return len(shape) == len(declared) and all(d < 0 or s == d for s, d in zip(shape, declared, strict=True))
+
+
+def run_result(file: Path, inputs: list[Array]) -> list[Array]:
+    """The outputs of a `.ms` file by the runtime. Raises ConversionError when it does not run."""
+    import mslite
+
+    model = mslite.Model()
+    try:
+        model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE)
+        tensors = model.get_inputs()
+        shapes = [list(array.shape) for array in inputs]
+        if shapes != [list(tensor.shape) for tensor in tensors]:
+            model.resize(tensors, shapes)
+        return [tensor.get_data_to_numpy() for tensor in model.predict(inputs)]
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise ConversionError(f"{file}: the result does not run: {error}", code=ReturnCode.NOT_SUPPORTED) from None
+
+
+def infer_once(file: Path) -> None:
+    """Loads the result and runs it once on random data (`--infer`). Raises ConversionError."""
+    run_result(file, random_inputs(load(file).main.inputs))
+
+
+def verify_conversion(options: Options, report: Report, what: str, say: Callable[[str], None] = print) -> bool:
+    """Compares the written file with its source on `what` (`random`, or .npy files). True when all outputs agree.
+
+    Raises ConversionError when one of the two cannot be run.
+    """
+    source_inputs = parse_model(options.model_file, report.framework, options).main.inputs
+    named = source_inputs
+    arrays = random_inputs(named) if what in ("random", "true", "on") else given_inputs(what, named)
+    source = run_source(options.model_file, report.framework, {v.name: a for v, a in zip(named, arrays, strict=True)})
+    module = load(report.files[0])
+    stored = [_as_stored(value, array) for value, array in zip(module.main.inputs, arrays, strict=True)]
+    share = TOLERANCE_FLOAT16 if options.float16_weights else TOLERANCE
+    results = run_result(report.files[0], stored)
+    outputs = module.outputs if module.outputs is not None else module.main.outputs
+    wrong: list[Difference] = []
+    for value, got in zip(outputs, results, strict=True):
+        want = source.get(value.name)
+        if want is None:
+            say(f"verify      output '{value.name}' has no tensor of that name in the source")
+            return False
+        found = difference(value.name, _like(got, want), want, share)
+        say(f"verify      output {found}")
+        if found.is_too_large:
+            wrong.append(found)
+    if wrong:
+        say(f"verify      {_first_layer(module.main, stored, source, share)}")
+    return not wrong
+
+
+def _like(got: Array, want: Array) -> Array:
+    """An NHWC result in the layout of an NCHW source."""
+    if got.ndim == 4 and got.shape != want.shape and got.transpose(0, 3, 1, 2).shape == want.shape:
+        return got.transpose(0, 3, 1, 2)
+    return got
+
+
+def _first_layer(graph: Graph, inputs: list[Array], source: Arrays, share: float) -> str:
+    """Names the first layer, in execution order, whose result is too far from the source's."""
+    try:
+        contents = run_graph(graph, {v.name: a for v, a in zip(graph.inputs, inputs, strict=True)})
+    except InterpreterError as error:
+        return f"the first diverging layer cannot be told: {error}"
+    for node in graph.nodes:
+        for value in node.outputs:
+            want, got = source.get(value.name), contents.get(value)
+            if want is None or got is None or got.size != want.size:
+                continue
+            nhwc = value.format is Format.NHWC and got.ndim == 4 and want.ndim == 4
+            mine = got.transpose(0, 3, 1, 2) if nhwc and got.transpose(0, 3, 1, 2).shape == want.shape else got
+            if mine.shape != want.shape:
+                continue
+            found = difference(value.name, mine, want, share)
+            if found.is_too_large:
+                return f"the first layer that differs is {node.op.name} '{node.name}': {found}"
+    return "every layer agrees when run alone by the scalar kernels: the difference comes from the runtime's kernels"
