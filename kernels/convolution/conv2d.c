@@ -12,7 +12,7 @@ static int32_t conv2d_support(const mslite_node *node) {
   mslite_convolution geometry;
   if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &geometry)) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != MSLITE_FLOAT32) return 0;
-  return mslite_is_fused_activation(geometry.activation);
+  return activation_is_fusable(geometry.activation);
 }
 
 static mslite_status conv2d_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {

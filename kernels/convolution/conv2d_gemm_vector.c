@@ -1,7 +1,6 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
  * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring floats. Where
  * windows hang over the edge, a first phase copies x with its padding. */
-#include "convolution/fused.h"
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
 
@@ -25,7 +24,7 @@ static int32_t conv2d_gemm_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != MSLITE_FLOAT32) return 0;
-  return mslite_is_fused_activation(g.activation) ? 2 : 0;
+  return activation_is_fusable(g.activation) ? 2 : 0;
 }
 
 static int64_t window_size(const mslite_convolution *g) { return g->height.kernel * g->width.kernel * g->group_in; }
@@ -163,7 +162,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       block.accumulate = true;
     }
   }
-  gemm_activate(g->activation, c, g->out_channels, block.rows, block.columns);
+  fused_rows(g->activation, c, g->out_channels, block.rows, block.columns);
 }
 
 static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {

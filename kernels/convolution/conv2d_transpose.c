@@ -4,7 +4,7 @@
 
 static int32_t conv2d_transpose_support(const mslite_node *node) {
   mslite_convolution geometry;
-  return mslite_convolution_fits(node, MSLITE_FLOAT32, &geometry) && mslite_is_fused_activation(geometry.activation);
+  return mslite_convolution_fits(node, MSLITE_FLOAT32, &geometry) && activation_is_fusable(geometry.activation);
 }
 
 /* One part is one output row. */

@@ -3,9 +3,8 @@
  *
  * Limit: 3 x 3 at stride 1 does 36 multiply-adds for 27 loads per vector of channels and 4 pixels, so it runs at the
  * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
-#include "convolution/fused.h"
 #include "convolution/geometry.h"
-#include "simd/fused.h"
+#include "matmul/fused.h"
 
 enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5, MOST_CHANNELS = 320, SMALLEST_PART = 1 << 15, MOST_PARTS = 64 };
 
@@ -22,7 +21,7 @@ static const float zeros[MOST_CHANNELS + SIMD_WIDTH];
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
-  return mslite_is_depthwise(&g) && mslite_is_fused_activation(g.activation) ? 3 : 0;
+  return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
 }
 
 static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -79,7 +78,7 @@ typedef struct {
   float *y;
   int64_t y_step;
   int64_t channels;
-  int32_t activation;
+  float low, high; /* the result is clamped to these */
 } depthwise_tile;
 
 /* `pixels` outputs of `lanes` channels from channel c on. `pixels`, `kernel`, `stride` are constants when inlined. */
@@ -98,7 +97,8 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
     }
   }
   SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) {
-    simd_store_lanes(t->y + i * t->y_step + c, simd_fused_activation(t->activation, sum[i]), lanes);
+    const simd_f32 clamped = simd_min(simd_max(sum[i], simd_set(t->low)), simd_set(t->high));
+    simd_store_lanes(t->y + i * t->y_step + c, clamped, lanes);
   }
 }
 
@@ -185,7 +185,8 @@ static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, c
           sum = simd_fma(pixel, simd_load(tile->w + (ky * g->width.kernel + kx) * tile->w_step + c), sum);
         }
       }
-      simd_store_lanes(y + c, simd_fused_activation(g->activation, sum), lanes);
+      sum = simd_min(simd_max(sum, simd_set(tile->low)), simd_set(tile->high));
+      simd_store_lanes(y + c, sum, lanes);
     }
   }
 }
@@ -202,7 +203,8 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   tile.bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL;
   tile.y_step = g->group;
   tile.channels = channel + numbers->channel_block < g->group ? numbers->channel_block : g->group - channel;
-  tile.activation = g->activation;
+  tile.low = fused_low(g->activation);
+  tile.high = fused_high(g->activation);
   for (int64_t row = first; row < first + numbers->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;
     const float *x =
@@ -214,6 +216,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     } else {
       plain_row(g, &tile, x, oy, y);
     }
+    fused_rows(g->activation, y, g->group, g->width.output, tile.channels);
   }
 }
 

@@ -1,6 +1,8 @@
 /* Winograd convolution: choice, partition and packing. */
 #include "convolution/winograd.h"
 
+#include <string.h>
+
 #include "matmul/pack.h"
 
 enum { SMALLEST_PART = 1 << 18, MOST_PARTS = 48, FUSED_FLOATS = 1 << 16, CHUNK_PANELS = 2 };
@@ -67,22 +69,45 @@ static const double G4[6][3] = {{1.0 / 4, 0, 0},
                                 {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                 {0, 0, 1}};
 
+enum { PACK_BLOCK = 16 }; /* input channels at a time */
+
+/* half = G g for `count` neighbouring channels of one filter; `g` is its first weight, [3][3][in]. */
+static void transform_rows(const double (*transform)[3], int32_t side, const float *g, int64_t in, int64_t count,
+                           double half[6][3][PACK_BLOCK]) {
+  for (int32_t i = 0; i < side; ++i) {
+    for (int32_t j = 0; j < 3; ++j) {
+      const float *top = g + j * in, *middle = top + 3 * in, *bottom = middle + 3 * in;
+      for (int64_t c = 0; c < count; ++c) {
+        half[i][j][c] = transform[i][0] * (double)top[c] + transform[i][1] * (double)middle[c] +
+                        transform[i][2] * (double)bottom[c];
+      }
+    }
+  }
+}
+
+/* One point of (G g) G^T for the same channels, `step` floats apart. */
+static void transform_columns(const double transform[3], double half[3][PACK_BLOCK], int64_t count, int64_t step,
+                              float *to) {
+  for (int64_t c = 0; c < count; ++c) {
+    to[c * step] = (float)(half[0][c] * transform[0] + half[1][c] * transform[1] + half[2][c] * transform[2]);
+  }
+}
+
 void mslite_winograd_pack(const mslite_convolution *g, int32_t m, int32_t width, const float *weight, float *packed) {
   const int32_t side = m + 2;
   const int64_t in = g->in_channels, out = g->out_channels, point_step = mslite_packed_floats(in, out, width);
   const double(*transform)[3] = m == 2 ? G2 : G4;
-  for (int64_t o = 0; o < divide_up(out, width) * width; ++o) {
-    for (int64_t c = 0; c < in; ++c) {
-      double half[6][3] = {{0}}; /* G g */
-      for (int32_t i = 0; i < side && o < out; ++i) {
-        for (int32_t j = 0; j < 3; ++j) {
-          for (int32_t k = 0; k < 3; ++k) half[i][j] += transform[i][k] * (double)weight[((o * 3 + k) * 3 + j) * in + c];
+  memset(packed, 0, (size_t)(side * side * point_step) * sizeof *packed);
+  for (int64_t panel = 0; panel < divide_up(out, width); ++panel) {
+    for (int64_t c = 0; c < in; c += PACK_BLOCK) {
+      const int64_t count = smaller(PACK_BLOCK, in - c);
+      for (int64_t o = panel * width; o < smaller(out, (panel + 1) * width); ++o) {
+        double half[6][3][PACK_BLOCK];
+        transform_rows(transform, side, weight + o * 9 * in + c, in, count, half);
+        float *to = packed + (panel * in + c) * width + o % width;
+        for (int32_t i = 0; i < side * side; ++i, to += point_step) {
+          transform_columns(transform[i % side], half[i / side], count, width, to);
         }
-      }
-      for (int32_t i = 0; i < side * side; ++i) {
-        const double *left = half[i / side], *right = transform[i % side];
-        const double value = left[0] * right[0] + left[1] * right[1] + left[2] * right[2];
-        packed[i * point_step + o / width * width * in + c * width + o % width] = (float)value;
       }
     }
   }

@@ -1,6 +1,5 @@
 /* 3 x 3 convolution by Winograd's minimal filtering: transform the tiles of the input, multiply point by point over the
  * channels (one GEMM per point), transform back. See convolution/winograd.h. */
-#include "convolution/fused.h"
 #include "convolution/winograd.h"
 #include "convolution/winograd_transform.h"
 #include "matmul/gemm.h"
@@ -19,7 +18,7 @@ static int32_t winograd_support(const mslite_node *node, int32_t m) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != MSLITE_FLOAT32) return 0;
-  return mslite_is_fused_activation(g.activation) && mslite_winograd_pays(&g, m) ? 4 : 0;
+  return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m) ? 4 : 0;
 }
 
 static mslite_status winograd_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule, int32_t m) {
@@ -141,7 +140,7 @@ SIMD_INLINE void transform_output(const winograd_derived *numbers, const mslite_
     }
   }
   for (int64_t i = 0; i < rows; ++i) {
-    gemm_activate(g->activation, y + i * g->width.output * g->out_channels, g->out_channels, across, columns);
+    fused_rows(g->activation, y + i * g->width.output * g->out_channels, g->out_channels, across, columns);
   }
 }
 

@@ -8,8 +8,8 @@
 #ifndef MSLITE_MATMUL_GEMM_H
 #define MSLITE_MATMUL_GEMM_H
 
+#include "matmul/fused.h"
 #include "matmul/pack.h"
-#include "simd/fused.h"
 
 #if SIMD_WIDTH == 16
 enum { GEMM_ROWS = 14, GEMM_VECTORS = 2 }; /* 28 sums + 2 of b of 32 registers */
@@ -202,21 +202,10 @@ static inline __attribute__((unused)) void gemm_run(const gemm_block *block) {
   }
 }
 
-/* What the activation adds to a product: bounds that the tile applies, or a function for afterwards. */
+/* The bounds of the activation; one that is not a clamp is for fused_rows. */
 static inline __attribute__((unused)) void gemm_set_activation(gemm_block *g, int32_t activation) {
-  g->low = activation == MSLITE_ACTIVATION_TYPE_RELU || activation == MSLITE_ACTIVATION_TYPE_RELU6 ? 0.0f
-           : activation == MSLITE_ACTIVATION_TYPE_RELU1                                          ? -1.0f
-                                                                                                 : -INFINITY;
-  g->high = activation == MSLITE_ACTIVATION_TYPE_RELU6   ? 6.0f
-            : activation == MSLITE_ACTIVATION_TYPE_RELU1 ? 1.0f
-                                                         : INFINITY;
-}
-
-/* Applies in place, to rows x columns, an activation that is not a clamp. */
-static inline __attribute__((unused)) void gemm_activate(int32_t activation, float *c, int64_t c_step, int64_t rows,
-                                                         int64_t columns) {
-  if (simd_is_clamp(activation)) return;
-  for (int64_t r = 0; r < rows; ++r, c += c_step) simd_activate_row(activation, c, columns);
+  g->low = fused_low(activation);
+  g->high = fused_high(activation);
 }
 
 #endif

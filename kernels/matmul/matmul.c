@@ -16,7 +16,7 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
 static bool matmul_supports(const mslite_node *node, int32_t type) {
   mslite_product product;
   if (!mslite_product_fits(node, type, &product)) return false;
-  if (type == MSLITE_FLOAT32) return mslite_is_fused_activation(product.activation);
+  if (type == MSLITE_FLOAT32) return activation_is_fusable(product.activation);
   return product.activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
 }
 

@@ -1,5 +1,4 @@
 /* float32 MatMulFusion and FullConnection over the GEMM. A constant b is packed at load, any other in a first phase. */
-#include "convolution/fused.h"
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"
 
@@ -15,7 +14,7 @@ enum { PACKED_PANELS = 4 }; /* of one part of the packing phase */
 static int32_t matmul_support(const mslite_node *node) {
   mslite_product product;
   if (!mslite_product_fits(node, MSLITE_FLOAT32, &product)) return 0;
-  return mslite_is_fused_activation(product.activation) ? 2 : 0;
+  return activation_is_fusable(product.activation) ? 2 : 0;
 }
 
 static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
@@ -116,7 +115,7 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
     g.accumulate = true;
     k += g.k;
   } while (k < p->k);
-  gemm_activate(p->activation, c, p->n, g.rows, g.columns);
+  fused_rows(p->activation, c, p->n, g.rows, g.columns);
 }
 
 static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {

@@ -1,10 +1,13 @@
 /* Packing and partition for the GEMM kernels. */
 #include "matmul/pack.h"
 
+#include <string.h>
+
 enum {
   LARGEST_K_BLOCK = 384,       /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
   SMALLEST_PART = 1 << 18,     /* multiply-adds; some 10 microseconds */
-  MOST_PARTS = 48
+  MOST_PARTS = 48,
+  PACKED_ROWS = 64
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -13,16 +16,30 @@ static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width) { return divide_up(n, width) * width * k; }
 
+/* Rows [first, last) of one panel of `columns` columns. */
+static void pack_rows(const float *b, int64_t first, int64_t last, int64_t k_step, int64_t n_step, int64_t columns,
+                      int64_t width, float *panel) {
+  for (int64_t j = 0; j < columns; ++j) {
+    for (int64_t i = first; i < last; ++i) panel[i * width + j] = b[i * k_step + j * n_step];
+  }
+  for (int64_t j = columns; j < width; ++j) {
+    for (int64_t i = first; i < last; ++i) panel[i * width + j] = 0.0f;
+  }
+}
+
 void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
                         int64_t first, int64_t last, float *packed) {
   for (int64_t panel = first; panel < last; ++panel) {
     const float *source = b + panel * width * n_step;
     float *target = packed + panel * width * k;
     const int64_t columns = smaller(width, n - panel * width);
-    for (int64_t i = 0; i < k; ++i) {
-      int64_t j = 0;
-      for (; j < columns; ++j) target[i * width + j] = source[i * k_step + j * n_step];
-      for (; j < width; ++j) target[i * width + j] = 0.0f;
+    if (n_step == 1 && columns == width) {
+      for (int64_t i = 0; i < k; ++i) memcpy(target + i * width, source + i * k_step, (size_t)width * sizeof *target);
+      continue;
+    }
+    /* Column by column, so that b is read in order; the rows of one block stay in the L1 cache. */
+    for (int64_t i = 0; i < k; i += PACKED_ROWS) {
+      pack_rows(source, i, smaller(i + PACKED_ROWS, k), k_step, n_step, columns, width, target);
     }
   }
 }

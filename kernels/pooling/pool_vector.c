@@ -1,14 +1,13 @@
 /* float32 pooling on NHWC, vectorised over channels. */
-#include "convolution/fused.h"
 #include "pooling/geometry.h"
-#include "simd/fused.h"
+#include "matmul/fused.h"
 
 /* One part is one output row. */
 static int32_t pool_support(const mslite_node *node) {
   mslite_pooling geometry;
   return node->inputs[0]->type == MSLITE_FLOAT32 && node->output_count == 1 &&
          mslite_pooling_resolve(node->op, node->params, node->inputs[0], &geometry, NULL) == MSLITE_OK &&
-         mslite_is_fused_activation(geometry.activation);
+         activation_is_fusable(geometry.activation);
 }
 
 static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -61,11 +60,11 @@ SIMD_INLINE void pool_row(const mslite_pooling *g, const float *x, float *y, int
     w.divisor = (float)(divisor_h * mslite_pooling_divisor(&g->width, ox, g->count_include_pad));
     int64_t c = 0;
     for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) {
-      simd_store(y + c, simd_fused_activation(g->activation, pool_lanes(&w, c, average, SIMD_WIDTH)));
+      simd_store(y + c, pool_lanes(&w, c, average, SIMD_WIDTH));
     }
     if (c < g->channels) {
       const int32_t lanes = (int32_t)(g->channels - c);
-      simd_store_partial(y + c, simd_fused_activation(g->activation, pool_lanes(&w, c, average, lanes)), lanes);
+      simd_store_partial(y + c, pool_lanes(&w, c, average, lanes), lanes);
     }
     w.rows = bottom - top;
   }
@@ -82,6 +81,7 @@ static void pool_run(const mslite_run *run, int32_t phase, int32_t part) {
   } else {
     pool_row(g, x, y, oy, false);
   }
+  if (g->activation != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) fused_row(g->activation, y, g->width.output * g->channels);
 }
 
 #define POOL(function, operator)                                  \

@@ -132,11 +132,14 @@ def _convolution_case(
         out_channel=out,
         activation_type=activation,
     )
-    inputs = [normal(*image), normal(out, *kernel, image[3] // group)] + ([normal(out)] if bias else [])
+    weight = normal(out, *kernel, image[3] // group)
+    weight /= np.float32(np.sqrt(weight[0].size))  # as a trained network's: outputs of deviation 1
+    inputs = [normal(*image), weight] + ([normal(out)] if bias else [])
     case(label, op, inputs, range(1, len(inputs)), tolerance)
 
 
 _R, _R6, _HS = ActivationType.RELU, ActivationType.RELU6, ActivationType.HSWISH
+_SWISH, _TANH = ActivationType.SWISH, ActivationType.TANH
 _convolution_case("1x1", (1, 7, 9, 16), 24, (1, 1), activation=_R)
 _convolution_case("1x1-prime", (2, 5, 7, 13), 11, (1, 1), bias=False)
 _convolution_case("1x1-stride", (1, 9, 9, 8), 12, (1, 1), stride=(2, 2))
@@ -165,6 +168,9 @@ _convolution_case("depthwise-5x5-stride", (1, 14, 13, 8), 8, (5, 5), stride=(2, 
 _convolution_case("depthwise-dilated", (1, 16, 17, 12), 12, (3, 3), dilation=(2, 2), pads=(2, 2, 2, 2), group=12)
 _convolution_case("depthwise-large", (1, 9, 9, 10), 10, (9, 3), pads=(4, 4, 1, 1), group=10, bias=False)
 _convolution_case("depthwise-padding", (1, 2, 3, 5), 5, (3, 3), pads=(3, 3, 3, 3), group=5)
+_convolution_case("1x1-swish", (1, 7, 6, 10), 21, (1, 1), activation=_SWISH)
+_convolution_case("3x3-tanh", (1, 16, 15, 32), 35, (3, 3), pads=(1, 1, 1, 1), activation=_TANH, tolerance=4e-5)
+_convolution_case("depthwise-swish", (1, 9, 9, 22), 22, (3, 3), pads=(1, 1, 1, 1), group=22, activation=_SWISH)
 _convolution_case("cropped", (1, 9, 9, 4), 6, (3, 3), pads=(-1, 2, -2, 1))
 
 for _label, _image, _out, _kernel, _tolerance in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +21,10 @@ def fused_activation(activation: ActivationType, x: Array) -> Array:
         ActivationType.RELU1: lambda: np.clip(x, -1, 1),
         ActivationType.HSIGMOID: lambda: np.clip(x + 3, 0, 6) / 6,
         ActivationType.HSWISH: lambda: x * np.clip(x + 3, 0, 6) / 6,
+        ActivationType.SIGMOID: lambda: 1 / (1 + np.exp(-x)),
+        ActivationType.SWISH: lambda: x / (1 + np.exp(-x)),
+        ActivationType.TANH: lambda: np.tanh(x),
+        ActivationType.GELU: lambda: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
     }
     if activation in functions:
         return functions[activation]()
@@ -76,6 +81,7 @@ for _label, _op, _a, _b in (
     case(_label, _op, [normal(*_a), normal(*_b)])
     case(f"{_label}-weights", _op, [normal(*_a), normal(*_b)], (1,))
 case("bias", _MATMUL(activation_type=ActivationType.RELU6), [normal(9, 30), normal(30, 44), normal(44)], (1, 2))
+case("gelu", _MATMUL(activation_type=ActivationType.GELU), [normal(9, 30), normal(30, 44), normal(44)], (1, 2))
 case("bias-batch", _MATMUL(), [normal(2, 9, 30), normal(2, 30, 21), normal(21)], (2,))
 case("double", _MATMUL(), [normal(4, 5).astype(np.float64), normal(5, 6).astype(np.float64)], tolerance=1e-13)
 case("int32", _MATMUL(transpose_b=True), [integers(-(2**31), 2**31 - 1, 3, 4, 5), integers(-9, 9, 3, 6, 5)])
