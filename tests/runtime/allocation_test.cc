@@ -1,0 +1,85 @@
+// Predict allocates nothing once the shapes have been seen: malloc and its relatives are counted.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "include/api/model.h"
+#include "model_builder.h"
+
+namespace {
+std::atomic<bool> counting{false};
+std::atomic<int> allocations{0};
+void Count() {
+  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1);
+}
+}  // namespace
+
+extern "C" {
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
+
+void *malloc(size_t size) {
+  Count();
+  return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size) {
+  Count();
+  return __libc_calloc(count, size);
+}
+void *realloc(void *pointer, size_t size) {
+  Count();
+  return __libc_realloc(pointer, size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+  Count();
+  return __libc_memalign(alignment, size);
+}
+}
+
+namespace mslite::test {
+namespace {
+using namespace mindspore;  // NOLINT
+
+int AllocationsOf(int threads, int inter_op) {
+  const std::string file = SmallModel(64, 1024);
+  auto context = std::make_shared<Context>();
+  context->SetThreadNum(threads);
+  context->SetInterOpParallelNum(inter_op);
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  Model model;
+  EXPECT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+  const std::vector<float> x(64 * 1024, 1.5f);
+  const std::vector<float> z(32 * 1024, 1.5f);
+  const std::vector<MSTensor> large = {MSTensor("x", DataType::kNumberTypeFloat32, {64, 1024}, x.data(), x.size() * 4)};
+  const std::vector<MSTensor> small = {MSTensor("x", DataType::kNumberTypeFloat32, {32, 1024}, z.data(), z.size() * 4)};
+  std::vector<MSTensor> outputs;
+  for (const auto &inputs : {large, small}) EXPECT_TRUE(model.Predict(inputs, &outputs).IsOk());
+  allocations = 0;
+  counting = true;
+  for (int i = 0; i < 20; ++i) {
+    if (!model.Predict(i % 2 == 0 ? large : small, &outputs).IsOk()) allocations = -1000;
+  }
+  counting = false;
+  return allocations;
+}
+
+TEST(Allocation, IsCounted) {
+  counting = true;
+  allocations = 0;
+  void *volatile pointer = std::malloc(10);
+  std::free(pointer);
+  counting = false;
+  EXPECT_EQ(allocations.load(), 1);
+}
+
+TEST(Allocation, NoneInPredict) {
+  EXPECT_EQ(AllocationsOf(1, 1), 0);
+  EXPECT_EQ(AllocationsOf(2, 1), 0);
+  EXPECT_EQ(AllocationsOf(2, 2), 0);
+}
+}  // namespace
+}  // namespace mslite::test

@@ -1,0 +1,138 @@
+// Loops and branches in the encoding of PartialFusion, Switch and Call.
+#include <gtest/gtest.h>
+
+#include "include/api/model.h"
+#include "model_builder.h"
+
+namespace mslite::test {
+namespace {
+using namespace mindspore;  // NOLINT
+
+std::shared_ptr<Context> MakeContext() {
+  auto context = std::make_shared<Context>();
+  context->SetThreadNum(1);
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  return context;
+}
+
+// i = 0; while (i < n) { i += 1; acc += 2 }; y = |acc|. A loop is recursion by tail calls.
+std::string LoopModel(bool tail_flags) {
+  ModelBuilder m;
+  auto &b = m.builder;
+  const uint32_t n = m.Value("n", {1});
+  const uint32_t acc = m.Value("acc", {3});
+  const uint32_t y = m.Value("y", {3});
+  const uint32_t zero = m.Floats("zero", {1}, {0.0f});
+  const uint32_t one = m.Floats("one", {1}, {1.0f});
+  const uint32_t two = m.Floats("two", {1}, {2.0f});
+  const uint32_t main_partial = m.Value("main_partial", {});
+  const auto call = [&](const std::string &name, uint32_t closure, uint32_t result) {
+    return m.Node(name, schema::CreateCall(b, tail_flags), {closure}, {result});
+  };
+  std::vector<uint32_t> main_nodes = {m.Node("start", schema::CreatePartialFusion(b, 1), {zero, acc, n}, {main_partial}),
+                                      call("call_start", main_partial, y)};
+  // 1: cond(i, a, n)
+  const uint32_t ci = m.Value("ci", {1}), ca = m.Value("ca", {3}), cn = m.Value("cn", {1});
+  const uint32_t cond = m.Value("cond", {1}, kBool);
+  const uint32_t to_body = m.Value("to_body", {}), to_after = m.Value("to_after", {}), chosen = m.Value("chosen", {});
+  const uint32_t cy = m.Value("cy", {3});
+  std::vector<uint32_t> cond_nodes = {m.Node("less", schema::CreateLess(b), {ci, cn}, {cond}),
+                                      m.Node("partial_body", schema::CreatePartialFusion(b, 2), {ci, ca, cn}, {to_body}),
+                                      m.Node("partial_after", schema::CreatePartialFusion(b, 3), {ca}, {to_after}),
+                                      m.Node("switch", schema::CreateSwitch(b), {cond, to_body, to_after}, {chosen}),
+                                      call("call_switch", chosen, cy)};
+  // 2: body(i, a, n)
+  const uint32_t bi = m.Value("bi", {1}), ba = m.Value("ba", {3}), bn = m.Value("bn", {1});
+  const uint32_t ni = m.Value("ni", {1}), na = m.Value("na", {3}), again = m.Value("again", {}), by = m.Value("by", {3});
+  std::vector<uint32_t> body_nodes = {m.Node("next_i", schema::CreateAddFusion(b), {bi, one}, {ni}),
+                                      m.Node("next_a", schema::CreateAddFusion(b), {ba, two}, {na}),
+                                      m.Node("partial_cond", schema::CreatePartialFusion(b, 1), {ni, na, bn}, {again}),
+                                      call("call_cond", again, by)};
+  // 3: after(a)
+  const uint32_t aa = m.Value("aa", {3}), ay = m.Value("ay", {3});
+  std::vector<uint32_t> after_nodes = {m.Node("abs", schema::CreateAbs(b), {aa}, {ay})};
+  m.Graph({n, acc}, {y}, main_nodes);
+  m.Graph({ci, ca, cn}, {cy}, cond_nodes);
+  m.Graph({bi, ba, bn}, {by}, body_nodes);
+  m.Graph({aa}, {ay}, after_nodes);
+  return m.Finish({n, acc}, {ay});
+}
+
+void RunLoop(Model *model, float count) {
+  const std::vector<float> start = {-1.0f, 0.0f, -50.0f};
+  std::vector<MSTensor> outputs;
+  const Status status = model->Predict({MSTensor("n", DataType::kNumberTypeFloat32, {1}, &count, 4),
+                                        MSTensor("acc", DataType::kNumberTypeFloat32, {3}, start.data(), 12)},
+                                       &outputs);
+  ASSERT_TRUE(status.IsOk()) << status.ToString();
+  const auto *y = static_cast<const float *>(outputs[0].Data().get());
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(y[i], std::abs(start[i] + 2 * count));
+}
+
+TEST(ControlFlow, LoopsWithoutGrowingTheStack) {
+  for (const bool tail_flags : {true, false}) {
+    const std::string file = LoopModel(tail_flags);
+    Model model;
+    const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+    ASSERT_TRUE(status.IsOk()) << status.ToString();
+    RunLoop(&model, 0.0f);
+    RunLoop(&model, 7.0f);
+    RunLoop(&model, 200000.0f);
+  }
+}
+
+TEST(ControlFlow, RefusesClosuresThatMakeNoSense) {
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {1}), y = m.Value("y", {1});
+  m.Node("call", schema::CreateCall(m.builder), {x}, {y});
+  m.Graph({x}, {y}, {0});
+  const std::string file = m.Finish({x}, {y});
+  Model model;
+  EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()), kLiteGraphFileError);
+}
+
+TEST(ControlFlow, RefusesUnknownGraphs) {
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {1}), p = m.Value("p", {}), y = m.Value("y", {1});
+  m.Node("partial", schema::CreatePartialFusion(m.builder, 5), {x}, {p});
+  m.Node("call", schema::CreateCall(m.builder), {p}, {y});
+  m.Graph({x}, {y}, {0, 1});
+  const std::string file = m.Finish({x}, {y});
+  Model model;
+  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  EXPECT_EQ(status, kLiteGraphFileError);
+  EXPECT_NE(status.GetErrDescription().find("refers to graph 5 of 1"), std::string::npos);
+}
+
+// The shape of the output depends on data: the plan is split there, and later parts are planned from what came out.
+TEST(ControlFlow, PlansAgainAfterDataDependentShapes) {
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {6});
+  const uint32_t where = m.Value("where", {-1, 1}, kInt);
+  const uint32_t zero = m.Constant<int32_t>("axis", {1}, {0}, kInt);
+  const uint32_t picked = m.Value("picked", {-1, 1});
+  const uint32_t y = m.Value("y", {-1, 1});
+  m.Node("where", schema::CreateWhere(m.builder), {x}, {where});
+  m.Node("gather", schema::CreateGather(m.builder), {x, where, zero}, {picked});
+  m.Node("abs", schema::CreateAbs(m.builder), {picked}, {y});
+  m.Graph({x}, {y}, {0, 1, 2});
+  const std::string file = m.Finish({x}, {y});
+  Model model;
+  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  ASSERT_TRUE(status.IsOk()) << status.ToString();
+  for (const std::vector<float> &values : std::vector<std::vector<float>>{
+           {0, -1, 0, 2, 0, -3}, {0, 0, 0, 0, 0, 0}, {1, -2, 3, -4, 5, -6}, {0, 0, 0, 0, 0, 9}}) {
+    std::vector<float> wanted;
+    for (const float value : values) {
+      if (value != 0) wanted.push_back(std::abs(value));
+    }
+    std::vector<MSTensor> outputs;
+    const Status run = model.Predict({MSTensor("x", DataType::kNumberTypeFloat32, {6}, values.data(), 24)}, &outputs);
+    ASSERT_TRUE(run.IsOk()) << run.ToString();
+    ASSERT_EQ(outputs[0].Shape(), (std::vector<int64_t>{static_cast<int64_t>(wanted.size()), 1}));
+    const auto *data = static_cast<const float *>(outputs[0].Data().get());
+    EXPECT_EQ(std::vector<float>(data, data + wanted.size()), wanted);
+  }
+}
+}  // namespace
+}  // namespace mslite::test

@@ -1,0 +1,106 @@
+// Builds small `.ms` files for tests.
+#ifndef MSLITE_TESTS_MODEL_BUILDER_H
+#define MSLITE_TESTS_MODEL_BUILDER_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schema/ops_generated.h"
+
+namespace mslite::test {
+constexpr int32_t kFloat = 43;
+constexpr int32_t kInt = 34;
+constexpr int32_t kBool = 30;
+
+class ModelBuilder {
+ public:
+  // A value; an activation without `dims` is of unknown rank.
+  uint32_t Value(const std::string &name, std::vector<int32_t> dims, int32_t type = kFloat) {
+    tensors_.push_back(Create(name, dims, type, 2, nullptr, 0));
+    return static_cast<uint32_t>(tensors_.size() - 1);
+  }
+
+  template <typename T>
+  uint32_t Constant(const std::string &name, std::vector<int32_t> dims, const std::vector<T> &values, int32_t type) {
+    tensors_.push_back(Create(name, dims, type, 0, reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)));
+    return static_cast<uint32_t>(tensors_.size() - 1);
+  }
+
+  uint32_t Floats(const std::string &name, std::vector<int32_t> dims, const std::vector<float> &values) {
+    return Constant(name, std::move(dims), values, kFloat);
+  }
+
+  uint32_t Add(flatbuffers::Offset<schema::Tensor> tensor) {
+    tensors_.push_back(tensor);
+    return static_cast<uint32_t>(tensors_.size() - 1);
+  }
+
+  // `op` is what a Create<Op> function of the schema gives.
+  template <typename Table>
+  uint32_t Node(const std::string &name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs,
+                std::vector<uint32_t> outputs) {
+    return QuantisedNode(name, op, std::move(inputs), std::move(outputs), schema::QuantType_QUANT_NONE);
+  }
+
+  template <typename Table>
+  uint32_t QuantisedNode(const std::string &name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs,
+                         std::vector<uint32_t> outputs, schema::QuantType type) {
+    const auto primitive = schema::CreatePrimitive(builder, schema::PrimitiveTypeTraits<Table>::enum_value, op.Union());
+    nodes_.push_back(schema::CreateCNode(builder, builder.CreateString(name), 0, primitive, builder.CreateVector(inputs),
+                                         builder.CreateVector(outputs), type));
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+
+  void Graph(std::vector<uint32_t> inputs, std::vector<uint32_t> outputs, std::vector<uint32_t> nodes) {
+    std::vector<uint32_t> all;
+    for (uint32_t i = 0; i < tensors_.size(); ++i) all.push_back(i);
+    const std::string name = "graph_" + std::to_string(graphs_.size());
+    graphs_.push_back(schema::CreateSubGraph(builder, builder.CreateString(name), builder.CreateVector(inputs),
+                                             builder.CreateVector(outputs), builder.CreateVector(nodes),
+                                             builder.CreateVector(all)));
+  }
+
+  std::string Finish(std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
+                     const std::string &version = "MindSpore Lite 2.7.0") {
+    const auto root = schema::CreateMetaGraph(
+        builder, 0, builder.CreateString(version), 3, builder.CreateVector(inputs), builder.CreateVector(outputs), 0,
+        builder.CreateVector(nodes_), builder.CreateVector(tensors_), graphs_.empty() ? 0 : builder.CreateVector(graphs_));
+    schema::FinishMetaGraphBuffer(builder, root);
+    return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+  }
+
+  flatbuffers::FlatBufferBuilder builder;
+
+ private:
+  flatbuffers::Offset<schema::Tensor> Create(const std::string &name, const std::vector<int32_t> &dims, int32_t type,
+                                             int32_t node_type, const uint8_t *data, size_t size) {
+    const auto bytes = data == nullptr ? 0 : builder.CreateVector(data, size);
+    return schema::CreateTensor(builder, node_type, type, builder.CreateVector(dims), schema::Format_NHWC, 0, 0, bytes, 0,
+                                0, builder.CreateString(name));
+  }
+
+  std::vector<flatbuffers::Offset<schema::Tensor>> tensors_;
+  std::vector<flatbuffers::Offset<schema::CNode>> nodes_;
+  std::vector<flatbuffers::Offset<schema::SubGraph>> graphs_;
+};
+
+// y = relu(abs(x) * 2 + x) over [rows, columns]: four nodes with a branch.
+inline std::string SmallModel(int32_t rows = 4, int32_t columns = 300) {
+  ModelBuilder model;
+  const uint32_t x = model.Value("x", {rows, columns});
+  const uint32_t two = model.Floats("two", {1}, {2.0f});
+  const uint32_t a = model.Value("a", {rows, columns});
+  const uint32_t b = model.Value("b", {rows, columns});
+  const uint32_t c = model.Value("c", {rows, columns});
+  const uint32_t y = model.Value("y", {rows, columns});
+  model.Node("abs", schema::CreateAbs(model.builder), {x}, {a});
+  model.Node("double", schema::CreateMulFusion(model.builder), {a, two}, {b});
+  model.Node("add", schema::CreateAddFusion(model.builder), {b, x}, {c});
+  model.Node("relu", schema::CreateActivation(model.builder, schema::ActivationType_RELU), {c}, {y});
+  model.Graph({x}, {y}, {0, 1, 2, 3});
+  return model.Finish({x}, {y});
+}
+}  // namespace mslite::test
+
+#endif

@@ -1,0 +1,305 @@
+// The public API end to end.
+#include "include/api/model.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+#include "include/api/model_parallel_runner.h"
+#include "include/api/serialization.h"
+#include "include/c_api/model_c.h"
+#include "model_builder.h"
+
+namespace mslite::test {
+namespace {
+using namespace mindspore;  // NOLINT
+
+std::shared_ptr<Context> MakeContext(int threads = 2, int inter_op = 1) {
+  auto context = std::make_shared<Context>();
+  context->SetThreadNum(threads);
+  context->SetInterOpParallelNum(inter_op);
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  return context;
+}
+
+std::vector<float> Ramp(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 23) - 11.0f;
+  return values;
+}
+
+MSTensor FloatTensor(const std::vector<int64_t> &shape, const std::vector<float> &values) {
+  return MSTensor("t", DataType::kNumberTypeFloat32, shape, values.data(), values.size() * sizeof(float));
+}
+
+std::vector<float> Contents(const MSTensor &tensor) {
+  const auto *data = static_cast<const float *>(tensor.Data().get());
+  return std::vector<float>(data, data + tensor.ElementNum());
+}
+
+// What SmallModel computes.
+std::vector<float> Wanted(const std::vector<float> &x) {
+  std::vector<float> y;
+  for (const float value : x) y.push_back(std::max(std::abs(value) * 2 + value, 0.0f));
+  return y;
+}
+
+struct Small : ::testing::Test {
+  void SetUp() override {
+    ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk());
+  }
+  const std::string file = SmallModel(4, 300);
+  Model model;
+};
+
+TEST_F(Small, Predicts) {
+  const std::vector<float> x = Ramp(1200);
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, x)}, &outputs).IsOk());
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(outputs[0].Shape(), (std::vector<int64_t>{4, 300}));
+  EXPECT_EQ(Contents(outputs[0]), Wanted(x));
+  EXPECT_EQ(model.GetOutputTensorNames(), std::vector<std::string>{"y"});
+  EXPECT_TRUE(model.GetOutputByTensorName("nobody") == nullptr);
+}
+
+TEST_F(Small, RunsOnItsOwnInputs) {
+  const std::vector<float> x = Ramp(1200);
+  MSTensor input = model.GetInputs()[0];
+  std::copy(x.begin(), x.end(), static_cast<float *>(input.MutableData()));
+  ASSERT_TRUE(model.Predict().IsOk());
+  EXPECT_EQ(Contents(model.GetOutputs()[0]), Wanted(x));
+}
+
+TEST_F(Small, TakesOtherShapesAndComesBack) {
+  const std::vector<float> x = Ramp(3500);
+  ASSERT_TRUE(model.Resize(model.GetInputs(), {{5, 700}}).IsOk());
+  EXPECT_EQ(model.GetInputs()[0].Shape(), (std::vector<int64_t>{5, 700}));
+  EXPECT_EQ(model.GetOutputs()[0].Shape(), (std::vector<int64_t>{5, 700}));
+  for (const int64_t rows : {5, 1, 4, 2, 5, 3, 7, 6, 8, 9, 10, 4}) {
+    const std::vector<float> part(x.begin(), x.begin() + rows * 300);
+    std::vector<MSTensor> outputs;
+    ASSERT_TRUE(model.Predict({FloatTensor({rows, 300}, part)}, &outputs).IsOk());
+    EXPECT_EQ(outputs[0].Shape(), (std::vector<int64_t>{rows, 300}));
+    EXPECT_EQ(Contents(outputs[0]), Wanted(part));
+  }
+  EXPECT_EQ(model.Resize(model.GetInputs(), {{0, 3}}), kLiteInputParamInvalid);
+  EXPECT_EQ(model.Resize({FloatTensor({1}, {1.0f})}, {{2, 3}}), kLiteInputTensorError);
+  EXPECT_EQ(model.GetInputs()[0].Shape(), (std::vector<int64_t>{5, 700}));
+}
+
+TEST_F(Small, WritesIntoTheCallersOutput) {
+  const std::vector<float> x = Ramp(1200);
+  std::vector<float> target(1200, -1.0f);
+  MSTensor output = *std::unique_ptr<MSTensor>(MSTensor::CreateRefTensor(
+      "mine", DataType::kNumberTypeFloat32, {4, 300}, target.data(), target.size() * sizeof(float), false));
+  std::vector<MSTensor> outputs = {output};
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, x)}, &outputs).IsOk());
+  EXPECT_EQ(target, Wanted(x));
+  EXPECT_EQ(outputs[0].Name(), "mine");
+}
+
+TEST_F(Small, RefusesWrongInputs) {
+  std::vector<MSTensor> outputs;
+  EXPECT_EQ(model.Predict({}, &outputs), kLiteInputTensorError);
+  EXPECT_EQ(model.Predict({MSTensor(nullptr)}, &outputs), kLiteInputTensorError);
+  const std::vector<int32_t> integers(1200, 1);
+  const MSTensor wrong("x", DataType::kNumberTypeInt32, {4, 300}, integers.data(), 4800);
+  const Status status = model.Predict({wrong}, &outputs);
+  EXPECT_EQ(status, kLiteInputTensorError);
+  EXPECT_NE(status.GetErrDescription().find("type int32 where float32 is expected"), std::string::npos);
+  EXPECT_EQ(model.Predict({MSTensor("x", DataType::kNumberTypeFloat32, {4, 300}, nullptr, 0)}, &outputs), kLiteInputTensorError);
+  EXPECT_EQ(model.Predict({FloatTensor({4, 300}, Ramp(1200))}, nullptr), kLiteNullptr);
+  EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()), kLiteModelRebuild);
+}
+
+TEST_F(Small, CallsBackAroundEachNode) {
+  std::vector<std::string> names;
+  std::vector<float> sums;
+  const MSKernelCallBack before = [&](const std::vector<MSTensor> &, const std::vector<MSTensor> &, const MSCallBackParam &info) {
+    names.push_back(info.node_name + ":" + info.node_type);
+    return true;
+  };
+  const MSKernelCallBack after = [&](const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs,
+                                     const MSCallBackParam &) {
+    EXPECT_EQ(inputs[0].ElementNum(), 1200);
+    sums.push_back(Contents(outputs[0])[0]);
+    return true;
+  };
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, Ramp(1200))}, &outputs, before, after).IsOk());
+  EXPECT_EQ(names, (std::vector<std::string>{"abs:Abs", "double:MulFusion", "add:AddFusion", "relu:Activation"}));
+  EXPECT_EQ(sums, (std::vector<float>{11.0f, 22.0f, 11.0f, 11.0f}));
+}
+
+TEST_F(Small, PredictsAsynchronously) {
+  const std::vector<float> x = Ramp(1200);
+  std::vector<MSTensor> first, second;
+  std::future<Status> a = model.PredictAsync({FloatTensor({4, 300}, x)}, &first);
+  std::future<Status> b = model.PredictAsync({}, &second);
+  EXPECT_TRUE(a.get().IsOk());
+  EXPECT_EQ(b.get(), kLiteInputTensorError);
+  EXPECT_EQ(Contents(first[0]), Wanted(x));
+}
+
+TEST(ModelContext, IsChecked) {
+  const std::string file = SmallModel();
+  const auto build = [&](const std::shared_ptr<Context> &context) {
+    Model model;
+    return model.Build(file.data(), file.size(), kMindIR_Lite, context);
+  };
+  EXPECT_EQ(build(nullptr), kLiteNullptr);
+  EXPECT_EQ(build(std::make_shared<Context>()), kLiteParamInvalid);
+  EXPECT_EQ(build(MakeContext(-1)), kLiteParamInvalid);
+  EXPECT_EQ(build(MakeContext(2, 3)), kLiteParamInvalid);
+  auto gpu = std::make_shared<Context>();
+  gpu->MutableDeviceInfo().push_back(std::make_shared<GPUDeviceInfo>());
+  EXPECT_EQ(build(gpu), kLiteNotSupport);
+  Model model;
+  EXPECT_EQ(model.Build(file.data(), file.size(), kONNX, MakeContext()), kLiteNotSupport);
+  EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(), Key("0123456789abcdef", 16), "AES-GCM", ""),
+            kLiteNotSupport);
+  EXPECT_EQ(model.Build(std::string("/no/such/file.ms"), kMindIR_Lite, MakeContext()), kLiteFileError);
+  EXPECT_EQ(model.SetTrainMode(true), kLiteNotSupport);
+  EXPECT_EQ(model.Predict(), kLiteUninitializedObj);
+}
+
+// Eight independent chains that meet: the same bits however many steps run at the same time.
+TEST(Branches, GiveTheSameBits) {
+  ModelBuilder builder;
+  const uint32_t x = builder.Value("x", {64, 257});
+  std::vector<uint32_t> ends;
+  std::vector<uint32_t> nodes;
+  for (int chain = 0; chain < 8; ++chain) {
+    uint32_t last = x;
+    for (int i = 0; i < 4; ++i) {
+      const std::string name = std::to_string(chain) + "_" + std::to_string(i);
+      const uint32_t factor = builder.Floats("f" + name, {1}, {0.5f + 0.1f * static_cast<float>(chain) + static_cast<float>(i)});
+      const uint32_t next = builder.Value("v" + name, {64, 257});
+      nodes.push_back(i % 2 == 0 ? builder.Node("m" + name, schema::CreateMulFusion(builder.builder), {last, factor}, {next})
+                                 : builder.Node("a" + name, schema::CreateAddFusion(builder.builder), {last, factor}, {next}));
+      last = next;
+    }
+    ends.push_back(last);
+  }
+  uint32_t sum = ends[0];
+  for (size_t i = 1; i < ends.size(); ++i) {
+    const uint32_t next = builder.Value("s" + std::to_string(i), {64, 257});
+    nodes.push_back(builder.Node("s" + std::to_string(i), schema::CreateAddFusion(builder.builder), {sum, ends[i]}, {next}));
+    sum = next;
+  }
+  builder.Graph({x}, {sum}, nodes);
+  const std::string file = builder.Finish({x}, {sum});
+  std::vector<std::vector<float>> results;
+  for (const auto &[threads, inter_op] : std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {3, 1}, {7, 1}, {2, 2}, {4, 3}, {4, 4}}) {
+    Model model;
+    ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(threads, inter_op)).IsOk());
+    for (int round = 0; round < 20; ++round) {
+      std::vector<MSTensor> outputs;
+      ASSERT_TRUE(model.Predict({FloatTensor({64, 257}, Ramp(64 * 257))}, &outputs).IsOk());
+      results.push_back(Contents(outputs[0]));
+      ASSERT_EQ(results.back(), results.front()) << threads << " threads, " << inter_op << " steps at a time";
+    }
+  }
+}
+
+TEST(Unsupported, AllNodesAreNamed) {
+  ModelBuilder builder;
+  const uint32_t x = builder.Value("x", {2, 3});
+  const uint32_t a = builder.Value("a", {2, 3});
+  const uint32_t b = builder.Value("b", {2, 3});
+  builder.Node("first", schema::CreateAdam(builder.builder), {x}, {a});
+  builder.Node("second", schema::CreateNLLLoss(builder.builder), {x}, {b});
+  builder.Graph({x}, {a, b}, {0, 1});
+  const std::string file = builder.Finish({x}, {a, b});
+  Model model;
+  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  EXPECT_EQ(status, kLiteNotFindOp);
+  EXPECT_NE(status.GetErrDescription().find("node 'first' (Adam)"), std::string::npos);
+  EXPECT_NE(status.GetErrDescription().find("node 'second' (NLLLoss)"), std::string::npos);
+}
+
+TEST(Hostile, HugeActivationsAreRefused) {
+  const std::string file = SmallModel(2000000000, 2000000000);
+  Model model;
+  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  EXPECT_EQ(status, kLiteInferError);
+  EXPECT_NE(status.GetErrDescription().find("node 'abs' (Abs): its output"), std::string::npos);
+}
+
+// Changed bytes anywhere: the model is refused, or runs; nothing else.
+TEST(Hostile, SpoiledModelsDoNoHarm) {
+  std::mt19937 random(11);
+  const std::string whole = SmallModel(3, 5);
+  int refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::string spoiled = whole;
+    for (int i = 0; i < 1 + round % 3; ++i) spoiled[random() % spoiled.size()] = static_cast<char>(random());
+    Model model;
+    if (model.Build(spoiled.data(), spoiled.size(), kMindIR_Lite, MakeContext(1)).IsError()) {
+      ++refused;
+      continue;
+    }
+    std::vector<MSTensor> outputs;
+    static_cast<void>(model.Predict({FloatTensor({3, 5}, Ramp(15))}, &outputs));
+  }
+  EXPECT_GT(refused, 100);
+}
+
+TEST(Files, AreMappedAndSharedByRunnersAndGraphs) {
+  const std::string path = ::testing::TempDir() + "mslite_small_" + std::to_string(getpid()) + ".ms";
+  std::ofstream(path, std::ios::binary) << SmallModel(4, 300);
+  const std::vector<float> x = Ramp(1200);
+  Graph graph;
+  ASSERT_TRUE(Serialization::Load(path.substr(0, path.size() - 3), kMindIR_Lite, &graph).IsOk());
+  Model model;
+  ASSERT_TRUE(model.Build(GraphCell(graph), MakeContext()).IsOk());
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, x)}, &outputs).IsOk());
+  EXPECT_EQ(Contents(outputs[0]), Wanted(x));
+
+  ModelParallelRunner runner;
+  auto config = std::make_shared<RunnerConfig>();
+  config->SetWorkersNum(3);
+  config->SetContext(MakeContext(1));
+  ASSERT_TRUE(runner.Init(path, config).IsOk());
+  std::vector<std::thread> callers;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 6; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        std::vector<MSTensor> results;
+        if (runner.Predict({FloatTensor({4, 300}, x)}, &results).IsOk() && Contents(results[0]) == Wanted(x)) ++right;
+      }
+    });
+  }
+  for (std::thread &caller : callers) caller.join();
+  EXPECT_EQ(right.load(), 300);
+  std::remove(path.c_str());
+}
+
+TEST(CApi, BuildsAndPredicts) {
+  const std::string file = SmallModel(4, 300);
+  MSContextHandle context = MSContextCreate();
+  MSContextSetThreadNum(context, 2);
+  MSContextAddDeviceInfo(context, MSDeviceInfoCreate(kMSDeviceTypeCPU));
+  MSModelHandle model = MSModelCreate();
+  ASSERT_EQ(MSModelBuild(model, file.data(), file.size(), kMSModelTypeMindIR, context), kMSStatusSuccess);
+  const MSTensorHandleArray inputs = MSModelGetInputs(model);
+  ASSERT_EQ(inputs.handle_num, 1u);
+  EXPECT_STREQ(MSTensorGetName(inputs.handle_list[0]), "x");
+  const std::vector<float> x = Ramp(1200);
+  std::copy(x.begin(), x.end(), static_cast<float *>(MSTensorGetMutableData(inputs.handle_list[0])));
+  MSTensorHandleArray outputs = {0, nullptr};
+  ASSERT_EQ(MSModelPredict(model, inputs, &outputs, nullptr, nullptr), kMSStatusSuccess);
+  ASSERT_EQ(outputs.handle_num, 1u);
+  const auto *y = static_cast<const float *>(MSTensorGetData(outputs.handle_list[0]));
+  EXPECT_EQ(std::vector<float>(y, y + 1200), Wanted(x));
+  MSModelDestroy(&model);
+  EXPECT_EQ(model, nullptr);
+}
+}  // namespace
+}  // namespace mslite::test

@@ -1,0 +1,102 @@
+// Memory layout and the thread pool.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+
+#include "exec/thread_pool.h"
+#include "plan/memory.h"
+
+namespace mslite::test {
+namespace {
+bool Overlap(const ArenaBuffer &a, const ArenaBuffer &b) {
+  return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+TEST(Arena, ReusesMemoryAndNeverOverlaps) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<ArenaBuffer> buffers;
+    int64_t sum = 0;
+    for (int32_t i = 0; i < 40; ++i) {
+      const auto first = static_cast<int32_t>(random() % 30);
+      buffers.push_back({static_cast<int64_t>(random() % 5000), first, {first + static_cast<int32_t>(random() % 5)}, -1});
+      sum += buffers.back().size;
+    }
+    const int64_t total = LayOutArena(StepOrder::Linear(), &buffers);
+    EXPECT_LT(total, sum);
+    for (size_t a = 0; a < buffers.size(); ++a) {
+      EXPECT_EQ(buffers[a].offset % kArenaAlignment, 0);
+      EXPECT_LE(buffers[a].offset + buffers[a].size, total);
+      for (size_t b = 0; b < a; ++b) {
+        const bool together = buffers[a].first <= buffers[b].last[0] && buffers[b].first <= buffers[a].last[0];
+        EXPECT_FALSE(together && Overlap(buffers[a], buffers[b])) << round;
+      }
+    }
+  }
+}
+
+TEST(Arena, KeepsBranchesApart) {
+  // 0 -> 1 -> 3 and 0 -> 2 -> 3: the outputs of 1 and 2 may exist at the same time, in whatever order they run.
+  const StepOrder order = StepOrder::Branches({{}, {0}, {0}, {1, 2}});
+  EXPECT_TRUE(order.Before(0, 3));
+  EXPECT_FALSE(order.Before(1, 2));
+  std::vector<ArenaBuffer> buffers = {{100, 1, {1}, -1}, {100, 2, {2}, -1}};
+  LayOutArena(order, &buffers);
+  EXPECT_FALSE(Overlap(buffers[0], buffers[1]));
+  buffers = {{100, 1, {1}, -1}, {100, 2, {2}, -1}};
+  LayOutArena(StepOrder::Linear(), &buffers);
+  EXPECT_TRUE(Overlap(buffers[0], buffers[1]));
+}
+
+TEST(Arena, RefusesImpossibleSizes) {
+  std::vector<ArenaBuffer> buffers = {{INT64_MAX, 0, {0}, -1}};
+  EXPECT_EQ(LayOutArena(StepOrder::Linear(), &buffers), -1);
+}
+
+struct Tally {
+  std::vector<std::atomic<int>> parts;
+  std::atomic<int> highest_thread{0};
+  explicit Tally(size_t count) : parts(count) {}
+  static void Count(void *context, int32_t part, int32_t thread) {
+    auto *self = static_cast<Tally *>(context);
+    self->parts[static_cast<size_t>(part)]++;
+    int highest = self->highest_thread.load();
+    while (thread > highest && !self->highest_thread.compare_exchange_weak(highest, thread)) {
+    }
+  }
+};
+
+TEST(ThreadPool, RunsEveryPartOnce) {
+  ThreadPool &pool = ThreadPool::Instance();
+  pool.Grow(4);
+  for (int round = 0; round < 2000; ++round) {
+    const int parts = 1 + round % 37;
+    Tally tally(static_cast<size_t>(parts));
+    pool.Run(Tally::Count, &tally, parts, 1 + round % 4);
+    for (const auto &count : tally.parts) ASSERT_EQ(count.load(), 1);
+    ASSERT_LT(tally.highest_thread.load(), 1 + round % 4);
+  }
+}
+
+TEST(ThreadPool, TakesManyCallersAndNestedWork) {
+  ThreadPool &pool = ThreadPool::Instance();
+  pool.Grow(4);
+  std::atomic<int> total{0};
+  const auto nested = [](void *context, int32_t, int32_t) {
+    Tally tally(8);
+    ThreadPool::Instance().Run(Tally::Count, &tally, 8, 3);
+    for (const auto &count : tally.parts) *static_cast<std::atomic<int> *>(context) += count.load();
+  };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 6; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) ThreadPool::Instance().Run(nested, &total, 5, 3);
+    });
+  }
+  for (std::thread &caller : callers) caller.join();
+  EXPECT_EQ(total.load(), 6 * 100 * 5 * 8);
+}
+}  // namespace
+}  // namespace mslite::test
