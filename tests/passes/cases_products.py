@@ -40,6 +40,15 @@ def matmul_scaled(divide: bool) -> Module:
     return b.module(b.call(DivFusion() if divide else MulFusion(), y, np.float32(0.25)))
 
 
+def attention_scores() -> Module:
+    """q k^T / 4, where q is a projection."""
+    b = Builder()
+    x = b.input(2, 4, 6)
+    q = b.call(MatMulFusion(), x, numbers(6, 6), numbers(6))
+    scores = b.call(MatMulFusion(transpose_b=True), q, b.input(2, 5, 6))
+    return b.module(b.call(MulFusion(), scores, np.float32(0.25)))
+
+
 def matmul_scaled_refused() -> Module:
     b = Builder()
     y = b.call(MatMulFusion(activation_type=ActivationType.RELU), b.input(4, 6), numbers(6, 6))
@@ -108,6 +117,7 @@ CASES = {
     "MatMulMulFusion": Case(
         (
             (lambda: matmul_scaled(False), ["MatMulFusion", "Reshape", "Transpose"]),
+            (attention_scores, ["MatMulFusion", "MatMulFusion"]),
             (lambda: matmul_scaled(True), ["MatMulFusion", "Reshape", "Transpose"]),
         ),
         matmul_scaled_refused,

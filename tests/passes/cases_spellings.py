@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.arithmetic import (
 from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.mindir.ops.unary import Erf, Rsqrt, Sqrt, Square
+from mslite.converter.mindir.ops.unary import Erf, Neg, Rsqrt, Sqrt, Square
 from tests.passes.builder import Builder, integers, numbers
 from tests.passes.case import Case
 
@@ -88,15 +88,18 @@ def layer_norm(spelling: str, axes: tuple[int, ...] = (-1,), affine: bool = True
         "square": lambda: b.call(Square(), centred),
         "product": lambda: b.call(MUL, centred, centred),
         "keras": lambda: b.call(SquaredDifference(), x, mean),
-    }[spelling]()
+    }[spelling.partition(" ")[0]]()
     variance = b.call(ADD, b.call(MEAN, squared, integers(*axes)), f(1e-5))
     gamma, beta = numbers(8), numbers(8, seed=1)
-    if spelling == "keras":
+    if spelling in ("keras", "keras without beta"):
         b.graph.nodes = [node for node in b.graph.nodes if node is not centred.producer]
         if centred.producer:
             centred.producer.set_inputs(())
         factor = b.call(MUL, b.call(Rsqrt(), variance), gamma)
-        shift = b.call(SUB, beta, b.call(MUL, mean, factor))
+        if spelling == "keras":
+            shift = b.call(SUB, beta, b.call(MUL, mean, factor))
+        else:
+            shift = b.call(MUL, b.call(Neg(), mean), factor)
         return b.module(b.call(ADD, b.call(MUL, x, factor), shift))
     y = b.call(DIV, centred, b.call(Sqrt(), variance))
     return b.module(b.call(ADD, b.call(MUL, y, gamma), beta) if affine else y)
@@ -135,6 +138,7 @@ CASES = {
         (
             *((lambda s=s: layer_norm(s, affine=False), ["LayerNormFusion"]) for s in ("pow", "square", "product")),
             (lambda: layer_norm("keras"), ["LayerNormFusion"]),
+            (lambda: layer_norm("keras without beta"), ["LayerNormFusion"]),
             (lambda: layer_norm("pow"), ["LayerNormFusion", "MulFusion", "AddFusion"]),
             (lambda: layer_norm("pow", axes=(1, 2), affine=False), ["LayerNormFusion"]),
         ),

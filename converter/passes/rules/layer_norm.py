@@ -54,19 +54,15 @@ _PLAIN = (
     op("DivFusion", _CENTRED, op("Sqrt", _VARIANCE), where=is_plain),
     op("MulFusion", _CENTRED, _INVERSE, commutative=True, where=is_plain),
 )
-# x * (gamma * r) + (beta - mean * (gamma * r)), as TensorFlow writes it
-_FACTOR = op("MulFusion", _INVERSE, const("gamma"), name="factor", commutative=True, where=is_plain)
-_TF_FORM = op(
-    "AddFusion",
-    op("MulFusion", _X, _FACTOR, commutative=True, where=is_plain),
-    op(
-        "SubFusion",
-        const("beta"),
-        op("MulFusion", _mean(_X, "mean"), _FACTOR, commutative=True, where=is_plain),
-        where=is_plain,
-    ),
-    commutative=True,
-    where=is_plain,
+# x * (gamma * r) + (beta - mean * (gamma * r)), as TensorFlow writes it; with beta = 0 the last term is -mean * (...)
+_FACTOR = one_of(op("MulFusion", _INVERSE, const("gamma"), name="factor", commutative=True, where=is_plain), _INVERSE)
+_SCALED = op("MulFusion", _X, _FACTOR, commutative=True, where=is_plain)
+_SHIFT = op("MulFusion", _mean(_X, "mean"), _FACTOR, commutative=True, where=is_plain)
+_NEGATED_SHIFT = op("MulFusion", op("Neg", _mean(_X, "mean")), _FACTOR, commutative=True, where=is_plain)
+_TF_FORMS = (
+    op("AddFusion", _SCALED, op("SubFusion", const("beta"), _SHIFT, where=is_plain), commutative=True, where=is_plain),
+    op("AddFusion", _SCALED, _NEGATED_SHIFT, commutative=True, where=is_plain),
+    op("SubFusion", _SCALED, _SHIFT, where=is_plain),
 )
 
 
@@ -92,6 +88,8 @@ def _check(match: Match, context: Context) -> str | None:
     if begin is None:
         return "the normalised dimensions are not the last ones"
     sizes = x.shape[begin:]
+    if any(size < 0 for size in sizes):
+        return "the normalised sizes are not known"
     for name in ("gamma", "beta"):
         if name in match.values and _parameters(match.value(name), sizes) is None:
             return f"{name} does not cover the normalised dimensions"
@@ -117,10 +115,12 @@ def _rewrite(match: Match, graph: Graph) -> None:
     assert x.shape is not None
     sizes = x.shape[begin:]
     inputs = [x]
-    affine = "gamma" in match.values
+    affine = "gamma" in match.values or "beta" in match.values
     if affine:
-        for name in ("gamma", "beta"):
-            data = _parameters(match.value(name), sizes)
+        for name, neutral in (("gamma", 1.0), ("beta", 0.0)):
+            data = (
+                _parameters(match.value(name), sizes) if name in match.values else np.full(sizes, neutral, np.float32)
+            )
             assert data is not None
             inputs.append(float_value(f"{root.name}_{name}", data))
     operator = LayerNormFusion(
@@ -161,7 +161,7 @@ def _affine_check(match: Match, context: Context) -> str | None:
     return None
 
 
-RULE = Rule("OnnxLayerNormFusion", (_TF_FORM, *_PLAIN), _rewrite, _check)
+RULE = Rule("OnnxLayerNormFusion", (*_TF_FORMS, *_PLAIN), _rewrite, _check)
 AFFINE = Rule(
     "OnnxLayerNormFusion2",
     (

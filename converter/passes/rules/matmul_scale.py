@@ -22,15 +22,18 @@ _DIVISION = op("DivFusion", value("x"), const("factor"), name="mul", where=is_pl
 
 
 def _product(x: Value) -> Node | None:
-    """The matrix product that `x` is, through operators that only move elements and are read once."""
+    """The product with a constant that scales `x` when it is scaled: through operators that only move elements, and
+    through the operands of a product of two activations. All on the way are read once."""
     node = x.producer
-    while node is not None and len(node.outputs[0].users) == 1:
-        if isinstance(node.op, MatMulFusion | FullConnection):
+    if node is None or len(node.outputs[0].users) != 1:
+        return None
+    if isinstance(node.op, MatMulFusion | FullConnection):
+        if node.inputs[1].is_constant:
             return node
-        if node.op.name not in _MOVES:
+        if len(node.inputs) > 2 or not is_plain(node):
             return None
-        node = node.inputs[0].producer
-    return None
+        return _product(node.inputs[0]) or _product(node.inputs[1])
+    return _product(node.inputs[0]) if node.op.name in _MOVES else None
 
 
 def _check(match: Match, context: Context) -> str | None:
@@ -39,7 +42,7 @@ def _check(match: Match, context: Context) -> str | None:
     if match.array("factor").dtype != np.float32 or match.value("x").shape != match.root.output.shape:
         return "the factor is not float32, or changes the shape"
     product = _product(match.value("x"))
-    if product is None:
+    if product is None or match.value("x") in product.inputs:
         return "it does not scale a matrix product that is used once"
     if not is_plain(product) or any(v.data is None or v.data.dtype != np.float32 for v in product.inputs[1:]):
         return "the product has an activation, or no constant float32 operand"
