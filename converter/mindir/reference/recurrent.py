@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ..ops import recurrent as ops
+from ..ops._declare import Floats
 from ._declare import Array, Inputs, case, integers, normal, reference
 
 Function = Callable[[Array], Array]
@@ -17,43 +19,35 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
-def _functions(names: str | None, defaults: list[str], alphas: object, betas: object) -> list[Function]:
-    """The activation functions of ONNX, `alphas` and `betas` used up by those that take them."""
-    alpha_list, beta_list = list(alphas or ()), list(betas or ())  # type: ignore[call-overload]
+_FORMULAS: dict[str, tuple[tuple[float, ...], Callable[..., Array]]] = {
+    "Sigmoid": ((), _sigmoid),
+    "Tanh": ((), np.tanh),
+    "Relu": ((), lambda x: np.maximum(x, 0)),
+    "Affine": ((1, 0), lambda x, a, b: a * x + b),
+    "LeakyRelu": ((0.01,), lambda x, a: np.where(x < 0, a * x, x)),
+    "ThresholdedRelu": ((1,), lambda x, a: np.where(x > a, x, 0)),
+    "ScaledTanh": ((1, 1), lambda x, a, b: a * np.tanh(b * x)),
+    "HardSigmoid": ((0.2, 0.5), lambda x, a, b: np.clip(a * x + b, 0, 1)),
+    "Elu": ((1,), lambda x, a: np.where(x < 0, a * np.expm1(x), x)),
+    "Softsign": ((), lambda x: x / (1 + np.abs(x))),
+    "Softplus": ((), lambda x: np.log1p(np.exp(x))),
+}
+"""ONNX's activations: default alpha and beta, formula."""
 
-    def alpha(default: float) -> float:
-        return float(alpha_list.pop(0)) if alpha_list else default
 
-    def beta(default: float) -> float:
-        return float(beta_list.pop(0)) if beta_list else default
-
+def _functions(names: str | None, defaults: list[str], *given: Floats) -> list[Function]:
+    """The named functions; those that take alpha (and beta) use up the lists `given`."""
+    lists = [list(values or ()) for values in given]
     result: list[Function] = []
     for name in names.split() if names else defaults:
-        if name == "Sigmoid":
-            result.append(_sigmoid)
-        elif name == "Tanh":
-            result.append(np.tanh)
-        elif name == "Relu":
-            result.append(lambda x: np.maximum(x, 0))
-        elif name == "Affine":
-            result.append(lambda x, a=alpha(1), b=beta(0): a * x + b)
-        elif name == "LeakyRelu":
-            result.append(lambda x, a=alpha(0.01): np.where(x < 0, a * x, x))
-        elif name == "ThresholdedRelu":
-            result.append(lambda x, a=alpha(1): np.where(x > a, x, 0))
-        elif name == "ScaledTanh":
-            result.append(lambda x, a=alpha(1), b=beta(1): a * np.tanh(b * x))
-        elif name == "HardSigmoid":
-            result.append(lambda x, a=alpha(0.2), b=beta(0.5): np.clip(a * x + b, 0, 1))
-        elif name == "Elu":
-            result.append(lambda x, a=alpha(1): np.where(x < 0, a * np.expm1(x), x))
-        elif name == "Softsign":
-            result.append(lambda x: x / (1 + np.abs(x)))
-        elif name == "Softplus":
-            result.append(lambda x: np.log1p(np.exp(x)))
-        else:
-            raise ValueError(f"activation {name}")
+        parameters, formula = _FORMULAS[name]
+        numbers = [values.pop(0) if values else default for values, default in zip(lists, parameters, strict=False)]
+        result.append(partial(_apply, formula, numbers))
     return result
+
+
+def _apply(formula: Callable[..., Array], numbers: list[float], x: Array) -> Array:
+    return formula(x, *numbers)
 
 
 @dataclass

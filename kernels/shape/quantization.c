@@ -1,0 +1,13 @@
+/* Shape rules of the conversions between real numbers and integers. */
+#include "shape/shape.h"
+
+MSLITE_SHAPE_RULE(mslite_shape_of_quant_dtype_cast) {
+  (void)input_count, (void)output_count;
+  const int64_t type = ((const mslite_QuantDTypeCast *)params)->dst_t;
+  mslite_same_shape(inputs[0], outputs[0]);
+  if (type <= 0 || type > MSLITE_COMPLEX128 || mslite_type_size((int32_t)type) == 0) {
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "dst_t %lld is no element type", (long long)type);
+  }
+  outputs[0]->type = (int32_t)type;
+  return MSLITE_OK;
+}
