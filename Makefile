@@ -4,7 +4,9 @@
 PYTHON := .venv/bin/python
 MAKEFLAGS += --no-builtin-rules
 BUILD := build
-CMAKE_BUILD = cmake --build $(1) -j2
+# Configure or compile one build folder; the log is shown only when that fails.
+CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) $(2) > $(1).log 2>&1 || { cat $(1).log; exit 1; }
+COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
 .PHONY: help demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
 
@@ -44,8 +46,8 @@ lint: $(BUILD)/python-ready
 
 # The build that the Python and C++ tests share: gcc, release, everything in it.
 $(BUILD)/python-ready: FORCE
-	@cmake -S . -B $(BUILD) -G Ninja -DMSLITE_PYTHON=ON -DMSLITE_TESTS=ON -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) > $(BUILD).log || { cat $(BUILD).log; exit 1; }
-	@$(call CMAKE_BUILD,$(BUILD)) > $(BUILD).log || { cat $(BUILD).log; exit 1; }
+	@$(call CONFIGURE,$(BUILD),-DMSLITE_PYTHON=ON -DMSLITE_TESTS=ON)
+	@$(call COMPILE,$(BUILD))
 	@touch $@
 
 test-python: $(BUILD)/python-ready
@@ -54,10 +56,36 @@ test-python: $(BUILD)/python-ready
 test-runtime: $(BUILD)/python-ready
 	ctest --test-dir $(BUILD) --output-on-failure
 
+# Kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer.
+test-sanitize: $(BUILD)/python-ready
+	@$(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON)
+	@$(call COMPILE,$(BUILD)-sanitize)
+	ctest --test-dir $(BUILD)-sanitize --output-on-failure
+	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-sanitize/cases.bin
+	$(BUILD)-sanitize/tests/run_cases $(BUILD)-sanitize/cases.bin
+	PYTHONPATH=$(BUILD)/python MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest tests/fuzz
+
+# The same for 64-bit ARM, cross-compiled and run under QEMU.
+test-arm64: $(BUILD)/python-ready
+	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
+	@$(call COMPILE,$(BUILD)-arm64)
+	ctest --test-dir $(BUILD)-arm64 --output-on-failure
+	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-arm64/cases.bin
+	qemu-aarch64 -L /usr/aarch64-linux-gnu $(BUILD)-arm64/tests/run_cases $(BUILD)-arm64/cases.bin
+	PYTHONPATH=$(BUILD)/python MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest tests/arm64
+
+# Kernels are strict C99 for every compiler, the microcontroller's included.
+test-portable:
+	@.ci/check_portable
+
+# The wheel in a virtual environment of its own, and the installed C++ side with two programs built against it.
+test-wheel:
+	@.ci/check_packages
+
 FORCE:
 
 clean:
-	rm -rf build build-* dist build.log
+	rm -rf build build-* dist *.log
 
 # ---- speed beside the peers; needs ../shared/bench and a quiet machine ----------------------------------------------
 
