@@ -7,9 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import mslite
 import numpy as np
 import pytest
+
+import mslite
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT.parent / "shared" / "models"
