@@ -91,7 +91,8 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     framework = _choice(given, "fmk", _FRAMEWORKS, "fmk")
     train = _choice(given, "trainModel", ("true", "false"), "trainModel")
     shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
-    input_format = _format(given, "inputDataFormat") or Format.NHWC
+    wanted_format = _format(given, "inputDataFormat")
+    input_format = Format.NHWC if wanted_format is None else wanted_format
     output_format = _format(given, "outputDataFormat")
     encryption = _choice(given, "encryption", ("true", "false"), "encryption")
     transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")

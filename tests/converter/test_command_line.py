@@ -1,0 +1,218 @@
+"""converter_lite: syntax, values, exit status, and what it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from mslite.converter.cli import main
+from mslite.converter.flag_values import parse_shapes
+from mslite.converter.flags import FLAGS
+from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ops.enums import DataType, Format
+from tests.converter.onnx_models import save, small_network
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return small_network(tmp_path / "net.onnx")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(list(arguments))
+    text = capsys.readouterr()
+    return status, text.out, text.err
+
+
+def convert(capsys: pytest.CaptureFixture[str], model: Path, *flags: str) -> tuple[int, str, str]:
+    return run(capsys, f"--modelFile={model}", f"--outputFile={model.with_suffix('')}", *flags)
+
+
+def test_success_writes_the_file_and_says_so(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = convert(capsys, model, "--fmk=ONNX")
+    assert status == 0
+    assert out.splitlines()[-1] == "CONVERT RESULT SUCCESS:0"
+    module = load(model.with_suffix(".ms"))
+    assert [node.op.name for node in module.main.nodes] == ["Conv2DFusion", "AvgPoolFusion", "Reshape", "MatMulFusion"]
+    assert module.main.inputs[0].shape == (1, 6, 5, 2)
+    assert module.main.inputs[0].format is Format.NHWC
+    assert "transposes  0" in out
+
+
+def test_the_suffix_is_added_once(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = model.parent / "given.ms"
+    assert run(capsys, f"--modelFile={model}", f"--outputFile={target}")[0] == 0
+    assert target.is_file()
+    assert not Path(f"{target}.ms").exists()
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("modelFile=x", "Failed: flag modelFile=x is not valid."),
+        ("--modelfile=x", "modelfile is not a valid flag"),
+        ("--fmk", "No value provided for non-boolean type: fmk"),
+        ("--fmk=", "No value provided for non-boolean type: fmk"),
+    ],
+)
+def test_wrong_syntax(argument: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, argument)
+    assert status == 2
+    assert message in err
+    assert "usage: converter_lite [options]" in err
+    assert out.strip() == "Flags PreInit failed. Ret: -600"
+
+
+def test_a_repeated_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "--fp16=on", "--fp16=on")
+    assert status == 2
+    assert "Failed: already parsed flag: fp16" in err
+
+
+def test_no_argument_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys)[0] == 2
+    status, out, _ = run(capsys, "--help")
+    assert status == 0
+    assert all(f" --{name}=" in out for name in FLAGS)
+    assert "examples:" in out
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--fp16=yes", "INPUT ILLEGAL: fp16 must be on|off"),
+        ("--fmk=KERAS", "INPUT ILLEGAL: fmk must be TF|TFLITE"),
+        ("--inputDataFormat=HWC", "INPUT ILLEGAL: inputDataFormat must be NHWC|NCHW"),
+        ("--inputDataType=DOUBLE", "INPUT INVALID: inputDataType must be FLOAT|"),
+        ("--outputDataType=INT64", "INPUT INVALID: outputDataType must be FLOAT|"),
+        ("--inputShape=image", "must be name:1,2,3"),
+        ("--inputShape=image:1,-2,3,4", "dimensions must be 0 to"),
+        ("--optimize=fast", "INPUT ILLEGAL: optimize must be"),
+        ("--saveType=PB", "INPUT ILLEGAL: saveType must be"),
+    ],
+)
+def test_wrong_values(model: Path, flag: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = convert(capsys, model, flag)
+    assert status == 2
+    assert message in err
+    assert "failed." in err
+    assert out.strip() == "Flags Init failed. Ret: -600"
+    assert not model.with_suffix(".ms").exists()
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--fmk=CAFFE", "--trainModel=true", "--encryption=true", "--saveType=MINDIR", "--optimize=gpu_oriented",
+        "--optimize=ascend_oriented:910b", "--optimizeTransformer=true", "--decryptKey=00", "--device=GPU",
+    ],
+)  # fmt: skip
+def test_what_is_not_built_is_refused_by_name(model: Path, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = convert(capsys, model, flag)
+    assert status == 3
+    assert flag.partition("=")[0] in err
+    assert out.startswith("Convert failed. Ret: ")
+
+
+def test_input_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convert(capsys, tmp_path / "absent.onnx")[0] == 1
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"\x00\x01\x02 not a model")
+    status, out, err = convert(capsys, broken)
+    assert status == 1
+    assert "not an ONNX model" in err
+    assert "Convert failed" in out
+    unknown = tmp_path / "model.bin"
+    unknown.write_bytes(b"whatever this is")
+    assert "--fmk=" in convert(capsys, unknown)[2]
+
+
+def test_an_output_that_cannot_be_written(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, f"--modelFile={model}", f"--outputFile={model.parent}/absent/net")
+    assert status == 1
+    assert "cannot be written" in err
+
+
+def test_all_blocking_nodes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [
+        helper.make_node("Frobnicate", ["x"], ["a"], name="first", domain="example"),
+        helper.make_node("Twist", ["a"], ["y"], name="second", domain="example"),
+    ]
+    model = save(tmp_path / "bad.onnx", nodes, {"x": [2]}, {"y": [2]})
+    status, _, err = convert(capsys, model)
+    assert status == 3
+    assert "'first'" in err
+    assert "'second'" in err
+
+
+def test_shapes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = small_network(tmp_path / "net.onnx", batch="n")
+    assert convert(capsys, model)[0] == 0
+    assert not load(model.with_suffix(".ms")).main.inputs[0].is_static
+    assert convert(capsys, model, "--inputShape=image:3,2,6,5")[0] == 0
+    assert load(model.with_suffix(".ms")).main.inputs[0].shape == (3, 6, 5, 2)
+    status, _, err = convert(capsys, model, "--inputShape=picture:3,2,6,5")
+    assert status == 1
+    assert "image" in err
+
+
+def test_the_last_colon_separates_name_and_sizes() -> None:
+    assert parse_shapes("a:0:1,2;b:3") == {"a:0": (1, 2), "b": (3,)}
+
+
+def test_formats_and_types_of_the_boundary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2])]
+    model = save(tmp_path / "pool.onnx", nodes, {"x": [1, 2, 4, 6]}, {"y": [1, 2, 3, 5]})
+    flags = ("--inputDataFormat=NCHW", "--outputDataFormat=NHWC", "--inputDataType=UINT8", "--outputDataType=FLOAT16")
+    assert convert(capsys, model, *flags)[0] == 0
+    graph = load(model.with_suffix(".ms")).main
+    assert (graph.inputs[0].shape, graph.inputs[0].dtype) == ((1, 2, 4, 6), DataType.UINT8)
+    assert (graph.outputs[0].shape, graph.outputs[0].dtype) == ((1, 3, 5, 2), DataType.FLOAT16)
+    assert graph.outputs[0].name == "y"
+
+
+def test_float16_weights(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convert(capsys, model, "--fp16=on")[0] == 0
+    graph = load(model.with_suffix(".ms")).main
+    weights = [value for node in graph.nodes for value in node.inputs if value.data is not None]
+    assert {value.dtype for value in weights} == {DataType.FLOAT16, DataType.INT32}
+    assert graph.inputs[0].dtype is DataType.FLOAT32
+
+
+def test_int64_as_int32(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = save(tmp_path / "ids.onnx", [helper.make_node("Add", ["x", "x"], ["y"])], {"x": [3]}, {"y": [3]}, kind=7)
+    assert convert(capsys, model)[0] == 0
+    assert load(model.with_suffix(".ms")).main.inputs[0].dtype is DataType.INT64
+    assert convert(capsys, model, "--int64=int32")[0] == 0
+    graph = load(model.with_suffix(".ms")).main
+    assert {graph.inputs[0].dtype, graph.outputs[0].dtype} == {DataType.INT32}
+
+
+def test_without_fusion(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convert(capsys, model, "--optimize=none")[0] == 0
+    names = [node.op.name for node in load(model.with_suffix(".ms")).main.nodes]
+    assert "FusedBatchNorm" in names
+    assert "Activation" in names
+
+
+def test_a_result_converts_again_to_the_same_bytes(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convert(capsys, model)[0] == 0
+    first = model.with_suffix(".ms").read_bytes()
+    assert convert(capsys, model)[0] == 0
+    assert model.with_suffix(".ms").read_bytes() == first
+    again = model.parent / "again"
+    assert run(capsys, f"--modelFile={model.with_suffix('.ms')}", f"--outputFile={again}")[0] == 0
+    old, new = load(model.with_suffix(".ms")).main, load(again.with_suffix(".ms")).main
+    assert [node.op for node in new.nodes] == [node.op for node in old.nodes]
+    for mine, theirs in zip(new.values(), old.values(), strict=True):
+        assert mine.data is None or np.array_equal(mine.data, theirs.array())
+
+
+def test_verify_and_infer(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnxruntime")
+    status, out, _ = convert(capsys, model, "--verify", "--infer=true")
+    assert status == 0
+    assert "verify      output 'scores' differs by" in out

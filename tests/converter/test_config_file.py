@@ -1,0 +1,78 @@
+"""The INI dialect of --configFile, and what its sections do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mslite.converter.cli import main
+from mslite.converter.config_file import choices_of, read_config
+from mslite.converter.errors import ConversionError, UsageError
+from mslite.converter.mindir.module_io import load
+from tests.converter.onnx_models import small_network
+
+
+def config(folder: Path, text: str) -> Path:
+    path = folder / "config.cfg"
+    path.write_text(text)
+    return path
+
+
+def no_warning(text: str) -> None:
+    raise AssertionError(text)
+
+
+def test_blanks_quotes_and_comments(tmp_path: Path) -> None:
+    text = '# comment\n[ registry ]\n fusion_blacklists = "A, B"\r\n\ndisable_fusion=off\n'
+    assert read_config(config(tmp_path, text)) == {"registry": {"fusion_blacklists": "A,B", "disable_fusion": "off"}}
+
+
+def test_keys_before_a_section_belong_to_default(tmp_path: Path) -> None:
+    assert read_config(config(tmp_path, "a=1\n[b]\nc=2\n")) == {"DEFAULT": {"a": "1"}, "b": {"c": "2"}}
+
+
+@pytest.mark.parametrize("line", ["key", "a=b=c", "=b", "[open", "[]", " # not at the first column"])
+def test_lines_that_are_wrong(tmp_path: Path, line: str) -> None:
+    with pytest.raises(UsageError, match="line 2"):
+        read_config(config(tmp_path, f"[registry]\n{line}\n"))
+
+
+def test_too_many_lines(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="9999"):
+        read_config(config(tmp_path, "\n" * 10000))
+
+
+@pytest.mark.parametrize(
+    "section", ["common_quant_param", "micro_param", "acl_option_cfg_param", "cpu_option_cfg_param"]
+)
+def test_known_sections_that_are_not_built(section: str) -> None:
+    with pytest.raises(ConversionError, match=section):
+        choices_of({section: {}}, no_warning)
+
+
+def test_an_unknown_section_is_a_warning() -> None:
+    warnings: list[str] = []
+    choices = choices_of({"my_plugin": {"a": "b"}}, warnings.append)
+    assert choices.fusion
+    assert ["my_plugin" in text for text in warnings] == [True]
+
+
+def test_an_unknown_key_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"`colour` is not supported in \[registry\]"):
+        choices_of({"registry": {"colour": "red"}}, no_warning)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("[registry]\ndisable_fusion=on\n", {"FusedBatchNorm", "Activation"}),
+        ("[registry]\nfusion_blacklists=ConvActivationFusion\n", {"Activation"}),
+        ("[registry]\nfusion_blacklists=ConvBatchNormFusion,BatchNormToScaleFusion\n", {"FusedBatchNorm"}),
+    ],
+)
+def test_fusions_are_left_out(tmp_path: Path, text: str, left: set[str]) -> None:
+    model = small_network(tmp_path / "net.onnx")
+    output = tmp_path / "net"
+    assert main([f"--modelFile={model}", f"--outputFile={output}", f"--configFile={config(tmp_path, text)}"]) == 0
+    assert left <= {node.op.name for node in load(output.with_suffix(".ms")).main.nodes}
