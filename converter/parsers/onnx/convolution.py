@@ -96,7 +96,7 @@ def _transpose_pads(
             extra[axis] -= total
             total = 0
         small = total // 2
-        begin.append(small if auto != "SAME_LOWER" else total - small)
+        begin.append(small if auto == "SAME_UPPER" else total - small)
         end.append(total - begin[-1])
     return begin, end
 
