@@ -11,7 +11,7 @@ typedef struct {
   int32_t op;
 } softmax_derived;
 
-enum { PART_ELEMENTS = 8192, STRIPE = 64 };
+enum { PART_ELEMENTS = 8192, STRIPE = 64, SUM_BLOCK = 64 /* vectors that are summed in float32 */ };
 
 static int64_t axis_of(const mslite_node *node) {
   switch (node->op) {
@@ -57,12 +57,12 @@ static float largest_lane(simd_f32 v) {
   return lanes[0];
 }
 
-static float sum_of_lanes(simd_f32 v) {
+static double sum_of_lanes(simd_f32 v) {
   float lanes[SIMD_WIDTH];
+  double sum = 0;
   simd_store(lanes, v);
-  for (int32_t width = SIMD_WIDTH / 2; width > 0; width /= 2)
-    for (int32_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  return lanes[0];
+  for (int32_t i = 0; i < SIMD_WIDTH; ++i) sum += (double)lanes[i];
+  return sum;
 }
 
 /* The last vector of a row, filled up with the lowest number, whose exponential is 0. */
@@ -80,18 +80,24 @@ static void softmax_row(const float *x, float *y, int64_t n, bool logarithm) {
   if (rest > 0) best = simd_max(best, load_tail(x + whole, rest));
   const float top = largest_lane(best);
   const simd_f32 shift = simd_set(top == -INFINITY ? 0.0F : top);
+  double blocks = 0;
   simd_f32 sum = simd_set(0.0F);
-  for (int64_t i = 0; i < whole; i += SIMD_WIDTH) {
-    const simd_f32 e = math_exp(simd_load(x + i) - shift);
-    if (!logarithm) simd_store(y + i, e);
-    sum += e;
+  for (int64_t begin = 0; begin < whole; begin += SUM_BLOCK * SIMD_WIDTH) {
+    const int64_t end = whole - begin < SUM_BLOCK * SIMD_WIDTH ? whole : begin + SUM_BLOCK * SIMD_WIDTH;
+    for (int64_t i = begin; i < end; i += SIMD_WIDTH) {
+      const simd_f32 e = math_exp(simd_load(x + i) - shift);
+      if (!logarithm) simd_store(y + i, e);
+      sum += e;
+    }
+    blocks += sum_of_lanes(sum);
+    sum = simd_set(0.0F);
   }
   if (rest > 0) {
     const simd_f32 e = math_exp(load_tail(x + whole, rest) - shift);
     if (!logarithm) simd_store_partial(y + whole, e, rest);
     sum += e;
   }
-  const simd_f32 total = simd_set(sum_of_lanes(sum));
+  const simd_f32 total = simd_set((float)(blocks + sum_of_lanes(sum)));
   if (logarithm) {
     const simd_f32 log_total = math_log(total);
     for (int64_t i = 0; i < whole; i += SIMD_WIDTH) simd_store(y + i, (simd_load(x + i) - shift) - log_total);
@@ -109,10 +115,15 @@ static void softmax_columns(const float *x, float *y, int64_t n, int64_t stride,
   for (int64_t i = 1; i < n; ++i) best = simd_max(best, simd_load_lanes(x + i * stride, lanes));
   best = simd_select(simd_equal(best, simd_set(-INFINITY)), simd_set(0.0F), best);
   simd_f32 sum = simd_set(0.0F);
-  for (int64_t i = 0; i < n; ++i) {
-    const simd_f32 e = math_exp(simd_load_lanes(x + i * stride, lanes) - best);
-    if (!logarithm) simd_store_lanes(y + i * stride, e, lanes);
-    sum += e;
+  for (int64_t begin = 0; begin < n; begin += SUM_BLOCK) {
+    const int64_t end = n - begin < SUM_BLOCK ? n : begin + SUM_BLOCK;
+    simd_f32 block = simd_set(0.0F);
+    for (int64_t i = begin; i < end; ++i) {
+      const simd_f32 e = math_exp(simd_load_lanes(x + i * stride, lanes) - best);
+      if (!logarithm) simd_store_lanes(y + i * stride, e, lanes);
+      block += e;
+    }
+    sum += block;
   }
   const simd_f32 log_sum = math_log(sum);
   for (int64_t i = 0; i < n; ++i) {

@@ -57,7 +57,14 @@ MSLITE_SHAPE_RULE(mslite_shape_of_prelu) {
   const int64_t count = mslite_element_count(slope);
   if (x->rank < 1 || count < 0 || count == 1) return MSLITE_OK;
   const int64_t channels = x->dims[x->rank - 1];
-  if (channels >= 0 && count != channels)
+  if (channels < 0 || count == channels) return MSLITE_OK;
+  /* Beyond one slope per channel, any shape that broadcasts to that of x. */
+  bool fits = slope->rank <= x->rank;
+  for (int32_t i = 0; fits && i < slope->rank; ++i) {
+    const int64_t of_x = x->dims[x->rank - slope->rank + i];
+    fits = slope->dims[i] == 1 || of_x < 0 || slope->dims[i] == of_x;
+  }
+  if (!fits)
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld slopes for %lld channels (the last dimension)",
                              (long long)count, (long long)channels);
   return MSLITE_OK;

@@ -38,9 +38,9 @@ class InstanceNorm(Operator):
     epsilon: float = real(0)
 
 
-@operator(211, inputs="x gamma beta", since_1_3=False)
+@operator(211, inputs="x [gamma] [beta]", since_1_3=False)
 class GroupNormFusion(Operator):
-    """Normalises groups of channels."""
+    """Normalises groups of channels, which are dimension 1 (NCHW)."""
 
     num_groups: int = long(0)
     epsilon: float = real(1, 1e-05)

@@ -79,3 +79,18 @@ def normal(*shape: int) -> Array:
 def integers(low: int, high: int, *shape: int, dtype: npt.DTypeLike = np.int32) -> Array:
     """Integers in [low, high), the same in every run."""
     return np.asarray(_GENERATOR.integers(low, high, shape), dtype)
+
+
+def float32(values: npt.ArrayLike) -> Array:
+    """A float32 operand."""
+    return np.asarray(values, np.float32)
+
+
+def int32(values: npt.ArrayLike) -> Array:
+    """An int32 operand."""
+    return np.asarray(values, np.int32)
+
+
+def int64(values: npt.ArrayLike) -> Array:
+    """An int64 operand."""
+    return np.asarray(values, np.int64)
