@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, is_symbol
 from mslite.converter.mindir.verifier import verify
+from mslite.converter.passes.branches import inline_branches
 from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16, widen_float16
@@ -44,6 +45,7 @@ PIPELINE: tuple[Step, ...] = (
     Step("infer_shapes", infer_shapes, "everything below asks for ranks and types"),
     Step("float16_graphs", widen_float16, "kernels compute in float32; the types of the outputs are known now"),
     Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
+    Step("branches", inline_branches, "conditions on shapes are constants now; layouts should see one graph"),
     Step("identities", remove_identities, "no-ops would hide patterns"),
     Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
     Step("layout", unify_layout, "after everything that knows the source's layout, before everything that needs NHWC"),
@@ -86,15 +88,15 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
     context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
-    last = _last_graph(module)
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
     for step in PIPELINE:
         if step.optional and not settings.fusion:
             continue
         progress(step.name)
+        last = _last_graph(module)
         step.run(module, context)
-        if last is not None:
+        if module.outputs is not None and last in module.graphs and last is not None:
             module.outputs = list(last.outputs)
         make_names_unique(module)
         checked |= step.run is infer_shapes
