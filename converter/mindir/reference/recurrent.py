@@ -167,7 +167,7 @@ def _sequence(
         for slot, given in enumerate((_f64(h0), c0)):
             if given is not None:
                 start[slot] = given[:, d] if op.layout else given[d]
-        y, h, c = _run(getattr(cell, kind), x, *start, used, d == 1 or op.direction == "reverse")
+        y, h, c = _run(getattr(cell, kind), x, start[0], start[1], used, d == 1 or op.direction == "reverse")
         ys.append(y)
         hs.append(h)
         cs.append(c)

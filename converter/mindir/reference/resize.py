@@ -281,19 +281,19 @@ case(
 )
 for _method in (ResizeMethod.LINEAR, ResizeMethod.CUBIC):
     for _exclude in (False, True):
-        _op = _nd(_method, "half_pixel", antialias=True, exclude_outside=_exclude)
+        _general = _nd(_method, "half_pixel", antialias=True, exclude_outside=_exclude)
         case(
             f"antialias-{_method.name.lower()}-{_exclude}",
-            _op,
+            _general,
             [normal(1, 2, 12, 9), np.array([1, 1, 0.3, 0.7], np.float32)],
             (1,),
             1e-4,
         )
 for _text in ("not_larger", "not_smaller"):
-    _op = _nd(ResizeMethod.LINEAR, "half_pixel", keep_aspect_ratio_policy=_text, axes=(2, 3))
-    case(_text, _op, [normal(1, 2, 4, 6), np.array([7, 8])], (1,))
-_op = _nd(ResizeMethod.LINEAR, "tf_crop_and_resize", axes=(2, 3), extrapolation_value=10.0)
-case("crop", _op, [normal(1, 1, 6, 5), np.array([3, 4]), np.array([0.4, 0.6, 0.6, 1.3], np.float32)], (1, 2), 1e-4)
+    _general = _nd(ResizeMethod.LINEAR, "half_pixel", keep_aspect_ratio_policy=_text, axes=(2, 3))
+    case(_text, _general, [normal(1, 2, 4, 6), np.array([7, 8])], (1,))
+_general = _nd(ResizeMethod.LINEAR, "tf_crop_and_resize", axes=(2, 3), extrapolation_value=10.0)
+case("crop", _general, [normal(1, 1, 6, 5), np.array([3, 4]), np.array([0.4, 0.6, 0.6, 1.3], np.float32)], (1, 2), 1e-4)
 for _method in (ResizeMethod.LINEAR, ResizeMethod.NEAREST):
     _boxes = np.array([[0.1, 0.2, 0.8, 0.9], [0.9, 0.85, 0.2, 0.1], [-0.3, 0, 1.2, 1]], np.float32)
     _op2 = ops.CropAndResize(method=_method, extrapolation_value=-2.0)
