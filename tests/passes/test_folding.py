@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, constant
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
@@ -16,7 +17,6 @@ from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remo
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.folding import SIZE_LIMIT, fold_constants
 from mslite.converter.passes.inference import infer_shapes
-
 from tests.passes.builder import Builder, assert_close, integers, numbers, operators, run
 
 N = SYMBOL_LIMIT - 3
