@@ -78,7 +78,7 @@ def cut(call: Call) -> Value:
         limit = 2**31 - 1
         begin = call.ints([max(-limit, min(value, limit)) for value in starts])
         end = call.ints([max(-limit, min(value, limit)) for value in ends])
-        chosen = call.ints(axes if axes is not None else range(len(starts)))  # type: ignore[arg-type]
+        chosen = call.ints(axes if axes is not None else range(len(starts)))
         return call.emit(ops.StridedSlice(), x, begin, end, chosen, call.ints((1,) * len(starts)))
     begin, end = (as_type(call, call.input(index), DataType.INT32) for index in (1, 2))
     axes_value, steps = call.optional(3), call.optional(4)

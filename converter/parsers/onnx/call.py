@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import NodeProto
 
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Array, Shape, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 
-from .tensors import TensorError
+from .attributes import Attributes, Blocked
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
@@ -22,35 +22,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
-
-    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.attribute = attribute
-
-
-class Call:
+class Call(Attributes):
     """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
 
     def __init__(self, importer: GraphImporter, node: NodeProto, name: str, version: int) -> None:
+        super().__init__(node, importer.model.reader)
         self.importer = importer
         self.node = node
         self.name = name
         self.version = version
         """The version of the node's operator set that the model asks for."""
-        self._attributes = {attribute.name: attribute for attribute in node.attribute}
-        self._read: set[str] = set()
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
-
-    # ---- problems ----
-
-    def block(self, reason: str, remedy: str, attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
-        return Blocked(reason, remedy, attribute)
 
     def blocker(self, blocked: Blocked) -> Blocker:
         return Blocker(self.name, self.operator, blocked.reason, blocked.remedy, blocked.attribute)
@@ -59,72 +42,6 @@ class Call:
     def operator(self) -> str:
         domain = self.node.domain
         return f"{domain}.{self.node.op_type}" if domain not in ("", "ai.onnx") else self.node.op_type
-
-    def unread_attributes(self) -> list[str]:
-        """Attributes of the node that no one asked for. Dropping one silently would change the result."""
-        return sorted(set(self._attributes) - self._read)
-
-    # ---- attributes ----
-
-    def _attribute(self, name: str, kind: int, kind_name: str) -> AttributeProto | None:
-        self._read.add(name)
-        attribute = self._attributes.get(name)
-        if attribute is None:
-            return None
-        if attribute.ref_attr_name:
-            raise self.block("refers to a function's parameter outside of a function", "Export the model again", name)
-        if attribute.type != kind:
-            raise self.block(f"is not {kind_name}", "The model breaks the ONNX standard; export it again", name)
-        return attribute
-
-    def has_attribute(self, name: str) -> bool:
-        return name in self._attributes
-
-    def ignore(self, *names: str) -> None:
-        """Declares attributes that mean nothing for inference."""
-        self._read.update(names)
-
-    def integer(self, name: str, default: int = 0) -> int:
-        attribute = self._attribute(name, AttributeProto.INT, "an integer")
-        return default if attribute is None else int(attribute.i)
-
-    def boolean(self, name: str, default: bool = False) -> bool:
-        return bool(self.integer(name, int(default)))
-
-    def real(self, name: str, default: float = 0.0) -> float:
-        attribute = self._attribute(name, AttributeProto.FLOAT, "a float")
-        return default if attribute is None else float(attribute.f)
-
-    def text(self, name: str, default: str = "") -> str:
-        attribute = self._attribute(name, AttributeProto.STRING, "a string")
-        return default if attribute is None else attribute.s.decode("utf-8", "replace")
-
-    def integers(self, name: str) -> tuple[int, ...] | None:
-        attribute = self._attribute(name, AttributeProto.INTS, "a list of integers")
-        return None if attribute is None else tuple(attribute.ints)
-
-    def reals(self, name: str) -> tuple[float, ...] | None:
-        attribute = self._attribute(name, AttributeProto.FLOATS, "a list of floats")
-        return None if attribute is None else tuple(attribute.floats)
-
-    def texts(self, name: str) -> tuple[str, ...] | None:
-        attribute = self._attribute(name, AttributeProto.STRINGS, "a list of strings")
-        return None if attribute is None else tuple(text.decode("utf-8", "replace") for text in attribute.strings)
-
-    def tensor(self, name: str) -> Array | None:
-        attribute = self._attribute(name, AttributeProto.TENSOR, "a tensor")
-        if attribute is None:
-            return None
-        try:
-            return self.importer.model.reader.read(attribute.t)
-        except TensorError as error:
-            raise self.block(str(error), "Export the model again", name) from None
-
-    def graph(self, name: str) -> GraphProto:
-        attribute = self._attribute(name, AttributeProto.GRAPH, "a graph")
-        if attribute is None:
-            raise self.block("is missing", "The model breaks the ONNX standard; export it again", name)
-        return attribute.g
 
     # ---- inputs ----
 
@@ -235,11 +152,11 @@ class Call:
 
     # ---- emitting ----
 
-    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = None) -> Value:
+    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
         """A constant; equal small constants of a graph are one value."""
         return self.importer.constant(np.asarray(data, dtype), self.name)
 
-    def ints(self, data: Sequence[int] | int) -> Value:
+    def ints(self, data: npt.ArrayLike) -> Value:
         """An int32 constant: axes, shapes, permutations."""
         return self.const(data, np.int32)
 
@@ -256,11 +173,3 @@ class Call:
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
         """Adds a node with several outputs."""
         return self.importer.emit(op, inputs, outputs, self)
-
-    def choice(self, name: str, value: str, table: dict[str, Any]) -> Any:
-        """Looks a string attribute up; blocks with the list of what is possible."""
-        if value not in table:
-            raise self.block(
-                f"'{value}' is not supported", f"Use one of {', '.join(sorted(table))} when exporting", name
-            )
-        return table[value]

@@ -82,8 +82,8 @@ def _product(call: Call, a: Term, b: Term, keep: set[str], sizes: dict[str, int]
     contracted = "".join(label for label in shared if label not in keep)
     if not contracted or any(sizes.get(label) == 1 and label.isdigit() for label in contracted):
         order = a.labels + "".join(label for label in b.labels if label not in a.labels)
-        left, right = _arrange(call, a, order), _arrange(call, b, order)
-        joined = Term(call.emit(MulFusion(), left.value, right.value), order)
+        factors = (_arrange(call, term, order).value for term in (a, b))
+        joined = Term(call.emit(MulFusion(), *factors), order)
         return _reduce(call, joined, set(order) - keep)
     batch = "".join(label for label in shared if label in keep)
     rows = "".join(label for label in a.labels if label not in b.labels)
@@ -136,7 +136,8 @@ def einsum(call: Call) -> Value:
     texts = left.split(",")
     if len(texts) != len(values):
         raise call.block(f"'{equation}' has {len(texts)} terms for {len(values)} inputs", "Export again", "equation")
-    terms, sizes = [], {}
+    terms: list[Term] = []
+    sizes: dict[str, int] = {}
     for text, value in zip(texts, values, strict=True):
         labels = _labels(call, text, call.rank(value))
         if len(set(labels)) != len(labels):

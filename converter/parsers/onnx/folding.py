@@ -183,7 +183,7 @@ def _part_of_shape(
     if node.op_type != "Gather" or len(node.input) != 2 or node.input[0] not in partial or node.input[1] not in known:
         return None
     dims, indices = partial[node.input[0]], known[node.input[1]]
-    if indices.dtype.kind != "i" or any(not -len(dims) <= index < len(dims) for index in indices.reshape(-1)):
+    if indices.dtype.kind != "i" or any(not -len(dims) <= int(index) < len(dims) for index in indices.reshape(-1)):
         return None
     chosen = [dims[int(index)] for index in indices.reshape(-1)]
     if None in chosen:

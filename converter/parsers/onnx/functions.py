@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import onnx
 import onnx.inliner
-from google.protobuf.message import DecodeError, EncodeError
+from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TypeProto
-from onnx.defs import OpSchema
 
 from .protos import all_nodes
 from .registry import KNOWN_OPSET, find_converter
@@ -64,20 +64,20 @@ def _key(node: NodeProto) -> str:
     return f"{node.domain}.{node.op_type}.{node.name}.{list(node.output)}"
 
 
-def _definition(node: NodeProto, opsets: Mapping[str, int]) -> OpSchema | None:
+def _definition(node: NodeProto, opsets: Mapping[str, int]) -> Any | None:
     domain = "" if node.domain == "ai.onnx" else node.domain
     version = opsets.get(domain, 1)
     if find_converter(domain, node.op_type, version) is not None:
         return None
     try:
-        schema = onnx.defs.get_schema(node.op_type, version, domain)
+        schema: Any = onnx.defs.get_schema(node.op_type, version, domain)
     except onnx.defs.SchemaError:
         return None
     defined = schema.has_function or schema.has_context_dependent_function
     return schema if defined and schema.since_version <= KNOWN_OPSET else None
 
 
-def _fill_defaults(node: NodeProto, schema: OpSchema) -> None:
+def _fill_defaults(node: NodeProto, schema: Any) -> None:
     """Writes default attributes out: a definition refers to them and the inliner leaves absent ones empty."""
     present = {attribute.name for attribute in node.attribute}
     for name, attribute in schema.attributes.items():
@@ -86,7 +86,7 @@ def _fill_defaults(node: NodeProto, schema: OpSchema) -> None:
 
 
 def _instantiate(
-    model: ModelProto, node: NodeProto, schema: OpSchema, types: Mapping[str, TypeProto], opsets: Mapping[str, int]
+    model: ModelProto, node: NodeProto, schema: Any, types: Mapping[str, TypeProto], opsets: Mapping[str, int]
 ) -> bool:
     """Adds the definition that depends on this node's attributes and types as a function, and calls it."""
     kinds = [types.get(name, TypeProto()).SerializeToString() if name else b"" for name in node.input]

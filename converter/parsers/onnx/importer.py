@@ -15,19 +15,17 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.unary import Cast
 
-from .call import Blocked, Call
+from .attributes import Blocked
+from .call import Call
+from .graph_inputs import PartialShape, input_type, known_type
 from .model import DOMAINS, graph_error
 from .names import Session
 from .order import ordered, used_names
 from .registry import KNOWN_OPSET, find_converter
-from .tensors import MAX_DIMENSION, TensorError, UnsupportedTensor, data_type
+from .tensors import TensorError, UnsupportedTensor
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
-
-_MAX_RANK = 8
-
-PartialShape = tuple[int | None, ...] | None
 
 
 class GraphImporter:
@@ -93,7 +91,7 @@ class GraphImporter:
             raise graph_error(self.model.name, f"the graph input '{name}' is there twice or has no name")
         if kind.WhichOneof("value") is None:
             kind = self.model.types.get(name, kind)
-        dtype, dims = self._input_type(name, kind)
+        dtype, dims = input_type(name, kind, self.model.name, self.outer is not None, self._block)
         shape = None
         if dims is not None:
             # A body may be called with other sizes each time: its names are its own.
@@ -104,38 +102,6 @@ class GraphImporter:
         value = self._values[name] = Value(name, dtype, shape)
         self._bound.add(id(value))
         return value
-
-    def _input_type(self, name: str, kind: TypeProto) -> tuple[DataType, list[int | str] | None]:
-        which = kind.WhichOneof("value")
-        if which is None and self.outer is not None:
-            return DataType.UNKNOWN, None  # a body's input may leave its type to the caller
-        if which != "tensor_type":
-            label = (which or "nothing").replace("_type", "").replace("_", " ")
-            remedy = "Only dense tensors are supported; export the model without sequences, maps and optionals"
-            self._block(name, f"the type of this graph input is '{label}'", remedy)
-            return DataType.UNKNOWN, None
-        dtype = DataType.UNKNOWN
-        try:
-            dtype = data_type(kind.tensor_type.elem_type)
-        except TensorError as error:
-            self._block(name, f"of this graph input the {error}", "Export the model with another type")
-        if dtype is DataType.STRING:
-            self._block(name, "this graph input holds strings", "Move text processing out of the model")
-        if not kind.tensor_type.HasField("shape"):
-            return dtype, None
-        dims: list[int | str] = []
-        for dim in kind.tensor_type.shape.dim:
-            if not dim.HasField("dim_value"):
-                dims.append(dim.dim_param)
-            elif 0 <= dim.dim_value <= MAX_DIMENSION:
-                dims.append(dim.dim_value)
-            elif dim.dim_value == -1:
-                dims.append("")  # what some exporters write for an unknown size
-            else:
-                raise graph_error(self.model.name, f"'{name}' has the impossible dimension {dim.dim_value}")
-        if len(dims) > _MAX_RANK:
-            raise graph_error(self.model.name, f"'{name}' has {len(dims)} dimensions; {_MAX_RANK} are supported")
-        return dtype, dims
 
     def _output(self, name: str) -> Value:
         value = self.lookup(name)
@@ -200,7 +166,7 @@ class GraphImporter:
             if value.producer is not None:
                 value.name = name
         if name in self.model.types and id(value) not in self._known:
-            self._known[id(value)] = _known_type(self.model.types[name])
+            self._known[id(value)] = known_type(self.model.types[name])
 
     # ---- values ----
 
@@ -265,7 +231,7 @@ class GraphImporter:
     def known_type(self, name: str) -> tuple[DataType, PartialShape]:
         """What type inference found for a name."""
         kind = self.model.types.get(name)
-        return (DataType.UNKNOWN, None) if kind is None else _known_type(kind)
+        return (DataType.UNKNOWN, None) if kind is None else known_type(kind)
 
     def known_shape(self, name: str) -> tuple[int, ...] | None:
         """The shape that type inference found for a name, when it is whole."""
@@ -293,15 +259,3 @@ class GraphImporter:
         if call is not None:
             call.emitted.add(id(node))
         return values
-
-
-def _known_type(kind: TypeProto) -> tuple[DataType, PartialShape]:
-    if kind.WhichOneof("value") != "tensor_type":
-        return DataType.UNKNOWN, None
-    try:
-        dtype = data_type(kind.tensor_type.elem_type)
-    except TensorError:
-        dtype = DataType.UNKNOWN
-    if not kind.tensor_type.HasField("shape"):
-        return dtype, None
-    return dtype, tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim)

@@ -21,7 +21,7 @@ def matmul(call: Call) -> Value:
 def _scaled(call: Call, value: Value, factor: float) -> Value:
     """A small constant is scaled now, anything else when running."""
     if value.data is not None and value.data.dtype.kind == "f" and value.data.size <= 65536:
-        return call.const((value.data * value.data.dtype.type(factor)).astype(value.data.dtype))
+        return call.const(np.multiply(value.data, factor, dtype=value.data.dtype))
     return call.emit(MulFusion(), value, call.like(factor, value))
 
 

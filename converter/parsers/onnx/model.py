@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode

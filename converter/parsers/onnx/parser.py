@@ -23,6 +23,7 @@ from . import (  # noqa: F401  (each registers its converters)
     indexing,
     matmul,
     normalization,
+    optional,
     pooling,
     quantization,
     rearrange,

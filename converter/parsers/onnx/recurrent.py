@@ -66,10 +66,10 @@ def _common(call: Call) -> dict[str, Any]:
     }
 
 
-def _operands(call: Call, names: dict[int, str]) -> tuple[list[Value], dict[str, bool]]:
+def _operands(call: Call, names: dict[int, str]) -> tuple[list[Value], dict[str, Any]]:
     """x, W, R and the optional inputs that are there, with the `has_...` attributes."""
     values = [call.input(0), call.input(1), call.input(2)]
-    present = {}
+    present: dict[str, Any] = {}
     for index, name in names.items():
         value = call.optional(index)
         present[name] = value is not None

@@ -6,7 +6,7 @@ import contextlib
 
 import onnx
 import onnx.shape_inference
-from google.protobuf.message import DecodeError, EncodeError
+from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TypeProto
 
 from .protos import sub_graphs

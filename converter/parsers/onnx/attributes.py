@@ -1,0 +1,106 @@
+"""The attributes of a source node, read with type checks; what nobody reads is noticed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnx import AttributeProto, GraphProto, NodeProto
+
+from mslite.converter.mindir.graph import Array
+
+from .tensors import TensorError, TensorReader
+
+
+class Blocked(Exception):
+    """Raised by a converter for a node that it cannot express."""
+
+    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+        self.attribute = attribute
+
+
+class Attributes:
+    """Base of `Call`: every reader names the attribute and what it is when the node leaves it out."""
+
+    def __init__(self, node: NodeProto, reader: TensorReader) -> None:
+        self._attributes = {attribute.name: attribute for attribute in node.attribute}
+        self._reader = reader
+        self._read: set[str] = set()
+
+    def block(self, reason: str, remedy: str, attribute: str = "") -> Blocked:
+        """What a converter raises: `raise call.block(...)`."""
+        return Blocked(reason, remedy, attribute)
+
+    def unread_attributes(self) -> list[str]:
+        """Attributes of the node that no one asked for. Dropping one silently would change the result."""
+        return sorted(set(self._attributes) - self._read)
+
+    def _attribute(self, name: str, kind: int, kind_name: str) -> AttributeProto | None:
+        self._read.add(name)
+        attribute: AttributeProto | None = self._attributes.get(name)
+        if attribute is None:
+            return None
+        if attribute.ref_attr_name:
+            raise self.block("refers to a function's parameter outside of a function", "Export the model again", name)
+        if attribute.type != kind:
+            raise self.block(f"is not {kind_name}", "The model breaks the ONNX standard; export it again", name)
+        return attribute
+
+    def has_attribute(self, name: str) -> bool:
+        return name in self._attributes
+
+    def ignore(self, *names: str) -> None:
+        """Declares attributes that mean nothing for inference."""
+        self._read.update(names)
+
+    def integer(self, name: str, default: int = 0) -> int:
+        attribute = self._attribute(name, AttributeProto.INT, "an integer")
+        return default if attribute is None else int(attribute.i)
+
+    def boolean(self, name: str, default: bool = False) -> bool:
+        return bool(self.integer(name, int(default)))
+
+    def real(self, name: str, default: float = 0.0) -> float:
+        attribute = self._attribute(name, AttributeProto.FLOAT, "a float")
+        return default if attribute is None else float(attribute.f)
+
+    def text(self, name: str, default: str = "") -> str:
+        attribute = self._attribute(name, AttributeProto.STRING, "a string")
+        return default if attribute is None else attribute.s.decode("utf-8", "replace")
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        attribute = self._attribute(name, AttributeProto.INTS, "a list of integers")
+        return None if attribute is None else tuple(attribute.ints)
+
+    def reals(self, name: str) -> tuple[float, ...] | None:
+        attribute = self._attribute(name, AttributeProto.FLOATS, "a list of floats")
+        return None if attribute is None else tuple(attribute.floats)
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        attribute = self._attribute(name, AttributeProto.STRINGS, "a list of strings")
+        return None if attribute is None else tuple(text.decode("utf-8", "replace") for text in attribute.strings)
+
+    def tensor(self, name: str) -> Array | None:
+        attribute = self._attribute(name, AttributeProto.TENSOR, "a tensor")
+        if attribute is None:
+            return None
+        try:
+            return self._reader.read(attribute.t)
+        except TensorError as error:
+            raise self.block(str(error), "Export the model again", name) from None
+
+    def graph(self, name: str) -> GraphProto:
+        attribute = self._attribute(name, AttributeProto.GRAPH, "a graph")
+        if attribute is None:
+            raise self.block("is missing", "The model breaks the ONNX standard; export it again", name)
+        return attribute.g
+
+    def choice(self, name: str, value: str, table: dict[str, Any]) -> Any:
+        """Looks a string attribute up; blocks with the list of what is possible."""
+        if value not in table:
+            raise self.block(
+                f"'{value}' is not supported", f"Use one of {', '.join(sorted(table))} when exporting", name
+            )
+        return table[value]

@@ -1,0 +1,71 @@
+"""The declared types of graph inputs, and what type inference knows of other values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnx import TypeProto
+
+from mslite.converter.mindir.ops.enums import DataType
+
+from .model import graph_error
+from .tensors import MAX_DIMENSION, TensorError, data_type
+
+_MAX_RANK = 8
+
+Block = Callable[[str, str, str], None]
+"""Called with a name, a reason and a remedy."""
+
+PartialShape = tuple[int | None, ...] | None
+
+
+def input_type(
+    name: str, kind: TypeProto, model_name: str, inner: bool, block: Block
+) -> tuple[DataType, list[int | str] | None]:
+    """Type and dimensions (sizes or names, None without a rank) of a graph input; `inner`: of a sub-graph.
+
+    `block` hears what cannot be converted. Raises ConversionError for impossible dimensions.
+    """
+    which = kind.WhichOneof("value")
+    if which is None and inner:
+        return DataType.UNKNOWN, None  # a body's input may leave its type to the caller
+    if which != "tensor_type":
+        label = (which or "nothing").replace("_type", "").replace("_", " ")
+        remedy = "Only dense tensors are supported; export the model without sequences, maps and optionals"
+        block(name, f"the type of this graph input is '{label}'", remedy)
+        return DataType.UNKNOWN, None
+    dtype = DataType.UNKNOWN
+    try:
+        dtype = data_type(kind.tensor_type.elem_type)
+    except TensorError as error:
+        block(name, f"of this graph input the {error}", "Export the model with another type")
+    if dtype is DataType.STRING:
+        block(name, "this graph input holds strings", "Move text processing out of the model")
+    if not kind.tensor_type.HasField("shape"):
+        return dtype, None
+    dims: list[int | str] = []
+    for dim in kind.tensor_type.shape.dim:
+        if not dim.HasField("dim_value"):
+            dims.append(dim.dim_param)
+        elif 0 <= dim.dim_value <= MAX_DIMENSION:
+            dims.append(dim.dim_value)
+        elif dim.dim_value == -1:
+            dims.append("")  # what some exporters write for an unknown size
+        else:
+            raise graph_error(model_name, f"'{name}' has the impossible dimension {dim.dim_value}")
+    if len(dims) > _MAX_RANK:
+        raise graph_error(model_name, f"'{name}' has {len(dims)} dimensions; {_MAX_RANK} are supported")
+    return dtype, dims
+
+
+def known_type(kind: TypeProto) -> tuple[DataType, PartialShape]:
+    """Type and shape of an inferred type."""
+    if kind.WhichOneof("value") != "tensor_type":
+        return DataType.UNKNOWN, None
+    try:
+        dtype = data_type(kind.tensor_type.elem_type)
+    except TensorError:
+        dtype = DataType.UNKNOWN
+    if not kind.tensor_type.HasField("shape"):
+        return dtype, None
+    return dtype, tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim)

@@ -1,0 +1,21 @@
+"""Optionals, where they are plain tensors after all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+
+from .call import Call
+from .registry import onnx_operator
+
+
+@onnx_operator("OptionalHasElement")
+def optional_has_element(call: Call) -> Value:
+    """From version 18 on the input may be a tensor, which is there, or be left out."""
+    return call.const(np.array(call.has_input(0)))
+
+
+@onnx_operator("OptionalGetElement")
+def optional_get_element(call: Call) -> Value:
+    return call.input(0)
