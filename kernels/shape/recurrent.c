@@ -10,6 +10,20 @@ static void state_shape(const mslite_recurrent_plan *plan, int64_t size, mslite_
   state->dims[2] = size;
 }
 
+/* Whether the sizes of a weight tensor are all there to be read. */
+static bool is_told(const mslite_tensor *weight) { return weight->rank >= 0 && mslite_element_count(weight) >= 0; }
+
+/* Weights that are computed when running: only the ranks can be told. */
+static mslite_status untold(mslite_shape_context *context, bool joined, mslite_tensor *const *outputs,
+                            int32_t output_count) {
+  for (int32_t i = 0; i < output_count; ++i) {
+    outputs[i]->type = MSLITE_FLOAT32;
+    outputs[i]->rank = i == 0 && !joined ? 4 : i < 3 ? 3 : 1;
+    for (int32_t d = 0; d < outputs[i]->rank; ++d) outputs[i]->dims[d] = mslite_new_symbol(context);
+  }
+  return MSLITE_OK;
+}
+
 static mslite_status recurrent(mslite_shape_context *context, int32_t op, const void *params,
                                const mslite_tensor *const *inputs, int32_t input_count, mslite_tensor *const *outputs,
                                int32_t output_count) {
@@ -22,6 +36,10 @@ static mslite_status recurrent(mslite_shape_context *context, int32_t op, const 
   const mslite_tensor *known[MSLITE_MAX_OPERANDS];
   if (input_count > MSLITE_MAX_OPERANDS) return MSLITE_ERROR_SHAPE;
   for (int32_t i = 0; i < input_count; ++i) known[i] = i == 0 ? &x : inputs[i];
+  const bool flat = op == MSLITE_OP_LSTM && input_count == 4;
+  if (input_count > 2 && (flat ? !is_told(inputs[3]) : !is_told(inputs[1]) || !is_told(inputs[2]))) {
+    return untold(context, flat, outputs, output_count);
+  }
   const char *why = mslite_plan_recurrent(op, params, known, input_count, &plan);
   if (why != NULL) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%s", why);
   for (int32_t i = 0; i < output_count; ++i) {
