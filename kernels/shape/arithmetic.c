@@ -85,7 +85,7 @@ static mslite_status infer(mslite_shape_context *context, int32_t op, const msli
     int64_t x = 0, y = 0;
     mslite_known_value(a, count_a == 1 ? 0 : i, &x);
     mslite_known_value(b, count_b == 1 ? 0 : i, &y);
-    outputs[0]->known[i] = evaluate(context, op, x, y);
+    outputs[0]->known[i] = mslite_known_or_new(context, outputs[0]->type, evaluate(context, op, x, y));
   }
   return MSLITE_OK;
 }

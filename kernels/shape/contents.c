@@ -39,6 +39,15 @@ bool mslite_begin_known(mslite_tensor *output) {
   return true;
 }
 
+int64_t mslite_known_or_new(mslite_shape_context *context, int32_t type, int64_t value) {
+  const int32_t bits = mslite_type_size(type) * 8;
+  if (bits >= 64 || mslite_is_symbol(value)) return value;
+  const bool is_unsigned = type == MSLITE_UINT8 || type == MSLITE_BOOL;
+  const int64_t low = is_unsigned ? 0 : -((int64_t)1 << (bits - 1));
+  const int64_t high = ((int64_t)1 << (is_unsigned ? bits : bits - 1)) - 1;
+  return value < low || value > high ? mslite_new_symbol(context) : value;
+}
+
 mslite_status mslite_shape_from_contents(mslite_shape_context *context, const mslite_tensor *sizes,
                                          mslite_tensor *output) {
   output->rank = -1;

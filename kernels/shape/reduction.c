@@ -27,7 +27,7 @@ static void reduce_known(mslite_shape_context *context, int32_t mode, const msli
     else
       return;
   }
-  if (mslite_begin_known(output)) output->known[0] = result;
+  if (mslite_begin_known(output)) output->known[0] = mslite_known_or_new(context, output->type, result);
 }
 
 /* The shape after `axes` (all when there is no such input) are reduced. `to_end`: also every axis after the first. */

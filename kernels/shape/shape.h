@@ -41,6 +41,9 @@ int64_t mslite_known_total(const mslite_tensor *tensor);
  * integer or bool type; the caller then fills known[0 .. known_count). False: nothing can be known. */
 bool mslite_begin_known(mslite_tensor *output);
 
+/* `value`, or a new symbol where an element of `type` cannot hold it (and the kernel's result would wrap). */
+int64_t mslite_known_or_new(mslite_shape_context *context, int32_t type, int64_t value);
+
 /* `output` gets the dimensions that the small integer tensor `sizes` holds; unknown entries are new symbols. */
 mslite_status mslite_shape_from_contents(mslite_shape_context *context, const mslite_tensor *sizes,
                                          mslite_tensor *output);

@@ -30,9 +30,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_cast) {
     int64_t value = 0;
     mslite_known_value(x, i, &value);
     if (outputs[0]->type == MSLITE_BOOL) value = mslite_is_symbol(value) ? mslite_new_symbol(context) : value != 0;
-    outputs[0]->known[i] = value;
+    outputs[0]->known[i] = mslite_known_or_new(context, outputs[0]->type, value);
   }
-  /* Narrow types may wrap; sizes that large are not worth following. */
-  if (mslite_type_size(outputs[0]->type) < 4 && outputs[0]->type != MSLITE_BOOL) outputs[0]->known_count = -1;
   return MSLITE_OK;
 }

@@ -164,7 +164,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const char *x = run->inputs[0];
   char *y = run->outputs[0];
   if (numbers->from == numbers->to) {
-    if (x != y) memcpy(y + begin * numbers->size_to, x + begin * numbers->size_from, (size_t)((end - begin) * numbers->size_to));
+    const size_t bytes = (size_t)((end - begin) * numbers->size_to);
+    if (x != y) memcpy(y + begin * numbers->size_to, x + begin * numbers->size_from, bytes);
     return;
   }
   for (int64_t i = begin; i < end; i += CHUNK) {
