@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import mslite
 import numpy as np
 import numpy.typing as npt
+
+import mslite
 from mslite.converter.convert import convert
 from mslite.converter.options import Options
 

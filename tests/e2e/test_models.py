@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import mslite
 import pytest
 
+import mslite
 from tests.e2e.models import MODELS, Entry, convert_model, differences, float_models, run_case
 
 ENTRIES = float_models()

@@ -21,7 +21,10 @@ def integers(*items: int) -> Array:
 def numbers(*shape: int, seed: int = 0) -> npt.NDArray[np.float32]:
     """Reproducible float32 numbers, none of them near 0."""
     draw = np.random.default_rng([seed, *shape])
-    return (draw.uniform(0.25, 1.5, shape) * draw.choice([-1.0, 1.0], shape)).astype(np.float32)
+    result: npt.NDArray[np.float32] = (draw.uniform(0.25, 1.5, shape) * draw.choice([-1.0, 1.0], shape)).astype(
+        np.float32
+    )
+    return result
 
 
 class Builder:
@@ -81,4 +84,4 @@ def assert_close(got: Sequence[Array], want: Sequence[Array], tolerance: float =
     for mine, theirs in zip(got, want, strict=True):
         assert mine.shape == theirs.shape
         scale = max(float(np.abs(theirs).max(initial=0)), 1e-3)
-        np.testing.assert_allclose(mine, theirs, rtol=0, atol=tolerance * scale)
+        np.testing.assert_allclose(mine.astype(np.float64), theirs.astype(np.float64), rtol=0, atol=tolerance * scale)

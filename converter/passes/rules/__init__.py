@@ -9,6 +9,7 @@ from mslite.converter.passes.rules import (
     cast,
     conv_bias,
     conv_pad,
+    conv_residual,
     conv_scale,
     flatten_matmul,
     layer_norm,
@@ -51,7 +52,9 @@ FOLDS: tuple[Rule, ...] = (
 """Constants that go into weights and biases."""
 
 EPILOGUES: tuple[Rule, ...] = (
+    conv_residual.RULE,
     activation_fusion.CONVOLUTION,
+    activation_fusion.CONVOLUTION_ADD,
     activation_fusion.MATMUL,
     activation_fusion.SCALE,
     activation_fusion.ADD,

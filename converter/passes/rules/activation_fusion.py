@@ -28,6 +28,7 @@ def _rule(name: str, operators: str) -> Rule:
 
 
 CONVOLUTION = _rule("ConvActivationFusion", "Conv2DFusion Conv2dTransposeFusion")
+CONVOLUTION_ADD = _rule("ConvAddActivationFusion", "Conv2DAddFusion")
 MATMUL = _rule("MatMulActivationFusion", "MatMulFusion FullConnection")
 ADD = _rule("AddActivationFusion", "AddFusion SubFusion")
 MULTIPLY = _rule("MulActivationFusion", "MulFusion DivFusion")
