@@ -176,11 +176,12 @@ _convolution_case("cropped", (1, 9, 9, 4), 6, (3, 3), pads=(-1, 2, -2, 1))
 for _label, _image, _out, _kernel, _tolerance in (
     ("1x1", (1, 6, 7, 20), 18, 1, 1e-5),
     ("3x3", (2, 9, 9, 16), 16, 3, 4e-5),
+    ("3x3-small-image", (1, 7, 7, 64), 50, 3, 4e-5),
 ):
     case(
         f"residual-{_label}",
         ops.Conv2DAddFusion(pad_list=(_kernel // 2,) * 4, activation_type=ActivationType.RELU),
-        [normal(*_image), normal(_out, _kernel, _kernel, _image[3]), normal(_out), normal(*_image[:3], _out)],
+        [normal(*_image), normal(_out, _kernel, _kernel, _image[3]) / 9, normal(_out), normal(*_image[:3], _out)],
         (1, 2),
         _tolerance,
     )
