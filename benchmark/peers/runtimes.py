@@ -59,6 +59,12 @@ class Mslite(Runtime):
     def run(self) -> list[npt.NDArray[Any]]:
         return [output.get_data_to_numpy() for output in self.model.predict(self.inputs)]
 
+    @classmethod
+    def version(cls) -> str:
+        import mslite
+
+        return str(mslite.__version__)
+
 
 class OnnxRuntime(Runtime):
     package = "onnxruntime"

@@ -16,11 +16,15 @@ add_custom_command(
   COMMENT "Generating from the operator declarations")
 add_custom_target(mslite_generate DEPENDS ${MSLITE_GENERATED_FILES} ${MSLITE_GENERATED}/schema/ops_generated.h)
 
-file(GLOB MSLITE_KERNEL_LISTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*/*.inc)
-add_custom_command(
-  OUTPUT ${MSLITE_GENERATED}/operators.md
-  COMMAND ${Python3_EXECUTABLE} -S -m converter.mindir.generator.documentation ${MSLITE_GENERATED}/operators.md
-  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-  DEPENDS ${MSLITE_DECLARATIONS} ${MSLITE_KERNEL_LISTS}
-  COMMENT "Writing the operator reference")
-add_custom_target(mslite_operator_reference ALL DEPENDS ${MSLITE_GENERATED}/operators.md)
+# docs/operators.md is made where the Python side is built, and not committed.
+if(MSLITE_PYTHON)
+  set(MSLITE_OPERATOR_REFERENCE ${PROJECT_SOURCE_DIR}/docs/operators.md)
+  file(GLOB MSLITE_KERNEL_LISTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*/*.inc)
+  add_custom_command(
+    OUTPUT ${MSLITE_OPERATOR_REFERENCE}
+    COMMAND ${Python3_EXECUTABLE} -S -m converter.mindir.generator.documentation ${MSLITE_OPERATOR_REFERENCE}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DEPENDS ${MSLITE_DECLARATIONS} ${MSLITE_KERNEL_LISTS}
+    COMMENT "Writing docs/operators.md")
+  add_custom_target(mslite_operator_reference ALL DEPENDS ${MSLITE_OPERATOR_REFERENCE})
+endif()
