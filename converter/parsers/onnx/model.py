@@ -14,6 +14,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 
 from .folding import fold_shapes
 from .functions import FunctionError, expand_functions
+from .protos import all_nodes
 from .tensors import MAX_DIMENSION, TensorReader
 from .types import infer_types
 
@@ -54,6 +55,7 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         proto, name, folder = _read_file(path), str(path), path.parent
     if not proto.HasField("graph"):
         raise graph_error(name, "this is not an ONNX model: it has no graph")
+    _check_texts(proto, name)
     opsets = _operator_sets(proto, name)
     skeleton, initializers = _skeleton(proto, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
@@ -93,6 +95,14 @@ def _read_file(path: Path) -> ModelProto:
     return proto
 
 
+def _check_texts(proto: ModelProto, name: str) -> None:
+    """Text that is not UTF-8 comes out of the protobuf library as bytes, or not at all."""
+    for node in all_nodes(proto.graph.node):
+        texts = [node.op_type, node.domain, node.name, *node.input, *node.output]
+        if not all(isinstance(text, str) for text in texts):
+            raise graph_error(name, f"a node has a name that is not UTF-8 ({node.op_type!r}); the file is damaged")
+
+
 def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
     opsets: dict[str, int] = {}
     for entry in proto.opset_import:
@@ -106,8 +116,10 @@ def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
         raise graph_error(
             name, f"the model uses operator set {version}; the installed onnx package knows {newest}. Update onnx"
         )
-    if version < 1:
-        raise graph_error(name, f"the model asks for operator set {version}, which does not exist")
+    for domain, asked in opsets.items():
+        if not 1 <= asked < 2**31:
+            where = f" of the domain '{domain}'" if domain else ""
+            raise graph_error(name, f"the model asks for operator set {asked}{where}, which does not exist")
     return opsets
 
 

@@ -46,12 +46,15 @@ def parse(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[i
 
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
     """
-    model = load(source, input_shapes)
-    session = Session(model)
+    name = source.graph.name or "model" if isinstance(source, ModelProto) else str(source)
     try:
+        model = load(source, input_shapes)
+        session = Session(model)
         GraphImporter(session, model.graph, "main_graph").run()
     except RecursionError:
-        raise graph_error(model.name, "sub-graphs are nested too deeply") from None
+        raise graph_error(name, "sub-graphs are nested too deeply") from None
+    except UnicodeDecodeError:
+        raise graph_error(name, "the file holds a name that is not UTF-8; it is damaged") from None
     if session.blockers:
         count = len(session.blockers)
         noun = "node stands" if count == 1 else "nodes stand"

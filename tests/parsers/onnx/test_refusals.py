@@ -41,6 +41,22 @@ def test_quantised_operators_are_named(name: str) -> None:
         parse(one(name, {"x": random(2, 2)}))
 
 
+def test_a_name_that_is_not_text(tmp_path: Path) -> None:
+    whole = one("Softplus", {"x": random(2)}).SerializeToString()
+    path = tmp_path / "model.onnx"
+    path.write_bytes(whole.replace(b"Softplus", b"Soft\xe3lus"))
+    with pytest.raises(ConversionError, match=r"UTF-8|damaged"):
+        parse(path)
+
+
+@pytest.mark.parametrize("version", [-1, 0, 1 << 40])
+def test_impossible_operator_sets(version: int) -> None:
+    model = one("Neg", {"x": random(2)})
+    model.opset_import.add(domain="some.domain", version=version)
+    with pytest.raises(ConversionError, match="does not exist"):
+        parse(model)
+
+
 @pytest.mark.parametrize("content", [b"", b"\x00", b"not a model", b"\xff" * 64, b"\x08\x07\x3a\xff\xff\xff\xff\x0f"])
 def test_damaged_files(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
