@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
@@ -80,6 +81,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{given['modelFile']}: there is not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")
         return ExitStatus.BAD_INPUT
+    except Exception as error:
+        if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
+            raise
+        kind = type(error).__name__
+        print(
+            f"{given['modelFile']}: the converter fails on this model ({kind}: {error}); please report it",
+            file=sys.stderr,
+        )
+        print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
+        return ExitStatus.NOT_CONVERTIBLE
     print(f"CONVERT RESULT SUCCESS:{status.value}")
     return status
 
