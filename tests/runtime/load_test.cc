@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <fstream>
 #include <random>
 
 #include "model_builder.h"
@@ -141,6 +143,43 @@ TEST(Load, WidensFloat16) {
   EXPECT_EQ(values[3], 5.9604644775390625e-8f);
   EXPECT_EQ(values[4], std::numeric_limits<float>::infinity());
   EXPECT_EQ(values[5], 0.0f);
+}
+
+// A constant in `small.msw` beside `small.ms`.
+TEST(Load, ReadsSideFiles) {
+  ModelBuilder model;
+  auto &builder = model.builder;
+  const uint32_t x = model.Value("x", {2, 3});
+  const uint32_t y = model.Value("y", {2, 3});
+  const auto add = [&](const char *name, int64_t offset, int64_t length) {
+    std::vector<flatbuffers::Offset<schema::ExternalData>> records = {
+        schema::CreateExternalData(builder, 0, builder.CreateString("small.msw"), offset, length)};
+    return model.Add(schema::CreateTensor(builder, 0, kFloat, builder.CreateVector(std::vector<int32_t>{3}),
+                                          schema::Format_NHWC, 0, 0, 0, 0, 0, builder.CreateString(name), false,
+                                          schema::WeightQuantCompressType_NONE, builder.CreateVector(records)));
+  };
+  const uint32_t w = add("w", 4096, 12);
+  model.Node("n", schema::CreateAddFusion(builder), {x, w}, {y});
+  model.Graph({x}, {y}, {0});
+  const std::string file = model.Finish({x}, {y});
+  ExpectRefused(file, "build from the file");
+
+  const std::string folder = ::testing::TempDir();
+  std::ofstream(folder + "small.ms", std::ios::binary) << file;
+  std::string side(4096 + 12, '\0');
+  const float values[] = {1.5f, -2.0f, 3.0f};
+  std::memcpy(side.data() + 4096, values, sizeof values);
+  std::ofstream(folder + "small.msw", std::ios::binary) << side;
+  std::shared_ptr<const Bytes> bytes;
+  std::shared_ptr<const Graph> graph;
+  ASSERT_TRUE(Bytes::Map(folder + "small.ms", &bytes).IsOk());
+  const Status status = Load(bytes, &graph);
+  ASSERT_TRUE(status.IsOk()) << status.ToString();
+  EXPECT_EQ(std::memcmp(graph->tensors[w].data, values, sizeof values), 0);
+
+  std::ofstream(folder + "small.msw", std::ios::binary) << side.substr(0, 4100);
+  const Status cut = Load(bytes, &graph);
+  EXPECT_NE(cut.GetErrDescription().find("outside of 'small.msw'"), std::string::npos) << cut.ToString();
 }
 
 // A weight-quantised constant of 4 bits per value, one record per channel of dimension 0.

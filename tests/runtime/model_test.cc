@@ -145,6 +145,19 @@ TEST_F(Small, PredictsAsynchronously) {
   EXPECT_EQ(Contents(first[0]), Wanted(x));
 }
 
+TEST(DynamicShapes, AreDecidedByTheInputs) {
+  const std::string file = SmallModel(-1, 300);
+  Model model;
+  ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk());
+  EXPECT_EQ(model.GetInputs()[0].Shape(), (std::vector<int64_t>{-1, 300}));
+  EXPECT_EQ(model.Predict(), kLiteInputTensorError);
+  const std::vector<float> x = Ramp(900);
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({3, 300}, x)}, &outputs).IsOk());
+  EXPECT_EQ(outputs[0].Shape(), (std::vector<int64_t>{3, 300}));
+  EXPECT_EQ(Contents(outputs[0]), Wanted(x));
+}
+
 TEST(ModelContext, IsChecked) {
   const std::string file = SmallModel();
   const auto build = [&](const std::shared_ptr<Context> &context) {
