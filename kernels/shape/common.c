@@ -74,7 +74,7 @@ int64_t mslite_size_add(mslite_shape_context *context, int64_t a, int64_t b) {
   if (a == 0) return b;
   if (b == 0) return a;
   if (mslite_is_symbol(a) || mslite_is_symbol(b)) return mslite_new_symbol(context);
-  return a + b;
+  return b > 0 && a > INT64_MAX - b ? mslite_new_symbol(context) : a + b;
 }
 
 int64_t mslite_size_multiply(mslite_shape_context *context, int64_t a, int64_t b) {

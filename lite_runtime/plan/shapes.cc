@@ -1,5 +1,6 @@
 #include "plan/shapes.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "model/names.h"
@@ -23,8 +24,22 @@ Outcome Fail(mslite_status status, const mslite_node &node, const std::string &r
   return {status, NodeText(node) + ": " + reason};
 }
 
+// Refuses what cannot exist in memory, so that every product of sizes that a rule or a kernel forms fits into 64 bits.
+Outcome CheckSize(const mslite_node &node, const mslite_tensor &tensor, const std::string &label) {
+  int64_t room = kMaximumTensorBytes / std::max(mslite_type_size(tensor.type), int32_t{1});
+  for (int32_t i = 0; i < tensor.rank; ++i) {
+    const int64_t dim = std::max(tensor.dims[i], int64_t{1});
+    if (dim > kMaximumDimension || dim > room) {
+      return Fail(MSLITE_ERROR_SHAPE, node,
+                  label + ", " + TensorText(tensor) + ", is larger than a tensor may be (2^31 - 1 per dimension, 1 TiB)");
+    }
+    room /= dim;
+  }
+  return {};
+}
+
 // A rule is trusted no further than the memory it was given.
-Outcome CheckOutput(const mslite_node &node, const mslite_tensor &output) {
+Outcome CheckOutput(const mslite_node &node, const mslite_tensor &output, const std::string &label) {
   if (output.rank < -1 || output.rank > MSLITE_MAX_RANK) {
     return Fail(MSLITE_ERROR_SHAPE, node, "an output would have rank " + std::to_string(output.rank));
   }
@@ -36,7 +51,7 @@ Outcome CheckOutput(const mslite_node &node, const mslite_tensor &output) {
   if (output.known_count < -1 || output.known_count > MSLITE_MAX_KNOWN) {
     return Fail(MSLITE_ERROR_SHAPE, node, "the shape rule knows too many values");
   }
-  return {};
+  return CheckSize(node, output, label);
 }
 
 }  // namespace
@@ -132,6 +147,9 @@ Outcome InferShapes(int32_t op, const void *params, const std::vector<const msli
   if (static_cast<int32_t>(outputs->size()) < LeastOutputs(op)) {
     return Fail(MSLITE_ERROR_SHAPE, node, "has at least " + std::to_string(LeastOutputs(op)) + " outputs");
   }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (Outcome outcome = CheckSize(node, *inputs[i], "input " + std::to_string(i)); !outcome.ok()) return outcome;
+  }
   std::vector<mslite_tensor *> targets;
   targets.reserve(outputs->size());
   for (mslite_tensor &output : *outputs) {
@@ -147,8 +165,8 @@ Outcome InferShapes(int32_t op, const void *params, const std::vector<const msli
   if (status != MSLITE_OK) {
     return Fail(status, node, context.message[0] != '\0' ? context.message : StatusText(status));
   }
-  for (const mslite_tensor &output : *outputs) {
-    if (Outcome outcome = CheckOutput(node, output); !outcome.ok()) return outcome;
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    if (Outcome outcome = CheckOutput(node, (*outputs)[i], "output " + std::to_string(i)); !outcome.ok()) return outcome;
   }
   return {};
 }

@@ -10,6 +10,13 @@
 
 namespace mslite {
 
+/// The largest tensor: 1 TiB, counting a dimension of 0 as 1. Shape rules and kernels multiply and add sizes within it
+/// without looking for overflow.
+constexpr int64_t kMaximumTensorBytes = int64_t{1} << 40;
+
+/// The largest dimension that a file can hold.
+constexpr int64_t kMaximumDimension = INT32_MAX;
+
 /// A status with its reason; an empty message for MSLITE_OK.
 struct Outcome {
   mslite_status status = MSLITE_OK;
@@ -32,7 +39,8 @@ int32_t LeastInputs(int32_t op);
 int32_t LeastOutputs(int32_t op);
 
 /// Infers `outputs` (its size is the number of outputs) from `inputs`. `next_symbol` counts down. The message of a
-/// failure names the operator and its inputs, not the node.
+/// failure names the operator and its inputs, not the node. Inputs and outputs beyond kMaximumTensorBytes or
+/// kMaximumDimension are refused with MSLITE_ERROR_SHAPE.
 Outcome InferShapes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
                     std::vector<mslite_tensor> *outputs, int64_t *next_symbol);
 
