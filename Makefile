@@ -8,7 +8,9 @@ BUILD := build
 CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) $(2) > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
-.PHONY: help demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
+# make check-slow   checks that take too long for CI
+# make bench-peers  speed beside other runtimes
+.PHONY: help check-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
 
 help:
 	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
@@ -51,7 +53,7 @@ $(BUILD)/python-ready: FORCE
 	@touch $@
 
 test-python: $(BUILD)/python-ready
-	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest tests
+	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 tests --ignore=tests/slow --ignore=tests/fuzz --ignore=tests/arm64
 
 test-runtime: $(BUILD)/python-ready
 	ctest --test-dir $(BUILD) --output-on-failure
@@ -77,6 +79,10 @@ test-arm64: $(BUILD)/python-ready
 # Kernels are strict C99 for every compiler, the microcontroller's included.
 test-portable:
 	@.ci/check_portable
+
+# What takes too long for CI: a model over 2 GiB.
+check-slow: setup $(BUILD)/python-ready
+	PYTHONPATH=$(BUILD)/python $(PYTHON) -m pytest -s tests/slow
 
 # The wheel in a virtual environment of its own, and the installed C++ side with two programs built against it.
 test-wheel:
