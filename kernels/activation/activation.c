@@ -57,8 +57,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const limit_derived *numbers = run->derived;
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t end = numbers->count - begin < PART_ELEMENTS ? numbers->count : begin + PART_ELEMENTS;
-#define LIMIT(type) \
-  for (int64_t i = begin; i < end; ++i) ((type *)run->outputs[0])[i] = (type)limit(numbers, ((const type *)run->inputs[0])[i])
+#define LIMIT(type)                     \
+  for (int64_t i = begin; i < end; ++i) \
+  ((type *)run->outputs[0])[i] = (type)limit(numbers, ((const type *)run->inputs[0])[i])
   if (numbers->type == MSLITE_INT8)
     LIMIT(int8_t);
   else if (numbers->type == MSLITE_INT32)

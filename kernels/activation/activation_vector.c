@@ -58,7 +58,8 @@ static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {
 
 static int32_t support(const mslite_node *node) {
   mslite_activation_numbers ignored;
-  return (node->inputs[0]->type == MSLITE_FLOAT32 || node->inputs[0]->type == MSLITE_FLOAT) && numbers_of(node, &ignored);
+  return (node->inputs[0]->type == MSLITE_FLOAT32 || node->inputs[0]->type == MSLITE_FLOAT) &&
+         numbers_of(node, &ignored);
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -107,16 +108,16 @@ static int32_t in_place(const mslite_node *node) {
   return 0;
 }
 
-#define ACTIVATION(function, operator)                                  \
+#define ACTIVATION(function, operator)                                    \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function##_f32) = { \
-      .name = MSLITE_ISA_STRING(function##_f32),                        \
-      .op = MSLITE_OP_##operator,                                       \
-      .isa = MSLITE_THIS_ISA,                                           \
-      .derived_size = sizeof(activation_derived),                       \
-      .support = support,                                               \
-      .prepare = prepare,                                               \
-      .run = run_part,                                                  \
-      .in_place = in_place,                                             \
+      .name = MSLITE_ISA_STRING(function##_f32),                          \
+      .op = MSLITE_OP_##operator,                                         \
+      .isa = MSLITE_THIS_ISA,                                             \
+      .derived_size = sizeof(activation_derived),                         \
+      .support = support,                                                 \
+      .prepare = prepare,                                                 \
+      .run = run_part,                                                    \
+      .in_place = in_place,                                               \
   };
 
 ACTIVATION(activation, Activation)

@@ -75,19 +75,19 @@ SIMD_INLINE simd_f32 activation_sign(simd_f32 x) {
 }
 
 /* One loop over n elements; the tail goes through the vector body, so no value depends on where a row begins. */
-#define ACTIVATION_LOOP(expression)                               \
-  {                                                               \
-    int64_t i = 0;                                                \
-    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {                \
-      const simd_f32 v = simd_load(x + i);                        \
-      simd_store(y + i, expression);                              \
-    }                                                             \
-    if (i < n) {                                                  \
-      const int32_t rest = (int32_t)(n - i);                      \
-      const simd_f32 v = simd_load_partial(x + i, rest);          \
-      simd_store_partial(y + i, expression, rest);                \
-    }                                                             \
-  }                                                               \
+#define ACTIVATION_LOOP(expression)                      \
+  {                                                      \
+    int64_t i = 0;                                       \
+    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {       \
+      const simd_f32 v = simd_load(x + i);               \
+      simd_store(y + i, expression);                     \
+    }                                                    \
+    if (i < n) {                                         \
+      const int32_t rest = (int32_t)(n - i);             \
+      const simd_f32 v = simd_load_partial(x + i, rest); \
+      simd_store_partial(y + i, expression, rest);       \
+    }                                                    \
+  }                                                      \
   break
 
 /* y = f(x) for n elements; y may be x. */

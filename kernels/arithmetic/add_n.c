@@ -35,16 +35,16 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* Integers are added as unsigned numbers, so that they wrap. */
-#define ADD(type)                                                                   \
-  {                                                                                 \
-    type *y = run->outputs[0];                                                      \
-    const type *first = run->inputs[0];                                             \
-    for (int64_t i = begin; i < end; ++i) y[i] = first[i];                          \
-    for (int32_t k = 1; k < numbers->operands; ++k) {                               \
-      const type *x = run->inputs[k];                                               \
-      for (int64_t i = begin; i < end; ++i) y[i] = y[i] + x[i];                     \
-    }                                                                               \
-  }                                                                                 \
+#define ADD(type)                                               \
+  {                                                             \
+    type *y = run->outputs[0];                                  \
+    const type *first = run->inputs[0];                         \
+    for (int64_t i = begin; i < end; ++i) y[i] = first[i];      \
+    for (int32_t k = 1; k < numbers->operands; ++k) {           \
+      const type *x = run->inputs[k];                           \
+      for (int64_t i = begin; i < end; ++i) y[i] = y[i] + x[i]; \
+    }                                                           \
+  }                                                             \
   break
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {

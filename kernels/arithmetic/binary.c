@@ -7,60 +7,60 @@
 /* n elements of y = a op b; a step is 1, or 0 where the operand repeats. */
 typedef void (*binary_row)(const void *a, int64_t step_a, const void *b, int64_t step_b, void *y, int64_t n);
 
-#define ROW(name, type, expression)                                                                         \
-  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, void *yv, int64_t n) {   \
-    const type *a = av, *b = bv;                                                                            \
-    type *y = yv;                                                                                           \
-    if (step_a == 1 && step_b == 1) {                                                                       \
-      for (int64_t i = 0; i < n; ++i) {                                                                     \
-        const type p = a[i], q = b[i];                                                                      \
-        y[i] = expression;                                                                                  \
-      }                                                                                                     \
-    } else if (step_a == 1) {                                                                               \
-      const type q = *b;                                                                                    \
-      for (int64_t i = 0; i < n; ++i) {                                                                     \
-        const type p = a[i];                                                                                \
-        y[i] = expression;                                                                                  \
-      }                                                                                                     \
-    } else {                                                                                                \
-      const type p = *a;                                                                                    \
-      for (int64_t i = 0; i < n; ++i) {                                                                     \
-        const type q = b[i * step_b];                                                                       \
-        y[i] = expression;                                                                                  \
-      }                                                                                                     \
-    }                                                                                                       \
+#define ROW(name, type, expression)                                                                       \
+  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, void *yv, int64_t n) { \
+    const type *a = av, *b = bv;                                                                          \
+    type *y = yv;                                                                                         \
+    if (step_a == 1 && step_b == 1) {                                                                     \
+      for (int64_t i = 0; i < n; ++i) {                                                                   \
+        const type p = a[i], q = b[i];                                                                    \
+        y[i] = expression;                                                                                \
+      }                                                                                                   \
+    } else if (step_a == 1) {                                                                             \
+      const type q = *b;                                                                                  \
+      for (int64_t i = 0; i < n; ++i) {                                                                   \
+        const type p = a[i];                                                                              \
+        y[i] = expression;                                                                                \
+      }                                                                                                   \
+    } else {                                                                                              \
+      const type p = *a;                                                                                  \
+      for (int64_t i = 0; i < n; ++i) {                                                                   \
+        const type q = b[i * step_b];                                                                     \
+        y[i] = expression;                                                                                \
+      }                                                                                                   \
+    }                                                                                                     \
   }
 
 #define BITS(type) ((int)sizeof(type) * 8)
 
 /* Integers wrap, so they are computed as unsigned numbers of at least 32 bits (`wide`). Dividing by 0 gives 0. */
-#define INTEGER_ROWS(suffix, type, wide)                                                                     \
-  ROW(add_##suffix, type, (type)((wide)p + (wide)q))                                                         \
-  ROW(sub_##suffix, type, (type)((wide)p - (wide)q))                                                         \
-  ROW(mul_##suffix, type, (type)((wide)p * (wide)q))                                                         \
-  ROW(squared_difference_##suffix, type, (type)(((wide)p - (wide)q) * ((wide)p - (wide)q)))                  \
-  ROW(max_##suffix, type, p > q ? p : q)                                                                     \
-  ROW(min_##suffix, type, p < q ? p : q)                                                                     \
-  ROW(and_##suffix, type, (type)(p & q))                                                                     \
-  ROW(or_##suffix, type, (type)(p | q))                                                                      \
-  ROW(xor_##suffix, type, (type)(p ^ q))                                                                     \
+#define INTEGER_ROWS(suffix, type, wide)                                                    \
+  ROW(add_##suffix, type, (type)((wide)p + (wide)q))                                        \
+  ROW(sub_##suffix, type, (type)((wide)p - (wide)q))                                        \
+  ROW(mul_##suffix, type, (type)((wide)p * (wide)q))                                        \
+  ROW(squared_difference_##suffix, type, (type)(((wide)p - (wide)q) * ((wide)p - (wide)q))) \
+  ROW(max_##suffix, type, p > q ? p : q)                                                    \
+  ROW(min_##suffix, type, p < q ? p : q)                                                    \
+  ROW(and_##suffix, type, (type)(p & q))                                                    \
+  ROW(or_##suffix, type, (type)(p | q))                                                     \
+  ROW(xor_##suffix, type, (type)(p ^ q))                                                    \
   ROW(shift_left_##suffix, type, (wide)q < BITS(type) ? (type)((wide)p << q) : (type)0)
 
-#define SIGNED_ROWS(suffix, type, wide)                                                                        \
-  INTEGER_ROWS(suffix, type, wide)                                                                             \
-  ROW(div_##suffix, type, (type)(q == 0 ? (wide)0 : q == -1 ? (wide)0 - (wide)p : (wide)(p / q)))              \
-  ROW(mod_##suffix, type, (type)(q == 0 || q == -1 ? 0 : p % q))                                               \
-  ROW(floor_div_##suffix, type,                                                                                \
-      (type)(q == 0    ? (wide)0                                                                               \
-             : q == -1 ? (wide)0 - (wide)p                                                                     \
-                       : (wide)(p / q) - (wide)(p % q != 0 && (p < 0) != (q < 0))))                            \
+#define SIGNED_ROWS(suffix, type, wide)                                                                               \
+  INTEGER_ROWS(suffix, type, wide)                                                                                    \
+  ROW(div_##suffix, type, (type)(q == 0 ? (wide)0 : q == -1 ? (wide)0 - (wide)p : (wide)(p / q)))                     \
+  ROW(mod_##suffix, type, (type)(q == 0 || q == -1 ? 0 : p % q))                                                      \
+  ROW(floor_div_##suffix, type,                                                                                       \
+      (type)(q == 0    ? (wide)0                                                                                      \
+             : q == -1 ? (wide)0 - (wide)p                                                                            \
+                       : (wide)(p / q) - (wide)(p % q != 0 && (p < 0) != (q < 0))))                                   \
   ROW(floor_mod_##suffix, type, (type)(q == 0 || q == -1 ? 0 : p % q != 0 && (p < 0) != (q < 0) ? p % q + q : p % q)) \
   ROW(shift_right_##suffix, type, (type)(p >> (q >= 0 && q < BITS(type) ? (int)q : BITS(type) - 1)))
 
-#define UNSIGNED_ROWS(suffix, type, wide)                               \
-  INTEGER_ROWS(suffix, type, wide)                                      \
-  ROW(div_##suffix, type, (type)(q == 0 ? 0 : p / q))                   \
-  ROW(mod_##suffix, type, (type)(q == 0 ? 0 : p % q))                   \
+#define UNSIGNED_ROWS(suffix, type, wide)             \
+  INTEGER_ROWS(suffix, type, wide)                    \
+  ROW(div_##suffix, type, (type)(q == 0 ? 0 : p / q)) \
+  ROW(mod_##suffix, type, (type)(q == 0 ? 0 : p % q)) \
   ROW(shift_right_##suffix, type, (type)((wide)q < BITS(type) ? (wide)p >> q : (wide)0))
 
 SIGNED_ROWS(i8, int8_t, uint32_t)
@@ -93,12 +93,12 @@ ROW(floor_div_f32, float, floorf(p / q))
 ROW(floor_mod_f32, float, (float)floor_mod_of(p, q))
 ROW(atan2_f32, float, (float)mslite_atan2(p, q))
 
-#define SIGNED_OF(operation)                                          \
-  [MSLITE_INT8] = operation##_i8, [MSLITE_INT16] = operation##_i16,   \
-  [MSLITE_INT32] = operation##_i32, [MSLITE_INT64] = operation##_i64, [MSLITE_INT] = operation##_i32
-#define UNSIGNED_OF(operation)                                        \
-  [MSLITE_UINT8] = operation##_u8, [MSLITE_UINT16] = operation##_u16, \
-  [MSLITE_UINT32] = operation##_u32, [MSLITE_UINT64] = operation##_u64, [MSLITE_UINT] = operation##_u32
+#define SIGNED_OF(operation)                                                                          \
+  [MSLITE_INT8] = operation##_i8, [MSLITE_INT16] = operation##_i16, [MSLITE_INT32] = operation##_i32, \
+  [MSLITE_INT64] = operation##_i64, [MSLITE_INT] = operation##_i32
+#define UNSIGNED_OF(operation)                                                                           \
+  [MSLITE_UINT8] = operation##_u8, [MSLITE_UINT16] = operation##_u16, [MSLITE_UINT32] = operation##_u32, \
+  [MSLITE_UINT64] = operation##_u64, [MSLITE_UINT] = operation##_u32
 #define INTEGERS_OF(operation) SIGNED_OF(operation), UNSIGNED_OF(operation)
 
 enum { ADD, SUB, MUL, DIV, FLOOR_DIV, FLOOR_MOD, MOD, MAX, MIN, SQUARED, AND, OR, XOR, LEFT, RIGHT, ANGLE, OPERATIONS };
@@ -203,7 +203,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const binary_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
   const binary_row row = rows[numbers->operation][numbers->type];
-  const int64_t size = numbers->size, step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
+  const int64_t size = numbers->size, step_a = plan->strides[0][plan->rank - 1],
+                step_b = plan->strides[1][plan->rank - 1];
   mslite_broadcast_cursor at;
   mslite_broadcast_begin(plan, part, &at);
   for (int64_t n; (n = mslite_broadcast_row(plan, &at)) > 0; mslite_broadcast_next(plan, n, &at))
@@ -211,16 +212,16 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
         step_b, (char *)run->outputs[0] + at.at * size, n);
 }
 
-#define BINARY(operator)                                   \
-  const mslite_kernel mslite_kernel_binary_##operator = {  \
-      .name = "binary_" #operator "_scalar",               \
-      .op = MSLITE_OP_##operator,                          \
-      .isa = MSLITE_ISA_SCALAR,                            \
-      .derived_size = sizeof(binary_derived),              \
-      .support = support,                                  \
-      .prepare = prepare,                                  \
-      .run = run_part,                                     \
-      .in_place = mslite_broadcast_in_place,               \
+#define BINARY(operator)                                 \
+  const mslite_kernel mslite_kernel_binary_##operator= { \
+      .name = "binary_" #operator"_scalar",              \
+      .op = MSLITE_OP_##operator,                        \
+      .isa = MSLITE_ISA_SCALAR,                          \
+      .derived_size = sizeof(binary_derived),            \
+      .support = support,                                \
+      .prepare = prepare,                                \
+      .run = run_part,                                   \
+      .in_place = mslite_broadcast_in_place,             \
   };
 
 BINARY(AddFusion)

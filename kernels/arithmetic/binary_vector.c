@@ -4,19 +4,19 @@
 
 enum { ADD, SUB, MUL, DIV, MAX, MIN, SQUARED };
 
-#define ROW_LOOP(load_a, load_b, expression)                       \
-  {                                                                \
-    int64_t i = 0;                                                 \
-    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {                 \
-      const simd_f32 p = load_a(a + i), q = load_b(b + i);         \
-      simd_store(y + i, expression);                               \
-    }                                                              \
-    if (i < n) {                                                   \
-      const int32_t rest = (int32_t)(n - i);                       \
-      const simd_f32 p = load_a##_partial(a + i, rest);            \
-      const simd_f32 q = load_b##_partial(b + i, rest);            \
-      simd_store_partial(y + i, expression, rest);                 \
-    }                                                              \
+#define ROW_LOOP(load_a, load_b, expression)               \
+  {                                                        \
+    int64_t i = 0;                                         \
+    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {         \
+      const simd_f32 p = load_a(a + i), q = load_b(b + i); \
+      simd_store(y + i, expression);                       \
+    }                                                      \
+    if (i < n) {                                           \
+      const int32_t rest = (int32_t)(n - i);               \
+      const simd_f32 p = load_a##_partial(a + i, rest);    \
+      const simd_f32 q = load_b##_partial(b + i, rest);    \
+      simd_store_partial(y + i, expression, rest);         \
+    }                                                      \
   }
 
 /* A repeated operand is already in `same_a` or `same_b`. */
@@ -25,14 +25,14 @@ enum { ADD, SUB, MUL, DIV, MAX, MIN, SQUARED };
 #define repeat_b(pointer) same_b
 #define repeat_b_partial(pointer, rest) same_b
 
-#define ROWS(expression)                            \
-  if (step_a == 1 && step_b == 1) {                 \
-    ROW_LOOP(simd_load, simd_load, expression)      \
-  } else if (step_a == 1) {                         \
-    ROW_LOOP(simd_load, repeat_b, expression)       \
-  } else {                                          \
-    ROW_LOOP(repeat_a, simd_load, expression)       \
-  }                                                 \
+#define ROWS(expression)                       \
+  if (step_a == 1 && step_b == 1) {            \
+    ROW_LOOP(simd_load, simd_load, expression) \
+  } else if (step_a == 1) {                    \
+    ROW_LOOP(simd_load, repeat_b, expression)  \
+  } else {                                     \
+    ROW_LOOP(repeat_a, simd_load, expression)  \
+  }                                            \
   break
 
 static void binary_row(int32_t operation, const float *a, int64_t step_a, const float *b, int64_t step_b, float *y,
@@ -44,7 +44,7 @@ static void binary_row(int32_t operation, const float *a, int64_t step_a, const 
     case SUB:
       ROWS(p - q);
     case MUL:
-      ROWS(p *q);
+      ROWS(p * q);
     case DIV:
       ROWS(p / q);
     case MAX:
@@ -140,16 +140,16 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define BINARY(operator)                                           \
+#define BINARY(operator)                                                       \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_binary_f32_##operator) = { \
-      .name = MSLITE_ISA_STRING(binary_f32_##operator),            \
-      .op = MSLITE_OP_##operator,                                  \
-      .isa = MSLITE_THIS_ISA,                                      \
-      .derived_size = sizeof(binary_derived),                      \
-      .support = support,                                          \
-      .prepare = prepare,                                          \
-      .run = run_part,                                             \
-      .in_place = mslite_broadcast_in_place,                       \
+      .name = MSLITE_ISA_STRING(binary_f32_##operator),                        \
+      .op = MSLITE_OP_##operator,                                              \
+      .isa = MSLITE_THIS_ISA,                                                  \
+      .derived_size = sizeof(binary_derived),                                  \
+      .support = support,                                                      \
+      .prepare = prepare,                                                      \
+      .run = run_part,                                                         \
+      .in_place = mslite_broadcast_in_place,                                   \
   };
 
 BINARY(AddFusion)

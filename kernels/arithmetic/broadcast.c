@@ -72,8 +72,7 @@ void mslite_broadcast_next(const mslite_broadcast_plan *plan, int64_t length, ms
 int32_t mslite_broadcast_in_place(const mslite_node *node) {
   const mslite_tensor *output = node->outputs[0];
   for (int32_t k = 0; k < node->input_count && k < 2; ++k)
-    if (node->inputs[k]->type == output->type &&
-        mslite_element_count(node->inputs[k]) == mslite_element_count(output))
+    if (node->inputs[k]->type == output->type && mslite_element_count(node->inputs[k]) == mslite_element_count(output))
       return k;
   return -1;
 }

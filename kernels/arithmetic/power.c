@@ -68,12 +68,13 @@ static int64_t integer_power(int64_t base, int64_t exponent) {
 }
 
 /* One exponent for n elements: the common ones without the general function. */
-static void float_row(const power_derived *numbers, const float *x, int64_t step, double exponent, float *y, int64_t n) {
+static void float_row(const power_derived *numbers, const float *x, int64_t step, double exponent, float *y,
+                      int64_t n) {
   const float scale = numbers->scale, shift = numbers->shift;
-#define POWERS(expression)                     \
-  for (int64_t i = 0; i < n; ++i) {            \
+#define POWERS(expression)                       \
+  for (int64_t i = 0; i < n; ++i) {              \
     const float v = scale * x[i * step] + shift; \
-    y[i] = expression;                         \
+    y[i] = expression;                           \
   }
   if (exponent == 1.0)
     POWERS(v)

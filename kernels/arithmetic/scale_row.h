@@ -5,7 +5,8 @@
 #include "simd/simd.h"
 
 /* The step is 1, or 0 where one scale and one offset serve the whole row. */
-static inline void scale_row(const float *x, const float *scale, const float *offset, int64_t step, float *y, int64_t n) {
+static inline void scale_row(const float *x, const float *scale, const float *offset, int64_t step, float *y,
+                             int64_t n) {
   int64_t i = 0;
   if (step == 0) {
     const simd_f32 s = simd_set(*scale), o = simd_set(*offset);

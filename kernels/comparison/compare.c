@@ -3,36 +3,36 @@
 
 typedef void (*compare_row)(const void *a, int64_t step_a, const void *b, int64_t step_b, uint8_t *y, int64_t n);
 
-#define ROW(name, type, expression)                                                                             \
-  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, uint8_t *y, int64_t n) {     \
-    const type *a = av, *b = bv;                                                                                \
-    if (step_a == 1 && step_b == 1) {                                                                           \
-      for (int64_t i = 0; i < n; ++i) {                                                                         \
-        const type p = a[i], q = b[i];                                                                          \
-        y[i] = expression;                                                                                      \
-      }                                                                                                         \
-    } else if (step_a == 1) {                                                                                   \
-      const type q = *b;                                                                                        \
-      for (int64_t i = 0; i < n; ++i) {                                                                         \
-        const type p = a[i];                                                                                    \
-        y[i] = expression;                                                                                      \
-      }                                                                                                         \
-    } else {                                                                                                    \
-      const type p = *a;                                                                                        \
-      for (int64_t i = 0; i < n; ++i) {                                                                         \
-        const type q = b[i * step_b];                                                                           \
-        y[i] = expression;                                                                                      \
-      }                                                                                                         \
-    }                                                                                                           \
+#define ROW(name, type, expression)                                                                         \
+  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, uint8_t *y, int64_t n) { \
+    const type *a = av, *b = bv;                                                                            \
+    if (step_a == 1 && step_b == 1) {                                                                       \
+      for (int64_t i = 0; i < n; ++i) {                                                                     \
+        const type p = a[i], q = b[i];                                                                      \
+        y[i] = expression;                                                                                  \
+      }                                                                                                     \
+    } else if (step_a == 1) {                                                                               \
+      const type q = *b;                                                                                    \
+      for (int64_t i = 0; i < n; ++i) {                                                                     \
+        const type p = a[i];                                                                                \
+        y[i] = expression;                                                                                  \
+      }                                                                                                     \
+    } else {                                                                                                \
+      const type p = *a;                                                                                    \
+      for (int64_t i = 0; i < n; ++i) {                                                                     \
+        const type q = b[i * step_b];                                                                       \
+        y[i] = expression;                                                                                  \
+      }                                                                                                     \
+    }                                                                                                       \
   }
 
-#define COMPARE_ROWS(suffix, type)               \
-  ROW(equal_##suffix, type, p == q)              \
-  ROW(not_equal_##suffix, type, p != q)          \
-  ROW(less_##suffix, type, p < q)                \
-  ROW(less_equal_##suffix, type, p <= q)         \
-  ROW(and_##suffix, type, p != 0 && q != 0)      \
-  ROW(or_##suffix, type, p != 0 || q != 0)       \
+#define COMPARE_ROWS(suffix, type)          \
+  ROW(equal_##suffix, type, p == q)         \
+  ROW(not_equal_##suffix, type, p != q)     \
+  ROW(less_##suffix, type, p < q)           \
+  ROW(less_equal_##suffix, type, p <= q)    \
+  ROW(and_##suffix, type, p != 0 && q != 0) \
+  ROW(or_##suffix, type, p != 0 || q != 0)  \
   ROW(xor_##suffix, type, (p != 0) != (q != 0))
 
 COMPARE_ROWS(i8, int8_t)
@@ -46,12 +46,12 @@ COMPARE_ROWS(u64, uint64_t)
 COMPARE_ROWS(f32, float)
 COMPARE_ROWS(f64, double)
 
-#define ALL_TYPES(operation)                                                                            \
-  {                                                                                                     \
-    [MSLITE_BOOL] = operation##_u8, [MSLITE_INT8] = operation##_i8, [MSLITE_UINT8] = operation##_u8,     \
-    [MSLITE_INT16] = operation##_i16, [MSLITE_UINT16] = operation##_u16, [MSLITE_INT32] = operation##_i32, \
+#define ALL_TYPES(operation)                                                                                \
+  {                                                                                                         \
+    [MSLITE_BOOL] = operation##_u8, [MSLITE_INT8] = operation##_i8, [MSLITE_UINT8] = operation##_u8,        \
+    [MSLITE_INT16] = operation##_i16, [MSLITE_UINT16] = operation##_u16, [MSLITE_INT32] = operation##_i32,  \
     [MSLITE_UINT32] = operation##_u32, [MSLITE_INT64] = operation##_i64, [MSLITE_UINT64] = operation##_u64, \
-    [MSLITE_FLOAT32] = operation##_f32, [MSLITE_FLOAT64] = operation##_f64                              \
+    [MSLITE_FLOAT32] = operation##_f32, [MSLITE_FLOAT64] = operation##_f64                                  \
   }
 
 enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, AND, OR, XOR, OPERATIONS };
@@ -127,16 +127,16 @@ static int32_t in_place(const mslite_node *node) {
   return mslite_type_size(node->inputs[0]->type) == 1 ? mslite_broadcast_in_place(node) : -1;
 }
 
-#define COMPARE(operator)                                   \
-  const mslite_kernel mslite_kernel_compare_##operator = {  \
-      .name = "compare_" #operator "_scalar",               \
-      .op = MSLITE_OP_##operator,                           \
-      .isa = MSLITE_ISA_SCALAR,                             \
-      .derived_size = sizeof(compare_derived),              \
-      .support = support,                                   \
-      .prepare = prepare,                                   \
-      .run = run_part,                                      \
-      .in_place = in_place,                                 \
+#define COMPARE(operator)                                 \
+  const mslite_kernel mslite_kernel_compare_##operator= { \
+      .name = "compare_" #operator"_scalar",              \
+      .op = MSLITE_OP_##operator,                         \
+      .isa = MSLITE_ISA_SCALAR,                           \
+      .derived_size = sizeof(compare_derived),            \
+      .support = support,                                 \
+      .prepare = prepare,                                 \
+      .run = run_part,                                    \
+      .in_place = in_place,                               \
   };
 
 COMPARE(Equal)

@@ -63,16 +63,16 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define NON_ZERO(function, operator)                  \
-  const mslite_kernel mslite_kernel_##function = {    \
-      .name = #function "_scalar",                    \
-      .op = MSLITE_OP_##operator,                     \
-      .isa = MSLITE_ISA_SCALAR,                       \
-      .derived_size = sizeof(non_zero_derived),       \
-      .support = support,                             \
-      .prepare = prepare,                             \
-      .run = run_part,                                \
-      .count = count_set,                             \
+#define NON_ZERO(function, operator)               \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(non_zero_derived),    \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
+      .count = count_set,                          \
   };
 
 NON_ZERO(non_zero, NonZero)

@@ -39,11 +39,11 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-#define SELECT(type)                                                                                \
-  for (int64_t i = 0; i < n; ++i) {                                                                 \
+#define SELECT(type)                                                                                         \
+  for (int64_t i = 0; i < n; ++i) {                                                                          \
     const bool holds = wide ? ((const int32_t *)c)[i * step_c] != 0 : ((const uint8_t *)c)[i * step_c] != 0; \
-    ((type *)y)[i] = holds ? ((const type *)a)[i * step_a] : ((const type *)b)[i * step_b];         \
-  }                                                                                                 \
+    ((type *)y)[i] = holds ? ((const type *)a)[i * step_a] : ((const type *)b)[i * step_b];                  \
+  }                                                                                                          \
   break
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
@@ -79,15 +79,15 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define SELECT_KERNEL(function, operator)             \
-  const mslite_kernel mslite_kernel_##function = {    \
-      .name = #function "_scalar",                    \
-      .op = MSLITE_OP_##operator,                     \
-      .isa = MSLITE_ISA_SCALAR,                       \
-      .derived_size = sizeof(select_derived),         \
-      .support = support,                             \
-      .prepare = prepare,                             \
-      .run = run_part,                                \
+#define SELECT_KERNEL(function, operator)          \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(select_derived),      \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
   };
 
 SELECT_KERNEL(select, Select)

@@ -17,11 +17,11 @@ typedef struct {
 
 /* The bytes of `number` as an element of `type`; false for a type that has no numbers. */
 static bool encode(int32_t type, double number, uint8_t *bytes) {
-#define ENCODE(c_type)                      \
-  {                                         \
-    const c_type value = (c_type)number;    \
-    memcpy(bytes, &value, sizeof value);    \
-    return true;                            \
+#define ENCODE(c_type)                   \
+  {                                      \
+    const c_type value = (c_type)number; \
+    memcpy(bytes, &value, sizeof value); \
+    return true;                         \
   }
   switch (type) {
     case MSLITE_BOOL:
@@ -98,8 +98,9 @@ static int32_t support(const mslite_node *node) {
   double number;
   int32_t from;
   if (!value_of(node, &number, &from)) return 0;
-  if (from >= 0) return node->input_count == 2 && mslite_type_size(node->outputs[0]->type) > 0 &&
-                        mslite_element_count(node->inputs[from]) >= 1;
+  if (from >= 0)
+    return node->input_count == 2 && mslite_type_size(node->outputs[0]->type) > 0 &&
+           mslite_element_count(node->inputs[from]) >= 1;
   return encode(node->outputs[0]->type, number, ignored);
 }
 
@@ -133,7 +134,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     const int64_t rows = numbers->bytes / (numbers->columns * size);
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t column = row + numbers->diagonal;
-      if (column >= 0 && column < numbers->columns) memcpy(y + (row * numbers->columns + column) * size, value, (size_t)size);
+      if (column >= 0 && column < numbers->columns)
+        memcpy(y + (row * numbers->columns + column) * size, value, (size_t)size);
     }
     return;
   }
@@ -142,15 +144,15 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   for (int64_t at = begin; at < end; at += size) memcpy(y + at, value, (size_t)size);
 }
 
-#define FILL(function, operator)                    \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function "_scalar",                  \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(fill_derived),         \
-      .support = support,                           \
-      .prepare = prepare,                           \
-      .run = run_part,                              \
+#define FILL(function, operator)                   \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(fill_derived),        \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
   };
 
 FILL(constant_of_shape, ConstantOfShape)

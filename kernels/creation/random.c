@@ -1,5 +1,5 @@
-/* RandomNormal, RandomStandardNormal and UniformReal. A number depends on the seed and its place only (a counter through
- * a 64-bit mixing function), so the result is the same for any number of threads, and the same in every run. */
+/* RandomNormal, RandomStandardNormal and UniformReal. A number depends on the seed and its place only (a counter
+ * through a 64-bit mixing function), so the result is the same for any number of threads, and the same in every run. */
 #include <math.h>
 #include <string.h>
 
@@ -75,15 +75,15 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define RANDOM(function, operator)                  \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function "_scalar",                  \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(random_derived),       \
-      .support = support,                           \
-      .prepare = prepare,                           \
-      .run = run_part,                              \
+#define RANDOM(function, operator)                 \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(random_derived),      \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
   };
 
 RANDOM(random_normal, RandomNormal)

@@ -1,6 +1,7 @@
 /* Functions of float32 vectors, over the vocabulary of simd/simd.h. No library call and no table: the same source gives
- * the scalar and every vector form, within 2.5 units in the last place (the scalar form, which has no fused multiply-add,
- * included). Polynomials are minimax fits (Lawson's weighting) on the stated interval. NaN stays NaN everywhere. */
+ * the scalar and every vector form, within 2.5 units in the last place (the scalar form, which has no fused
+ * multiply-add, included). Polynomials are minimax fits (Lawson's weighting) on the stated interval. NaN stays NaN
+ * everywhere. */
 #ifndef MSLITE_SIMD_MATH_H
 #define MSLITE_SIMD_MATH_H
 
@@ -15,11 +16,11 @@ SIMD_INLINE simd_f32 math_ceil(simd_f32 x) { return ceilf(x); }
 SIMD_INLINE simd_f32 math_round(simd_f32 x) { return rintf(x); }
 SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return (int32_t)((uint32_t)x << 23); }
 #else
-#define MATH_BY_LANE(name, function)                                     \
-  SIMD_INLINE simd_f32 name(simd_f32 x) {                                \
-    simd_f32 r;                                                          \
-    for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = function(x[i]);          \
-    return r;                                                            \
+#define MATH_BY_LANE(name, function)                            \
+  SIMD_INLINE simd_f32 name(simd_f32 x) {                       \
+    simd_f32 r;                                                 \
+    for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = function(x[i]); \
+    return r;                                                   \
   }
 MATH_BY_LANE(math_sqrt, __builtin_sqrtf)
 MATH_BY_LANE(math_floor, __builtin_floorf)
@@ -95,7 +96,7 @@ SIMD_INLINE simd_f32 math_log(simd_f32 x) {
   const simd_i32 tiny = simd_less(x, simd_set(1.17549435e-38F));
   const simd_f32 scaled = simd_select(tiny, x * simd_set(8388608.0F), x);
   /* m = scaled / 2^n is in [sqrt(1/2), sqrt(2)) */
-  const simd_i32 bits = simd_as_i32(scaled);
+  const simd_i32 bits = simd_as_i32(math_abs(scaled)); /* negative numbers are put right below */
   const simd_i32 exponent = (bits - simd_set_i32(0x3f3504f3)) >> 23;
   const simd_f32 f = simd_as_f32(bits - math_to_exponent(exponent)) - simd_set(1.0F);
   const simd_f32 n = simd_from_i32(exponent - (simd_set_i32(23) & tiny));

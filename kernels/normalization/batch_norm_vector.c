@@ -10,7 +10,7 @@ typedef struct {
   mslite_broadcast_plan plan;
   int64_t channels;
   float epsilon;
-  int32_t fused;        /* FusedBatchNorm: inputs 1 and 2 are scale and offset */
+  int32_t fused;         /* FusedBatchNorm: inputs 1 and 2 are scale and offset */
   int32_t extra_outputs; /* the statistics repeated, for files that still name them */
 } batch_norm_derived;
 

@@ -32,7 +32,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->epsilon = norm->epsilon;
   numbers->affine = norm->affine;
   schedule->phase_count = 1;
-  schedule->part_count[0] = (int32_t)(numbers->pixels * numbers->group_channels == 0 ? 0 : numbers->images * numbers->groups);
+  schedule->part_count[0] =
+      (int32_t)(numbers->pixels * numbers->group_channels == 0 ? 0 : numbers->images * numbers->groups);
   return MSLITE_OK;
 }
 

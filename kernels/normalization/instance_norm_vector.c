@@ -1,5 +1,5 @@
-/* InstanceNorm on NHWC, float32: a first phase finds one factor and one addend per image and channel, in two passes over
- * the pixels; the second phase applies them. */
+/* InstanceNorm on NHWC, float32: a first phase finds one factor and one addend per image and channel, in two passes
+ * over the pixels; the second phase applies them. */
 #include "arithmetic/broadcast.h"
 #include "arithmetic/scale_row.h"
 #include "math/simd_math.h"
@@ -42,7 +42,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* The sum over all pixels of x - shift, or of its squares, for one vector of channels. */
-static simd_f32 sum_pixels(const float *x, int64_t pixels, int64_t stride, int32_t lanes, simd_f32 shift, bool squares) {
+static simd_f32 sum_pixels(const float *x, int64_t pixels, int64_t stride, int32_t lanes, simd_f32 shift,
+                           bool squares) {
   simd_f32 sum = simd_set(0.0F);
   for (int64_t begin = 0; begin < pixels; begin += PIXEL_BLOCK) {
     const int64_t end = pixels - begin < PIXEL_BLOCK ? pixels : begin + PIXEL_BLOCK;

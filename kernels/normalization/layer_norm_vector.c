@@ -5,8 +5,8 @@ enum { PART_ELEMENTS = 8192 };
 
 typedef struct {
   int64_t rows;
-  int64_t width;     /* elements that are normalised together */
-  int64_t period;    /* elements of gamma and beta; they repeat over x from its start */
+  int64_t width;  /* elements that are normalised together */
+  int64_t period; /* elements of gamma and beta; they repeat over x from its start */
   int64_t rows_per_part;
   float epsilon;
   int32_t has_gamma;
@@ -87,7 +87,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     for (int64_t done = 0; done < width;) {
       const int64_t at = (row * width + done) % numbers->period;
       const int64_t n = numbers->period - at < width - done ? numbers->period - at : width - done;
-      apply(x + done, gamma == NULL ? NULL : gamma + at, beta == NULL ? NULL : beta + at, (float)mean, scale, y + done, n);
+      apply(x + done, gamma == NULL ? NULL : gamma + at, beta == NULL ? NULL : beta + at, (float)mean, scale, y + done,
+            n);
       done += n;
     }
   }

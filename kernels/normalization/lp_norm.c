@@ -107,16 +107,16 @@ static int32_t in_place(const mslite_node *node) {
   return 0;
 }
 
-#define LP_NORM(function, operator)                 \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function "_scalar",                  \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(lp_norm_derived),      \
-      .support = support,                           \
-      .prepare = prepare,                           \
-      .run = run_part,                              \
-      .in_place = in_place,                         \
+#define LP_NORM(function, operator)                \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(lp_norm_derived),     \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
+      .in_place = in_place,                        \
   };
 
 LP_NORM(l2_normalize, L2NormalizeFusion)

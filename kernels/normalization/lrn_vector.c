@@ -1,4 +1,5 @@
-/* LRN across channels on NHWC, float32: x / (bias + alpha * sum of x^2 over depth_radius channels to each side)^beta. */
+/* LRN across channels on NHWC, float32: x / (bias + alpha * sum of x^2 over depth_radius channels to each side)^beta.
+ */
 #include "math/simd_math.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* ReduceFusion, ReduceLogSumExp and All on float64, integers and bool. Integer sums wrap; an integer mean rounds towards
- * zero. */
+/* ReduceFusion, ReduceLogSumExp and All on float64, integers and bool. Integer sums wrap; an integer mean rounds
+ * towards zero. */
 #include <math.h>
 
 #include "math/scalar_math.h"
@@ -63,45 +63,45 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* Visits the elements that make up one output, in order, as `v`. */
-#define EACH(type, statement)                                                                   \
-  for (int64_t r = 0; r < plan->runs; ++r) {                                                    \
-    const type *row = (const type *)x + offset + mslite_reduce_run_offset(plan, r);             \
-    for (int64_t i = 0; i < plan->length; ++i) {                                                \
-      const type v = row[i * plan->length_stride];                                              \
-      statement;                                                                                \
-    }                                                                                           \
+#define EACH(type, statement)                                                       \
+  for (int64_t r = 0; r < plan->runs; ++r) {                                        \
+    const type *row = (const type *)x + offset + mslite_reduce_run_offset(plan, r); \
+    for (int64_t i = 0; i < plan->length; ++i) {                                    \
+      const type v = row[i * plan->length_stride];                                  \
+      statement;                                                                    \
+    }                                                                               \
   }
 
 static uint64_t magnitude(int64_t v) { return v < 0 ? 0 - (uint64_t)v : (uint64_t)v; }
 
-#define INTEGER_REDUCE(name, type, lowest, highest)                                                     \
-  static type name(const mslite_reduce_plan *plan, int32_t mode, const void *x, int64_t offset) {       \
-    uint64_t sum = 0, product = 1;                                                                      \
-    type top = lowest, bottom = highest;                                                                \
-    switch (mode) {                                                                                     \
-      case MSLITE_REDUCE_MODE_REDUCE_MAX:                                                               \
-        EACH(type, if (v > top) top = v)                                                                \
-        return top;                                                                                     \
-      case MSLITE_REDUCE_MODE_REDUCE_ALL:                                                               \
-      case MSLITE_REDUCE_MODE_REDUCE_MIN:                                                               \
-        EACH(type, if (v < bottom) bottom = v)                                                          \
-        return bottom;                                                                                  \
-      case MSLITE_REDUCE_MODE_REDUCE_PROD:                                                              \
-        EACH(type, product *= (uint64_t)v)                                                              \
-        return (type)product;                                                                           \
-      case MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE:                                                        \
-        EACH(type, sum += (uint64_t)v * (uint64_t)v)                                                    \
-        return (type)sum;                                                                               \
-      case MSLITE_REDUCE_MODE_REDUCE_ASUM:                                                              \
-        EACH(type, sum += magnitude(v))                                                                 \
-        return (type)sum;                                                                               \
-      case MSLITE_REDUCE_MODE_REDUCE_MEAN:                                                              \
-        EACH(type, sum += (uint64_t)v)                                                                  \
-        return (type)((int64_t)sum / plan->reduced);                                                    \
-      default:                                                                                          \
-        EACH(type, sum += (uint64_t)v)                                                                  \
-        return (type)sum;                                                                               \
-    }                                                                                                   \
+#define INTEGER_REDUCE(name, type, lowest, highest)                                               \
+  static type name(const mslite_reduce_plan *plan, int32_t mode, const void *x, int64_t offset) { \
+    uint64_t sum = 0, product = 1;                                                                \
+    type top = lowest, bottom = highest;                                                          \
+    switch (mode) {                                                                               \
+      case MSLITE_REDUCE_MODE_REDUCE_MAX:                                                         \
+        EACH(type, if (v > top) top = v)                                                          \
+        return top;                                                                               \
+      case MSLITE_REDUCE_MODE_REDUCE_ALL:                                                         \
+      case MSLITE_REDUCE_MODE_REDUCE_MIN:                                                         \
+        EACH(type, if (v < bottom) bottom = v)                                                    \
+        return bottom;                                                                            \
+      case MSLITE_REDUCE_MODE_REDUCE_PROD:                                                        \
+        EACH(type, product *= (uint64_t)v)                                                        \
+        return (type)product;                                                                     \
+      case MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE:                                                  \
+        EACH(type, sum += (uint64_t)v * (uint64_t)v)                                              \
+        return (type)sum;                                                                         \
+      case MSLITE_REDUCE_MODE_REDUCE_ASUM:                                                        \
+        EACH(type, sum += magnitude(v))                                                           \
+        return (type)sum;                                                                         \
+      case MSLITE_REDUCE_MODE_REDUCE_MEAN:                                                        \
+        EACH(type, sum += (uint64_t)v)                                                            \
+        return (type)((int64_t)sum / plan->reduced);                                              \
+      default:                                                                                    \
+        EACH(type, sum += (uint64_t)v)                                                            \
+        return (type)sum;                                                                         \
+    }                                                                                             \
   }
 
 INTEGER_REDUCE(reduce_bool, uint8_t, 0, 1)
@@ -173,15 +173,15 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define REDUCE(function, operator)                  \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function "_scalar",                  \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(reduce_derived),       \
-      .support = support,                           \
-      .prepare = prepare,                           \
-      .run = run_part,                              \
+#define REDUCE(function, operator)                 \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(reduce_derived),      \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
   };
 
 REDUCE(reduce, ReduceFusion)

@@ -21,7 +21,8 @@ typedef struct {
   int64_t run_strides[MSLITE_MAX_RANK];
 } mslite_reduce_plan;
 
-/* False when `axes` (NULL: all) is not a constant integer tensor of legal axes. `to_end`: all after the first as well. */
+/* False when `axes` (NULL: all) is not a constant integer tensor of legal axes. `to_end`: all after the first as well.
+ */
 bool mslite_plan_reduce(const mslite_tensor *x, const mslite_tensor *axes, bool to_end, mslite_reduce_plan *plan);
 
 /* Offset in x of kept block `outer`, and of run `run` within it. */

@@ -7,7 +7,7 @@ enum { LOG_SUM_EXP = 100, BLOCK = 4096, ROW_BLOCK = 64, STRIPE = 64, PART_ELEMEN
 
 typedef struct {
   mslite_reduce_plan plan;
-  int64_t units;          /* output rows (inner == 1), or stripes of STRIPE columns */
+  int64_t units; /* output rows (inner == 1), or stripes of STRIPE columns */
   int64_t units_per_part;
   int64_t stripes; /* per outer block */
   int32_t mode;
@@ -61,25 +61,25 @@ static double sum_of_lanes(simd_f32 v) {
 }
 
 /* The sum of `expression` over n adjacent elements. */
-#define ROW_SUM(expression)                                                              \
-  for (int64_t begin = 0; begin < n; begin += BLOCK) {                                   \
-    const int64_t end = n - begin < BLOCK ? n : begin + BLOCK;                           \
-    simd_f32 sums[4] = {zero, zero, zero, zero};                                         \
-    int64_t i = begin;                                                                   \
-    for (; i + 4 * SIMD_WIDTH <= end; i += 4 * SIMD_WIDTH)                               \
-      for (int32_t k = 0; k < 4; ++k) {                                                  \
-        const simd_f32 v = simd_load(x + i + k * SIMD_WIDTH);                            \
-        sums[k] += expression;                                                           \
-      }                                                                                  \
-    for (; i < end; i += SIMD_WIDTH) {                                                   \
-      const int32_t lanes = end - i < SIMD_WIDTH ? (int32_t)(end - i) : SIMD_WIDTH;      \
-      const simd_f32 v = simd_load_lanes(x + i, lanes);                                  \
-      float kept[SIMD_WIDTH] = {0};                                                      \
-      simd_store_lanes(kept, expression, lanes);                                         \
-      sums[0] += simd_load(kept);                                                        \
-    }                                                                                    \
-    total += sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));                    \
-  }                                                                                      \
+#define ROW_SUM(expression)                                                         \
+  for (int64_t begin = 0; begin < n; begin += BLOCK) {                              \
+    const int64_t end = n - begin < BLOCK ? n : begin + BLOCK;                      \
+    simd_f32 sums[4] = {zero, zero, zero, zero};                                    \
+    int64_t i = begin;                                                              \
+    for (; i + 4 * SIMD_WIDTH <= end; i += 4 * SIMD_WIDTH)                          \
+      for (int32_t k = 0; k < 4; ++k) {                                             \
+        const simd_f32 v = simd_load(x + i + k * SIMD_WIDTH);                       \
+        sums[k] += expression;                                                      \
+      }                                                                             \
+    for (; i < end; i += SIMD_WIDTH) {                                              \
+      const int32_t lanes = end - i < SIMD_WIDTH ? (int32_t)(end - i) : SIMD_WIDTH; \
+      const simd_f32 v = simd_load_lanes(x + i, lanes);                             \
+      float kept[SIMD_WIDTH] = {0};                                                 \
+      simd_store_lanes(kept, expression, lanes);                                    \
+      sums[0] += simd_load(kept);                                                   \
+    }                                                                               \
+    total += sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));               \
+  }                                                                                 \
   break
 
 static double row_sum(int32_t mode, const float *x, int64_t n, float top) {
@@ -88,7 +88,7 @@ static double row_sum(int32_t mode, const float *x, int64_t n, float top) {
   switch (mode) {
     case MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE:
     case MSLITE_REDUCE_MODE_REDUCE_L2:
-      ROW_SUM(v *v);
+      ROW_SUM(v * v);
     case MSLITE_REDUCE_MODE_REDUCE_ASUM:
       ROW_SUM(math_abs(v));
     case LOG_SUM_EXP:
@@ -100,18 +100,18 @@ static double row_sum(int32_t mode, const float *x, int64_t n, float top) {
 }
 
 /* Maximum, minimum or product of `start` and n adjacent elements. */
-#define ROW_COMBINE(combine, combine_scalar)                                                  \
-  {                                                                                           \
-    int64_t i = 0;                                                                            \
-    if (n >= SIMD_WIDTH) {                                                                    \
-      float lanes[SIMD_WIDTH];                                                                \
-      simd_f32 all = simd_load(x);                                                            \
+#define ROW_COMBINE(combine, combine_scalar)                                                           \
+  {                                                                                                    \
+    int64_t i = 0;                                                                                     \
+    if (n >= SIMD_WIDTH) {                                                                             \
+      float lanes[SIMD_WIDTH];                                                                         \
+      simd_f32 all = simd_load(x);                                                                     \
       for (i = SIMD_WIDTH; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) all = combine(all, simd_load(x + i)); \
-      simd_store(lanes, all);                                                                 \
-      for (int32_t k = 0; k < SIMD_WIDTH; ++k) start = combine_scalar(start, lanes[k]);       \
-    }                                                                                         \
-    for (; i < n; ++i) start = combine_scalar(start, x[i]);                                   \
-  }                                                                                           \
+      simd_store(lanes, all);                                                                          \
+      for (int32_t k = 0; k < SIMD_WIDTH; ++k) start = combine_scalar(start, lanes[k]);                \
+    }                                                                                                  \
+    for (; i < n; ++i) start = combine_scalar(start, x[i]);                                            \
+  }                                                                                                    \
   break
 
 static float larger(float a, float b) { return a != a || a > b ? a : b; }
@@ -174,26 +174,26 @@ static void reduce_row(const reduce_derived *numbers, const float *x, float *y) 
 }
 
 /* Over all elements of a column vector: the block sums keep the error of long columns small. */
-#define COLUMN_SUM(expression)                                              \
-  for (int64_t r = 0; r < plan->runs; ++r) {                                \
-    const float *row = x + mslite_reduce_run_offset(plan, r);               \
-    for (int64_t begin = 0; begin < plan->length; begin += ROW_BLOCK) {     \
+#define COLUMN_SUM(expression)                                                                 \
+  for (int64_t r = 0; r < plan->runs; ++r) {                                                   \
+    const float *row = x + mslite_reduce_run_offset(plan, r);                                  \
+    for (int64_t begin = 0; begin < plan->length; begin += ROW_BLOCK) {                        \
       const int64_t end = plan->length - begin < ROW_BLOCK ? plan->length : begin + ROW_BLOCK; \
-      simd_f32 block = simd_set(0.0F);                                      \
-      for (int64_t i = begin; i < end; ++i) {                               \
-        const simd_f32 v = simd_load_lanes(row + i * stride, lanes);        \
-        block += expression;                                                \
-      }                                                                     \
-      sum += block;                                                         \
-    }                                                                       \
-  }                                                                         \
+      simd_f32 block = simd_set(0.0F);                                                         \
+      for (int64_t i = begin; i < end; ++i) {                                                  \
+        const simd_f32 v = simd_load_lanes(row + i * stride, lanes);                           \
+        block += expression;                                                                   \
+      }                                                                                        \
+      sum += block;                                                                            \
+    }                                                                                          \
+  }                                                                                            \
   break
 
-#define COLUMN_COMBINE(combine)                                                                                  \
-  for (int64_t r = 0; r < plan->runs; ++r) {                                                                     \
-    const float *row = x + mslite_reduce_run_offset(plan, r);                                                    \
-    for (int64_t i = 0; i < plan->length; ++i) all = combine(all, simd_load_lanes(row + i * stride, lanes));     \
-  }                                                                                                              \
+#define COLUMN_COMBINE(combine)                                                                              \
+  for (int64_t r = 0; r < plan->runs; ++r) {                                                                 \
+    const float *row = x + mslite_reduce_run_offset(plan, r);                                                \
+    for (int64_t i = 0; i < plan->length; ++i) all = combine(all, simd_load_lanes(row + i * stride, lanes)); \
+  }                                                                                                          \
   break
 
 static simd_f32 column_combine(const mslite_reduce_plan *plan, int32_t mode, const float *x, int32_t lanes) {
@@ -210,13 +210,14 @@ static simd_f32 column_combine(const mslite_reduce_plan *plan, int32_t mode, con
   return all;
 }
 
-static simd_f32 column_sum(const mslite_reduce_plan *plan, int32_t mode, const float *x, int32_t lanes, simd_f32 shift) {
+static simd_f32 column_sum(const mslite_reduce_plan *plan, int32_t mode, const float *x, int32_t lanes,
+                           simd_f32 shift) {
   const int64_t stride = plan->length_stride;
   simd_f32 sum = simd_set(0.0F);
   switch (mode) {
     case MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE:
     case MSLITE_REDUCE_MODE_REDUCE_L2:
-      COLUMN_SUM(v *v);
+      COLUMN_SUM(v * v);
     case MSLITE_REDUCE_MODE_REDUCE_ASUM:
       COLUMN_SUM(math_abs(v));
     case LOG_SUM_EXP:
@@ -254,7 +255,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const reduce_derived *numbers = run->derived;
   const mslite_reduce_plan *plan = &numbers->plan;
   const int64_t begin = part * numbers->units_per_part;
-  const int64_t end = numbers->units - begin < numbers->units_per_part ? numbers->units : begin + numbers->units_per_part;
+  const int64_t end =
+      numbers->units - begin < numbers->units_per_part ? numbers->units : begin + numbers->units_per_part;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t outer = unit / numbers->stripes;
     const float *x = (const float *)run->inputs[0] + mslite_reduce_kept_offset(plan, outer);

@@ -53,18 +53,18 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* `total` keeps float32 sums in double precision. */
-#define SCAN(type, wide)                                                                           \
-  for (int64_t inner = 0; inner < view.inner; ++inner) {                                           \
-    wide total = (wide)(numbers->product != 0);                                                    \
-    for (int64_t i = 0; i < view.size; ++i) {                                                      \
-      const int64_t along = numbers->reverse ? view.size - 1 - i : i;                              \
-      const int64_t at = (part * view.size + along) * view.inner + inner;                          \
-      const type v = ((const type *)run->inputs[0])[at];                                           \
-      const wide next = numbers->product ? total * (wide)v : total + (wide)v;                      \
-      ((type *)run->outputs[0])[at] = (type)(numbers->exclusive ? total : next);                   \
-      total = next;                                                                                \
-    }                                                                                              \
-  }                                                                                                \
+#define SCAN(type, wide)                                                         \
+  for (int64_t inner = 0; inner < view.inner; ++inner) {                         \
+    wide total = (wide)(numbers->product != 0);                                  \
+    for (int64_t i = 0; i < view.size; ++i) {                                    \
+      const int64_t along = numbers->reverse ? view.size - 1 - i : i;            \
+      const int64_t at = (part * view.size + along) * view.inner + inner;        \
+      const type v = ((const type *)run->inputs[0])[at];                         \
+      const wide next = numbers->product ? total * (wide)v : total + (wide)v;    \
+      ((type *)run->outputs[0])[at] = (type)(numbers->exclusive ? total : next); \
+      total = next;                                                              \
+    }                                                                            \
+  }                                                                              \
   break
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
@@ -88,16 +88,16 @@ static int32_t in_place(const mslite_node *node) {
   return 0;
 }
 
-#define CUMULATIVE(function, operator)              \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function "_scalar",                  \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(scan_derived),         \
-      .support = support,                           \
-      .prepare = prepare,                           \
-      .run = run_part,                              \
-      .in_place = in_place,                         \
+#define CUMULATIVE(function, operator)             \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(scan_derived),        \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
+      .in_place = in_place,                        \
   };
 
 CUMULATIVE(cum_sum, CumSum)

@@ -33,8 +33,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* An id outside the segments is dropped: writing there would leave the output. */
-#define ADD(type)                                                              \
-  for (int64_t j = 0; j < numbers->width; ++j)                                 \
+#define ADD(type)                                                                      \
+  for (int64_t j = 0; j < numbers->width; ++j)                                         \
     ((type *)y)[id * numbers->width + j] += ((const type *)x)[i * numbers->width + j]; \
   break
 

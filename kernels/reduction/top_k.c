@@ -46,8 +46,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     if (node->output_count > 1) numbers->index_output = 1;
   } else {
     const bool max = node->op == MSLITE_OP_ArgMaxFusion;
-    const int64_t k = max ? ((const mslite_ArgMaxFusion *)node->params)->top_k
-                          : ((const mslite_ArgMinFusion *)node->params)->top_k;
+    const int64_t k =
+        max ? ((const mslite_ArgMaxFusion *)node->params)->top_k : ((const mslite_ArgMinFusion *)node->params)->top_k;
     const bool values = max ? ((const mslite_ArgMaxFusion *)node->params)->out_max_value
                             : ((const mslite_ArgMinFusion *)node->params)->out_max_value;
     numbers->k = k < 1 ? 1 : k;
@@ -137,15 +137,15 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define TOP_K(function, operator)                   \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function "_scalar",                  \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(top_k_derived),        \
-      .support = support,                           \
-      .prepare = prepare,                           \
-      .run = run_part,                              \
+#define TOP_K(function, operator)                  \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function "_scalar",                 \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(top_k_derived),       \
+      .support = support,                          \
+      .prepare = prepare,                          \
+      .run = run_part,                             \
   };
 
 TOP_K(top_k, TopKFusion)

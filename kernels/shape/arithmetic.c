@@ -91,10 +91,10 @@ static mslite_status infer(mslite_shape_context *context, int32_t op, const msli
 }
 
 /* A rule does not see which operator it serves, so each of those with known contents has its own entry. */
-#define BINARY(op)                                               \
-  MSLITE_SHAPE_RULE(mslite_shape_of_##op) {                      \
-    (void)params, (void)input_count, (void)output_count;         \
-    return infer(context, MSLITE_OP_##op, inputs, outputs);      \
+#define BINARY(op)                                          \
+  MSLITE_SHAPE_RULE(mslite_shape_of_##op) {                 \
+    (void)params, (void)input_count, (void)output_count;    \
+    return infer(context, MSLITE_OP_##op, inputs, outputs); \
   }
 BINARY(AddFusion)
 BINARY(SubFusion)
@@ -156,13 +156,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_scale) {
     const mslite_tensor *operand = inputs[k];
     if (operand->rank < 0) continue;
     if (axis + operand->rank > x->rank)
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has more dimensions than x from axis %d on", (int)k,
-                               (int)axis);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has more dimensions than x from axis %d on",
+                               (int)k, (int)axis);
     for (int32_t i = 0; i < operand->rank; ++i) {
       const int64_t size = operand->dims[i], of_x = x->dims[axis + i];
       if (size >= 0 && of_x >= 0 && size != of_x)
-        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d of input %d is %lld, x has %lld there", (int)i,
-                                 (int)k, (long long)size, (long long)of_x);
+        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d of input %d is %lld, x has %lld there",
+                                 (int)i, (int)k, (long long)size, (long long)of_x);
     }
   }
   return MSLITE_OK;

@@ -45,10 +45,10 @@ static mslite_status infer(mslite_shape_context *context, int32_t op, const msli
   return MSLITE_OK;
 }
 
-#define COMPARISON(op)                                            \
-  MSLITE_SHAPE_RULE(mslite_shape_of_##op) {                       \
-    (void)params, (void)input_count, (void)output_count;          \
-    return infer(context, MSLITE_OP_##op, inputs, outputs[0]);    \
+#define COMPARISON(op)                                         \
+  MSLITE_SHAPE_RULE(mslite_shape_of_##op) {                    \
+    (void)params, (void)input_count, (void)output_count;       \
+    return infer(context, MSLITE_OP_##op, inputs, outputs[0]); \
   }
 COMPARISON(Equal)
 COMPARISON(NotEqual)

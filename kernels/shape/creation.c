@@ -107,8 +107,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_range) {
   }
   output->type = inputs[0]->type;
   int64_t bounds[3];
-  if (output->type != MSLITE_INT32 && output->type != MSLITE_INT64)
-    return range_of_floats(context, inputs, output);
+  if (output->type != MSLITE_INT32 && output->type != MSLITE_INT64) return range_of_floats(context, inputs, output);
   for (int32_t k = 0; k < 3; ++k)
     if (!mslite_known_value(inputs[k], 0, &bounds[k])) {
       output->dims[0] = mslite_new_symbol(context);

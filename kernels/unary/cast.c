@@ -45,7 +45,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-#define EACH(statement) \
+#define EACH(statement)                      \
   for (int32_t i = 0; i < n; ++i) statement; \
   break
 

@@ -52,17 +52,17 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* min above max gives max. */
-#define CLIP(type, lowest, highest)                                       \
-  {                                                                       \
-    const type low = numbers->has_min ? *(const type *)run->inputs[1] : (lowest);  \
+#define CLIP(type, lowest, highest)                                                 \
+  {                                                                                 \
+    const type low = numbers->has_min ? *(const type *)run->inputs[1] : (lowest);   \
     const type high = numbers->has_max ? *(const type *)run->inputs[2] : (highest); \
-    const type *x = run->inputs[0];                                       \
-    type *y = run->outputs[0];                                            \
-    for (int64_t i = begin; i < end; ++i) {                               \
-      const type at_least = x[i] < low ? low : x[i];                      \
-      y[i] = high < at_least ? high : at_least;                           \
-    }                                                                     \
-  }                                                                       \
+    const type *x = run->inputs[0];                                                 \
+    type *y = run->outputs[0];                                                      \
+    for (int64_t i = begin; i < end; ++i) {                                         \
+      const type at_least = x[i] < low ? low : x[i];                                \
+      y[i] = high < at_least ? high : at_least;                                     \
+    }                                                                               \
+  }                                                                                 \
   break
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {

@@ -9,32 +9,32 @@ enum { PART_ELEMENTS = 4096 };
 
 typedef void (*unary_row)(const void *x, void *y, int64_t n);
 
-#define ROW(name, from, to, expression)                     \
-  static void name(const void *xv, void *yv, int64_t n) {   \
-    const from *x = xv;                                     \
-    to *y = yv;                                             \
-    for (int64_t i = 0; i < n; ++i) {                       \
-      const from v = x[i];                                  \
-      y[i] = (to)(expression);                              \
-    }                                                       \
+#define ROW(name, from, to, expression)                   \
+  static void name(const void *xv, void *yv, int64_t n) { \
+    const from *x = xv;                                   \
+    to *y = yv;                                           \
+    for (int64_t i = 0; i < n; ++i) {                     \
+      const from v = x[i];                                \
+      y[i] = (to)(expression);                            \
+    }                                                     \
   }
 
 /* Integers wrap: abs and neg of the smallest number give itself. */
-#define INTEGER_ROWS(suffix, type, wide)                         \
+#define INTEGER_ROWS(suffix, type, wide)                             \
   ROW(abs_##suffix, type, type, v < 0 ? (wide)0 - (wide)v : (wide)v) \
-  ROW(neg_##suffix, type, type, (wide)0 - (wide)v)               \
-  ROW(square_##suffix, type, type, (wide)v *(wide)v)             \
-  ROW(sign_##suffix, type, type, (v > 0) - (v < 0))              \
+  ROW(neg_##suffix, type, type, (wide)0 - (wide)v)                   \
+  ROW(square_##suffix, type, type, (wide)v *(wide)v)                 \
+  ROW(sign_##suffix, type, type, (v > 0) - (v < 0))                  \
   ROW(not_##suffix, type, type, ~(wide)v)
 INTEGER_ROWS(i8, int8_t, uint32_t)
 INTEGER_ROWS(i16, int16_t, uint32_t)
 INTEGER_ROWS(i32, int32_t, uint32_t)
 INTEGER_ROWS(i64, int64_t, uint64_t)
 
-#define UNSIGNED_ROWS(suffix, type, wide)                        \
-  ROW(same_##suffix, type, type, v)                              \
-  ROW(square_##suffix, type, type, (wide)v *(wide)v)             \
-  ROW(sign_##suffix, type, type, v > 0)                          \
+#define UNSIGNED_ROWS(suffix, type, wide)            \
+  ROW(same_##suffix, type, type, v)                  \
+  ROW(square_##suffix, type, type, (wide)v *(wide)v) \
+  ROW(sign_##suffix, type, type, v > 0)              \
   ROW(not_##suffix, type, type, ~(wide)v)
 UNSIGNED_ROWS(u8, uint8_t, uint32_t)
 UNSIGNED_ROWS(u16, uint16_t, uint32_t)
@@ -45,8 +45,8 @@ ROW(logical_not_i32, int32_t, int32_t, v == 0)
 ROW(logical_not_f32, float, float, v == 0.0F)
 
 #define DOUBLE_ROWS(name, expression) ROW(name##_f64, double, double, expression)
-#define FLOAT_ROWS(name)                                    \
-  ROW(name##_f64, double, double, mslite_##name(v))         \
+#define FLOAT_ROWS(name)                            \
+  ROW(name##_f64, double, double, mslite_##name(v)) \
   ROW(name##_f32, float, float, mslite_##name((double)v))
 DOUBLE_ROWS(abs, fabs(v))
 DOUBLE_ROWS(neg, -v)
@@ -89,19 +89,24 @@ ROW(never_f64, double, uint8_t, v != v && v == v)
   case MSLITE_##type_name:   \
     return row;
 #define SIGNED_OF(name) PICK(INT8, name##_i8) PICK(INT16, name##_i16) PICK(INT32, name##_i32) PICK(INT64, name##_i64)
-#define UNSIGNED_OF(name) PICK(UINT8, name##_u8) PICK(UINT16, name##_u16) PICK(UINT32, name##_u32) PICK(UINT64, name##_u64)
+#define UNSIGNED_OF(name) \
+  PICK(UINT8, name##_u8) PICK(UINT16, name##_u16) PICK(UINT32, name##_u32) PICK(UINT64, name##_u64)
 #define FLOATS_OF(name) PICK(FLOAT32, name##_f32) PICK(FLOAT64, name##_f64)
 #define OPERATOR(op, cases) \
   case MSLITE_OP_##op:      \
-    switch (type) {         \
-      cases default : return NULL; \
-    }
+    switch (type) { cases default : return NULL; }
 
 static unary_row infinity_row(int32_t type, bool negative, bool positive) {
-  if (negative && positive) switch (type) { FLOATS_OF(is_infinity) default: return NULL; }
-  if (negative) switch (type) { FLOATS_OF(is_negative_infinity) default: return NULL; }
-  if (positive) switch (type) { FLOATS_OF(is_positive_infinity) default: return NULL; }
-  switch (type) { FLOATS_OF(never) default: return NULL; }
+  if (negative && positive) switch (type) {
+      FLOATS_OF(is_infinity) default : return NULL;
+    }
+  if (negative) switch (type) {
+      FLOATS_OF(is_negative_infinity) default : return NULL;
+    }
+  if (positive) switch (type) {
+      FLOATS_OF(is_positive_infinity) default : return NULL;
+    }
+  switch (type) { FLOATS_OF(never) default : return NULL; }
 }
 
 static unary_row find_row(int32_t op, int32_t type) {
@@ -110,7 +115,7 @@ static unary_row find_row(int32_t op, int32_t type) {
     OPERATOR(Neg, SIGNED_OF(neg) PICK(FLOAT64, neg_f64))
     OPERATOR(Square, SIGNED_OF(square) UNSIGNED_OF(square) PICK(FLOAT64, square_f64))
     OPERATOR(Sign, SIGNED_OF(sign) UNSIGNED_OF(sign) PICK(FLOAT64, sign_f64))
-    OPERATOR(BitwiseNot, SIGNED_OF(not) UNSIGNED_OF(not))
+    OPERATOR(BitwiseNot, SIGNED_OF(not ) UNSIGNED_OF(not ))
     OPERATOR(LogicalNot, PICK(BOOL, logical_not) PICK(INT32, logical_not_i32) PICK(FLOAT32, logical_not_f32))
     OPERATOR(Sqrt, PICK(FLOAT64, sqrt_f64))
     OPERATOR(Rsqrt, PICK(FLOAT64, rsqrt_f64))
@@ -183,16 +188,16 @@ static int32_t in_place(const mslite_node *node) {
   return mslite_type_size(node->inputs[0]->type) == mslite_type_size(node->outputs[0]->type) ? 0 : -1;
 }
 
-#define UNARY(operator)                                  \
-  const mslite_kernel mslite_kernel_unary_##operator = { \
-      .name = "unary_" #operator "_scalar",              \
-      .op = MSLITE_OP_##operator,                        \
-      .isa = MSLITE_ISA_SCALAR,                          \
-      .derived_size = sizeof(unary_derived),             \
-      .support = support,                                \
-      .prepare = prepare,                                \
-      .run = run_part,                                   \
-      .in_place = in_place,                              \
+#define UNARY(operator)                                 \
+  const mslite_kernel mslite_kernel_unary_##operator= { \
+      .name = "unary_" #operator"_scalar",              \
+      .op = MSLITE_OP_##operator,                       \
+      .isa = MSLITE_ISA_SCALAR,                         \
+      .derived_size = sizeof(unary_derived),            \
+      .support = support,                               \
+      .prepare = prepare,                               \
+      .run = run_part,                                  \
+      .in_place = in_place,                             \
   };
 
 UNARY(Abs)

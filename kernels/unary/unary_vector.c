@@ -54,7 +54,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     case MSLITE_OP_Neg:
       ACTIVATION_LOOP(-v);
     case MSLITE_OP_Square:
-      ACTIVATION_LOOP(v *v);
+      ACTIVATION_LOOP(v * v);
     case MSLITE_OP_Sqrt:
       ACTIVATION_LOOP(math_sqrt(v));
     case MSLITE_OP_Rsqrt:
