@@ -1,0 +1,214 @@
+// kernel_bench: the time of single kernel entries, beside the arithmetic limit of one core.
+//
+//   kernel_bench                                       layers of well-known networks
+//   kernel_bench conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]] matmul:M,K,N ...
+//   kernel_bench --kernel=gemm ...                     only entries whose name contains that
+//
+// Every entry that takes the call is timed on one thread: the best of repeated runs, with warm caches. GFLOP/s count the
+// operations of the definition, so Winograd's entries, which do fewer, may pass the limit.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+#include "peak.h"
+#include "plan/cpu_features.h"
+
+namespace {
+
+constexpr double kSeconds = 0.05;  // of repetition per entry
+
+struct Layer {
+  std::string name;
+  int32_t op = 0;
+  mslite_Conv2DFusion conv{};
+  mslite_MatMulFusion matmul{};
+  std::vector<int64_t> lists;  // stride, padding: what the attributes point to
+  std::vector<mslite_tensor> inputs;
+  mslite_tensor output{};
+  double flops = 0;
+};
+
+mslite_tensor Tensor(const std::vector<int64_t> &dims) {
+  mslite_tensor tensor{};
+  tensor.type = MSLITE_FLOAT32;
+  tensor.known_count = -1;
+  for (int64_t dim : dims) tensor.dims[tensor.rank++] = dim;
+  return tensor;
+}
+
+Layer Convolution(const std::string &name, const std::vector<int64_t> &n) {
+  Layer layer;
+  layer.name = name;
+  layer.op = MSLITE_OP_Conv2DFusion;
+  const int64_t kernel = n[4], stride = n.size() > 5 ? n[5] : 1, group = n.size() > 6 ? n[6] : 1;
+  const int64_t pad = (kernel - 1) / 2;
+  layer.lists = {stride, stride, pad, pad, pad, pad};
+  layer.conv.group = group;
+  layer.conv.activation_type = MSLITE_ACTIVATION_TYPE_RELU;
+  layer.inputs = {Tensor({1, n[0], n[1], n[2]}), Tensor({n[3], kernel, kernel, n[2] / group}), Tensor({n[3]})};
+  const int64_t height = (n[0] + 2 * pad - kernel) / stride + 1, width = (n[1] + 2 * pad - kernel) / stride + 1;
+  layer.flops = 2.0 * static_cast<double>(height * width * n[3]) * static_cast<double>(kernel * kernel * n[2] / group);
+  return layer;
+}
+
+Layer Product(const std::string &name, const std::vector<int64_t> &n) {
+  Layer layer;
+  layer.name = name;
+  layer.op = MSLITE_OP_MatMulFusion;
+  layer.inputs = {Tensor({n[0], n[1]}), Tensor({n[1], n[2]})};
+  layer.flops = 2.0 * static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
+  return layer;
+}
+
+// False: `text` is not a layer.
+bool Parse(const std::string &text, Layer *layer) {
+  const size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  std::vector<int64_t> numbers;
+  const char *at = colon == std::string::npos ? "" : text.c_str() + colon + 1;
+  while (*at != '\0') {
+    char *end = nullptr;
+    numbers.push_back(std::strtoll(at, &end, 10));
+    if (end == at || numbers.back() < 1 || numbers.back() > 1 << 20) return false;
+    at = *end == ',' ? end + 1 : end;
+    if (end == at && *end != '\0') return false;
+  }
+  if (kind == "conv" && numbers.size() >= 5 && numbers.size() <= 7) {
+    if (numbers.size() == 7 && numbers[2] % numbers[6] != 0) return false;
+    *layer = Convolution(text, numbers);
+    return true;
+  }
+  if (kind == "matmul" && numbers.size() == 3) {
+    *layer = Product(text, numbers);
+    return true;
+  }
+  return false;
+}
+
+// Memory on a cache line.
+class Memory {
+ public:
+  explicit Memory(int64_t bytes) : storage_(static_cast<size_t>(bytes) + 64) {}
+  void *data() {
+    const auto address = reinterpret_cast<uintptr_t>(storage_.data());
+    return storage_.data() + (64 - address % 64) % 64;
+  }
+
+ private:
+  std::vector<unsigned char> storage_;
+};
+
+// Seconds of one run of `kernel`, negative when it cannot be prepared.
+double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vector<const void *> &inputs, void *output) {
+  Memory derived(kernel.derived_size);
+  mslite_schedule schedule{};
+  if (kernel.prepare(&node, derived.data(), &schedule) != MSLITE_OK) return -1;
+  std::vector<const void *> seen = inputs;
+  std::vector<Memory> packed;
+  packed.reserve(inputs.size());
+  for (size_t i = 1; i < inputs.size() && kernel.pack_size != nullptr; ++i) {
+    const int64_t bytes = kernel.pack_size(&node, static_cast<int32_t>(i));
+    if (bytes == 0) continue;
+    packed.emplace_back(bytes);
+    kernel.pack(&node, static_cast<int32_t>(i), inputs[i], packed.back().data());
+    seen[i] = packed.back().data();
+  }
+  Memory shared(schedule.shared_bytes), scratch(schedule.scratch_bytes);
+  const mslite_run run = {derived.data(), seen.data(), &output, shared.data(), scratch.data()};
+  double best = 1e30, spent = 0;
+  while (spent < kSeconds) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int32_t phase = 0; phase < schedule.phase_count; ++phase) {
+      for (int32_t part = 0; part < schedule.part_count[phase]; ++part) kernel.run(&run, phase, part);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::min(best, seconds);
+    spent += seconds;
+  }
+  return best;
+}
+
+// Prints one line per kernel entry that takes the layer. False: the layer is impossible.
+bool Measure(Layer &layer, const std::string &filter, double peak) {
+  layer.conv.stride = {2, layer.lists.data()};
+  layer.conv.pad_list = {4, layer.lists.data() + 2};
+  const void *params = layer.op == MSLITE_OP_Conv2DFusion ? static_cast<const void *>(&layer.conv) : &layer.matmul;
+  std::mt19937 generator(1);
+  std::normal_distribution<float> normal;
+  std::vector<std::vector<float>> data;
+  std::vector<const mslite_tensor *> inputs;
+  std::vector<const void *> contents;
+  for (mslite_tensor &tensor : layer.inputs) {
+    data.emplace_back(static_cast<size_t>(mslite_element_count(&tensor)));
+    for (float &value : data.back()) value = normal(generator);
+    if (!inputs.empty()) tensor.data = data.back().data();  // weights are constants
+    inputs.push_back(&tensor);
+    contents.push_back(data.back().data());
+  }
+  mslite_tensor *output = &layer.output;
+  output->known_count = -1;
+  mslite_shape_context context{MSLITE_SYMBOL_LIMIT - 1, ""};
+  const auto count = static_cast<int32_t>(inputs.size());
+  if (mslite_find_shape_rule(layer.op)(&context, params, inputs.data(), count, &output, 1) != MSLITE_OK) {
+    std::fprintf(stderr, "%s: %s\n", layer.name.c_str(), context.message);
+    return false;
+  }
+  const mslite_tensor *outputs = output;
+  const mslite_node node = {layer.op, params, count, 1, inputs.data(), &outputs, 0};
+  std::vector<float> result(static_cast<size_t>(mslite_element_count(output)) + 1);
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    const mslite_kernel &kernel = *mslite_kernels[i];
+    if (kernel.op != layer.op || std::strstr(kernel.name, filter.c_str()) == nullptr) continue;
+    if (!mslite::DetectedIsas().Has(kernel.isa) || kernel.support(&node) <= 0) continue;
+    if (filter.empty() && kernel.isa == MSLITE_ISA_SCALAR) continue;
+    const double seconds = Time(kernel, node, contents, result.data());
+    if (seconds < 0) continue;
+    const double rate = layer.flops / seconds * 1e-9;
+    std::printf("%-30s %-30s %10.1f us %8.1f GFLOP/s %6.1f %%\n", layer.name.c_str(), kernel.name, seconds * 1e6, rate,
+                100 * rate / peak);
+  }
+  return true;
+}
+
+const char *const kLayers[] = {
+    "conv:224,224,3,64,7,2",     "conv:56,56,64,64,3",       "conv:28,28,128,128,3",  "conv:14,14,256,256,3",
+    "conv:7,7,512,512,3",        "conv:56,56,64,128,3,2",    "conv:56,56,64,256,1",   "conv:56,56,256,64,1",
+    "conv:14,14,1024,256,1",     "conv:7,7,512,2048,1",      "conv:224,224,3,32,3,2", "conv:112,112,32,32,3,1,32",
+    "conv:56,56,144,144,3,2,144", "conv:14,14,576,576,3,1,576", "conv:7,7,960,960,5,1,960", "conv:14,14,64,384,1",
+    "conv:7,7,160,960,1",        "matmul:128,256,1024",      "matmul:197,768,192",    "matmul:1,1280,1000"};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  std::string filter;
+  std::vector<Layer> layers;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    Layer layer;
+    if (argument.rfind("--kernel=", 0) == 0) {
+      filter = argument.substr(9);
+    } else if (Parse(argument, &layer)) {
+      layers.push_back(layer);
+    } else {
+      std::fprintf(stderr,
+                   "kernel_bench: cannot read '%s'\n"
+                   "usage: kernel_bench [--kernel=NAME] [conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]]] [matmul:M,K,N] ...\n",
+                   argv[i]);
+      return 2;
+    }
+  }
+  if (layers.empty()) {
+    for (const char *text : kLayers) Parse(text, &layers.emplace_back());
+  }
+  const double peak = mslite::benchmark::MeasurePeakGflops();
+  std::printf("one core: %.1f GFLOP/s of float32 multiply-adds\n", peak);
+  bool measured = true;
+  for (Layer &layer : layers) measured = Measure(layer, filter, peak) && measured;
+  return measured ? 0 : 1;
+}
