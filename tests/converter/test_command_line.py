@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from onnx import helper
 
+import mslite
 from mslite.converter.cli import main
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.flags import FLAGS
@@ -172,6 +174,32 @@ def test_formats_and_types_of_the_boundary(tmp_path: Path, capsys: pytest.Captur
     assert (graph.inputs[0].shape, graph.inputs[0].dtype) == ((1, 2, 4, 6), DataType.UINT8)
     assert (graph.outputs[0].shape, graph.outputs[0].dtype) == ((1, 3, 5, 2), DataType.FLOAT16)
     assert graph.outputs[0].name == "y"
+
+
+def test_channels_first_inputs(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file takes the layout of the ONNX model, computes the same, and keeps it when it is converted again."""
+    image = np.random.default_rng(1).uniform(-1, 1, (1, 2, 6, 5)).astype(np.float32)
+    assert convert(capsys, model)[0] == 0
+    want = outputs_of(model.with_suffix(".ms"), image.transpose(0, 2, 3, 1))
+    assert convert(capsys, model, "--fmk=ONNX", "--inputDataFormat=NCHW")[0] == 0
+    again = model.with_name("again.ms")
+    flags = (f"--modelFile={model.with_suffix('.ms')}", f"--outputFile={again}", "--inputDataFormat=NCHW")
+    assert run(capsys, *flags)[0] == 0
+    for file in (model.with_suffix(".ms"), again):
+        image_value = load(file).main.inputs[0]
+        assert (image_value.shape, image_value.format) == ((1, 2, 6, 5), Format.NCHW)
+        np.testing.assert_allclose(outputs_of(file, image), want, rtol=0, atol=1e-6)
+
+
+def outputs_of(file: Path, image: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The first output of a network with one input."""
+    network = mslite.Model()
+    network.build_from_file(str(file), mslite.ModelType.MINDIR_LITE)
+    inputs = network.get_inputs()
+    assert inputs[0].shape == list(image.shape)
+    inputs[0].set_data_from_numpy(np.ascontiguousarray(image))
+    result: npt.NDArray[np.float32] = network.predict(inputs)[0].get_data_to_numpy()
+    return result
 
 
 def test_float16_weights(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

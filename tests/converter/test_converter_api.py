@@ -22,6 +22,19 @@ def test_converts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert model.get_inputs()[0].shape == [1, 2, 6, 5]
 
 
+@pytest.mark.parametrize(("wanted", "shape"), [(mslite.Format.NCHW, [1, 2, 6, 5]), (mslite.Format.NHWC, [1, 6, 5, 2])])
+def test_input_format(wanted: mslite.Format, shape: list[int], tmp_path: Path) -> None:
+    converter = mslite.Converter()
+    assert converter.input_format is mslite.Format.NHWC
+    converter.input_format = wanted
+    assert converter.input_format is wanted
+    converter.convert(mslite.FmkType.ONNX, str(small_network(tmp_path / "net.onnx")), str(tmp_path / "out"))
+    model = mslite.Model()
+    model.build_from_file(str(tmp_path / "out.ms"), mslite.ModelType.MINDIR_LITE)
+    (image,) = model.get_inputs()
+    assert (image.shape, image.format) == (shape, wanted)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [

@@ -207,6 +207,8 @@ def test_nhwc_sources_change_at_the_boundary_only() -> None:
     b = Builder()
     x = b.input(1, 8, 6, 3)
     module = b.module(b.call(Activation(activation_type=ActivationType.RELU), x))
+    for value in module.main.values():
+        value.format = Format.NHWC
     unify(module, Settings(source_layout=Format.NHWC, input_format=Format.NCHW, output_format=Format.NCHW))
     assert module.main.inputs[0].shape == (1, 3, 8, 6)
     assert module.main.outputs[0].shape == (1, 3, 8, 6)

@@ -68,15 +68,18 @@ def _flipped_inputs(graph: Graph, context: Context) -> set[Value]:
 
 
 def _flip_boundary(graph: Graph, context: Context) -> None:
-    """An NHWC graph whose inputs or outputs are wanted as NCHW gets Transposes at its boundary only."""
+    """An NHWC graph whose inputs or outputs are wanted as NCHW gets Transposes at its boundary only.
+
+    A `.ms` file may hold some in NCHW already; these stay.
+    """
     to_nchw = inverse(channels_last(4))
     if context.settings.input_format is Format.NCHW:
         for value in list(graph.inputs):
-            if value.rank == 4:
+            if value.rank == 4 and value.format is not Format.NCHW:
                 transpose_input(graph, value, to_nchw)
     if context.settings.output_format is Format.NCHW:
         for index, value in enumerate(graph.outputs):
-            if value.rank == 4:
+            if value.rank == 4 and value.format is not Format.NCHW:
                 graph.outputs[index] = transpose_output(graph, value, to_nchw)
 
 
