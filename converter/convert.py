@@ -52,12 +52,17 @@ def parse_model(path: Path, framework: FmkType, options: Options) -> Module:
         return parse_tflite(path)
     if framework is FmkType.MSLITE:
         from mslite.converter.mindir.module_io import load
+        from mslite.converter.mindir.verifier import VerificationError, verify
         from mslite.converter.mindir.wire import MindirFormatError
 
         try:
-            return load(path)
+            module = load(path)
+            verify(module)  # passes trust what a file may say
+            return module
         except MindirFormatError as error:
             raise ConversionError(str(error), code=ReturnCode.GRAPH_FILE_ERROR) from None
+        except VerificationError as error:
+            raise ConversionError(f"{path}: {error}", code=ReturnCode.GRAPH_FILE_ERROR) from None
         except OSError as error:
             raise ConversionError(f"{path}: {error.strerror or error}", code=ReturnCode.FILE_ERROR) from None
     raise ConversionError(

@@ -182,6 +182,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_tile) {
   if (x->rank < 0) return MSLITE_OK;
   int64_t multiples[MSLITE_MAX_RANK];
   int32_t count;
+  if (mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
   if (!mslite_entries(inputs[1], multiples, MSLITE_MAX_RANK, &count)) {
     mslite_unknown_dims(context, x->rank, y);
     return MSLITE_OK;
@@ -217,9 +218,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_broadcast_to) {
     if (attributes->shape.count > MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "too many dimensions");
     target.rank = attributes->shape.count;
     for (int32_t i = 0; i < target.rank; ++i) target.dims[i] = attributes->shape.at[i];
+  } else if (mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK) != MSLITE_OK) {
+    return MSLITE_ERROR_UNSUPPORTED;
   } else if (!mslite_entries(inputs[1], target.dims, MSLITE_MAX_RANK, &target.rank)) {
     const int64_t count = mslite_entry_count(inputs[1]);
-    const bool told = count >= 0 && count <= MSLITE_MAX_RANK && x->rank >= 0;
+    const bool told = count >= 0 && x->rank >= 0;
     mslite_unknown_dims(context, told ? (count > x->rank ? (int32_t)count : x->rank) : -1, y);
     return MSLITE_OK;
   }
@@ -278,6 +281,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_pad) {
   outputs[0]->rank = -1;
   if (x->rank < 0) return MSLITE_OK;
   if (input_count > 1) {
+    if (mslite_limit_entries(context, inputs[1], 2 * MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
     if (mslite_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return padded(context, x, pads, count, outputs[0]);
     mslite_unknown_dims(context, x->rank, outputs[0]);
     return MSLITE_OK;
@@ -301,6 +305,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_pad_extend) {
   outputs[0]->type = x->type;
   outputs[0]->rank = -1;
   if (x->rank < 0) return MSLITE_OK;
+  if (mslite_limit_entries(context, inputs[1], 2 * MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
   if (mslite_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return padded(context, x, pads, count, outputs[0]);
   mslite_unknown_dims(context, x->rank, outputs[0]);
   return MSLITE_OK;

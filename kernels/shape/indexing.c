@@ -118,6 +118,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_scatter_nd) {
   if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "ScatterNd has three inputs");
   mslite_tensor *y = outputs[0];
   y->type = inputs[1]->type;
+  if (mslite_limit_entries(context, inputs[2], MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
   if (mslite_entries(inputs[2], y->dims, MSLITE_MAX_RANK, &y->rank)) {
     for (int32_t i = 0; i < y->rank; ++i) {
       if (y->dims[i] < 0 && !mslite_is_symbol(y->dims[i])) {
@@ -126,8 +127,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_scatter_nd) {
     }
     return MSLITE_OK;
   }
-  const int64_t count = mslite_entry_count(inputs[2]);
-  mslite_unknown_dims(context, count > MSLITE_MAX_RANK ? -1 : (int32_t)count, y);
+  mslite_unknown_dims(context, (int32_t)mslite_entry_count(inputs[2]), y);
   return MSLITE_OK;
 }
 

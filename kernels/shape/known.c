@@ -32,6 +32,13 @@ int64_t mslite_entry_count(const mslite_tensor *tensor) {
   return tensor->known_count >= 0 ? tensor->known_count : mslite_element_count(tensor);
 }
 
+mslite_status mslite_limit_entries(mslite_shape_context *context, const mslite_tensor *tensor, int32_t limit) {
+  const int64_t count = mslite_entry_count(tensor);
+  if (count <= limit) return MSLITE_OK;
+  return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "%lld entries for tensors of at most %d dimensions",
+                           (long long)count, (int)MSLITE_MAX_RANK);
+}
+
 bool mslite_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count) {
   const int64_t length = mslite_entry_count(tensor);
   if (length < 0 || length > limit) return false;
@@ -51,8 +58,8 @@ bool mslite_exact_entries(const mslite_tensor *tensor, int64_t *entries, int32_t
 }
 
 void mslite_unknown_dims(mslite_shape_context *context, int32_t rank, mslite_tensor *output) {
-  output->rank = rank;
-  for (int32_t i = 0; i < rank; ++i) output->dims[i] = mslite_new_symbol(context);
+  output->rank = rank > MSLITE_MAX_RANK ? -1 : rank;
+  for (int32_t i = 0; i < output->rank; ++i) output->dims[i] = mslite_new_symbol(context);
 }
 
 bool mslite_merge_size(int64_t a, int64_t b, int64_t *merged) {

@@ -15,13 +15,16 @@ void mslite_known_strided(const mslite_tensor *input, int64_t base, int32_t rank
 /* The number of entries of a parameter tensor such as begin or perm, or -1 when it cannot be told. */
 int64_t mslite_entry_count(const mslite_tensor *tensor);
 
+/* Fails when a parameter tensor, such as a shape or the paddings, certainly has more than `limit` entries. */
+mslite_status mslite_limit_entries(mslite_shape_context *context, const mslite_tensor *tensor, int32_t limit);
+
 /* Reads all entries of a parameter tensor. False when one is not there; entries may be symbols. */
 bool mslite_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count);
 
 /* As mslite_entries, but false when an entry is a symbol too. */
 bool mslite_exact_entries(const mslite_tensor *tensor, int64_t *entries, int32_t limit, int32_t *count);
 
-/* `output` gets rank `rank` and new symbols for all dimensions. */
+/* `output` gets rank `rank` and new symbols for all dimensions; a rank that cannot be makes it unknown. */
 void mslite_unknown_dims(mslite_shape_context *context, int32_t rank, mslite_tensor *output);
 
 /* Two names for one size: the known one, or either. False when both are known and differ. */

@@ -88,10 +88,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_reshape) {
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input 'shape' is missing");
   int64_t entries[MSLITE_MAX_RANK];
   int32_t count;
-  if (mslite_entry_count(inputs[1]) > MSLITE_MAX_RANK) {
-    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "tensors of more than %d dimensions are not supported",
-                             (int)MSLITE_MAX_RANK);
-  }
+  const mslite_status status = mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK);
+  if (status != MSLITE_OK) return status;
   if (!mslite_entries(inputs[1], entries, MSLITE_MAX_RANK, &count)) {
     const int64_t rank = mslite_entry_count(inputs[1]);
     mslite_unknown_dims(context, (int32_t)rank, y);

@@ -16,6 +16,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.reference import ReferenceEvaluator
 
 from mslite.converter.mindir.graph import Array
+from mslite.converter.mindir.verifier import MAX_RANK
 
 from .branches import inline_branch
 
@@ -158,7 +159,7 @@ def _evaluate(
             (result,) = ReferenceEvaluator(node, opsets=dict(opsets)).run(None, inputs)
     except Exception:  # whatever is wrong with the node, its converter says it better
         return None
-    if not isinstance(result, np.ndarray | np.generic) or result.size > _LARGEST:
+    if not isinstance(result, np.ndarray | np.generic) or result.size > _LARGEST or result.ndim > MAX_RANK:
         return None
     return np.asarray(result)
 

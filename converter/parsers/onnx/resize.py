@@ -27,6 +27,8 @@ _NEAREST = {
     "ceil": NearestMode.CEIL,
 }
 
+_LARGEST_SIZE = (1 << 31) - 1
+
 _ALL_COORDINATES = (*_COORDINATES, "pytorch_half_pixel", "half_pixel_symmetric", "tf_half_pixel_for_nn")
 
 
@@ -130,6 +132,8 @@ def _plain_size(call: Call, x: Value, target: Value, op: ResizeND) -> tuple[int,
     if len(wanted) != 4:
         return None
     if target.data.dtype.kind == "i":
+        if not all(0 < size <= _LARGEST_SIZE for size in wanted[2:]):
+            return None
         if shape[0] != wanted[0] or shape[1] != wanted[1]:
             return None
         height, width = int(wanted[2]), int(wanted[3])
@@ -137,6 +141,8 @@ def _plain_size(call: Call, x: Value, target: Value, op: ResizeND) -> tuple[int,
         if wanted[:2] != [1.0, 1.0] or shape[2] is None or shape[3] is None:
             return None
         exact = shape[2] * wanted[2], shape[3] * wanted[3]
+        if not all(0 < size <= _LARGEST_SIZE for size in exact):  # what cannot be is told by the shape rule
+            return None
         height, width = int(exact[0]), int(exact[1])
         if exact != (height, width):
             return None

@@ -18,6 +18,8 @@ from .options import Options
 
 _SCHEMA_VERSION = 3
 _MAX_RANK = 8
+_LARGEST_ZERO_POINT = 1 << 16
+"""Quantised integers have 16 bits at most, but for biases, whose zero point is 0."""
 _DATA_TYPES = {
     0: DataType.FLOAT32,
     1: DataType.FLOAT16,
@@ -234,6 +236,8 @@ def _quantization(table: Table | None, name: str) -> Quantization | None:
     if not scales:
         return None
     points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
+    if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):
+        raise FlatBufferError(f"tensor '{name}' has an impossible zero point")
     if len(points) == 1:
         points *= len(scales)
     if len(points) != len(scales):
