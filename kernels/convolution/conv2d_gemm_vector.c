@@ -77,6 +77,7 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
       g->batch * padded->height > INT32_MAX) {
     return MSLITE_ERROR_UNSUPPORTED;
   }
+  if (numbers->rows == 0) numbers->padded.copied = false;
   schedule->phase_count = 0;
   if (padded->copied) {
     numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;

@@ -6,7 +6,14 @@
 #include "convolution/geometry.h"
 #include "matmul/fused.h"
 
-enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5, MOST_CHANNELS = 320, SMALLEST_PART = 1 << 15, MOST_PARTS = 64 };
+enum {
+  DEPTHWISE_TILE = 4,
+  MOST_COLUMNS = 12,
+  MOST_ROWS = 5,
+  MOST_CHANNELS = 320,
+  SMALLEST_PART = 1 << 15, /* multiply-adds */
+  MOST_PARTS = 64
+};
 
 typedef struct {
   mslite_convolution geometry;
@@ -54,6 +61,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   /* The weights of a part stay in the L1 cache beside the rows that it reads: 12 KB. */
   int64_t channels = round_up(3072 / taps, 16);
   if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
+  if (channels < 16) channels = 16;
   numbers->channel_blocks = (g->group + channels - 1) / channels;
   numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, SIMD_WIDTH);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;

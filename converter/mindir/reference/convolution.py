@@ -168,6 +168,8 @@ _convolution_case("depthwise-5x5-stride", (1, 14, 13, 8), 8, (5, 5), stride=(2, 
 _convolution_case("depthwise-dilated", (1, 16, 17, 12), 12, (3, 3), dilation=(2, 2), pads=(2, 2, 2, 2), group=12)
 _convolution_case("depthwise-large", (1, 9, 9, 10), 10, (9, 3), pads=(4, 4, 1, 1), group=10, bias=False)
 _convolution_case("depthwise-padding", (1, 2, 3, 5), 5, (3, 3), pads=(3, 3, 3, 3), group=5)
+_convolution_case("depthwise-whole-image", (1, 57, 56, 6), 6, (57, 56), group=6, mode=PadMode.VALID)
+_convolution_case("empty-batch", (0, 5, 5, 4), 6, (3, 3), pads=(1, 1, 1, 1))
 _convolution_case("1x1-swish", (1, 7, 6, 10), 21, (1, 1), activation=_SWISH)
 _convolution_case("3x3-tanh", (1, 16, 15, 32), 35, (3, 3), pads=(1, 1, 1, 1), activation=_TANH, tolerance=4e-5)
 _convolution_case("depthwise-swish", (1, 9, 9, 22), 22, (3, 3), pads=(1, 1, 1, 1), group=22, activation=_SWISH)
