@@ -135,7 +135,7 @@ typedef struct {
   int32_t (*in_place)(const mslite_node *node);
 
   /* Only for operators whose output shape depends on data: the shapes of the outputs (dims[output]), from the inputs.
-   */
+   * Called after `prepare` (which then sees symbols in its outputs); `prepare` is called again with the new shapes. */
   mslite_status (*count)(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);
 } mslite_kernel;
 

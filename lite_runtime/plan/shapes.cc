@@ -30,8 +30,9 @@ Outcome CheckSize(const mslite_node &node, const mslite_tensor &tensor, const st
   for (int32_t i = 0; i < tensor.rank; ++i) {
     const int64_t dim = std::max(tensor.dims[i], int64_t{1});
     if (dim > kMaximumDimension || dim > room) {
-      return Fail(MSLITE_ERROR_SHAPE, node,
-                  label + ", " + TensorText(tensor) + ", is larger than a tensor may be (2^31 - 1 per dimension, 1 TiB)");
+      return Fail(
+          MSLITE_ERROR_SHAPE, node,
+          label + ", " + TensorText(tensor) + ", is larger than a tensor may be (2^31 - 1 per dimension, 1 TiB)");
     }
     room /= dim;
   }
@@ -166,7 +167,8 @@ Outcome InferShapes(int32_t op, const void *params, const std::vector<const msli
     return Fail(status, node, context.message[0] != '\0' ? context.message : StatusText(status));
   }
   for (size_t i = 0; i < outputs->size(); ++i) {
-    if (Outcome outcome = CheckOutput(node, (*outputs)[i], "output " + std::to_string(i)); !outcome.ok()) return outcome;
+    if (Outcome outcome = CheckOutput(node, (*outputs)[i], "output " + std::to_string(i)); !outcome.ok())
+      return outcome;
   }
   return {};
 }
