@@ -17,7 +17,7 @@ from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.rule import Rule, apply_rules
-from mslite.converter.passes.rules import EPILOGUES, FOLDS, MOVES, SPELLINGS
+from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS
 
 Pass = Callable[[Module, Context], None]
 
@@ -48,6 +48,12 @@ PIPELINE: tuple[Step, ...] = (
     Step("branches", inline_branches, "conditions on shapes are constants now; layouts should see one graph"),
     Step("identities", remove_identities, "no-ops would hide patterns"),
     Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
+    Step(
+        "channels_first",
+        fuse(CHANNELS_FIRST),
+        "the layout pass would turn their reshapes into transposes",
+        optional=True,
+    ),
     Step("layout", unify_layout, "after everything that knows the source's layout, before everything that needs NHWC"),
     Step("layout_shapes", infer_shapes, "checks the rewritten graph and gives shapes to what the layout pass added"),
     Step("layout_folding", fold_constants, "transposed constants and size operands of the rewritten nodes"),

@@ -105,6 +105,14 @@ def layer_norm(spelling: str, axes: tuple[int, ...] = (-1,), affine: bool = True
     return b.module(b.call(ADD, b.call(MUL, y, gamma), beta) if affine else y)
 
 
+def hard_sigmoid_tflite() -> Module:
+    """The limits are built into the addition."""
+    b = Builder()
+    x = b.input(3, 8)
+    limited = b.call(AddFusion(activation_type=ActivationType.RELU6), x, f(3))
+    return b.module(b.call(MUL, limited, f(1 / 6)))
+
+
 def norm_affine(size: int) -> Module:
     b = Builder()
     y = b.call(LayerNormFusion(begin_norm_axis=2, begin_params_axis=2, epsilon=1e-5), b.input(2, 5, 8))
@@ -125,7 +133,11 @@ CASES = {
     ),
     "SigmoidMulFusion": Case(((lambda: swish(False), ["Activation"]),), lambda: swish(True), "used elsewhere"),
     "HardSigmoidFusion": Case(
-        ((lambda: hard(False), ["Activation"]), (lambda: hard(False, divide=False), ["Activation"])),
+        (
+            (lambda: hard(False), ["Activation"]),
+            (lambda: hard(False, divide=False), ["Activation"]),
+            (hard_sigmoid_tflite, ["Activation"]),
+        ),
         lambda: hard(False, shared=True),
         "used elsewhere",
     ),

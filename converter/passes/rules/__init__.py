@@ -12,16 +12,29 @@ from mslite.converter.passes.rules import (
     conv_residual,
     conv_scale,
     flatten_matmul,
+    group_norm,
+    instance_norm,
     layer_norm,
     matmul_add,
     matmul_scale,
+    norm_affine,
     norm_scale,
+    prelu,
+    rms_norm,
     transpose_rules,
 )
+
+CHANNELS_FIRST: tuple[Rule, ...] = (group_norm.RULE, norm_affine.CHANNELS_FIRST)
+"""Operators whose channels are dimension 1: recognised before the layout pass moves them."""
 
 SPELLINGS: tuple[Rule, ...] = (
     layer_norm.RULE,
     layer_norm.AFFINE,
+    instance_norm.RULE,
+    rms_norm.RULE,
+    norm_affine.RULE,
+    prelu.PRELU,
+    prelu.LIMITS,
     activation_spelling.GELU,
     activation_spelling.GELU_TANH,
     activation_spelling.HARD_SWISH,
@@ -62,4 +75,4 @@ EPILOGUES: tuple[Rule, ...] = (
 )
 """Activations that become part of their producer. Last: a producer with an activation takes in nothing more."""
 
-RULES: tuple[Rule, ...] = SPELLINGS + MOVES + FOLDS + EPILOGUES
+RULES: tuple[Rule, ...] = CHANNELS_FIRST + SPELLINGS + MOVES + FOLDS + EPILOGUES

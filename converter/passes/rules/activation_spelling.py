@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Call, Match, Pattern, number, one_of, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become, clamp_of, is_float, is_plain
+from mslite.converter.passes.rules._common import activation_of, become, clamp_of, is_float, is_plain
 
 X = value("x")
 
@@ -58,7 +58,10 @@ _INNER = one_of(
     _mul(X, _mul(_add(_mul(_mul(X, X), number(0.044715)), number(1.0)), number(math.sqrt(2 / math.pi)))),
 )
 _TANH = _activation(ActivationType.TANH, _INNER)
-_RELU6 = op("Activation Clip", _add(X, number(3.0)), where=lambda node: clamp_of(node) is ActivationType.RELU6)
+_RELU6 = one_of(
+    op("Activation Clip", _add(X, number(3.0)), where=lambda node: clamp_of(node) is ActivationType.RELU6),
+    op("AddFusion", X, number(3.0), commutative=True, where=lambda node: activation_of(node) is ActivationType.RELU6),
+)
 _HARD_SIGMOID = one_of(_div(_RELU6, number(6.0)), _mul(_RELU6, number(1 / 6)))
 
 

@@ -7,67 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Graph, Node, Value
-from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
-from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.pattern import Call, Match, Pattern, const, number, one_of, op, value
+from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, single
-
-_X = value("x")
-
-
-def _is_mean(node: Node) -> bool:
-    reduce = node.op
-    return (
-        isinstance(reduce, ReduceFusion)
-        and reduce.mode is ReduceMode.ReduceMean
-        and reduce.keep_dims
-        and not reduce.reduce_to_end
-        and reduce.coeff in (0, 1)
-    )
-
-
-def _mean(x: Pattern, name: str) -> Call:
-    return op("ReduceFusion", x, const(f"{name}_axes"), name=name, where=_is_mean)
-
-
-_CENTRED = op("SubFusion", _X, _mean(_X, "mean"), name="centred", where=is_plain)
-_SQUARED = one_of(
-    op("PowFusion", _CENTRED, number(2.0), where=lambda node: node.op.scale == 1 and node.op.shift == 0),  # type: ignore[attr-defined]
-    op("Square", _CENTRED),
-    op("MulFusion", _CENTRED, _CENTRED, where=is_plain),
-    op("SquaredDifference", _X, _mean(_X, "mean"), name="difference"),
-)
-_VARIANCE = op(
-    "AddFusion",
-    _mean(_SQUARED, "variance"),
-    const("epsilon", lambda data: data.size == 1),
-    commutative=True,
-    where=is_plain,
-)
-_INVERSE = one_of(op("Rsqrt", _VARIANCE), op("Reciprocal", op("Sqrt", _VARIANCE)))
-_PLAIN = (
-    op("DivFusion", _CENTRED, op("Sqrt", _VARIANCE), where=is_plain),
-    op("MulFusion", _CENTRED, _INVERSE, commutative=True, where=is_plain),
-)
-# x * (gamma * r) + (beta - mean * (gamma * r)), as TensorFlow writes it; with beta = 0 the last term is -mean * (...)
-_FACTOR = one_of(op("MulFusion", _INVERSE, const("gamma"), name="factor", commutative=True, where=is_plain), _INVERSE)
-_SCALED = op("MulFusion", _X, _FACTOR, commutative=True, where=is_plain)
-_SHIFT = op("MulFusion", _mean(_X, "mean"), _FACTOR, commutative=True, where=is_plain)
-_NEGATED_SHIFT = op("MulFusion", op("Neg", _mean(_X, "mean")), _FACTOR, commutative=True, where=is_plain)
-_TF_FORMS = (
-    op("AddFusion", _SCALED, op("SubFusion", const("beta"), _SHIFT, where=is_plain), commutative=True, where=is_plain),
-    op("AddFusion", _SCALED, _NEGATED_SHIFT, commutative=True, where=is_plain),
-    op("SubFusion", _SCALED, _SHIFT, where=is_plain),
-)
-
-
-def _axes(value: Value, rank: int) -> list[int]:
-    return sorted(int(axis) % rank for axis in value.array().reshape(-1))
+from mslite.converter.passes.rules.spelled_norm import FORMS, normalised_axes
 
 
 def _begin(match: Match) -> int | None:
@@ -75,8 +22,8 @@ def _begin(match: Match) -> int | None:
     rank = match.value("x").rank
     if rank is None:
         return None
-    axes = _axes(match.value("mean_axes"), rank)
-    if axes != _axes(match.value("variance_axes"), rank) or axes != list(range(axes[0], rank)):
+    axes = normalised_axes(match.value("mean_axes"), rank)
+    if axes != normalised_axes(match.value("variance_axes"), rank) or axes[:1] != [rank - len(axes)]:
         return None
     return axes[0]
 
@@ -161,7 +108,7 @@ def _affine_check(match: Match, context: Context) -> str | None:
     return None
 
 
-RULE = Rule("OnnxLayerNormFusion", (*_TF_FORMS, *_PLAIN), _rewrite, _check)
+RULE = Rule("OnnxLayerNormFusion", FORMS, _rewrite, _check)
 AFFINE = Rule(
     "OnnxLayerNormFusion2",
     (

@@ -1,0 +1,63 @@
+"""GroupNorm as exporters write it for want of an operator → GroupNormFusion.
+
+Reshape [N, C, ...] → [N, G, -1], InstanceNorm over each row, Reshape back; here the channels are dimension 1, so the
+rule runs before the layout pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Graph
+from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Match, Pattern, const, one_of, op, value
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import as_float, become, float_value, is_float
+
+
+def _reshaped(x: Pattern) -> Pattern:
+    """One Reshape or two: InstanceNorm of three dimensions is itself written with an image."""
+    once = op("Reshape", x)
+    return one_of(op("Reshape", once), once)
+
+
+_NORM = op("InstanceNorm", _reshaped(value("x")), const("gamma"), const("beta"), name="norm")
+_PATTERNS = (op("Reshape", op("Reshape", _NORM)), op("Reshape", _NORM))
+
+
+def _groups(match: Match) -> int | None:
+    """The number of groups when each row that is normalised is a group of several channels of `x`."""
+    x, rows = match.value("x").shape, match.node("norm").inputs[0].shape
+    if x is None or rows is None or len(x) < 3 or len(rows) < 3 or match.root.output.shape != x:
+        return None
+    if rows[0] != x[0] or rows[1] < 1 or x[1] <= rows[1] or x[1] % rows[1] != 0:
+        return None
+    return rows[1]
+
+
+def _check(match: Match, context: Context) -> str | None:
+    if not is_float(match.value("x")):
+        return "the normalisation is built for float32 only"
+    if _groups(match) is None:
+        return "the rows that are normalised are not groups of several channels"
+    if any(match.array(name).dtype != np.float32 for name in ("gamma", "beta")):
+        return "gamma or beta is not float32"
+    return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    x, root, norm = match.value("x"), match.root, match.node("norm").op
+    groups = _groups(match)
+    assert groups is not None
+    assert x.shape is not None
+    assert isinstance(norm, InstanceNorm)
+    repeats = x.shape[1] // groups
+    parameters = [
+        float_value(f"{root.name}_{name}", np.repeat(as_float(match.value(name)).reshape(-1), repeats))
+        for name in ("gamma", "beta")
+    ]
+    become(root, GroupNormFusion(num_groups=groups, epsilon=norm.epsilon, affine=True), [x, *parameters])
+
+
+RULE = Rule("GroupNormFusion", _PATTERNS, _rewrite, _check)

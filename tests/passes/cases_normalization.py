@@ -1,0 +1,113 @@
+"""Cases of the rules that recognise spelled-out normalisations other than LayerNorm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Module, Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion, SquaredDifference, SubFusion
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm, RmsNorm
+from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.mindir.ops.unary import Reciprocal, Rsqrt, Sqrt, Square
+from tests.passes.builder import Builder, integers, numbers
+from tests.passes.case import Case
+
+ADD, MUL, DIV, SUB = AddFusion(), MulFusion(), DivFusion(), SubFusion()
+MEAN = ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True)
+EPSILON = np.float32(1e-3)
+
+
+def _normalised(b: Builder, x: Value, spelling: str, axes: tuple[int, ...]) -> Value:
+    mean = b.call(MEAN, x, integers(*axes))
+    if spelling == "keras":
+        variance = b.call(ADD, b.call(MEAN, b.call(SquaredDifference(), x, mean), integers(*axes)), EPSILON)
+        factor = b.call(MUL, b.call(Rsqrt(), variance), numbers(6))
+        return b.call(ADD, b.call(MUL, x, factor), b.call(SUB, numbers(6, seed=1), b.call(MUL, mean, factor)))
+    centred = b.call(SUB, x, mean)
+    variance = b.call(ADD, b.call(MEAN, b.call(MUL, centred, centred), integers(*axes)), EPSILON)
+    deviation = b.call(Sqrt(), variance)
+    if spelling == "torch":
+        return b.call(DIV, centred, deviation)
+    inverse = b.call(Reciprocal(), deviation) if spelling == "reciprocal" else b.call(DIV, np.float32(1), deviation)
+    return b.call(MUL, centred, inverse)
+
+
+def instance_norm(spelling: str, axes: tuple[int, ...] = (1, 2)) -> Module:
+    """On NHWC, where the layout pass leaves the pixels as dimensions 1 and 2."""
+    b = Builder()
+    return b.module(_normalised(b, b.input(2, 5, 4, 6), spelling, axes))
+
+
+def instance_norm_line() -> Module:
+    b = Builder()
+    return b.module(_normalised(b, b.input(2, 9, 6), "torch", (-2,)))
+
+
+def rms_norm(spelling: str, axes: tuple[int, ...] = (-1,)) -> Module:
+    b = Builder()
+    x = b.input(2, 5, 6)
+    squared = b.call(MUL, x, x) if spelling == "product" else b.call(Square(), x)
+    variance = b.call(ADD, b.call(MEAN, squared, integers(*axes)), EPSILON)
+    if spelling == "divided":
+        return b.module(b.call(DIV, x, b.call(Sqrt(), variance)))
+    if spelling == "llama":
+        return b.module(b.call(MUL, x, b.call(DIV, np.float32(1), b.call(Sqrt(), variance))))
+    return b.module(b.call(MUL, x, b.call(Rsqrt(), variance)))
+
+
+def instance_affine(*shape: int) -> Module:
+    b = Builder()
+    y = b.call(InstanceNorm(epsilon=1e-3), b.input(2, 4, 6, 6), numbers(6), numbers(6, seed=1))
+    return b.module(b.call(ADD, b.call(MUL, y, numbers(*shape, seed=2)), numbers(*shape, seed=3)))
+
+
+def rms_gamma(axis: int, *shape: int) -> Module:
+    b = Builder()
+    return b.module(b.call(MUL, numbers(*shape), b.call(RmsNorm(axis=axis), b.input(2, 5, 6))))
+
+
+def group_affine(*shape: int) -> Module:
+    """Channels are dimension 1."""
+    b = Builder()
+    op = GroupNormFusion(num_groups=3, epsilon=1e-3, affine=True)
+    y = b.call(op, b.input(2, 6, 4, 6), numbers(6), numbers(6, seed=1))
+    return b.module(b.call(ADD, b.call(MUL, y, numbers(*shape, seed=2)), numbers(*shape, seed=3)))
+
+
+CASES = {
+    "InstanceNormFusion": Case(
+        (
+            *((lambda s=s: instance_norm(s), ["InstanceNorm"]) for s in ("torch", "reciprocal", "quotient", "keras")),
+            (lambda: instance_norm("torch", (2, 1)), ["InstanceNorm"]),
+            (instance_norm_line, ["InstanceNorm"]),
+        ),
+        lambda: instance_norm("torch", (1, 3)),
+        "not those between batch and channels",
+    ),
+    "RmsNormFusion": Case(
+        (
+            *((lambda s=s: rms_norm(s), ["RmsNorm"]) for s in ("square", "product", "divided", "llama")),
+            (lambda: rms_norm("square", (1, 2)), ["RmsNorm"]),
+        ),
+        lambda: rms_norm("square", (1,)),
+        "not the last ones",
+    ),
+    "NormAffineFusion": Case(
+        (
+            (lambda: instance_affine(6), ["InstanceNorm"]),
+            (lambda: instance_affine(1, 1, 1, 6), ["InstanceNorm"]),
+            (lambda: instance_affine(1), ["InstanceNorm"]),
+            (lambda: rms_gamma(-1, 6), ["RmsNorm"]),
+            (lambda: rms_gamma(1, 5, 6), ["RmsNorm"]),
+            (lambda: rms_gamma(-2, 6), ["RmsNorm"]),
+        ),
+        lambda: instance_affine(6, 1),
+        "one float32 number per parameter",
+    ),
+    "GroupNormAffineFusion": Case(
+        ((lambda: group_affine(6, 1, 1), ["GroupNormFusion"]), (lambda: group_affine(1), ["GroupNormFusion"])),
+        lambda: group_affine(6),
+        "one float32 number per parameter",
+    ),
+}
