@@ -10,7 +10,15 @@ int Threshold() {
   if (text == nullptr || text[0] < '0' || text[0] > '3' || text[1] != '\0') return static_cast<int>(LogLevel::kWarning);
   return text[0] - '0';
 }
+
+const mindspore::Status kOutOfMemory(mindspore::kLiteMemoryFailed, "out of memory");
 }  // namespace
+
+const mindspore::Status &OutOfMemory() noexcept { return kOutOfMemory; }
+
+mindspore::Status StatusOf(const std::exception &error) noexcept {
+  return Guard([&] { return mindspore::Status(mindspore::kLiteError, error.what()); });
+}
 
 void Log(LogLevel level, const std::string &message) {
   static const int threshold = Threshold();
@@ -20,7 +28,7 @@ void Log(LogLevel level, const std::string &message) {
 }
 
 mindspore::Status Logged(mindspore::Status status) {
-  if (status.IsError()) Log(LogLevel::kError, status.GetErrDescription());
+  if (status.IsError()) Attempt([&] { return Log(LogLevel::kError, status.GetErrDescription()); });
   return status;
 }
 }  // namespace mslite

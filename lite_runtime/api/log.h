@@ -17,15 +17,31 @@ void Log(LogLevel level, const std::string &message);
 // Logs a failure on its way to the caller.
 mindspore::Status Logged(mindspore::Status status);
 
+// kLiteMemoryFailed, made when the library was loaded: reporting it needs no memory.
+const mindspore::Status &OutOfMemory() noexcept;
+
+// kLiteError with what the exception says.
+mindspore::Status StatusOf(const std::exception &error) noexcept;
+
 // Calls a function that returns a Status; what it throws becomes a Status, for nothing leaves the API as an exception.
 template <typename Function>
 mindspore::Status Guard(Function function) noexcept {
   try {
     return function();
   } catch (const std::bad_alloc &) {
-    return mindspore::Status(mindspore::kLiteMemoryFailed, "out of memory");
+    return OutOfMemory();
   } catch (const std::exception &error) {
-    return mindspore::Status(mindspore::kLiteError, error.what());
+    return StatusOf(error);
+  }
+}
+
+// As Guard for what returns a value: a default one when there is no memory.
+template <typename Function>
+auto Attempt(Function function) noexcept -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::exception &) {
+    return decltype(function())();
   }
 }
 }  // namespace mslite

@@ -9,6 +9,7 @@
 
 namespace mindspore {
 namespace {
+using mslite::Attempt;
 using mslite::Fail;
 using mslite::Guard;
 using mslite::Logged;
@@ -25,10 +26,24 @@ Status CheckKey(const Key &key) {
   return key.len == 0 ? Status() : Fail(kLiteNotSupport, "encrypted models are not supported");
 }
 
+// Guard for what needs the implementation, which is not there when the model was made without memory for it.
+template <typename Function>
+Status With(const ModelImpl *impl, Function function) {
+  return impl == nullptr ? mslite::OutOfMemory() : Guard(function);
+}
+
+// The tensor of that name, or a null one.
+MSTensor FindTensor(const std::vector<MSTensor> &tensors, const std::string &name) {
+  for (const MSTensor &tensor : tensors) {
+    if (tensor.impl()->name == name) return tensor;
+  }
+  return MSTensor(nullptr);
+}
+
 // Opens a model by `open` and builds it.
 template <typename Open>
 Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context> &context, Open open) {
-  return Logged(Guard([&]() -> Status {
+  return Logged(With(impl, [&]() -> Status {
     if (context == nullptr) return Fail(kLiteNullptr, "no context");
     if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
     MSLITE_TRY(CheckType(type));
@@ -39,7 +54,7 @@ Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context>
 }
 }  // namespace
 
-Model::Model() : impl_(std::make_shared<ModelImpl>()) {}
+Model::Model() : impl_(Attempt([] { return std::make_shared<ModelImpl>(); })) {}
 Model::~Model() = default;
 
 Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
@@ -78,17 +93,17 @@ Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_conte
 }
 
 Status Model::Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims) {
-  return Guard([&] { return impl_->Resize(inputs, dims); });
+  return With(impl_.get(), [&] { return impl_->Resize(inputs, dims); });
 }
 
 Status Model::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                       const MSKernelCallBack &after) {
   if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
-  return Guard([&] { return impl_->Predict(inputs, outputs, before, after); });
+  return With(impl_.get(), [&] { return impl_->Predict(inputs, outputs, before, after); });
 }
 
 Status Model::Predict(const MSKernelCallBack &before, const MSKernelCallBack &after) {
-  return Guard([&] { return impl_->Predict(before, after); });
+  return With(impl_.get(), [&] { return impl_->Predict(before, after); });
 }
 
 Status Model::RunStep(const MSKernelCallBack &before, const MSKernelCallBack &after) { return Predict(before, after); }
@@ -102,11 +117,15 @@ std::future<Status> Model::PredictAsync(const std::vector<MSTensor> &inputs, std
 
 void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                          const std::function<void(const Status &)> &done) {
-  impl_->PredictAsync(inputs, outputs, done);
+  const Status status = With(impl_.get(), [&]() -> Status {
+    impl_->PredictAsync(inputs, outputs, done);
+    return kSuccess;
+  });
+  if (status.IsError() && done) done(status);
 }
 
 Status Model::LoadConfig(const std::string &config_path) {
-  return Guard([&]() -> Status {
+  return With(impl_.get(), [&]() -> Status {
     if (impl_->is_built()) return Fail(kLiteError, "LoadConfig must come before Build");
     std::ifstream stream(config_path);
     if (!stream) return Fail(kLiteFileError, "cannot open '" + config_path + "'");
@@ -133,7 +152,7 @@ Status Model::LoadConfig(const std::string &config_path) {
 }
 
 Status Model::UpdateConfig(const std::string &section, const std::pair<std::string, std::string> &config) {
-  return Guard([&]() -> Status {
+  return With(impl_.get(), [&]() -> Status {
     if (impl_->is_built()) return Fail(kLiteError, "UpdateConfig must come before Build");
     auto &items = impl_->config[section];
     if (items.size() >= kMaximumItems) return Fail(kLiteError, "section '" + section + "' has too many items");
@@ -143,30 +162,28 @@ Status Model::UpdateConfig(const std::string &section, const std::pair<std::stri
   });
 }
 
-std::vector<MSTensor> Model::GetInputs() { return impl_->inputs(); }
-std::vector<MSTensor> Model::GetOutputs() { return impl_->outputs(); }
-
-MSTensor Model::GetInputByTensorName(const std::string &name) {
-  for (const MSTensor &tensor : impl_->inputs()) {
-    if (tensor.Name() == name) return tensor;
-  }
-  return MSTensor(nullptr);
+std::vector<MSTensor> Model::GetInputs() {
+  return Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->inputs(); });
 }
+
+std::vector<MSTensor> Model::GetOutputs() {
+  return Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->outputs(); });
+}
+
+MSTensor Model::GetInputByTensorName(const std::string &name) { return FindTensor(GetInputs(), name); }
+MSTensor Model::GetOutputByTensorName(const std::string &name) { return FindTensor(GetOutputs(), name); }
 
 std::vector<std::string> Model::GetOutputTensorNames() {
-  std::vector<std::string> names;
-  for (const MSTensor &tensor : impl_->outputs()) names.push_back(tensor.Name());
-  return names;
+  return Attempt([&] {
+    std::vector<std::string> names;
+    for (const MSTensor &tensor : GetOutputs()) names.push_back(tensor.Name());
+    return names;
+  });
 }
 
-MSTensor Model::GetOutputByTensorName(const std::string &name) {
-  for (const MSTensor &tensor : impl_->outputs()) {
-    if (tensor.Name() == name) return tensor;
-  }
-  return MSTensor(nullptr);
+std::vector<MSTensor> Model::GetOutputsByNodeName(const std::string &node_name) {
+  return Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->OutputsOfNode(node_name); });
 }
-
-std::vector<MSTensor> Model::GetOutputsByNodeName(const std::string &node_name) { return impl_->OutputsOfNode(node_name); }
 
 bool Model::CheckModelSupport(enum DeviceType device_type, ModelType model_type) {
   return device_type == kCPU && (model_type == kMindIR || model_type == kMindIR_Lite);

@@ -113,7 +113,13 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
   for (; position < static_cast<int32_t>(program_.steps.size()); ++position) {
     if (program_.steps[static_cast<size_t>(position)].call >= 0) break;
     Verdict verdict = Verdict::kContinue;
-    MSLITE_TRY(Visit(position, &verdict));
+    const Status status = Visit(position, &verdict);
+    if (status.StatusCode() == mindspore::kLiteMemoryFailed) {
+      const int32_t node = program_.steps[static_cast<size_t>(position)].node;
+      return NodeError(mindspore::kLiteMemoryFailed, model_->graph->nodes[static_cast<size_t>(node)],
+                       status.GetErrDescription());
+    }
+    if (status.IsError()) return status;
     if (verdict == Verdict::kNeedsData) {
       *needs_data = true;
       return mindspore::kSuccess;
