@@ -25,27 +25,30 @@ def fold_constants(module: Module, context: Context) -> None:
     """Replaces nodes with constant results by constants."""
     for graph in module.graphs:
         for node in list(graph.nodes):
-            if not _fold_known(graph, node, context):
+            if _is_quantised(node):
+                _keep_quantised(node, context)
+            elif not _fold_known(graph, node, context):
                 _fold_constant(graph, node, context)
         graph.nodes = live_nodes(graph)
 
 
-def _becomes_constant(graph: Graph, value: Value) -> bool:
-    """A graph output must be produced by a node in the file, so it stays a node unless someone else reads it."""
-    return bool(value.users) or not any(value is output for output in graph.outputs)
+def _is_quantised(node: Node) -> bool:
+    return node.quant_type != 0 or any(value.quant for value in (*node.inputs, *node.outputs))
+
+
+def _keep_quantised(node: Node, context: Context) -> None:
+    """The kernels that fold compute on plain numbers; stored integers that stand for others are not theirs."""
+    if node.inputs and all(value.data is not None for value in node.inputs):
+        names = ", ".join(f"'{value.name}'" for value in (*node.inputs, *node.outputs) if value.quant)
+        what = f"{names} hold quantised values" if names else "it computes on quantised values"
+        context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {what}, which are not folded")
 
 
 def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
     """Values whose contents travel with the shapes (Shape → Gather → Concat chains) need no input at all."""
     (value, *others) = node.outputs
     known = context.known.get(value)
-    if (
-        others
-        or known is None
-        or value.dtype not in _INTEGERS
-        or not value.is_static
-        or any(v in graph.outputs for v in (value,))
-    ):
+    if others or known is None or value.dtype not in _INTEGERS or not value.is_static or value in graph.outputs:
         return False
     if any(entry <= -(1 << 40) for entry in known) or len(known) != math.prod(value.shape or ()):
         return False
@@ -60,8 +63,6 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
     if context.layout is Format.NCHW and is_channels_last_only(node):
         return
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
-        return
-    if node.quant_type != 0 or any(value.quant for value in (*node.inputs, *node.outputs)):
         return
     if not all(value.is_static for value in node.outputs) or not _small_enough(node):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, constant
 from mslite.converter.mindir.ops.activation import Activation
@@ -11,6 +12,7 @@ from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, StridedSli
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Neg
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
@@ -139,3 +141,24 @@ def test_equal_calls_are_made_once() -> None:
     merge_common(build, Context())
     assert operators(build) == ["AddFusion", "Neg", "AddFusion", "Neg", "MulFusion", "AddFusion"]
     assert_close(run(build), want, 0)
+
+
+@pytest.mark.parametrize("where", ["operand", "result", "node"])
+def test_quantised_values_are_not_computed_on(where: str) -> None:
+    """3 + 4 of stored integers is not the sum of what they stand for."""
+    b = Builder()
+    y = b.call(AddFusion(), np.array([3], np.int32), np.array([4], np.int32))
+    module = b.module(b.call(AddFusion(), y, b.input(1, dtype=np.int32)))
+    node = module.main.nodes[0]
+    if where == "node":
+        node.quant_type = 1
+    else:
+        (node.inputs[0] if where == "operand" else node.output).quant = (QuantParam(scale=0.5, zeroPoint=2),)
+    context = Context()
+    infer_shapes(module, context)
+    fold_constants(module, context)
+    assert operators(module) == ["AddFusion", "AddFusion"]
+    (note,) = context.notes
+    named = {"operand": "'n1_c0' hold quantised", "result": "'n1_0' hold quantised", "node": "it computes on quantised"}
+    assert note.startswith("AddFusion 'n1' has constant inputs but stays")
+    assert named[where] in note
