@@ -17,7 +17,7 @@ static mslite_status shape_of(mslite_shape_context *context, int32_t op, const v
   y->type = x.type;
   y->rank = 4;
   if (x.rank >= 0 && x.rank != 4) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input must have 4 dimensions, not %d", x.rank);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input must have 4 dimensions, not %d", (int)x.rank);
   }
   for (int32_t i = x.rank < 0 ? 0 : 4; i < 4; ++i) x.dims[i] = mslite_new_symbol(context);
   x.rank = 4;

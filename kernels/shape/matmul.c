@@ -53,7 +53,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
   mslite_tensor *y = outputs[0];
   y->type = x->type;
   if (weight->rank >= 0 && weight->rank != 2) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weight must have 2 dimensions, not %d", weight->rank);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weight must have 2 dimensions, not %d",
+                             (int)weight->rank);
   }
   const int64_t out = weight->rank < 0 ? mslite_new_symbol(context) : weight->dims[0];
   const int64_t in = weight->rank < 0 ? mslite_new_symbol(context) : weight->dims[1];
