@@ -56,7 +56,9 @@ class TileFusion(Operator):
     dims: Longs = longs(0)
 
 
-@operator(107, inputs="x [paddings] [value]", tflite="PAD PADV2 MIRROR_PAD", onnx="Pad", tensorflow="Pad PadV2 MirrorPad")
+@operator(
+    107, inputs="x [paddings] [value]", tflite="PAD PADV2 MIRROR_PAD", onnx="Pad", tensorflow="Pad PadV2 MirrorPad"
+)
 class PadFusion(Operator):
     """Adds a border."""
 
