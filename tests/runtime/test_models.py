@@ -39,7 +39,9 @@ def _is_close(got: Any, wanted: Any, limit: float) -> bool:
     return got.shape == wanted.shape and bool(np.abs(got.astype("f8") - wanted.astype("f8")).max() <= limit)
 
 
-def _inputs(entry: dict[str, Any], folder: pathlib.Path, names: list[str], tmp_path: pathlib.Path) -> list[pathlib.Path]:
+def _inputs(
+    entry: dict[str, Any], folder: pathlib.Path, names: list[str], tmp_path: pathlib.Path
+) -> list[pathlib.Path]:
     """The input files. What the original project recorded for models from Caffe lies in Caffe's order (NCHW)."""
     paths = [folder / name for name in names]
     if not entry["reference"].startswith("recorded by the original project"):
