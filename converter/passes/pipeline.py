@@ -16,6 +16,7 @@ from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
+from mslite.converter.passes.narrowing import narrow_proven_int64
 from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS
 
@@ -46,6 +47,7 @@ PIPELINE: tuple[Step, ...] = (
     Step("float16_graphs", widen_float16, "kernels compute in float32; the types of the outputs are known now"),
     Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
     Step("branches", inline_branches, "conditions on shapes are constants now; layouts should see one graph"),
+    Step("proven_int64", narrow_proven_int64, "constants are folded; the casts it makes superfluous go next"),
     Step("identities", remove_identities, "no-ops would hide patterns"),
     Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
     Step(
