@@ -128,6 +128,7 @@ std::vector<Value> RunOn(const std::vector<Value> &inputs, const std::optional<s
     tensors.push_back(Over(meta, buffer.data(), buffer.size()));
   }
   std::vector<nb::object> arrays(expected.size());
+  std::vector<std::vector<int64_t>> shapes(expected.size());  // of the arrays
   std::vector<ms::MSTensor> outputs;
   output_memory.reserve(expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -145,6 +146,7 @@ std::vector<Value> RunOn(const std::vector<Value> &inputs, const std::optional<s
       continue;
     }
     const Buffer &buffer = output_memory.emplace_back(arrays[i], true);
+    shapes[i] = std::get<2>(meta);
     outputs.push_back(Over(meta, buffer.data(), buffer.size()));
   }
   ms::Status status;
@@ -156,8 +158,9 @@ std::vector<Value> RunOn(const std::vector<Value> &inputs, const std::optional<s
   std::vector<Value> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const void *data = outputs[i].Data().get();
-    const bool in_place =
-        i < output_memory.size() && output_memory[i].data() != nullptr && data == output_memory[i].data();
+    // Where the shape depends on data, an array made for the last result may be larger than this one.
+    const bool in_place = i < output_memory.size() && output_memory[i].data() != nullptr &&
+                          data == output_memory[i].data() && outputs[i].Shape() == shapes[i];
     if (!in_place) {
       if (targets && i < targets->size()) {
         throw std::runtime_error("output '" + outputs[i].Name() + "' does not fit the given tensor");

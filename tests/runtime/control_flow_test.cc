@@ -134,5 +134,33 @@ TEST(ControlFlow, PlansAgainAfterDataDependentShapes) {
     EXPECT_EQ(std::vector<float>(data, data + wanted.size()), wanted);
   }
 }
+
+// The caller's tensor is larger than what a later run gives: the count is asked again and its shape follows.
+TEST(ControlFlow, CountsAgainIntoMemoryOfTheCaller) {
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {4});
+  const uint32_t where = m.Value("where", {-1, 1}, kInt);
+  m.Node("where", schema::CreateWhere(m.builder), {x}, {where});
+  m.Graph({x}, {where}, {0});
+  const std::string file = m.Finish({x}, {where});
+  Model model;
+  ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk());
+  std::vector<int32_t> memory(4);
+  MSTensor *target = MSTensor::CreateRefTensor("t", DataType::kNumberTypeInt32, {4, 1}, memory.data(), 16, false);
+  std::vector<MSTensor> outputs = {*target};
+  MSTensor::DestroyTensorPtr(target);
+  for (const std::vector<float> &values : std::vector<std::vector<float>>{{1, 2, 3, 4}, {0, 5, 0, 0}, {7, 0, 0, 8}}) {
+    std::vector<int32_t> wanted;
+    for (int32_t i = 0; i < 4; ++i) {
+      if (values[static_cast<size_t>(i)] != 0) wanted.push_back(i);
+    }
+    const Status run = model.Predict({MSTensor("x", DataType::kNumberTypeFloat32, {4}, values.data(), 16)}, &outputs);
+    ASSERT_TRUE(run.IsOk()) << run.ToString();
+    const auto count = static_cast<int64_t>(wanted.size());
+    EXPECT_EQ(outputs[0].Shape(), (std::vector<int64_t>{count, 1}));
+    EXPECT_EQ(model.GetOutputs()[0].Shape(), (std::vector<int64_t>{count, 1}));
+    EXPECT_EQ(std::vector<int32_t>(memory.begin(), memory.begin() + count), wanted);
+  }
+}
 }  // namespace
 }  // namespace mslite::test

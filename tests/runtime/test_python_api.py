@@ -14,8 +14,10 @@ import mslite
 from mslite.converter.mindir import module_io
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.activation import Activation
+from mslite.converter.mindir.ops.comparison import NonZero
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Reshape
 
 WEIGHT = np.random.default_rng(5).standard_normal((3, 4)).astype(np.float32)
 X = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, -1.0]], np.float32)
@@ -79,6 +81,35 @@ def test_outputs_of_the_caller_are_written_in_place(file: Path) -> None:
     (y,) = model.predict([X], [target])
     np.testing.assert_allclose(memory, wanted(X), rtol=1e-6)
     assert y.get_data_to_numpy() is memory
+
+
+def test_results_whose_size_depends_on_data(tmp_path: Path) -> None:
+    """After a long result a short one comes back short, and a target that is too large is refused."""
+    x = Value("x", DataType.FLOAT32, (5,))
+    where = Value("where", DataType.INT32, (SYMBOL_LIMIT - 1, 1))
+    module_io.save(Module([Graph("main", [x], [where], [Node(NonZero(), "where", (x,), (where,))])]), tmp_path / "w.ms")
+    model = build(tmp_path / "w.ms")
+    for values in ([1, 0, 2, 3, 4], [0, 0, 5, 0, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 1]):
+        array = np.array(values, np.float32)
+        (y,) = model.predict([array])
+        assert np.array_equal(y.get_data_to_numpy(), np.argwhere(array))
+    with pytest.raises(RuntimeError, match="does not fit"):
+        model.predict([np.array([0, 0, 5, 0, 0], np.float32)], [mslite.Tensor(np.zeros((5, 1), np.int32))])
+
+
+def test_results_whose_rank_depends_on_data(tmp_path: Path) -> None:
+    """The file cannot say the rank: neither a scalar of one element nor the last result's shape is taken for it."""
+    x, shape = Value("x", DataType.FLOAT32, (SYMBOL_LIMIT - 1,)), Value("shape", DataType.INT32, (SYMBOL_LIMIT - 2,))
+    y = Value("y", DataType.FLOAT32, None)
+    graph = Graph("main", [x, shape], [y], [Node(Reshape(), "reshape", (x, shape), (y,))])
+    module_io.save(Module([graph]), tmp_path / "r.ms")
+    model = build(tmp_path / "r.ms")
+    for wanted_shape in ([1, 1], [2, 3], [6], [3, 2], [1]):
+        size = int(np.prod(wanted_shape))
+        array = np.arange(size, dtype=np.float32)
+        model.resize(model.get_inputs(), [[size], [len(wanted_shape)]])
+        (result,) = model.predict([array, np.array(wanted_shape, np.int32)])
+        assert np.array_equal(result.get_data_to_numpy(), array.reshape(wanted_shape))
 
 
 def test_inputs_are_not_copied(file: Path) -> None:
