@@ -18,6 +18,7 @@ SIZE_LIMIT = 1 << 16
 
 _RANDOM = frozenset({"RandomNormal", "RandomStandardNormal", "UniformReal", "Dropout"})
 _CONTROL = frozenset({"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend"})
+_QUANTISED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
 _INTEGERS = (DataType.INT32, DataType.INT64)
 
 
@@ -25,9 +26,7 @@ def fold_constants(module: Module, context: Context) -> None:
     """Replaces nodes with constant results by constants."""
     for graph in module.graphs:
         for node in list(graph.nodes):
-            if _is_quantised(node):
-                _keep_quantised(node, context)
-            elif not _fold_known(graph, node, context):
+            if _is_quantised(node) or not _fold_known(graph, node, context):
                 _fold_constant(graph, node, context)
         graph.nodes = live_nodes(graph)
 
@@ -36,12 +35,19 @@ def _is_quantised(node: Node) -> bool:
     return node.quant_type != 0 or any(value.quant for value in (*node.inputs, *node.outputs))
 
 
-def _keep_quantised(node: Node, context: Context) -> None:
-    """The kernels that fold compute on plain numbers; stored integers that stand for others are not theirs."""
-    if node.inputs and all(value.data is not None for value in node.inputs):
-        names = ", ".join(f"'{value.name}'" for value in (*node.inputs, *node.outputs) if value.quant)
-        what = f"{names} hold quantised values" if names else "it computes on quantised values"
-        context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {what}, which are not folded")
+def _kernels_know(node: Node) -> bool:
+    """True when the kernels see what is quantised: they look at 8 and 16-bit inputs, and never at outputs."""
+    records = [value.quant for value in node.inputs]
+    return all(not value.quant or value.dtype in _QUANTISED_TYPES for value in node.inputs) and all(
+        not value.quant or value.quant in records for value in node.outputs
+    )
+
+
+def _note_quantised(node: Node, context: Context) -> None:
+    """Stored integers stand for other numbers: kernels that fold may move them, not compute on them."""
+    names = ", ".join(f"'{value.name}'" for value in (*node.inputs, *node.outputs) if value.quant)
+    what = f"{names} hold quantised values" if names else "it computes on quantised values"
+    context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {what}, which are not computed with")
 
 
 def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
@@ -66,10 +72,16 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     if not all(value.is_static for value in node.outputs) or not _small_enough(node):
         return
+    if node.quant_type != 0 or not _kernels_know(node):
+        _note_quantised(node, context)
+        return
     try:
-        facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in node.inputs]
+        facts = [native.Facts(value.dtype, value.shape, None, value.data, value.quant) for value in node.inputs]
         arrays = native.evaluate(node.op, facts, len(node.outputs))
     except native.RuleError as error:
+        if _is_quantised(node):
+            _note_quantised(node, context)
+            return
         context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
         return
     for value, array in zip(node.outputs, arrays, strict=True):
@@ -90,5 +102,5 @@ def _bytes(value: Value) -> int:
 
 
 def _replace(graph: Graph, value: Value, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
-    folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format)
+    folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format, quant=value.quant)
     graph.replace_uses(value, folded)

@@ -54,6 +54,26 @@ def test_a_shape_chain_needs_no_data() -> None:
     assert module.main.nodes[0].inputs[1].array().tolist() == [3, -1]
 
 
+def test_quantised_constants_are_moved_but_never_computed_on() -> None:
+    """scale * (q - zero point) is what they mean: the sum of two is not the sum of their integers."""
+    record = (QuantParam(scale=0.5, zeroPoint=3),)
+    b = Builder()
+    left, right = (constant(name, np.array([[7, -2, 9]], np.int16)) for name in "ab")
+    left.quant = right.quant = record
+    total = b.call(AddFusion(), left, right)
+    column = constant("c", np.array([[1, 2, 3]], np.int16))
+    moved = b.call(Transpose(), column, integers(1, 0))
+    total.quant = moved.quant = column.quant = record
+    x = b.input(1, 3, dtype=np.int16)
+    rows = b.call(Concat(axis=0), total, x)
+    columns = b.call(Concat(axis=1), moved, b.call(Transpose(), x, integers(1, 0)))
+    module = fold(b.module(rows, columns))
+    assert operators(module) == ["AddFusion", "Concat", "Transpose", "Concat"]
+    folded = module.main.nodes[3].inputs[0]
+    assert folded.array().tolist() == [[1], [2], [3]]
+    assert folded.quant == record
+
+
 def test_an_unknown_size_is_not_folded() -> None:
     b = Builder()
     x = b.input(N, 3, 4)
@@ -144,20 +164,19 @@ def test_equal_calls_are_made_once() -> None:
 
 
 @pytest.mark.parametrize("where", ["operand", "result", "node"])
-def test_quantised_values_are_not_computed_on(where: str) -> None:
-    """3 + 4 of stored integers is not the sum of what they stand for."""
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_quantised_values_are_named_when_they_are_not_computed_on(where: str, dtype: type[np.generic]) -> None:
     b = Builder()
-    y = b.call(AddFusion(), np.array([3], np.int32), np.array([4], np.int32))
-    module = b.module(b.call(AddFusion(), y, b.input(1, dtype=np.int32)))
+    y = b.call(AddFusion(), np.array([3], dtype), np.array([4], dtype))
+    module = b.module(b.call(Concat(axis=0), y, b.input(1, dtype=dtype)))
     node = module.main.nodes[0]
     if where == "node":
         node.quant_type = 1
     else:
         (node.inputs[0] if where == "operand" else node.output).quant = (QuantParam(scale=0.5, zeroPoint=2),)
     context = Context()
-    infer_shapes(module, context)
     fold_constants(module, context)
-    assert operators(module) == ["AddFusion", "AddFusion"]
+    assert operators(module) == ["AddFusion", "Concat"]
     (note,) = context.notes
     named = {"operand": "'n1_c0' hold quantised", "result": "'n1_0' hold quantised", "node": "it computes on quantised"}
     assert note.startswith("AddFusion 'n1' has constant inputs but stays")
