@@ -6,6 +6,8 @@
 #include <set>
 
 #include "plan/choose_kernel.h"
+#include "plan/quantised.h"
+#include "plan/shapes.h"
 
 namespace mslite {
 namespace {
@@ -35,6 +37,34 @@ const CoreMask *InternCores(const CoreMask &cores) {
   static auto *masks = new std::set<CoreMask>;
   const std::lock_guard<std::mutex> lock(mutex);
   return &*masks->insert(cores).first;
+}
+
+// The tensor as the file describes it.
+mslite_tensor Declared(const Tensor &source) {
+  mslite_tensor tensor = UnknownTensor();
+  tensor.type = source.type;
+  if (source.has_rank || !source.dims.empty()) {
+    tensor.rank = static_cast<int32_t>(source.dims.size());
+    std::transform(source.dims.begin(), source.dims.end(), tensor.dims,
+                   [](int64_t dim) { return dim < 0 ? MSLITE_SYMBOL_LIMIT : dim; });
+  }
+  tensor.quant_count = static_cast<int32_t>(source.quant.size());
+  tensor.quant = source.quant.data();
+  return tensor;
+}
+
+// Why no kernel may run the node, by what the file says of its operands; "" otherwise.
+std::string DeclaredProblem(const Graph &graph, const Node &node) {
+  std::vector<mslite_tensor> tensors;
+  for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
+    for (const int32_t index : *list) tensors.push_back(Declared(graph.tensors[static_cast<size_t>(index)]));
+  }
+  std::vector<const mslite_tensor *> operands;
+  for (const mslite_tensor &tensor : tensors) operands.push_back(&tensor);
+  const mslite_node call = {node.op, node.params, static_cast<int32_t>(node.inputs.size()),
+                            static_cast<int32_t>(node.outputs.size()), operands.data(),
+                            operands.data() + node.inputs.size(), node.quant_type};
+  return QuantisedProblem(call);
 }
 
 bool IsKnown(const TensorShape &shape) {
@@ -98,6 +128,8 @@ void Session::CheckOperators() {
         problems_[step.node] = "this operator has no shape rule in this library";
       } else if (!HasKernel(node.op, plan_options_.isas)) {
         problems_[step.node] = "this operator has no kernel in this library";
+      } else if (std::string problem = DeclaredProblem(graph(), node); !problem.empty()) {
+        problems_[step.node] = std::move(problem);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "plan/choose_kernel.h"
 
 #include "model/names.h"
+#include "plan/quantised.h"
 
 namespace mslite {
 
@@ -14,6 +15,10 @@ std::string NodeText(const mslite_node &node) {
 }
 
 const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why) {
+  if (std::string problem = QuantisedProblem(node); !problem.empty()) {
+    if (why != nullptr) *why = std::move(problem);
+    return nullptr;
+  }
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
   bool any = false;
