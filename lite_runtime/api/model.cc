@@ -1,7 +1,5 @@
 #include "include/api/model.h"
 
-#include <fstream>
-
 #include "api/graph_data.h"
 #include "api/log.h"
 #include "api/model_impl.h"
@@ -13,9 +11,6 @@ using mslite::Attempt;
 using mslite::Fail;
 using mslite::Guard;
 using mslite::Logged;
-
-constexpr size_t kMaximumSections = 100;
-constexpr size_t kMaximumItems = 1000;
 
 Status CheckType(ModelType type) {
   if (type == kMindIR || type == kMindIR_Lite) return kSuccess;
@@ -125,41 +120,17 @@ void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTens
 }
 
 Status Model::LoadConfig(const std::string &config_path) {
-  return With(impl_.get(), [&]() -> Status {
+  return Logged(With(impl_.get(), [&]() -> Status {
     if (impl_->is_built()) return Fail(kLiteError, "LoadConfig must come before Build");
-    std::ifstream stream(config_path);
-    if (!stream) return Fail(kLiteFileError, "cannot open '" + config_path + "'");
-    std::string line;
-    std::string section;
-    const auto trim = [](const std::string &text) {
-      const size_t begin = text.find_first_not_of(" \t\r");
-      return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-    };
-    while (std::getline(stream, line)) {
-      line = trim(line);
-      if (line.empty() || line[0] == '#') continue;
-      if (line[0] == '[' && line.back() == ']') {
-        section = line.substr(1, line.size() - 2);
-        if (impl_->config.size() >= kMaximumSections) return Fail(kLiteFileError, "'" + config_path + "': too many sections");
-        continue;
-      }
-      const size_t equals = line.find('=');
-      if (equals == std::string::npos) return Fail(kLiteFileError, "'" + config_path + "': no '=' in '" + line + "'");
-      MSLITE_TRY(UpdateConfig(section, {trim(line.substr(0, equals)), trim(line.substr(equals + 1))}));
-    }
-    return kSuccess;
-  });
+    return mslite::ReadConfig(config_path, &impl_->config);
+  }));
 }
 
 Status Model::UpdateConfig(const std::string &section, const std::pair<std::string, std::string> &config) {
-  return With(impl_.get(), [&]() -> Status {
+  return Logged(With(impl_.get(), [&]() -> Status {
     if (impl_->is_built()) return Fail(kLiteError, "UpdateConfig must come before Build");
-    auto &items = impl_->config[section];
-    if (items.size() >= kMaximumItems) return Fail(kLiteError, "section '" + section + "' has too many items");
-    mslite::Log(mslite::LogLevel::kInfo, "setting '" + config.first + "' of section '" + section + "' has no effect");
-    items[config.first] = config.second;
-    return kSuccess;
-  });
+    return mslite::AddSetting(section, config, &impl_->config);
+  }));
 }
 
 std::vector<MSTensor> Model::GetInputs() {

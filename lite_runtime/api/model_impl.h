@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/config.h"
 #include "api/tensor.h"
 #include "exec/session.h"
 #include "include/api/context.h"
@@ -38,7 +38,7 @@ class ModelImpl {
   const std::vector<MSTensor> &outputs() const { return outputs_; }
   std::vector<MSTensor> OutputsOfNode(const std::string &node_name) const;
 
-  std::map<std::string, std::map<std::string, std::string>> config;
+  mslite::ConfigSections config;
 
  private:
   void ShowOutputs(bool with_data);

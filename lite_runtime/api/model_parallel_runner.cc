@@ -46,6 +46,7 @@ std::vector<uint32_t> RunnerConfig::GetDeviceIds() const { return data_->device_
 class ModelParallelRunnerImpl {
  public:
   Status Init(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<RunnerConfig> &config) {
+    if (config != nullptr) MSLITE_TRY(CheckSettings(*config));
     const int32_t cores = mslite::UsableCores();
     std::shared_ptr<Context> context = config == nullptr ? nullptr : config->GetContext();
     if (context == nullptr) {
@@ -93,6 +94,15 @@ class ModelParallelRunnerImpl {
   const ModelImpl &first() const { return *workers_.front(); }
 
  private:
+  static Status CheckSettings(const RunnerConfig &config) {
+    mslite::ConfigSections sections;
+    if (!config.GetConfigPath().empty()) MSLITE_TRY(mslite::ReadConfig(config.GetConfigPath(), &sections));
+    for (const auto &[section, settings] : config.GetConfigInfo()) {
+      for (const auto &setting : settings) MSLITE_TRY(mslite::AddSetting(section, setting, &sections));
+    }
+    return kSuccess;
+  }
+
   ModelImpl *Take() {
     std::unique_lock<std::mutex> lock(mutex_);
     wake_.wait(lock, [this] { return !idle_.empty(); });

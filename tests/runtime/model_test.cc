@@ -314,5 +314,57 @@ TEST(CApi, BuildsAndPredicts) {
   MSModelDestroy(&model);
   EXPECT_EQ(model, nullptr);
 }
+
+std::string WriteFile(const std::string &name, const std::string &text) {
+  const std::string path = ::testing::TempDir() + name + std::to_string(getpid());
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TEST(Settings, WithoutEffectAreNamedOncePerSection) {
+  const std::string path = WriteFile(
+      "settings", "# no section yet\n[execution_plan]\nconv = data_type:float16\nfc=data_type:float32\n[mine]\na=b\n");
+  Model model;
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(model.LoadConfig(path).IsOk());
+  EXPECT_TRUE(model.UpdateConfig("common", {"enable_pre_inference", "true"}).IsOk());
+  EXPECT_TRUE(model.UpdateConfig("common", {"enable_pre_inference", "false"}).IsOk());
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const auto count = [&log](const std::string &text) {
+    size_t found = 0;
+    for (size_t at = log.find(text); at != std::string::npos; at = log.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("the settings of section 'execution_plan' have no effect"), 1u) << log;
+  EXPECT_EQ(count("section 'mine' is not known"), 1u) << log;
+  EXPECT_EQ(count("the settings of section 'common' have no effect"), 1u) << log;
+  unlink(path.c_str());
+}
+
+TEST(Settings, MistakesAreTold) {
+  Model model;
+  EXPECT_EQ(model.LoadConfig("/nowhere/settings"), kLiteFileError);
+  EXPECT_EQ(model.LoadConfig(::testing::TempDir()), kLiteFileError);
+  for (const char *text : {"[common]\nwithout equals\n", "key=value\n"}) {
+    const std::string path = WriteFile("wrong", text);
+    EXPECT_EQ(model.LoadConfig(path), kLiteFileError) << text;
+    unlink(path.c_str());
+  }
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(model.UpdateConfig("common", {std::to_string(i), ""}).IsOk());
+  EXPECT_EQ(model.UpdateConfig("common", {"one more", ""}), kLiteError);
+  for (int i = 1; i < 100; ++i) ASSERT_TRUE(model.UpdateConfig(std::to_string(i), {"key", ""}).IsOk());
+  EXPECT_EQ(model.UpdateConfig("one more", {"key", ""}), kLiteError);
+
+  const std::string file = SmallModel();
+  ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk());
+  const std::string path = WriteFile("late", "[common]\na=b\n");
+  EXPECT_EQ(model.LoadConfig(path), kLiteError);
+  EXPECT_EQ(model.UpdateConfig("common", {"a", "b"}), kLiteError);
+  unlink(path.c_str());
+  auto config = std::make_shared<RunnerConfig>();
+  config->SetConfigPath("/nowhere/settings");
+  ModelParallelRunner runner;
+  EXPECT_EQ(runner.Init(file.data(), file.size(), config), kLiteFileError);
+}
 }  // namespace
 }  // namespace mslite::test

@@ -1,0 +1,77 @@
+#include "api/config.h"
+
+#include <algorithm>
+#include <fstream>
+#include <vector>
+
+#include "api/log.h"
+#include "model/message.h"
+
+namespace mslite {
+namespace {
+constexpr size_t kMaximumSections = 100;
+constexpr size_t kMaximumSettings = 1000;
+
+// Sections that MindSpore Lite gives a meaning.
+constexpr const char *kSections[] = {"execution_plan", "build_session",      "common",
+                                     "common_context", "ms_cache",           "model_file",
+                                     "weight",         "gpu_context",        "ascend_context",
+                                     "inner_common",   "shared_thread_pool", "inner_model_parallel_runner"};
+
+void WarnOfNoEffect(const std::string &section) {
+  const bool is_known = std::any_of(std::begin(kSections), std::end(kSections),
+                                    [&section](const char *name) { return section == name; });
+  Log(LogLevel::kWarning, is_known ? "the settings of section '" + section + "' have no effect in this library"
+                                   : "section '" + section + "' is not known; its settings have no effect");
+}
+
+std::string Trim(const std::string &text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+}  // namespace
+
+mindspore::Status AddSetting(const std::string &section, const std::pair<std::string, std::string> &setting,
+                             ConfigSections *sections) {
+  const auto place = sections->find(section);
+  if (place == sections->end()) {
+    if (sections->size() >= kMaximumSections) return Fail(mindspore::kLiteError, "more than 100 sections of settings");
+    WarnOfNoEffect(section);
+  } else if (place->second.size() >= kMaximumSettings && place->second.count(setting.first) == 0) {
+    return Fail(mindspore::kLiteError, "section '" + section + "' has more than 1000 settings");
+  }
+  (*sections)[section][setting.first] = setting.second;
+  return mindspore::kSuccess;
+}
+
+mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections) {
+  const auto error = [&path](const std::string &reason) {
+    return Fail(mindspore::kLiteFileError, "settings file '" + path + "': " + reason);
+  };
+  std::ifstream stream(path);
+  if (!stream) return error("cannot be opened");
+  std::vector<std::pair<std::string, std::pair<std::string, std::string>>> settings;
+  std::string line;
+  std::string section;
+  size_t number = 0;
+  while (std::getline(stream, line)) {
+    ++number;
+    line = Trim(line);
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == '[' && line.back() == ']') {
+      section = Trim(line.substr(1, line.size() - 2));
+      continue;
+    }
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos) return error("line " + std::to_string(number) + " is no 'key=value'");
+    if (section.empty()) return error("line " + std::to_string(number) + " stands before any [section]");
+    if (settings.size() >= kMaximumSections * kMaximumSettings) return error("too many settings");
+    settings.push_back({section, {Trim(line.substr(0, equals)), Trim(line.substr(equals + 1))}});
+  }
+  if (stream.bad() || !stream.eof()) return error("cannot be read");
+  ConfigSections merged = *sections;
+  for (const auto &[name, setting] : settings) MSLITE_TRY(AddSetting(name, setting, &merged));
+  *sections = std::move(merged);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite
