@@ -11,7 +11,6 @@ from onnx import GraphProto, ModelProto, TypeProto
 
 from .protos import sub_graphs
 
-
 _LARGEST_CONTENTS = 1 << 16
 
 
