@@ -135,6 +135,8 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
     if (read_[i] != 0) plan_->shape_checks.push_back({static_cast<int32_t>(i), ShapeOf(tensors_[i])});
   }
   MSLITE_TRY(CollectResults());
+  // A plan with problems is only there to find them all.
+  if (problems_->empty()) MSLITE_TRY(PackWeights());
   MSLITE_TRY(PlaceOperands());
   *plan = std::move(plan_);
   return mindspore::kSuccess;

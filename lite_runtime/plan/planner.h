@@ -47,6 +47,7 @@ class Planner {
   Status Fold(const ProgramStep &step, const Node &node, bool *done);
   Status AddStep(const ProgramStep &program_step, const Node &node);
   Status ChooseAndPrepare(const ProgramStep &program_step, const Node &node, Step *step);
+  Status PackWeights();
   Status CollectResults();
   Status PlaceOperands();
   void LinkSteps(std::vector<std::vector<int32_t>> *predecessors);
@@ -63,6 +64,13 @@ class Planner {
   std::vector<State> states_;
   std::vector<const mslite_tensor *> input_pointers_;  // of the step being visited
   std::vector<const mslite_tensor *> output_pointers_;
+  // A constant that the kernel of a step wants packed.
+  struct ToPack {
+    size_t step;
+    int32_t input;
+    int64_t bytes;
+  };
+  std::vector<ToPack> to_pack_;
   std::vector<int32_t> positions_;  // per step of the plan: its place in the program
   std::vector<uint8_t> read_;       // per local tensor: a value that the plan reads
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;

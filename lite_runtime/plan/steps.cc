@@ -60,19 +60,19 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
       if (state == State::kValue) read_[static_cast<size_t>(local)] = 1;
     } else {
       operand.fixed = input_pointers_[static_cast<size_t>(i)]->data;
-      const void *packed = nullptr;
-      if (state == State::kConstant) {
-        MSLITE_TRY(model_->weights.Pack(*step->kernel, call, program_step.node, i, &packed));
-      } else if (step->kernel->pack_size != nullptr) {
-        const int64_t bytes = step->kernel->pack_size(&call, i);
-        uint8_t *memory = nullptr;
-        if (bytes > 0) {
-          MSLITE_TRY(Keep(static_cast<size_t>(bytes), &memory));
-          step->kernel->pack(&call, i, operand.fixed, memory);
-        }
-        packed = memory;
+      const bool may_pack = step->kernel->pack_size != nullptr && operand.fixed != nullptr;
+      const int64_t bytes = may_pack ? step->kernel->pack_size(&call, i) : 0;
+      if (bytes < 0) {
+        return NodeError(mindspore::kLiteError, node, std::string("kernel ") + step->kernel->name + ": impossible size of packed weights");
       }
-      if (packed != nullptr) operand.fixed = packed;
+      if (bytes > 0 && state == State::kConstant) {
+        to_pack_.push_back({plan_->steps.size(), i, bytes});
+      } else if (bytes > 0) {
+        uint8_t *memory = nullptr;
+        MSLITE_TRY(Keep(static_cast<size_t>(bytes), &memory));
+        step->kernel->pack(&call, i, operand.fixed, memory);
+        operand.fixed = memory;
+      }
     }
     step->inputs.push_back(operand);
   }
@@ -93,6 +93,33 @@ Status Planner::AddStep(const ProgramStep &program_step, const Node &node) {
   for (const mslite_tensor *input : input_pointers_) step.input_shapes.push_back(ShapeOf(*input));
   MSLITE_TRY(ChooseAndPrepare(program_step, node, &step));
   plan_->steps.push_back(std::move(step));
+  return mindspore::kSuccess;
+}
+
+// Packs what the steps want packed, all at once so that threads can share the work.
+Status Planner::PackWeights() {
+  std::vector<PackJob> jobs;
+  std::vector<std::vector<const mslite_tensor *>> operands(to_pack_.size());
+  for (size_t i = 0; i < to_pack_.size(); ++i) {
+    const Step &step = plan_->steps[to_pack_[i].step];
+    const ProgramStep &source = program_.steps[static_cast<size_t>(positions_[to_pack_[i].step])];
+    for (const int32_t input : source.inputs) operands[i].push_back(&tensors_[static_cast<size_t>(input)]);
+    for (const int32_t output : source.outputs) operands[i].push_back(&tensors_[static_cast<size_t>(output)]);
+    const mslite_node call = {step.node->op, step.node->params, static_cast<int32_t>(source.inputs.size()),
+                              static_cast<int32_t>(source.outputs.size()), operands[i].data(),
+                              operands[i].data() + source.inputs.size(), step.node->quant_type};
+    jobs.push_back({step.kernel, call, source.node, to_pack_[i].input, to_pack_[i].bytes, nullptr});
+  }
+  if (const Status status = model_->weights.Pack(&jobs, options_.threads); status.IsError()) {
+    const auto failed = std::find_if(jobs.begin(), jobs.end(), [](const PackJob &job) { return job.packed == nullptr; });
+    const int32_t node = failed == jobs.end() ? jobs.front().node_index : failed->node_index;
+    return NodeError(static_cast<mindspore::StatusCode>(status.StatusCode()),
+                     model_->graph->nodes[static_cast<size_t>(node)], status.GetErrDescription());
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Step &step = plan_->steps[to_pack_[i].step];
+    step.inputs[static_cast<size_t>(to_pack_[i].input)].fixed = jobs[i].packed;
+  }
   return mindspore::kSuccess;
 }
 

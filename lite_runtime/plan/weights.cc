@@ -1,5 +1,9 @@
 #include "plan/weights.h"
 
+#include <algorithm>
+
+#include "exec/thread_pool.h"
+
 namespace mslite {
 Status WeightStore::Keep(size_t bytes, uint8_t **memory) {
   AlignedBuffer buffer = MakeAligned(bytes);
@@ -13,23 +17,37 @@ Status WeightStore::Keep(size_t bytes, uint8_t **memory) {
   return mindspore::kSuccess;
 }
 
-Status WeightStore::Pack(const mslite_kernel &kernel, const mslite_node &node, int32_t node_index, int32_t input,
-                         const void **packed) {
-  *packed = nullptr;
-  const void *source = node.inputs[input]->data;
-  if (kernel.pack_size == nullptr || source == nullptr) return mindspore::kSuccess;
-  const int64_t bytes = kernel.pack_size(&node, input);
-  if (bytes == 0) return mindspore::kSuccess;
-  if (bytes < 0) return Fail(mindspore::kLiteError, std::string(kernel.name) + ": impossible size of packed weights");
+Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
+  struct Work {
+    const PackJob *job;
+    uint8_t *memory;
+  };
+  const auto key = [](const PackJob &job) {
+    return Key{job.kernel, job.node_index, job.input, job.node.inputs[job.input]->data};
+  };
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  const void *&place = packed_[{&kernel, node_index, input, source}];
-  if (place == nullptr) {
+  std::vector<Work> work;
+  for (PackJob &job : *jobs) {
+    const auto place = packed_.find(key(job));
+    if (place != packed_.end()) {
+      job.packed = place->second;
+      continue;
+    }
     uint8_t *memory = nullptr;
-    MSLITE_TRY(Keep(static_cast<size_t>(bytes), &memory));
-    kernel.pack(&node, input, source, memory);
-    place = memory;
+    MSLITE_TRY(Keep(static_cast<size_t>(job.bytes), &memory));
+    job.packed = memory;
+    work.push_back({&job, memory});
   }
-  *packed = place;
+  // The largest first, so that no thread is left alone with it at the end.
+  std::stable_sort(work.begin(), work.end(), [](const Work &a, const Work &b) { return a.job->bytes > b.job->bytes; });
+  const auto pack = [](void *context, int32_t part, int32_t /*thread*/) {
+    const Work &mine = (*static_cast<std::vector<Work> *>(context))[static_cast<size_t>(part)];
+    const mslite_node &node = mine.job->node;
+    mine.job->kernel->pack(&node, mine.job->input, node.inputs[mine.job->input]->data, mine.memory);
+  };
+  ThreadPool::Instance().Run(pack, &work, static_cast<int32_t>(work.size()), threads);
+  // Only now may others find them.
+  for (const Work &done : work) packed_.emplace(key(*done.job), done.memory);
   return mindspore::kSuccess;
 }
 

@@ -5,17 +5,27 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <vector>
 
 #include "kernel.h"
 #include "model/bytes.h"
 
 namespace mslite {
+// A constant that a kernel wants in packed form.
+struct PackJob {
+  const mslite_kernel *kernel = nullptr;
+  mslite_node node = {};  // a view that holds until the job is done
+  int32_t node_index = 0;  // the node's place in the graph
+  int32_t input = 0;
+  int64_t bytes = 0;             // of the packed form
+  const void *packed = nullptr;  // result
+};
+
 class WeightStore {
  public:
-  // The packed form of constant `input` of `node` for `kernel`; nullptr in `packed` when the kernel reads the constant
-  // as it is. `node_index` is the node's place in the graph.
-  Status Pack(const mslite_kernel &kernel, const mslite_node &node, int32_t node_index, int32_t input,
-              const void **packed);
+  // Finds or makes the packed form of every job, on up to `threads` threads: packing is most of the time that loading
+  // takes. Errors: kLiteMemoryFailed; the first job without result is the one that there was no memory for.
+  Status Pack(std::vector<PackJob> *jobs, int32_t threads);
 
   // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
   Status Keep(size_t bytes, uint8_t **memory);

@@ -1,4 +1,4 @@
-// Memory layout and the thread pool.
+// Memory layout, the thread pool, packed weights.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "exec/thread_pool.h"
 #include "plan/memory.h"
+#include "plan/weights.h"
 
 namespace mslite::test {
 namespace {
@@ -97,6 +98,68 @@ TEST(ThreadPool, TakesManyCallersAndNestedWork) {
   }
   for (std::thread &caller : callers) caller.join();
   EXPECT_EQ(total.load(), 6 * 100 * 5 * 8);
+}
+
+// A kernel that packs floats by negating them.
+int64_t NegatedSize(const mslite_node *node, int32_t input) { return mslite_element_count(node->inputs[input]) * 4; }
+
+std::atomic<int> pack_calls{0};
+
+void Negate(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  ++pack_calls;
+  const int64_t count = mslite_element_count(node->inputs[input]);
+  for (int64_t i = 0; i < count; ++i) static_cast<float *>(packed)[i] = -static_cast<const float *>(source)[i];
+}
+
+TEST(WeightStore, PacksEachConstantOnceForAllWhoAsk) {
+  mslite_kernel kernel = {};
+  kernel.name = "negate";
+  kernel.pack_size = NegatedSize;
+  kernel.pack = Negate;
+  constexpr int kWeights = 20;
+  std::vector<std::vector<float>> values;
+  std::vector<mslite_tensor> tensors;
+  std::vector<const mslite_tensor *> pointers;
+  for (int i = 0; i < kWeights; ++i) {
+    values.push_back(std::vector<float>(static_cast<size_t>(1 + i * 7), static_cast<float>(i)));
+    mslite_tensor tensor = {};
+    tensor.type = MSLITE_FLOAT32;
+    tensor.rank = 1;
+    tensor.dims[0] = 1 + i * 7;
+    tensor.data = values.back().data();
+    tensors.push_back(tensor);
+  }
+  for (const mslite_tensor &tensor : tensors) pointers.push_back(&tensor);
+  const auto make_jobs = [&] {
+    std::vector<PackJob> jobs;
+    for (int i = 0; i < kWeights; ++i) {
+      PackJob job;
+      job.kernel = &kernel;
+      job.node.input_count = 1;
+      job.node.inputs = &pointers[static_cast<size_t>(i)];
+      job.node_index = i;
+      job.bytes = NegatedSize(&job.node, 0);
+      jobs.push_back(job);
+    }
+    return jobs;
+  };
+  ThreadPool::Instance().Grow(4);
+  WeightStore store;
+  std::vector<std::vector<PackJob>> results(4);
+  std::vector<std::thread> callers;
+  for (std::vector<PackJob> &result : results) {
+    callers.emplace_back([&] {
+      result = make_jobs();
+      EXPECT_TRUE(store.Pack(&result, 3).IsOk());
+      for (int i = 0; i < kWeights; ++i) {
+        const auto *packed = static_cast<const float *>(result[static_cast<size_t>(i)].packed);
+        for (int k = 0; k < 1 + i * 7; ++k) ASSERT_EQ(packed[k], -static_cast<float>(i));
+      }
+    });
+  }
+  for (std::thread &caller : callers) caller.join();
+  EXPECT_EQ(pack_calls.load(), kWeights);
+  for (int i = 0; i < kWeights; ++i) EXPECT_EQ(results[0][static_cast<size_t>(i)].packed, results[3][static_cast<size_t>(i)].packed);
 }
 }  // namespace
 }  // namespace mslite::test
