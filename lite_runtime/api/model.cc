@@ -59,10 +59,10 @@ Status Model::Build(const void *model_data, size_t data_size, ModelType model_ty
   });
 }
 
-Status Model::Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context) {
-  return BuildWith(impl_.get(), model_type, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) {
-    return mslite::OpenModel(model_path, model);
-  });
+Status Model::Build(const std::string &model_path, ModelType model_type,
+                    const std::shared_ptr<Context> &model_context) {
+  return BuildWith(impl_.get(), model_type, model_context,
+                   [&](std::shared_ptr<mslite::SharedModel> *model) { return mslite::OpenModel(model_path, model); });
 }
 
 Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
@@ -78,10 +78,12 @@ Status Model::Build(const std::string &model_path, ModelType model_type, const s
   return Build(model_path, model_type, model_context);
 }
 
-Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context, const std::shared_ptr<TrainCfg> &cfg) {
+Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context,
+                    const std::shared_ptr<TrainCfg> &cfg) {
   if (cfg != nullptr) return Fail(kLiteNotSupport, "training is not supported");
   return BuildWith(impl_.get(), kMindIR, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) -> Status {
-    if (graph.GetGraph() == nullptr || *graph.GetGraph() == nullptr) return Fail(kLiteNullptr, "the graph is not loaded");
+    if (graph.GetGraph() == nullptr || *graph.GetGraph() == nullptr)
+      return Fail(kLiteNullptr, "the graph is not loaded");
     *model = graph.GetGraph()->data()->model;
     return kSuccess;
   });
@@ -91,8 +93,8 @@ Status Model::Resize(const std::vector<MSTensor> &inputs, const std::vector<std:
   return With(impl_.get(), [&] { return impl_->Resize(inputs, dims); });
 }
 
-Status Model::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
-                      const MSKernelCallBack &after) {
+Status Model::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
+                      const MSKernelCallBack &before, const MSKernelCallBack &after) {
   if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
   return With(impl_.get(), [&] { return impl_->Predict(inputs, outputs, before, after); });
 }

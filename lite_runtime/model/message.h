@@ -7,6 +7,7 @@
 #include <string>
 
 #include "include/api/status.h"
+#include "model/text.h"
 
 namespace mslite {
 using mindspore::Status;
@@ -20,14 +21,14 @@ __attribute__((format(printf, 1, 2))) inline std::string Format(const char *form
   return text;
 }
 
-inline Status Fail(mindspore::StatusCode code, const std::string &message) { return Status(code, message); }
+// The message is cleaned: it may hold half of a character where a name was cut.
+inline Status Fail(mindspore::StatusCode code, const std::string &message) { return Status(code, CleanText(message)); }
 }  // namespace mslite
 
 // Hands a failed Status to the caller.
-#define MSLITE_TRY(expression)                        \
-  do {                                                \
-    if (auto status_ = (expression); !status_.IsOk()) \
-      return status_;                                 \
+#define MSLITE_TRY(expression)                                        \
+  do {                                                                \
+    if (auto status_ = (expression); !status_.IsOk()) return status_; \
   } while (false)
 
 #endif

@@ -32,13 +32,13 @@ Status LoadNodes(Loader *loader) {
   for (size_t i = 0; i < sources->size(); ++i) {
     const schema::CNode *source = sources->Get(static_cast<flatbuffers::uoffset_t>(i));
     Node node;
-    node.name = source->name() == nullptr ? Format("#%zu", i) : source->name()->str();
+    node.name = source->name() == nullptr ? Format("#%zu", i) : CleanText(source->name()->str());
     if (source->primitive() == nullptr || source->primitive()->value() == nullptr) {
       return loader->Error("node '" + node.name + "': no operator");
     }
     node.params = unpack::UnpackPrimitive(*source->primitive(), graph->arena, &node.op);
     if (const auto *custom = source->primitive()->value_as_Custom(); custom != nullptr && node.op == MSLITE_OP_Custom) {
-      node.custom_type = custom->type() == nullptr ? "(no type)" : custom->type()->str();
+      node.custom_type = custom->type() == nullptr ? "(no type)" : CleanText(custom->type()->str());
     }
     MSLITE_TRY(LoadIndices(*loader, source->inputIndex(), node, "inputs", &node.inputs));
     MSLITE_TRY(LoadIndices(*loader, source->outputIndex(), node, "outputs", &node.outputs));

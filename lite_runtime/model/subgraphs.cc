@@ -106,7 +106,7 @@ Status LoadOne(const Loader &loader, const schema::SubGraph &source, size_t inde
                SubGraph *subgraph) {
   const Graph &graph = *loader.graph;
   const std::string where = Format("graph %zu: its ", index);
-  subgraph->name = source.name() == nullptr ? Format("%zu", index) : source.name()->str();
+  subgraph->name = source.name() == nullptr ? Format("%zu", index) : CleanText(source.name()->str());
   MSLITE_TRY(TensorIndices(loader, source.inputIndices(), where + "inputs", &subgraph->inputs));
   MSLITE_TRY(TensorIndices(loader, source.outputIndices(), where + "outputs", &subgraph->outputs));
   std::vector<int32_t> all;

@@ -8,14 +8,17 @@ constexpr int64_t kMaximumDim = INT32_MAX;
 constexpr int32_t kConstantNode = 0;
 
 bool IsPacked(const schema::Tensor &source) {
-  if (source.weightQuantCompressType() != schema::WeightQuantCompressType_NONE || source.enableHuffmanCode()) return true;
+  if (source.weightQuantCompressType() != schema::WeightQuantCompressType_NONE || source.enableHuffmanCode())
+    return true;
   const auto *records = source.quantParams();
   if (records == nullptr || records->size() == 0 || records->Get(0) == nullptr) return false;
   const int32_t bits = records->Get(0)->numBits();
   return (bits >= 1 && bits < 8) || (bits > 8 && bits < 16);
 }
 
-std::string Label(const Tensor &tensor, size_t index) { return Format("tensor %zu '%.200s'", index, tensor.name.c_str()); }
+std::string Label(const Tensor &tensor, size_t index) {
+  return Format("tensor %zu '%.200s'", index, tensor.name.c_str());
+}
 
 Status LoadDims(const Loader &loader, const schema::Tensor &source, size_t index, Tensor *tensor) {
   const auto *dims = source.dims();
@@ -84,7 +87,7 @@ Status LoadTensors(Loader *loader) {
   for (size_t i = 0; i < sources->size(); ++i) {
     const schema::Tensor *source = sources->Get(static_cast<flatbuffers::uoffset_t>(i));
     Tensor tensor;
-    if (source->name() != nullptr) tensor.name = source->name()->str();
+    if (source->name() != nullptr) tensor.name = CleanText(source->name()->str());
     tensor.type = source->dataType();
     // The three generic numbers are the 32-bit types.
     if (tensor.type == MSLITE_INT) tensor.type = MSLITE_INT32;

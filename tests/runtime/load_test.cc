@@ -192,7 +192,8 @@ TEST(Load, DecodesBitPackedWeights) {
   std::vector<uint8_t> packed((stored.size() + 1) / 2, 0);
   for (size_t i = 0; i < stored.size(); ++i) packed[i / 2] |= static_cast<uint8_t>((stored[i] + 8) << (i % 2 * 4));
   std::vector<flatbuffers::Offset<schema::QuantParam>> records = {
-      schema::CreateQuantParam(builder, 0.5, 1, 0, 0, true, 4), schema::CreateQuantParam(builder, 2.0, -1, 0, 0, true, 4)};
+      schema::CreateQuantParam(builder, 0.5, 1, 0, 0, true, 4),
+      schema::CreateQuantParam(builder, 2.0, -1, 0, 0, true, 4)};
   const auto tensor = schema::CreateTensor(builder, 0, MSLITE_INT8, builder.CreateVector(std::vector<int32_t>{2, 3}),
                                            schema::Format_NHWC, 0, 0, builder.CreateVector(packed),
                                            builder.CreateVector(records), 0, builder.CreateString("w"));
@@ -206,6 +207,22 @@ TEST(Load, DecodesBitPackedWeights) {
   const auto *values = reinterpret_cast<const float *>(decoded.data);
   const std::vector<float> wanted = {-4.5f, -1.0f, -0.5f, 4.0f, 16.0f, 8.0f};
   EXPECT_EQ(std::vector<float>(values, values + 6), wanted);
+}
+
+// Names reach logs, terminals and Python: whatever bytes a file has, they are UTF-8 without control characters.
+TEST(Load, NamesBecomeText) {
+  EXPECT_EQ(CleanText("plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+  EXPECT_EQ(CleanText("\x1b[2J\x7f"), "?[2J?");
+  EXPECT_EQ(CleanText("cut \xe2\x82"), "cut ??");
+  EXPECT_EQ(CleanText("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xff"), "?? ??? ???? ?");
+  ModelBuilder model;
+  const uint32_t x = model.Value("in\xd8", {2});
+  const uint32_t y = model.Value("out", {2});
+  model.Node("a\nb\x07", schema::CreateAbs(model.builder), {x}, {y});
+  std::shared_ptr<const Graph> graph;
+  ASSERT_TRUE(LoadText(model.Finish({x}, {y}), &graph).IsOk());
+  EXPECT_EQ(graph->tensors[0].name, "in?");
+  EXPECT_EQ(graph->nodes[0].name, "a\nb?");
 }
 }  // namespace
 }  // namespace mslite::test
