@@ -15,6 +15,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from .folding import fold_shapes
 from .functions import FunctionError, expand_functions
 from .protos import all_nodes
+from .ranks import complete_ranks
 from .tensors import MAX_DIMENSION, TensorReader
 from .types import infer_types
 
@@ -24,7 +25,7 @@ DOMAINS = {"ai.onnx": ""}
 _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
-_MAX_FOLDS = 8
+_MAX_FOLDS = 64
 
 
 @dataclass
@@ -65,7 +66,7 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
     types = infer_types(skeleton)
     for _ in range(_MAX_FOLDS):
-        if not fold_shapes(skeleton, types, initializers):
+        if not fold_shapes(skeleton, types, initializers) and not complete_ranks(skeleton, types):
             break
         types = infer_types(skeleton)
     return SourceModel(

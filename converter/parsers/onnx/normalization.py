@@ -37,15 +37,30 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
     call.ignore("momentum", "consumed_inputs")
     x = call.input(0)
     training = call.boolean("training_mode") or (call.version < 7 and not call.boolean("is_test"))
-    if training and (call.version >= 7 or any(call.has_output(index) for index in range(1, call.output_count))):
-        raise call.block("training mode is not supported", "Export the model for inference (eval mode)")
+    if training and any(call.has_output(index) for index in range(1, call.output_count)):
+        raise call.block("running statistics are not computed", "Export the model for inference (eval mode)")
     if call.version < 9 and not call.boolean("spatial", True):
         raise call.block("statistics per element are not supported", "Export with spatial = 1", "spatial")
+    if training and call.version >= 14:
+        return (_batch_statistics(call, x, call.real("epsilon", 1e-5)),)
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), mode=1)
     statistics = [call.input(index) for index in range(1, 5)]
     if call.require_rank(x) == 2:
         return (call.emit(op, x, *statistics),)
     return (_channels_as_image(call, x, op, *statistics),)
+
+
+def _batch_statistics(call: Call, x: Value, epsilon: float) -> Value:
+    """Training mode: mean and variance are those of the batch. Weight standardisation is exported this way."""
+    rank = call.require_rank(x)
+    scale, bias = call.input(1), call.input(2)
+    axes = (0, *range(2, rank))
+    centred = call.emit(SubFusion(), x, _mean(call, x, axes))
+    variance = _mean(call, call.emit(Square(), centred), axes)
+    deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, x)))
+    per_channel = call.ints((-1, *([1] * (rank - 2))))
+    scale, bias = (call.emit(Reshape(), value, per_channel) for value in (scale, bias))
+    return call.emit(AddFusion(), call.emit(MulFusion(), call.emit(DivFusion(), centred, deviation), scale), bias)
 
 
 @onnx_operator("InstanceNormalization")
