@@ -96,7 +96,7 @@ static inline void activation_row(const mslite_activation_numbers *f, const floa
   const simd_f32 low = simd_set(f->low), high = simd_set(f->high);
   switch (f->type) {
     case MSLITE_ACTIVATION_TYPE_RELU:
-      ACTIVATION_LOOP(simd_select(simd_less(v, zero), zero, v));
+      ACTIVATION_LOOP(simd_max(v, zero));
     case MSLITE_ACTIVATION_TYPE_RELU6:
     case MSLITE_ACTIVATION_TYPE_RELU1:
     case MSLITE_ACTIVATION_TYPE_HARD_TANH:

@@ -47,14 +47,13 @@ SIMD_INLINE simd_f32 math_min(simd_f32 a, simd_f32 b) {
 }
 
 /* x limited to [low, high]; NaN stays. */
-SIMD_INLINE simd_f32 math_clamp(simd_f32 x, simd_f32 low, simd_f32 high) {
-  x = simd_select(simd_less(x, low), low, x);
-  return simd_select(simd_less(high, x), high, x);
-}
+SIMD_INLINE simd_f32 math_clamp(simd_f32 x, simd_f32 low, simd_f32 high) { return simd_min(simd_max(x, low), high); }
 
-/* x = n ln2 + r with |r| <= ln2 / 2: gives n, and exp(r) - 1 through *rest. */
-SIMD_INLINE simd_i32 math_exp_parts(simd_f32 x, simd_f32 *rest) {
-  const simd_f32 magic = simd_set(12582912.0F); /* 1.5 * 2^23: adding it rounds to an integer */
+/* x = n ln2 + r with |r| <= ln2 / 2: gives exp(r) - 1 through *rest, and 2^n as the product of *low and *high, so that
+ * results below the normal range and above the largest number come out right. */
+SIMD_INLINE void math_exp_parts(simd_f32 x, simd_f32 *rest, simd_f32 *low, simd_f32 *high) {
+  /* Adding 1.5 * 2^23 rounds to an integer; 254 more leaves n + 254, twice the bias of an exponent, in the last bits. */
+  const simd_f32 magic = simd_set(12582912.0F + 254.0F);
   const simd_f32 shifted = simd_fma(x, simd_set(1.44269504F), magic);
   const simd_f32 n = shifted - magic;
   /* ln2 in two parts; n times the first is exact. */
@@ -67,26 +66,22 @@ SIMD_INLINE simd_i32 math_exp_parts(simd_f32 x, simd_f32 *rest) {
   p = simd_fma(p, r, simd_set(0.166666657F));
   p = simd_fma(p, r, simd_set(0.5F));
   *rest = simd_fma(p, r * r, r);
-  return simd_as_i32(shifted) - simd_as_i32(magic);
+  /* The exponents n / 2 and n - n / 2, both with their bias; what lies above them is shifted out. */
+  const simd_i32 both = simd_as_i32(shifted), half = both >> 1;
+  *low = simd_as_f32(math_to_exponent(half));
+  *high = simd_as_f32(math_to_exponent(both - half));
 }
 
 SIMD_INLINE simd_f32 math_exp(simd_f32 x) {
-  simd_f32 rest;
-  const simd_i32 n = math_exp_parts(math_clamp(x, simd_set(-104.0F), simd_set(89.0F)), &rest);
-  /* 2^n in two steps, so that results below the normal range and above the largest number come out right. */
-  const simd_i32 half = n >> 1, bias = simd_set_i32(127);
-  const simd_f32 low = simd_as_f32(math_to_exponent(half + bias));
-  const simd_f32 high = simd_as_f32(math_to_exponent(n - half + bias));
+  simd_f32 rest, low, high;
+  math_exp_parts(math_clamp(x, simd_set(-104.0F), simd_set(89.0F)), &rest, &low, &high);
   return (rest + simd_set(1.0F)) * low * high;
 }
 
 /* exp(x) - 1 without cancellation near 0. */
 SIMD_INLINE simd_f32 math_expm1(simd_f32 x) {
-  simd_f32 rest;
-  const simd_i32 n = math_exp_parts(math_clamp(x, simd_set(-40.0F), simd_set(89.0F)), &rest);
-  const simd_i32 half = n >> 1, bias = simd_set_i32(127);
-  const simd_f32 low = simd_as_f32(math_to_exponent(half + bias));
-  const simd_f32 high = simd_as_f32(math_to_exponent(n - half + bias));
+  simd_f32 rest, low, high;
+  math_exp_parts(math_clamp(x, simd_set(-40.0F), simd_set(89.0F)), &rest, &low, &high);
   const simd_f32 small = simd_fma(rest, low * high, low * high - simd_set(1.0F));
   /* 2^128 alone is out of range, 2^128 * 0.9 is not. */
   return simd_select(simd_less(x, simd_set(88.0F)), small, (rest + simd_set(1.0F)) * low * high);

@@ -129,9 +129,19 @@ SIMD_INLINE simd_f32 simd_as_f32(simd_i32 x) {
 }
 
 /* mask ? a : b, the mask being all ones or zero in each lane. */
+#if SIMD_WIDTH == 8
+SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
+  return (simd_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+}
+#elif SIMD_WIDTH == 16
+SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
+  return (simd_f32)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)mask), (__m512)b, (__m512)a);
+}
+#else
 SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return simd_as_f32((simd_as_i32(a) & mask) | (simd_as_i32(b) & ~mask));
 }
+#endif
 
 /* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. On x86 that is what one instruction does. */
 #if SIMD_WIDTH == 8
