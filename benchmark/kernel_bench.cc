@@ -4,8 +4,8 @@
 //   kernel_bench conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]] matmul:M,K,N ...
 //   kernel_bench --kernel=gemm ...                     only entries whose name contains that
 //
-// Every entry that takes the call is timed on one thread: the best of repeated runs, with warm caches. GFLOP/s count the
-// operations of the definition, so Winograd's entries, which do fewer, may pass the limit.
+// Every entry that takes the call is timed on one thread: the best of repeated runs, with warm caches. GFLOP/s count
+// the operations of the definition, so Winograd's entries, which do fewer, may pass the limit.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -105,7 +105,8 @@ class Memory {
 };
 
 // Seconds of one run of `kernel`, negative when it cannot be prepared.
-double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vector<const void *> &inputs, void *output) {
+double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vector<const void *> &inputs,
+            void *output) {
   Memory derived(kernel.derived_size);
   mslite_schedule schedule{};
   if (kernel.prepare(&node, derived.data(), &schedule) != MSLITE_OK) return -1;
@@ -177,11 +178,11 @@ bool Measure(Layer &layer, const std::string &filter, double peak) {
 }
 
 const char *const kLayers[] = {
-    "conv:224,224,3,64,7,2",     "conv:56,56,64,64,3",       "conv:28,28,128,128,3",  "conv:14,14,256,256,3",
-    "conv:7,7,512,512,3",        "conv:56,56,64,128,3,2",    "conv:56,56,64,256,1",   "conv:56,56,256,64,1",
-    "conv:14,14,1024,256,1",     "conv:7,7,512,2048,1",      "conv:224,224,3,32,3,2", "conv:112,112,32,32,3,1,32",
+    "conv:224,224,3,64,7,2",      "conv:56,56,64,64,3",         "conv:28,28,128,128,3",     "conv:14,14,256,256,3",
+    "conv:7,7,512,512,3",         "conv:56,56,64,128,3,2",      "conv:56,56,64,256,1",      "conv:56,56,256,64,1",
+    "conv:14,14,1024,256,1",      "conv:7,7,512,2048,1",        "conv:224,224,3,32,3,2",    "conv:112,112,32,32,3,1,32",
     "conv:56,56,144,144,3,2,144", "conv:14,14,576,576,3,1,576", "conv:7,7,960,960,5,1,960", "conv:14,14,64,384,1",
-    "conv:7,7,160,960,1",        "matmul:128,256,1024",      "matmul:197,768,192",    "matmul:1,1280,1000"};
+    "conv:7,7,160,960,1",         "matmul:128,256,1024",        "matmul:197,768,192",       "matmul:1,1280,1000"};
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { TILE_ROWS = 32, TILE_COLUMNS = 16 };
+enum { TILE_ROWS = 32, TILE_COLUMNS = 16, FEW_COLUMNS = 4, FEW_COLUMNS_ROWS = 1024 };
 
 void mslite_row_major(const int64_t *dims, int32_t rank, int64_t *strides) {
   int64_t stride = 1;
@@ -112,9 +112,10 @@ int32_t mslite_copy_finish(mslite_copy *copy) {
   int64_t unit_elements;
   int64_t outer = 1;
   if (copy->tiled) {
-    copy->block = TILE_ROWS;
-    copy->blocks = (copy->sizes[last - 1] + TILE_ROWS - 1) / TILE_ROWS;
-    unit_elements = TILE_ROWS * copy->sizes[last];
+    const int64_t rows = copy->sizes[last] <= FEW_COLUMNS ? FEW_COLUMNS_ROWS : TILE_ROWS;
+    copy->block = copy->sizes[last - 1] < rows ? copy->sizes[last - 1] : rows;
+    copy->blocks = (copy->sizes[last - 1] + copy->block - 1) / copy->block;
+    unit_elements = copy->block * copy->sizes[last];
     for (int32_t i = 0; i < last - 1; ++i) outer *= copy->sizes[i];
   } else {
     copy->block = MSLITE_COPY_PART_BYTES / size;
@@ -128,25 +129,38 @@ int32_t mslite_copy_finish(mslite_copy *copy) {
   return (int32_t)((copy->units + copy->units_per_part - 1) / copy->units_per_part);
 }
 
-#define INNER_LOOPS(bits)                                                                                     \
-  typedef uint##bits##_t __attribute__((may_alias)) word##bits;                                               \
-  static void row_##bits(const word##bits *from, int64_t from_stride, word##bits *to, int64_t to_stride,      \
-                         int64_t count) {                                                                     \
-    if (from_stride == 0 && to_stride == 1) {                                                                 \
-      const word##bits value = *from;                                                                         \
-      for (int64_t i = 0; i < count; ++i) to[i] = value;                                                      \
-      return;                                                                                                 \
-    }                                                                                                         \
-    for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];                            \
-  }                                                                                                           \
-  static void tile_##bits(const word##bits *from, int64_t from_stride, word##bits *to, int64_t to_stride,     \
-                          int64_t rows, int64_t columns) {                                                    \
-    for (int64_t start = 0; start < columns; start += TILE_COLUMNS) {                                         \
-      const int64_t stop = columns - start < TILE_COLUMNS ? columns : start + TILE_COLUMNS;                   \
-      for (int64_t row = 0; row < rows; ++row) {                                                              \
-        for (int64_t i = start; i < stop; ++i) to[row * to_stride + i] = from[i * from_stride + row];         \
-      }                                                                                                       \
-    }                                                                                                         \
+#define INNER_LOOPS(bits)                                                                                        \
+  typedef uint##bits##_t __attribute__((may_alias)) word##bits;                                                  \
+  static void row_##bits(const word##bits *from, int64_t from_stride, word##bits *to, int64_t to_stride,         \
+                         int64_t count) {                                                                        \
+    if (from_stride == 0 && to_stride == 1) {                                                                    \
+      const word##bits value = *from;                                                                            \
+      for (int64_t i = 0; i < count; ++i) to[i] = value;                                                         \
+      return;                                                                                                    \
+    }                                                                                                            \
+    for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];                               \
+  }                                                                                                              \
+  /* A few rows woven into one: `columns` is a constant where this is inlined. */                                \
+  static inline void weave_##bits(const word##bits *restrict from, int64_t from_stride, word##bits *restrict to, \
+                                  int64_t rows, const int64_t columns) {                                         \
+    for (int64_t row = 0; row < rows; ++row) {                                                                   \
+      for (int64_t i = 0; i < columns; ++i) to[row * columns + i] = from[i * from_stride + row];                 \
+    }                                                                                                            \
+  }                                                                                                              \
+  static void tile_##bits(const word##bits *from, int64_t from_stride, word##bits *to, int64_t to_stride,        \
+                          int64_t rows, int64_t columns) {                                                       \
+    if (to_stride == columns && columns >= 2 && columns <= FEW_COLUMNS) {                                        \
+      if (columns == 2) weave_##bits(from, from_stride, to, rows, 2);                                            \
+      if (columns == 3) weave_##bits(from, from_stride, to, rows, 3);                                            \
+      if (columns == 4) weave_##bits(from, from_stride, to, rows, 4);                                            \
+      return;                                                                                                    \
+    }                                                                                                            \
+    for (int64_t start = 0; start < columns; start += TILE_COLUMNS) {                                            \
+      const int64_t stop = columns - start < TILE_COLUMNS ? columns : start + TILE_COLUMNS;                      \
+      for (int64_t row = 0; row < rows; ++row) {                                                                 \
+        for (int64_t i = start; i < stop; ++i) to[row * to_stride + i] = from[i * from_stride + row];            \
+      }                                                                                                          \
+    }                                                                                                            \
   }
 
 INNER_LOOPS(8)

@@ -19,9 +19,9 @@ typedef struct {
   int64_t from_base;
   int64_t to_base;
 
-  int32_t tiled;     /* the last two dimensions are swapped between the arrays */
-  int64_t block;     /* of the last (tiled: last but one) dimension, how much makes a unit of work */
-  int64_t blocks;    /* ... and how many of them there are */
+  int32_t tiled;  /* the last two dimensions are swapped between the arrays */
+  int64_t block;  /* of the last (tiled: last but one) dimension, how much makes a unit of work */
+  int64_t blocks; /* ... and how many of them there are */
   int64_t units;
   int64_t units_per_part;
 } mslite_copy;

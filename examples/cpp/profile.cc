@@ -1,5 +1,5 @@
-// profile MODEL.ms: builds a model from a buffer, resizes its first dimension to 2 where the model allows it, and prints
-// how long each node took. Written as for MindSpore Lite's headers: buffers, Resize and callbacks.
+// profile MODEL.ms: builds a model from a buffer, resizes its first dimension to 2 where the model allows it, and
+// prints how long each node took. Written as for MindSpore Lite's headers: buffers, Resize and callbacks.
 #include <chrono>
 #include <cstdio>
 #include <fstream>

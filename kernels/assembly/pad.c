@@ -103,7 +103,8 @@ static mslite_status prepare_pads(const mslite_node *node, const int64_t *pads, 
   for (int32_t i = 0; i < numbers->rank - 1; ++i) numbers->rows *= numbers->out[i];
   const int64_t row_bytes = numbers->out[numbers->rank - 1] * numbers->unit_bytes;
   if (row_bytes == 0) numbers->rows = 0;
-  numbers->rows_per_part = row_bytes == 0 || row_bytes >= MSLITE_COPY_PART_BYTES ? 1 : MSLITE_COPY_PART_BYTES / row_bytes;
+  numbers->rows_per_part =
+      row_bytes == 0 || row_bytes >= MSLITE_COPY_PART_BYTES ? 1 : MSLITE_COPY_PART_BYTES / row_bytes;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->rows + numbers->rows_per_part - 1) / numbers->rows_per_part);
   return MSLITE_OK;
@@ -127,7 +128,8 @@ static mslite_status pad_prepare(const mslite_node *node, void *derived, mslite_
   }
   numbers->value_input = node->input_count > 2;
   float value = attributes->constant_value;
-  if (x->quant_count > 0 && x->type != MSLITE_FLOAT32) value = (float)x->quant[0].zero_point + value / (float)x->quant[0].scale;
+  if (x->quant_count > 0 && x->type != MSLITE_FLOAT32)
+    value = (float)x->quant[0].zero_point + value / (float)x->quant[0].scale;
   store_value(value, x->type, numbers->value);
   return prepare_pads(node, pads, numbers, schedule);
 }

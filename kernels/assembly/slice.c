@@ -8,7 +8,7 @@ typedef struct {
   mslite_copy copy;
   int32_t rank;
   int32_t begin_type;
-  int32_t dynamic; /* some begin must be read when running */
+  int32_t dynamic;                /* some begin must be read when running */
   int32_t entry[MSLITE_MAX_RANK]; /* the entry to read for a dimension, or -1 */
   int64_t limit[MSLITE_MAX_RANK]; /* the largest begin that stays inside */
   int64_t dims[MSLITE_MAX_RANK];
@@ -62,7 +62,8 @@ static mslite_status slice_prepare(const mslite_node *node, void *derived, mslit
 static mslite_status strided_slice_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_shape_context context = {.next_symbol = MSLITE_SYMBOL_LIMIT};
   mslite_slice_plan plan;
-  const mslite_status status = mslite_plan_strided_slice(&context, node->params, node->inputs, node->input_count, &plan);
+  const mslite_status status =
+      mslite_plan_strided_slice(&context, node->params, node->inputs, node->input_count, &plan);
   return status == MSLITE_OK ? prepare_plan(node, &plan, derived, schedule) : status;
 }
 
@@ -96,5 +97,6 @@ static void slice_run(const mslite_run *run, int32_t phase, int32_t part) {
 }
 
 MSLITE_MOVEMENT_KERNEL(slice, SliceFusion, slice_derived, slice_support, slice_prepare, slice_run, NULL)
-MSLITE_MOVEMENT_KERNEL(strided_slice, StridedSlice, slice_derived, slice_support, strided_slice_prepare, slice_run, NULL)
+MSLITE_MOVEMENT_KERNEL(strided_slice, StridedSlice, slice_derived, slice_support, strided_slice_prepare, slice_run,
+                       NULL)
 MSLITE_MOVEMENT_KERNEL(crop, Crop, slice_derived, crop_support, crop_prepare, slice_run, NULL)

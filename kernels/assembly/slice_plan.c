@@ -37,7 +37,8 @@ mslite_status mslite_plan_slice(mslite_shape_context *context, const mslite_Slic
   int32_t sizes;
   plan_whole(x, plan);
   if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the inputs 'begin', 'size' are missing");
-  if (!entries_or_symbols(context, inputs[1], begin, &begins) || !entries_or_symbols(context, inputs[2], size, &sizes)) {
+  if (!entries_or_symbols(context, inputs[1], begin, &begins) ||
+      !entries_or_symbols(context, inputs[2], size, &sizes)) {
     unknown_cut(context, x, plan);
     return MSLITE_OK;
   }
@@ -200,7 +201,8 @@ mslite_status mslite_plan_strided_slice(mslite_shape_context *context, const msl
       ellipsis_seen = true;
       shown = x->rank - consumed;
     } else if ((attributes->new_axis_mask & bit) != 0) {
-      if (plan->output_rank >= MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "too many dimensions");
+      if (plan->output_rank >= MSLITE_MAX_RANK)
+        return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "too many dimensions");
       plan->output_source[plan->output_rank++] = -1;
       continue;
     } else {
@@ -212,12 +214,14 @@ mslite_status mslite_plan_strided_slice(mslite_shape_context *context, const msl
       }
     }
     for (; shown > 0; --shown) {
-      if (plan->output_rank >= MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "too many dimensions");
+      if (plan->output_rank >= MSLITE_MAX_RANK)
+        return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "too many dimensions");
       plan->output_source[plan->output_rank++] = axis++;
     }
   }
   for (; axis < x->rank; ++axis) {
-    if (plan->output_rank >= MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "too many dimensions");
+    if (plan->output_rank >= MSLITE_MAX_RANK)
+      return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "too many dimensions");
     plan->output_source[plan->output_rank++] = axis;
   }
   return MSLITE_OK;

@@ -77,15 +77,15 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define CONV2D(function, operator)                  \
-  const mslite_kernel mslite_kernel_##function = {  \
-      .name = #function,                            \
-      .op = MSLITE_OP_##operator,                   \
-      .isa = MSLITE_ISA_SCALAR,                     \
-      .derived_size = sizeof(conv2d_derived),       \
-      .support = conv2d_support,                    \
-      .prepare = conv2d_prepare,                    \
-      .run = conv2d_run,                            \
+#define CONV2D(function, operator)                 \
+  const mslite_kernel mslite_kernel_##function = { \
+      .name = #function,                           \
+      .op = MSLITE_OP_##operator,                  \
+      .isa = MSLITE_ISA_SCALAR,                    \
+      .derived_size = sizeof(conv2d_derived),      \
+      .support = conv2d_support,                   \
+      .prepare = conv2d_prepare,                   \
+      .run = conv2d_run,                           \
   };
 
 CONV2D(conv2d_f32, Conv2DFusion)

@@ -1,6 +1,6 @@
 /* Transposed convolution as matrix products. With stride s, the output pixels fall into s x s classes by their position
- * modulo s; the pixels of one class see the same taps of the kernel, so each class is a plain convolution with those taps,
- * and every tap belongs to exactly one class. A product covers the pixels of one class in one output row. */
+ * modulo s; the pixels of one class see the same taps of the kernel, so each class is a plain convolution with those
+ * taps, and every tap belongs to exactly one class. A product covers the pixels of one class in one output row. */
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
 
@@ -10,9 +10,9 @@ typedef struct {
   mslite_convolution geometry;
   mslite_convolution source; /* only its padding is used: the input with the zeros that the taps reach */
   mslite_padded padded;
-  int64_t padded_rows;       /* of one part of the first phase */
-  int64_t group_step;        /* packed floats of one group */
-  int64_t tap_step;          /* packed floats of one tap of one panel */
+  int64_t padded_rows; /* of one part of the first phase */
+  int64_t group_step;  /* packed floats of one group */
+  int64_t tap_step;    /* packed floats of one tap of one panel */
 } transpose_derived;
 
 static int32_t transpose_support(const mslite_node *node) {
@@ -41,7 +41,8 @@ static int64_t taps_of(const mslite_axis *axis, int64_t class) {
 
 /* Packed taps that lie before those of class (y, x). */
 static int64_t class_offset(const mslite_convolution *g, int64_t class_y, int64_t class_x) {
-  return taps_before(&g->height, class_y) * g->width.kernel + taps_of(&g->height, class_y) * taps_before(&g->width, class_x);
+  return taps_before(&g->height, class_y) * g->width.kernel +
+         taps_of(&g->height, class_y) * taps_before(&g->width, class_x);
 }
 
 static int64_t transpose_pack_size(const mslite_node *node, int32_t input) {
@@ -109,7 +110,8 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   numbers->group_step =
       mslite_packed_floats(g->height.kernel * g->width.kernel * g->group_in, g->group_out, GEMM_COLUMNS);
   const int64_t rows = g->batch * g->height.output, padded_rows = g->batch * padded->height;
-  if (rows > INT32_MAX / g->group || padded_rows > INT32_MAX || padded->image > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  if (rows > INT32_MAX / g->group || padded_rows > INT32_MAX || padded->image > INT32_MAX)
+    return MSLITE_ERROR_UNSUPPORTED;
   schedule->phase_count = 0;
   if (padded->copied) {
     numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;
@@ -146,7 +148,8 @@ static int64_t find_taps(const transpose_derived *numbers, int64_t class_y, int6
   return count;
 }
 
-/* The pixels of class (y, x) in the output row at `y`; `x` points to the input row of the quotient of oy, at column 0. */
+/* The pixels of class (y, x) in the output row at `y`; `x` points to the input row of the quotient of oy, at column 0.
+ */
 static void multiply_class(const transpose_derived *numbers, int64_t class_y, int64_t class_x, const float *x,
                            const float *b, const float *bias, float *y) {
   const mslite_convolution *g = &numbers->geometry;

@@ -1,5 +1,5 @@
-/* Depthwise convolution, vectorised over channels. The usual kernels compute up to DEPTHWISE_TILE neighbouring pixels at
- * once, so that a column of x is read once for all of them; any other kernel goes pixel by pixel.
+/* Depthwise convolution, vectorised over channels. The usual kernels compute up to DEPTHWISE_TILE neighbouring pixels
+ * at once, so that a column of x is read once for all of them; any other kernel goes pixel by pixel.
  *
  * Limit: 3 x 3 at stride 1 does 36 multiply-adds for 27 loads per vector of channels and 4 pixels, so it runs at the
  * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
@@ -81,7 +81,7 @@ typedef struct {
   const float *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
   const float *w;                          /* the first tap of the first ky */
   int64_t w_step;
-  int32_t rows;                            /* ky that are inside */
+  int32_t rows; /* ky that are inside */
   const float *bias;
   float *y;
   int64_t y_step;
@@ -98,7 +98,8 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
   const float *w = t->w + c;
   for (int32_t ky = 0; ky < t->rows; ++ky) {
     simd_f32 x[MOST_COLUMNS];
-    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) x[j] = simd_load_lanes(t->x[ky][j] + c, lanes);
+    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) x[j] =
+        simd_load_lanes(t->x[ky][j] + c, lanes);
     SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += t->w_step) {
       const simd_f32 weight = simd_load(w);
       SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = simd_fma(x[i * stride + kx], weight, sum[i]);
@@ -117,21 +118,21 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
   if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, (int32_t)(t->channels - c));
 }
 
-#define DEPTHWISE_KERNEL(kernel, stride)                                                                \
+#define DEPTHWISE_KERNEL(kernel, stride)                                                                         \
   static __attribute__((noinline)) void depthwise_##kernel##_##stride(const depthwise_tile *t, int32_t pixels) { \
-    switch (pixels) {                                                                                   \
-      case 1:                                                                                           \
-        depthwise_pixels(t, 1, kernel, stride);                                                         \
-        break;                                                                                          \
-      case 2:                                                                                           \
-        depthwise_pixels(t, 2, kernel, stride);                                                         \
-        break;                                                                                          \
-      case 3:                                                                                           \
-        depthwise_pixels(t, 3, kernel, stride);                                                         \
-        break;                                                                                          \
-      default:                                                                                          \
-        depthwise_pixels(t, DEPTHWISE_TILE, kernel, stride);                                            \
-    }                                                                                                   \
+    switch (pixels) {                                                                                            \
+      case 1:                                                                                                    \
+        depthwise_pixels(t, 1, kernel, stride);                                                                  \
+        break;                                                                                                   \
+      case 2:                                                                                                    \
+        depthwise_pixels(t, 2, kernel, stride);                                                                  \
+        break;                                                                                                   \
+      case 3:                                                                                                    \
+        depthwise_pixels(t, 3, kernel, stride);                                                                  \
+        break;                                                                                                   \
+      default:                                                                                                   \
+        depthwise_pixels(t, DEPTHWISE_TILE, kernel, stride);                                                     \
+    }                                                                                                            \
   }
 
 DEPTHWISE_KERNEL(3, 1)
@@ -215,8 +216,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   tile.high = fused_high(g->activation);
   for (int64_t row = first; row < first + numbers->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;
-    const float *x =
-        (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
+    const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
     float *y = (float *)run->outputs[0] + row * g->width.output * g->group + channel;
     tile.w = (const float *)run->inputs[1] + channel;
     if (function != NULL) {

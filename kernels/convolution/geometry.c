@@ -5,16 +5,16 @@ void mslite_convolution_read(int32_t op, const void *params, mslite_convolution_
   static const mslite_longs none = {0, NULL};
   attributes->output_paddings = none;
   attributes->transposed = op == MSLITE_OP_Conv2dTransposeFusion;
-#define MSLITE_COPY_ATTRIBUTES(type)                       \
-  do {                                                     \
-    const type *from = params;                             \
-    attributes->kernel_size = from->kernel_size;           \
-    attributes->stride = from->stride;                     \
-    attributes->dilation = from->dilation;                 \
-    attributes->pad_list = from->pad_list;                 \
-    attributes->pad_mode = from->pad_mode;                 \
+#define MSLITE_COPY_ATTRIBUTES(type)                        \
+  do {                                                      \
+    const type *from = params;                              \
+    attributes->kernel_size = from->kernel_size;            \
+    attributes->stride = from->stride;                      \
+    attributes->dilation = from->dilation;                  \
+    attributes->pad_list = from->pad_list;                  \
+    attributes->pad_mode = from->pad_mode;                  \
     attributes->group = from->group == 0 ? 1 : from->group; \
-    attributes->activation = from->activation_type;        \
+    attributes->activation = from->activation_type;         \
   } while (0)
   if (op == MSLITE_OP_Conv2dTransposeFusion) {
     MSLITE_COPY_ATTRIBUTES(mslite_Conv2dTransposeFusion);

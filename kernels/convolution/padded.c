@@ -15,8 +15,7 @@ void mslite_plan_padded(const mslite_convolution *g, mslite_padded *padded) {
   padded->width = padded->copied ? covered(&g->width) : g->width.input;
   padded->row = padded->width * g->in_channels;
   padded->image = padded->height * padded->row;
-  padded->first =
-      padded->copied ? 0 : (-g->height.pad_before * g->width.input - g->width.pad_before) * g->in_channels;
+  padded->first = padded->copied ? 0 : (-g->height.pad_before * g->width.input - g->width.pad_before) * g->in_channels;
 }
 
 void mslite_pad_row(const mslite_convolution *g, const mslite_padded *padded, const float *x, int64_t row,

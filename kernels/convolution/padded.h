@@ -12,10 +12,10 @@ extern "C" {
  * out, those outside the input are zeros. */
 typedef struct {
   int64_t height, width;
-  int64_t row;    /* floats in a row */
-  int64_t image;  /* floats in an image */
-  bool copied;    /* false: every window lies inside the input, which is read where it is; `first` is where */
-  int64_t first;  /* floats from the input's beginning to the first window */
+  int64_t row;   /* floats in a row */
+  int64_t image; /* floats in an image */
+  bool copied;   /* false: every window lies inside the input, which is read where it is; `first` is where */
+  int64_t first; /* floats from the input's beginning to the first window */
 } mslite_padded;
 
 void mslite_plan_padded(const mslite_convolution *geometry, mslite_padded *padded);

@@ -1,4 +1,5 @@
-/* The one-dimensional transforms of Winograd's F(2, 3) and F(4, 3), on vectors of channels. See convolution/winograd.h. */
+/* The one-dimensional transforms of Winograd's F(2, 3) and F(4, 3), on vectors of channels. See convolution/winograd.h.
+ */
 #ifndef MSLITE_CONVOLUTION_WINOGRAD_TRANSFORM_H
 #define MSLITE_CONVOLUTION_WINOGRAD_TRANSFORM_H
 
@@ -14,7 +15,8 @@ SIMD_INLINE void winograd_input(const int32_t m, const simd_f32 *d, simd_f32 *t,
     t[2 * step] = d[2 * step] - d[1 * step];
     t[3 * step] = d[1 * step] - d[3 * step];
   } else {
-    const simd_f32 two = simd_set(2.0f), minus_four = simd_set(-4.0f), four = simd_set(4.0f), minus_five = simd_set(-5.0f);
+    const simd_f32 two = simd_set(2.0f), minus_four = simd_set(-4.0f), four = simd_set(4.0f),
+                   minus_five = simd_set(-5.0f);
     const simd_f32 even = simd_fma(minus_four, d[2 * step], d[4 * step]);
     const simd_f32 odd = simd_fma(minus_four, d[1 * step], d[3 * step]);
     const simd_f32 even_half = d[4 * step] - d[2 * step], odd_half = (d[3 * step] - d[1 * step]) * two;

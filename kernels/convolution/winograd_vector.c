@@ -201,18 +201,20 @@ SIMD_INLINE void winograd_run(const mslite_run *run, int32_t phase, int32_t part
   }
 }
 
-#define WINOGRAD_SIZE(m)                                                                                           \
-  static int32_t winograd##m##_support(const mslite_node *node) { return winograd_support(node, m); }              \
-  static mslite_status winograd##m##_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {  \
-    return winograd_prepare(node, derived, schedule, m);                                                           \
-  }                                                                                                                \
-  static int64_t winograd##m##_pack_size(const mslite_node *node, int32_t input) {                                 \
-    return winograd_pack_size(node, input, m);                                                                     \
-  }                                                                                                                \
-  static void winograd##m##_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {       \
-    winograd_pack(node, input, source, packed, m);                                                                 \
-  }                                                                                                                \
-  static void winograd##m##_run(const mslite_run *run, int32_t phase, int32_t part) { winograd_run(run, phase, part, m); }
+#define WINOGRAD_SIZE(m)                                                                                          \
+  static int32_t winograd##m##_support(const mslite_node *node) { return winograd_support(node, m); }             \
+  static mslite_status winograd##m##_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) { \
+    return winograd_prepare(node, derived, schedule, m);                                                          \
+  }                                                                                                               \
+  static int64_t winograd##m##_pack_size(const mslite_node *node, int32_t input) {                                \
+    return winograd_pack_size(node, input, m);                                                                    \
+  }                                                                                                               \
+  static void winograd##m##_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {      \
+    winograd_pack(node, input, source, packed, m);                                                                \
+  }                                                                                                               \
+  static void winograd##m##_run(const mslite_run *run, int32_t phase, int32_t part) {                             \
+    winograd_run(run, phase, part, m);                                                                            \
+  }
 
 #define WINOGRAD(function, m, operator)                             \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function) = { \

@@ -26,9 +26,9 @@ typedef struct {
   mslite_box *box;
   float *score;
   int32_t *order, *active;
-  int32_t *best;       /* classes of one box by score */
-  float *class_score;  /* of one box */
-  float *found_score;  /* 2 * detections: what is found so far, and one class more */
+  int32_t *best;      /* classes of one box by score */
+  float *class_score; /* of one box */
+  float *found_score; /* 2 * detections: what is found so far, and one class more */
   int32_t *found_box, *found_class, *rank;
 } detection_space;
 
@@ -74,8 +74,9 @@ static mslite_status detection_prepare(const mslite_node *node, void *derived, m
   const mslite_tensor *scores = node->inputs[1];
   memset(n, 0, sizeof *n);
   for (int32_t i = 0; i < 3; ++i) set_reader(node->inputs[i], &n->inputs[i]);
-  if (boxes->rank != 3 || boxes->dims[0] != 1 || boxes->dims[2] < 4 || scores->rank != 3 || scores->dims[1] != boxes->dims[1] ||
-      mslite_element_count(node->inputs[2]) != 4 * boxes->dims[1] || boxes->dims[2] != 4) {
+  if (boxes->rank != 3 || boxes->dims[0] != 1 || boxes->dims[2] < 4 || scores->rank != 3 ||
+      scores->dims[1] != boxes->dims[1] || mslite_element_count(node->inputs[2]) != 4 * boxes->dims[1] ||
+      boxes->dims[2] != 4) {
     return MSLITE_ERROR_SHAPE;
   }
   const int64_t limit = INT32_MAX / 8;
@@ -99,7 +100,8 @@ static mslite_status detection_prepare(const mslite_node *node, void *derived, m
   for (int32_t i = 0; i < 4; ++i) n->scale[i] = a->scale.at[i];
   schedule->phase_count = 1;
   schedule->part_count[0] = 1;
-  schedule->shared_bytes = (int64_t)n->boxes * (int64_t)(sizeof(mslite_box) + 3 * 4) + (int64_t)n->columns * 8 + (int64_t)n->detections * 32;
+  schedule->shared_bytes =
+      (int64_t)n->boxes * (int64_t)(sizeof(mslite_box) + 3 * 4) + (int64_t)n->columns * 8 + (int64_t)n->detections * 32;
   return MSLITE_OK;
 }
 

@@ -22,7 +22,8 @@ static mslite_status suppression_prepare(const mslite_node *node, void *derived,
   const mslite_tensor *boxes = node->inputs[0];
   const mslite_tensor *scores = node->inputs[1];
   const bool ranks = boxes->rank == 3 && scores->rank == 3;
-  if (!ranks || boxes->dims[2] != 4 || scores->dims[0] != boxes->dims[0] || scores->dims[2] != boxes->dims[1]) return MSLITE_ERROR_SHAPE;
+  if (!ranks || boxes->dims[2] != 4 || scores->dims[0] != boxes->dims[0] || scores->dims[2] != boxes->dims[1])
+    return MSLITE_ERROR_SHAPE;
   if (boxes->dims[1] > INT32_MAX / 2) return MSLITE_ERROR_UNSUPPORTED;
   numbers->batch = boxes->dims[0];
   numbers->boxes = (int32_t)boxes->dims[1];

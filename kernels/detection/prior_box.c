@@ -41,9 +41,11 @@ static mslite_status prior_prepare(const mslite_node *node, void *derived, mslit
   prior_derived *numbers = derived;
   const mslite_tensor *x = node->inputs[0];
   if (x->rank != 4 || (node->input_count > 1 && node->inputs[1]->rank != 4)) return MSLITE_ERROR_SHAPE;
-  if (attributes->variances.count != 0 && attributes->variances.count != 1 && attributes->variances.count != 4) return MSLITE_ERROR_ATTRIBUTE;
+  if (attributes->variances.count != 0 && attributes->variances.count != 1 && attributes->variances.count != 4)
+    return MSLITE_ERROR_ATTRIBUTE;
   const bool given = attributes->image_size_h > 0 && attributes->image_size_w > 0;
-  if (attributes->min_sizes.count > PRIOR_SIZES || attributes->max_sizes.count > PRIOR_SIZES || attributes->aspect_ratios.count > PRIOR_SIZES) {
+  if (attributes->min_sizes.count > PRIOR_SIZES || attributes->max_sizes.count > PRIOR_SIZES ||
+      attributes->aspect_ratios.count > PRIOR_SIZES) {
     return MSLITE_ERROR_UNSUPPORTED;
   }
   numbers->min_count = attributes->min_sizes.count;

@@ -103,7 +103,9 @@ static void roi_run(const mslite_run *run, int32_t phase, int32_t part) {
   const float wanted_rows = ceilf(bin_height);
   const float wanted_columns = ceilf(bin_width);
   const int64_t rows = n->samples > 0 ? n->samples : wanted_rows > 0 && wanted_rows < 65536 ? (int64_t)wanted_rows : 0;
-  const int64_t columns = n->samples > 0 ? n->samples : wanted_columns > 0 && wanted_columns < 65536 ? (int64_t)wanted_columns : 0;
+  const int64_t columns = n->samples > 0                                 ? n->samples
+                          : wanted_columns > 0 && wanted_columns < 65536 ? (int64_t)wanted_columns
+                                                                         : 0;
   const int64_t batch = mslite_integer_at(run->inputs[2], n->index_type, part);
   float *y = (float *)run->outputs[0] + part * n->channels * n->out_height * n->out_width;
   if (batch < 0 || batch >= n->batch) {
@@ -114,8 +116,8 @@ static void roi_run(const mslite_run *run, int32_t phase, int32_t part) {
     const float *image = (const float *)run->inputs[0] + (batch * n->channels + channel) * n->height * n->width;
     for (int64_t i = 0; i < n->out_height; ++i) {
       for (int64_t j = 0; j < n->out_width; ++j) {
-        *y++ = bin_value(n, image, top + (float)i * bin_height, left + (float)j * bin_width, bin_height, bin_width, rows,
-                         columns);
+        *y++ = bin_value(n, image, top + (float)i * bin_height, left + (float)j * bin_width, bin_height, bin_width,
+                         rows, columns);
       }
     }
   }

@@ -21,49 +21,49 @@ typedef struct {
   int64_t update_dims[MSLITE_MAX_RANK];
 } scatter_derived;
 
-#define COMBINE_LOOP(type)                                                      \
-  {                                                                             \
-    type *y = (type *)to;                                                       \
-    const type *u = (const type *)from;                                         \
-    for (int64_t i = 0; i < count; ++i) {                                       \
-      switch (mode) {                                                           \
-        case ADD:                                                               \
-          y[i] = (type)(y[i] + u[i]);                                           \
-          break;                                                                \
-        case MULTIPLY:                                                          \
-          y[i] = (type)(y[i] * u[i]);                                           \
-          break;                                                                \
-        case MAXIMUM:                                                           \
-          y[i] = u[i] > y[i] ? u[i] : y[i];                                     \
-          break;                                                                \
-        default:                                                                \
-          y[i] = u[i] < y[i] ? u[i] : y[i];                                     \
-      }                                                                         \
-    }                                                                           \
-    break;                                                                      \
+#define COMBINE_LOOP(type)                  \
+  {                                         \
+    type *y = (type *)to;                   \
+    const type *u = (const type *)from;     \
+    for (int64_t i = 0; i < count; ++i) {   \
+      switch (mode) {                       \
+        case ADD:                           \
+          y[i] = (type)(y[i] + u[i]);       \
+          break;                            \
+        case MULTIPLY:                      \
+          y[i] = (type)(y[i] * u[i]);       \
+          break;                            \
+        case MAXIMUM:                       \
+          y[i] = u[i] > y[i] ? u[i] : y[i]; \
+          break;                            \
+        default:                            \
+          y[i] = u[i] < y[i] ? u[i] : y[i]; \
+      }                                     \
+    }                                       \
+    break;                                  \
   }
 
 /* Signed integers are added and multiplied as unsigned ones, which wrap. */
-#define COMBINE_SIGNED(type, wide)                                              \
-  {                                                                             \
-    type *y = (type *)to;                                                       \
-    const type *u = (const type *)from;                                         \
-    for (int64_t i = 0; i < count; ++i) {                                       \
-      switch (mode) {                                                           \
-        case ADD:                                                               \
-          y[i] = (type)((wide)y[i] + (wide)u[i]);                               \
-          break;                                                                \
-        case MULTIPLY:                                                          \
-          y[i] = (type)((wide)y[i] * (wide)u[i]);                               \
-          break;                                                                \
-        case MAXIMUM:                                                           \
-          y[i] = u[i] > y[i] ? u[i] : y[i];                                     \
-          break;                                                                \
-        default:                                                                \
-          y[i] = u[i] < y[i] ? u[i] : y[i];                                     \
-      }                                                                         \
-    }                                                                           \
-    break;                                                                      \
+#define COMBINE_SIGNED(type, wide)                \
+  {                                               \
+    type *y = (type *)to;                         \
+    const type *u = (const type *)from;           \
+    for (int64_t i = 0; i < count; ++i) {         \
+      switch (mode) {                             \
+        case ADD:                                 \
+          y[i] = (type)((wide)y[i] + (wide)u[i]); \
+          break;                                  \
+        case MULTIPLY:                            \
+          y[i] = (type)((wide)y[i] * (wide)u[i]); \
+          break;                                  \
+        case MAXIMUM:                             \
+          y[i] = u[i] > y[i] ? u[i] : y[i];       \
+          break;                                  \
+        default:                                  \
+          y[i] = u[i] < y[i] ? u[i] : y[i];       \
+      }                                           \
+    }                                             \
+    break;                                        \
   }
 
 static void combine(const scatter_derived *numbers, void *to, const void *from, int64_t count) {
@@ -171,7 +171,8 @@ static mslite_status elements_prepare(const mslite_node *node, void *derived, ms
   numbers->axis = mslite_normalize_axis(axis, numbers->rank);
   if (numbers->axis < 0) return MSLITE_ERROR_ATTRIBUTE;
   numbers->tuples = mslite_element_count(indices);
-  if (indices->rank != numbers->rank || mslite_element_count(node->inputs[2]) != numbers->tuples) return MSLITE_ERROR_SHAPE;
+  if (indices->rank != numbers->rank || mslite_element_count(node->inputs[2]) != numbers->tuples)
+    return MSLITE_ERROR_SHAPE;
   numbers->row = 1;
   for (int32_t i = 0; i < numbers->rank; ++i) {
     numbers->update_dims[i] = indices->dims[i];

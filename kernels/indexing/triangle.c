@@ -24,7 +24,8 @@ static mslite_status triangle_prepare(const mslite_node *node, void *derived, ms
   numbers->k_type = node->input_count > 1 ? node->inputs[1]->type : 0;
   numbers->total_rows = numbers->columns > 0 ? mslite_element_count(x) / numbers->columns : 0;
   const int64_t row_bytes = numbers->columns * numbers->size;
-  numbers->rows_per_part = row_bytes == 0 || row_bytes > MSLITE_COPY_PART_BYTES ? 1 : MSLITE_COPY_PART_BYTES / row_bytes;
+  numbers->rows_per_part =
+      row_bytes == 0 || row_bytes > MSLITE_COPY_PART_BYTES ? 1 : MSLITE_COPY_PART_BYTES / row_bytes;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->total_rows + numbers->rows_per_part - 1) / numbers->rows_per_part);
   return MSLITE_OK;
@@ -36,10 +37,13 @@ static void triangle_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const triangle_derived *numbers = run->derived;
   const int64_t given = numbers->k_type == 0 ? 0 : mslite_integer_at(run->inputs[1], numbers->k_type, 0);
-  const int64_t k = given < -numbers->rows ? -numbers->rows : bound(given + numbers->rows, numbers->rows + numbers->columns) - numbers->rows;
+  const int64_t k = given < -numbers->rows
+                        ? -numbers->rows
+                        : bound(given + numbers->rows, numbers->rows + numbers->columns) - numbers->rows;
   const int64_t row_bytes = numbers->columns * numbers->size;
   int64_t row = part * numbers->rows_per_part;
-  const int64_t end = numbers->total_rows - row < numbers->rows_per_part ? numbers->total_rows : row + numbers->rows_per_part;
+  const int64_t end =
+      numbers->total_rows - row < numbers->rows_per_part ? numbers->total_rows : row + numbers->rows_per_part;
   for (; row < end; ++row) {
     /* lower keeps columns up to row + k, upper those from row + k on */
     const int64_t diagonal = row % numbers->rows + k;
@@ -58,5 +62,7 @@ static int32_t triangle_in_place(const mslite_node *node) {
   return 0;
 }
 
-MSLITE_MOVEMENT_KERNEL(tril, Tril, triangle_derived, triangle_support, triangle_prepare, triangle_run, triangle_in_place)
-MSLITE_MOVEMENT_KERNEL(triu, Triu, triangle_derived, triangle_support, triangle_prepare, triangle_run, triangle_in_place)
+MSLITE_MOVEMENT_KERNEL(tril, Tril, triangle_derived, triangle_support, triangle_prepare, triangle_run,
+                       triangle_in_place)
+MSLITE_MOVEMENT_KERNEL(triu, Triu, triangle_derived, triangle_support, triangle_prepare, triangle_run,
+                       triangle_in_place)

@@ -1,15 +1,15 @@
-/* Unique and UniqueSlices: items (elements, or slices along an axis) are sorted by value, then by place; equal ones stand
- * side by side, the first occurrence in front. */
+/* Unique and UniqueSlices: items (elements, or slices along an axis) are sorted by value, then by place; equal ones
+ * stand side by side, the first occurrence in front. */
 #include <string.h>
 
 #include "movement.h"
 
 typedef struct {
   int32_t type, size;
-  int32_t sorted;     /* results in ascending order, otherwise by first occurrence */
-  int32_t wide_index; /* index outputs are int64 */
+  int32_t sorted;                                      /* results in ascending order, otherwise by first occurrence */
+  int32_t wide_index;                                  /* index outputs are int64 */
   int32_t inverse_output, first_output, counts_output; /* -1: not wanted */
-  int32_t rank, axis; /* of the result; axis: the dimension that is counted */
+  int32_t rank, axis;                                  /* of the result; axis: the dimension that is counted */
   int64_t items, outer, inner;
   int64_t dims[MSLITE_MAX_RANK];
 } unique_derived;

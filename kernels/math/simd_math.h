@@ -52,7 +52,8 @@ SIMD_INLINE simd_f32 math_clamp(simd_f32 x, simd_f32 low, simd_f32 high) { retur
 /* x = n ln2 + r with |r| <= ln2 / 2: gives exp(r) - 1 through *rest, and 2^n as the product of *low and *high, so that
  * results below the normal range and above the largest number come out right. */
 SIMD_INLINE void math_exp_parts(simd_f32 x, simd_f32 *rest, simd_f32 *low, simd_f32 *high) {
-  /* Adding 1.5 * 2^23 rounds to an integer; 254 more leaves n + 254, twice the bias of an exponent, in the last bits. */
+  /* Adding 1.5 * 2^23 rounds to an integer; 254 more leaves n + 254, twice the bias of an exponent, in the last bits.
+   */
   const simd_f32 magic = simd_set(12582912.0F + 254.0F);
   const simd_f32 shifted = simd_fma(x, simd_set(1.44269504F), magic);
   const simd_f32 n = shifted - magic;

@@ -1,7 +1,7 @@
 /* The GEMM under every matrix product and convolution: c = activation(bias + a * b + residual) in float32.
  *
- * A tile of GEMM_ROWS x GEMM_COLUMNS sums lives in registers while k runs; b comes in panels (matmul/pack.h), a in rows.
- * Every sum adds its terms in the order of k, so a value does not depend on the tile that it is computed in.
+ * A tile of GEMM_ROWS x GEMM_COLUMNS sums lives in registers while k runs; b comes in panels (matmul/pack.h), a in
+ * rows. Every sum adds its terms in the order of k, so a value does not depend on the tile that it is computed in.
  *
  * Limit: a core with two FMA units does 2 * SIMD_WIDTH multiply-adds per cycle. The 6 x 16 tile of AVX2 does 12 FMA per
  * 8 loads, so the FMA units are the limit. */
@@ -28,15 +28,15 @@ typedef struct {
   const float *const *a;
   const int64_t *offsets; /* [pieces] */
   int64_t pieces, k;
-  const float *b;         /* the first panel, at the first k of this block */
-  int64_t b_step;         /* from panel to panel */
+  const float *b; /* the first panel, at the first k of this block */
+  int64_t b_step; /* from panel to panel */
   float *c;
-  int64_t c_step;         /* from row to row */
-  const float *bias;      /* of the first column, or NULL */
-  const float *residual;  /* laid out as c, or NULL */
+  int64_t c_step;        /* from row to row */
+  const float *bias;     /* of the first column, or NULL */
+  const float *residual; /* laid out as c, or NULL */
   int64_t rows, columns;
-  bool accumulate;        /* the sums begin with what is in c, not with the bias */
-  float low, high;        /* the result is clamped to these */
+  bool accumulate; /* the sums begin with what is in c, not with the bias */
+  float low, high; /* the result is clamped to these */
 } gemm_block;
 
 /* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
@@ -100,8 +100,8 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
   }
 }
 
-#define GEMM_CASE(rows, panels)                    \
-  case rows:                                       \
+#define GEMM_CASE(rows, panels)                        \
+  case rows:                                           \
     if (rows <= GEMM_ROWS) gemm_tile(g, rows, panels); \
     break;
 

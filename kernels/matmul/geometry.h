@@ -10,11 +10,11 @@ extern "C" {
 
 typedef struct {
   int64_t m, n, k;
-  int64_t batch;                     /* matrices in y */
-  int64_t b_batch;                   /* matrices in b */
-  int32_t batch_rank;                /* leading dimensions of y */
+  int64_t batch;      /* matrices in y */
+  int64_t b_batch;    /* matrices in b */
+  int32_t batch_rank; /* leading dimensions of y */
   int64_t batch_dims[MSLITE_MAX_RANK];
-  int64_t a_step[MSLITE_MAX_RANK];   /* matrices of a per step along a batch dimension, 0 where it broadcasts */
+  int64_t a_step[MSLITE_MAX_RANK]; /* matrices of a per step along a batch dimension, 0 where it broadcasts */
   int64_t b_step[MSLITE_MAX_RANK];
   bool transpose_a, transpose_b;
   int32_t activation;
@@ -24,7 +24,7 @@ typedef struct {
 /* How MatMulFusion and FullConnection read their operands; shared with the shape rules. */
 typedef struct {
   bool transpose_a, transpose_b;
-  bool flatten;     /* FullConnection: x becomes [m, k] */
+  bool flatten; /* FullConnection: x becomes [m, k] */
   int32_t activation;
 } mslite_product_attributes;
 

@@ -21,37 +21,37 @@ static bool matmul_supports(const mslite_node *node, int32_t type) {
 }
 
 /* `sum_type` is unsigned for integers, so that overflow wraps. */
-#define MATMUL_RUN(name, type, sum_type, tensor_type, activate)                                                     \
-  static int32_t name##_support(const mslite_node *node) { return matmul_supports(node, tensor_type); }             \
-  static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                                      \
-    (void)phase;                                                                                                    \
-    const mslite_product *p = run->derived;                                                                         \
-    const int64_t matrix = part / p->m, row = part % p->m;                                                          \
-    int64_t matrix_a, matrix_b;                                                                                     \
-    mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);                                                       \
-    const type *a = (const type *)run->inputs[0] + matrix_a * p->m * p->k + row * (p->transpose_a ? 1 : p->k);      \
-    const type *b = (const type *)run->inputs[1] + matrix_b * p->k * p->n;                                         \
-    const type *bias = p->has_bias ? run->inputs[2] : NULL;                                                         \
-    const int64_t a_step = p->transpose_a ? p->m : 1;                                                               \
-    const int64_t b_step = p->transpose_b ? 1 : p->n, b_column = p->transpose_b ? p->k : 1;                         \
-    type *y = (type *)run->outputs[0] + (int64_t)part * p->n;                                                       \
-    for (int64_t n = 0; n < p->n; ++n) {                                                                            \
-      sum_type sum = 0;                                                                                             \
-      for (int64_t k = 0; k < p->k; ++k) {                                                                          \
-        sum += (sum_type)a[k * a_step] * (sum_type)b[n * b_column + k * b_step];                                    \
-      }                                                                                                             \
-      if (bias != NULL) sum += (sum_type)bias[n];                                                                   \
-      y[n] = activate((type)sum);                                                                                   \
-    }                                                                                                               \
+#define MATMUL_RUN(name, type, sum_type, tensor_type, activate)                                                \
+  static int32_t name##_support(const mslite_node *node) { return matmul_supports(node, tensor_type); }        \
+  static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                                 \
+    (void)phase;                                                                                               \
+    const mslite_product *p = run->derived;                                                                    \
+    const int64_t matrix = part / p->m, row = part % p->m;                                                     \
+    int64_t matrix_a, matrix_b;                                                                                \
+    mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);                                                  \
+    const type *a = (const type *)run->inputs[0] + matrix_a * p->m * p->k + row * (p->transpose_a ? 1 : p->k); \
+    const type *b = (const type *)run->inputs[1] + matrix_b * p->k * p->n;                                     \
+    const type *bias = p->has_bias ? run->inputs[2] : NULL;                                                    \
+    const int64_t a_step = p->transpose_a ? p->m : 1;                                                          \
+    const int64_t b_step = p->transpose_b ? 1 : p->n, b_column = p->transpose_b ? p->k : 1;                    \
+    type *y = (type *)run->outputs[0] + (int64_t)part * p->n;                                                  \
+    for (int64_t n = 0; n < p->n; ++n) {                                                                       \
+      sum_type sum = 0;                                                                                        \
+      for (int64_t k = 0; k < p->k; ++k) {                                                                     \
+        sum += (sum_type)a[k * a_step] * (sum_type)b[n * b_column + k * b_step];                               \
+      }                                                                                                        \
+      if (bias != NULL) sum += (sum_type)bias[n];                                                              \
+      y[n] = activate((type)sum);                                                                              \
+    }                                                                                                          \
   }
 
-#define MATMUL_ENTRY(function, runner, operator)     \
+#define MATMUL_ENTRY(function, runner, operator)   \
   const mslite_kernel mslite_kernel_##function = { \
       .name = #function,                           \
       .op = MSLITE_OP_##operator,                  \
       .isa = MSLITE_ISA_SCALAR,                    \
       .derived_size = sizeof(mslite_product),      \
-      .support = runner##_support,                   \
+      .support = runner##_support,                 \
       .prepare = matmul_prepare,                   \
       .run = runner##_run,                         \
   };

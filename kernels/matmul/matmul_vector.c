@@ -44,7 +44,8 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
   const mslite_status status = mslite_product_of(node, p);
   if (status != MSLITE_OK) return status;
   /* One b for all matrices of a: one product of many rows. */
-  if (p->b_batch == 1 && !p->transpose_a && p->batch > 1 && mslite_element_count(node->inputs[0]) == p->batch * p->m * p->k) {
+  if (p->b_batch == 1 && !p->transpose_a && p->batch > 1 &&
+      mslite_element_count(node->inputs[0]) == p->batch * p->m * p->k) {
     p->m *= p->batch;
     p->batch = 1;
     p->batch_rank = 0;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-  LARGEST_K_BLOCK = 384,       /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
-  SMALLEST_PART = 1 << 18,     /* multiply-adds; some 10 microseconds */
+  LARGEST_K_BLOCK = 384,   /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
+  SMALLEST_PART = 1 << 18, /* multiply-adds; some 10 microseconds */
   MOST_PARTS = 48,
   PACKED_ROWS = 64
 };
@@ -50,12 +50,13 @@ void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t w
   /* With few rows a panel is used once or twice, so it need not stay in the cache. */
   plan->k_block = m <= 2 * height ? larger(1, k) : larger(1, divide_up(k, k_blocks));
   const double work = (double)m * (double)n * (double)k;
-  const int64_t wanted = work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS
-                                                                     : larger(1, (int64_t)(work / SMALLEST_PART));
+  const int64_t wanted =
+      work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS : larger(1, (int64_t)(work / SMALLEST_PART));
   const int64_t most_tiles = larger(1, MSLITE_LARGEST_ROW_BLOCK / height);
-  /* Rows first: a block of four tiles or more reads each panel often enough; columns for what is still wanted. */
-  const int64_t row_blocks = larger(smaller(wanted, larger(1, tiles / 4)), divide_up(tiles, most_tiles));
+  /* Columns first: each block of rows reads all of b again, which mostly comes from a farther cache than a does. */
+  int64_t row_blocks = divide_up(tiles, most_tiles);
   const int64_t panel_blocks = smaller(divide_up(wanted, row_blocks), larger(1, panels / 2));
+  row_blocks = larger(row_blocks, smaller(divide_up(wanted, panel_blocks), tiles / 4));
   plan->row_block = divide_up(tiles, row_blocks) * height;
   plan->row_blocks = divide_up(larger(1, m), plan->row_block);
   plan->panel_block = divide_up(panels, panel_blocks);

@@ -1,6 +1,6 @@
 /* float32 pooling on NHWC, vectorised over channels. */
-#include "pooling/geometry.h"
 #include "matmul/fused.h"
+#include "pooling/geometry.h"
 
 /* One part is one output row. */
 static int32_t pool_support(const mslite_node *node) {
@@ -84,15 +84,15 @@ static void pool_run(const mslite_run *run, int32_t phase, int32_t part) {
   if (g->activation != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) fused_row(g->activation, y, g->width.output * g->channels);
 }
 
-#define POOL(function, operator)                                  \
+#define POOL(function, operator)                                    \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function) = { \
-      .name = MSLITE_ISA_STRING(function),                        \
-      .op = MSLITE_OP_##operator,                                 \
-      .isa = MSLITE_THIS_ISA,                                     \
-      .derived_size = sizeof(mslite_pooling),                     \
-      .support = pool_support,                                    \
-      .prepare = pool_prepare,                                    \
-      .run = pool_run,                                            \
+      .name = MSLITE_ISA_STRING(function),                          \
+      .op = MSLITE_OP_##operator,                                   \
+      .isa = MSLITE_THIS_ISA,                                       \
+      .derived_size = sizeof(mslite_pooling),                       \
+      .support = pool_support,                                      \
+      .prepare = pool_prepare,                                      \
+      .run = pool_run,                                              \
   };
 
 POOL(average_pool_f32, AvgPoolFusion)

@@ -10,7 +10,7 @@
 enum { CAST_ELEMENTS = 16384, CAST_CHANNELS = 2048 };
 
 typedef struct {
-  double scale;       /* dequantise: of the input; quantise: of the output */
+  double scale; /* dequantise: of the input; quantise: of the output */
   int32_t from_zero, to_zero;
   int32_t multiplier, shift; /* requantise: the quotient of the scales is multiplier * 2^(shift - 31) */
 } cast_record;

@@ -1,4 +1,5 @@
-/* Blocks and margins of SpaceToBatch(ND) and BatchToSpace(ND), from inputs or attributes; for shape rules and kernels. */
+/* Blocks and margins of SpaceToBatch(ND) and BatchToSpace(ND), from inputs or attributes; for shape rules and kernels.
+ */
 #ifndef MSLITE_BLOCK_PLAN_H
 #define MSLITE_BLOCK_PLAN_H
 

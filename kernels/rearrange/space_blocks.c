@@ -14,8 +14,9 @@ static mslite_status prepare_depth(const mslite_node *node, int64_t b, bool to_s
   const int64_t deep = c * b * b;
   const int64_t sizes[6] = {space->dims[0], height, b, width, b, c};
   const int64_t in_space[6] = {height * width * deep, b * width * b * c, width * b * c, b * c, c, 1};
-  const int64_t in_depth[6] = {height * width * deep,         width * deep, channel_first ? b : b * c, deep,
-                               channel_first ? 1 : c, channel_first ? b * b : 1};
+  const int64_t in_depth[6] = {height * width * deep,     width * deep,
+                               channel_first ? b : b * c, deep,
+                               channel_first ? 1 : c,     channel_first ? b * b : 1};
   mslite_copy_begin(copy, mslite_type_size(space->type));
   for (int32_t i = 0; i < 6; ++i) {
     mslite_copy_dimension(copy, sizes[i], to_space ? in_depth[i] : in_space[i], to_space ? in_space[i] : in_depth[i]);
@@ -51,7 +52,8 @@ static mslite_status batch_prepare(const mslite_node *node, void *derived, mslit
   const mslite_tensor *y = node->outputs[0];
   batch_derived *numbers = derived;
   memset(numbers, 0, sizeof *numbers);
-  if (!mslite_plan_blocks(node->op, node->params, node->inputs, node->input_count, &numbers->plan)) return MSLITE_ERROR_ATTRIBUTE;
+  if (!mslite_plan_blocks(node->op, node->params, node->inputs, node->input_count, &numbers->plan))
+    return MSLITE_ERROR_ATTRIBUTE;
   if (numbers->plan.count < 0 || numbers->plan.count >= x->rank) return MSLITE_ERROR_SHAPE;
   numbers->to_space = node->op == MSLITE_OP_BatchToSpace || node->op == MSLITE_OP_BatchToSpaceND;
   if (x->type == MSLITE_INT8 && x->quant_count > 0) numbers->fill = x->quant[0].zero_point;

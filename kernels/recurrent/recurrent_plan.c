@@ -8,9 +8,12 @@ static const struct {
   int32_t parameters; /* how many of alpha, beta it takes */
   float alpha, beta;
 } functions[] = {
-    {"Sigmoid", 0, 0, 0},      {"Tanh", 0, 0, 0},           {"Relu", 0, 0, 0},       {"Affine", 2, 1, 0},
-    {"LeakyRelu", 1, 0.01f, 0}, {"ThresholdedRelu", 1, 1, 0}, {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2f, 0.5f},
-    {"Elu", 1, 1, 0},          {"Softsign", 0, 0, 0},       {"Softplus", 0, 0, 0},
+    {"Sigmoid", 0, 0, 0},       {"Tanh", 0, 0, 0},
+    {"Relu", 0, 0, 0},          {"Affine", 2, 1, 0},
+    {"LeakyRelu", 1, 0.01f, 0}, {"ThresholdedRelu", 1, 1, 0},
+    {"ScaledTanh", 2, 1, 1},    {"HardSigmoid", 2, 0.2f, 0.5f},
+    {"Elu", 1, 1, 0},           {"Softsign", 0, 0, 0},
+    {"Softplus", 0, 0, 0},
 };
 
 static int32_t same_letter(char a, char b) {
@@ -93,7 +96,8 @@ static const char *read_weights(const mslite_tensor *const *inputs, mslite_recur
   const int64_t rows = r->dims[1];
   plan->hidden = rows / plan->gates;
   plan->state = r->dims[2];
-  if (rows % plan->gates != 0 || w->dims[1] != rows || w->dims[0] != plan->directions || r->dims[0] != plan->directions) {
+  if (rows % plan->gates != 0 || w->dims[1] != rows || w->dims[0] != plan->directions ||
+      r->dims[0] != plan->directions) {
     return "the weights do not fit together";
   }
   if (!is_size(plan->input, w->dims[2])) return "the weights do not fit the input";
@@ -111,12 +115,18 @@ static const char *read_weights(const mslite_tensor *const *inputs, mslite_recur
   const int64_t state_size = mslite_is_symbol(states) ? states : states * plan->state;
   const int64_t cell_size = mslite_is_symbol(states) ? states : states * plan->hidden;
   if (plan->bias >= 0 && !has_count(inputs[plan->bias], plan->directions * 2 * rows)) return "the bias does not fit";
-  if (plan->lengths >= 0 && !has_count(inputs[plan->lengths], plan->batch)) return "there must be one length per sequence";
-  if (plan->initial_hidden >= 0 && !has_count(inputs[plan->initial_hidden], state_size)) return "the initial hidden state does not fit";
-  if (plan->initial_cell >= 0 && !has_count(inputs[plan->initial_cell], cell_size)) return "the initial cell state does not fit";
-  if (plan->peepholes >= 0 && !has_count(inputs[plan->peepholes], plan->directions * 3 * plan->hidden)) return "the peepholes do not fit";
-  if (plan->projection >= 0 && !has_count(inputs[plan->projection], plan->directions * plan->state * plan->hidden)) return "the projection does not fit";
-  if (plan->projection_bias >= 0 && !has_count(inputs[plan->projection_bias], plan->directions * plan->state)) return "the projection's bias does not fit";
+  if (plan->lengths >= 0 && !has_count(inputs[plan->lengths], plan->batch))
+    return "there must be one length per sequence";
+  if (plan->initial_hidden >= 0 && !has_count(inputs[plan->initial_hidden], state_size))
+    return "the initial hidden state does not fit";
+  if (plan->initial_cell >= 0 && !has_count(inputs[plan->initial_cell], cell_size))
+    return "the initial cell state does not fit";
+  if (plan->peepholes >= 0 && !has_count(inputs[plan->peepholes], plan->directions * 3 * plan->hidden))
+    return "the peepholes do not fit";
+  if (plan->projection >= 0 && !has_count(inputs[plan->projection], plan->directions * plan->state * plan->hidden))
+    return "the projection does not fit";
+  if (plan->projection_bias >= 0 && !has_count(inputs[plan->projection_bias], plan->directions * plan->state))
+    return "the projection's bias does not fit";
   if (plan->lengths >= 0) plan->lengths_type = inputs[plan->lengths]->type;
   return NULL;
 }
@@ -129,7 +139,8 @@ static const char *read_flat_lstm(const mslite_LSTM *attributes, const mslite_te
   const int64_t projected = attributes->proj_size;
   const int64_t limit = INT32_MAX;
   plan->hidden = attributes->hidden_size;
-  if (plan->hidden <= 0 || plan->hidden > limit || projected < 0 || projected > limit) return "hidden_size is impossible";
+  if (plan->hidden <= 0 || plan->hidden > limit || projected < 0 || projected > limit)
+    return "hidden_size is impossible";
   plan->state = projected > 0 ? projected : plan->hidden;
   if (mslite_is_symbol(plan->input)) plan->input = attributes->input_size;
   if (plan->input <= 0 || plan->input > limit) return "input_size is impossible";
@@ -195,8 +206,7 @@ static const char *read_gru(const mslite_GRU *attributes, const mslite_tensor *c
   return why != NULL ? why : read_weights(inputs, plan);
 }
 
-static const char *read_lstm_sequence(const mslite_LSTMSequence *a,
-                                      int32_t input_count, mslite_recurrent_plan *plan) {
+static const char *read_lstm_sequence(const mslite_LSTMSequence *a, int32_t input_count, mslite_recurrent_plan *plan) {
   int32_t next = 3;
   plan->cell = RECURRENT_LSTM;
   plan->gates = 4;

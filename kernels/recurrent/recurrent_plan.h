@@ -28,17 +28,18 @@ typedef struct {
 /* Sizes may be symbols in shape rules. Operands are input indices, -1 where absent. */
 typedef struct {
   int32_t cell, gates, directions;
-  int32_t batch_first;      /* x is [batch, time, input] */
-  int32_t joined;           /* y is [time, batch, directions * state], otherwise [time, directions, batch, state] */
-  int32_t first_reverse;    /* the only direction runs backwards */
+  int32_t batch_first;   /* x is [batch, time, input] */
+  int32_t joined;        /* y is [time, batch, directions * state], otherwise [time, directions, batch, state] */
+  int32_t first_reverse; /* the only direction runs backwards */
   int64_t time, batch, input, hidden;
-  int64_t state;            /* size of the hidden state: `hidden`, or what it is projected to */
-  int32_t weight_input, weight_hidden, bias, lengths, initial_hidden, initial_cell, peepholes, projection, projection_bias;
+  int64_t state; /* size of the hidden state: `hidden`, or what it is projected to */
+  int32_t weight_input, weight_hidden, bias, lengths, initial_hidden, initial_cell, peepholes, projection,
+      projection_bias;
   int32_t lengths_type;
-  int32_t place[4];         /* where gate i o f c (z r h) stands among the weights */
+  int32_t place[4]; /* where gate i o f c (z r h) stands among the weights */
   int64_t weight_input_at[2], weight_hidden_at[2], projection_at[2]; /* first element of a direction in its operand */
   int64_t bias_at[2], hidden_bias_at[2];                             /* -1: there is none */
-  float clip, cell_clip, projection_clip; /* 0: none */
+  float clip, cell_clip, projection_clip;                            /* 0: none */
   int32_t input_forget, linear_before_reset;
   mslite_recurrent_activation activations[2][3];
 } mslite_recurrent_plan;

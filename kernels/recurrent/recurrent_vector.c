@@ -19,7 +19,8 @@ typedef struct {
 static mslite_status recurrent_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   recurrent_derived *n = derived;
   mslite_recurrent_plan *plan = &n->plan;
-  if (mslite_plan_recurrent(node->op, node->params, node->inputs, node->input_count, plan) != NULL) return MSLITE_ERROR_SHAPE;
+  if (mslite_plan_recurrent(node->op, node->params, node->inputs, node->input_count, plan) != NULL)
+    return MSLITE_ERROR_SHAPE;
   const int64_t directions = plan->directions;
   n->x_time = plan->batch_first ? plan->input : plan->batch * plan->input;
   n->x_batch = plan->batch_first ? plan->time * plan->input : plan->input;
@@ -40,7 +41,8 @@ static mslite_status recurrent_prepare(const mslite_node *node, void *derived, m
   const int64_t units = plan->gates * plan->hidden;
   n->row_blocks = (rows + PROJECT_ROWS - 1) / PROJECT_ROWS;
   n->unit_blocks = (units + PROJECT_UNITS - 1) / PROJECT_UNITS;
-  if (directions * n->row_blocks * n->unit_blocks > INT32_MAX || directions * plan->batch > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  if (directions * n->row_blocks * n->unit_blocks > INT32_MAX || directions * plan->batch > INT32_MAX)
+    return MSLITE_ERROR_UNSUPPORTED;
   schedule->phase_count = 2;
   schedule->part_count[0] = (int32_t)(directions * n->row_blocks * n->unit_blocks);
   schedule->part_count[1] = (int32_t)(directions * plan->batch);
@@ -189,8 +191,8 @@ static void step_lstm(const recurrent_derived *n, const mslite_run *run, int64_t
   const mslite_recurrent_activation *functions = plan->activations[direction];
   const int64_t hidden = plan->hidden;
   const float *peepholes = offset(run, plan->peepholes, direction * 3 * hidden);
-  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, plan->state, 4 * hidden, input,
-                NULL, s->gates);
+  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, plan->state, 4 * hidden,
+                input, NULL, s->gates);
   float *h = plan->projection < 0 ? s->h : s->full;
   for (int64_t k = 0; k < hidden; k += SIMD_WIDTH) {
     const int64_t left = hidden - k;
@@ -235,7 +237,8 @@ static void step_gru(const recurrent_derived *n, const mslite_run *run, int64_t 
   }
   const float *reset = s->gates + hidden;
   if (plan->linear_before_reset) {
-    multiply_rows(weight + 2 * hidden * hidden, s->h, hidden, hidden, bias == NULL ? NULL : bias + 2 * hidden, NULL, product);
+    multiply_rows(weight + 2 * hidden * hidden, s->h, hidden, hidden, bias == NULL ? NULL : bias + 2 * hidden, NULL,
+                  product);
   } else {
     for (int64_t k = 0; k < hidden; ++k) s->next[k] = reset[k] * s->h[k];
     multiply_rows(weight + 2 * hidden * hidden, s->next, hidden, hidden, NULL, NULL, product);
@@ -254,7 +257,8 @@ static void step_rnn(const recurrent_derived *n, const mslite_run *run, int64_t 
                      const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;
   const int64_t hidden = plan->hidden;
-  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, hidden, hidden, input, NULL, s->next);
+  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, hidden, hidden, input, NULL,
+                s->next);
   for (int64_t k = 0; k < hidden; k += SIMD_WIDTH) {
     const simd_f32 x = clipped(plan->clip, load_some(s->next + k, hidden - k));
     store_some(s->h + k, activate(&plan->activations[direction][0], x), hidden - k);
@@ -265,7 +269,8 @@ static int64_t sequence_length(const recurrent_derived *n, const mslite_run *run
   const mslite_recurrent_plan *plan = &n->plan;
   if (plan->lengths < 0) return plan->time;
   const void *lengths = run->inputs[plan->lengths];
-  const int64_t length = plan->lengths_type == MSLITE_INT64 ? ((const int64_t *)lengths)[batch] : ((const int32_t *)lengths)[batch];
+  const int64_t length =
+      plan->lengths_type == MSLITE_INT64 ? ((const int64_t *)lengths)[batch] : ((const int32_t *)lengths)[batch];
   return length < 0 ? 0 : length > plan->time ? plan->time : length;
 }
 
@@ -324,15 +329,15 @@ static void recurrent_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define RECURRENT(function, operator)                             \
+#define RECURRENT(function, operator)                               \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function) = { \
-      .name = MSLITE_ISA_STRING(function),                        \
-      .op = MSLITE_OP_##operator,                                 \
-      .isa = MSLITE_THIS_ISA,                                     \
-      .derived_size = sizeof(recurrent_derived),                  \
-      .support = recurrent_support,                               \
-      .prepare = recurrent_prepare,                               \
-      .run = recurrent_run,                                       \
+      .name = MSLITE_ISA_STRING(function),                          \
+      .op = MSLITE_OP_##operator,                                   \
+      .isa = MSLITE_THIS_ISA,                                       \
+      .derived_size = sizeof(recurrent_derived),                    \
+      .support = recurrent_support,                                 \
+      .prepare = recurrent_prepare,                                 \
+      .run = recurrent_run,                                         \
   };
 
 RECURRENT(lstm_f32, LSTM)

@@ -1,5 +1,6 @@
-/* Resize and ResizeND. Every resized dimension gets a table of taps (source index and weight per output index); an output
- * element is the sum over the taps of all dimensions. Coordinates are computed in float, as in the source frameworks. */
+/* Resize and ResizeND. Every resized dimension gets a table of taps (source index and weight per output index); an
+ * output element is the sum over the taps of all dimensions. Coordinates are computed in float, as in the source
+ * frameworks. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +11,11 @@ enum { MAX_TAPS = 4096, PART_ELEMENTS = 4096 };
 
 typedef struct {
   mslite_resize_plan plan;
-  int32_t rank;  /* dimensions that are walked: all up to the last resized one */
+  int32_t rank; /* dimensions that are walked: all up to the last resized one */
   int32_t type;
-  int32_t size;  /* of an element, in bytes */
+  int32_t size;   /* of an element, in bytes */
   int32_t copies; /* every output element is one input element */
-  int64_t inner; /* elements behind the walked dimensions */
+  int64_t inner;  /* elements behind the walked dimensions */
   int64_t rows, rows_per_part;
   int64_t in[MSLITE_MAX_RANK];
   int64_t out[MSLITE_MAX_RANK];
@@ -162,7 +163,8 @@ static mslite_status prepare_tables(const mslite_node *node, resize_derived *num
     if (x->dims[i] == 0 && y->dims[i] > 0) return MSLITE_ERROR_SHAPE;
     if (x->dims[i] > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
     numbers->rank = i + 1;
-    numbers->taps[i] = axis_taps(&numbers->plan, y->dims[i] == 0 ? 1 : axis_scale(&numbers->plan, i, x->dims[i], y->dims[i]));
+    numbers->taps[i] =
+        axis_taps(&numbers->plan, y->dims[i] == 0 ? 1 : axis_scale(&numbers->plan, i, x->dims[i], y->dims[i]));
     if (numbers->taps[i] > MAX_TAPS) return MSLITE_ERROR_UNSUPPORTED;
     numbers->table[i] = words;
     words += y->dims[i] * (1 + 2 * (int64_t)numbers->taps[i]);
@@ -186,14 +188,16 @@ static mslite_status prepare_tables(const mslite_node *node, resize_derived *num
 static mslite_status resize_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_shape_context context = {.next_symbol = MSLITE_SYMBOL_LIMIT};
   resize_derived *numbers = derived;
-  const mslite_status status = mslite_plan_resize(&context, node->params, node->inputs, node->input_count, &numbers->plan);
+  const mslite_status status =
+      mslite_plan_resize(&context, node->params, node->inputs, node->input_count, &numbers->plan);
   return status == MSLITE_OK ? prepare_tables(node, numbers, schedule) : status;
 }
 
 static mslite_status resize_nd_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_shape_context context = {.next_symbol = MSLITE_SYMBOL_LIMIT};
   resize_derived *numbers = derived;
-  const mslite_status status = mslite_plan_resize_nd(&context, node->params, node->inputs, node->input_count, &numbers->plan);
+  const mslite_status status =
+      mslite_plan_resize_nd(&context, node->params, node->inputs, node->input_count, &numbers->plan);
   if (status != MSLITE_OK) return status;
   for (int32_t i = 0; i < node->inputs[0]->rank; ++i) { /* ONNX divides by the scale, also where sizes are given */
     const int64_t in = node->inputs[0]->dims[i];
@@ -236,8 +240,8 @@ static void add_taps(const resize_derived *numbers, void *shared, const int64_t 
     const int64_t begin = at[axis] * numbers->taps[axis];
     for (int64_t i = begin; i < begin + numbers->taps[axis]; ++i) {
       if (table.weight[i] == 0) continue;
-      add_taps(numbers, shared, at, axis + 1, weight * table.weight[i], from + table.index[i] * numbers->stride[axis], to,
-               first);
+      add_taps(numbers, shared, at, axis + 1, weight * table.weight[i], from + table.index[i] * numbers->stride[axis],
+               to, first);
     }
     return;
   }
@@ -289,7 +293,8 @@ static void resize_run(const mslite_run *run, int32_t phase, int32_t part) {
     rest /= numbers->out[i];
   }
   for (; row < end; ++row) {
-    resize_row(numbers, run->shared, at, run->inputs[0], (char *)run->outputs[0] + row * numbers->inner * numbers->size);
+    resize_row(numbers, run->shared, at, run->inputs[0],
+               (char *)run->outputs[0] + row * numbers->inner * numbers->size);
     for (int32_t i = numbers->rank - 1; i >= 0 && ++at[i] == numbers->out[i]; --i) at[i] = 0;
   }
 }

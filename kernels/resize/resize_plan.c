@@ -86,7 +86,8 @@ mslite_status mslite_plan_resize(mslite_shape_context *context, const mslite_Res
   }
   if (plan->nearest == MSLITE_NEAREST_MODE_NORMAL) {
     /* TensorFlow's: round between corners, otherwise down, from the pixel's middle for half pixels. */
-    plan->nearest = plan->coordinates == RESIZE_ALIGN_CORNERS ? MSLITE_NEAREST_MODE_ROUND_HALF_UP : MSLITE_NEAREST_MODE_FLOOR;
+    plan->nearest =
+        plan->coordinates == RESIZE_ALIGN_CORNERS ? MSLITE_NEAREST_MODE_ROUND_HALF_UP : MSLITE_NEAREST_MODE_FLOOR;
     if (plan->method == MSLITE_RESIZE_METHOD_NEAREST && plan->coordinates == RESIZE_HALF_PIXEL) {
       plan->coordinates = RESIZE_TF_HALF_PIXEL_FOR_NN;
     }
@@ -104,8 +105,8 @@ static int32_t find_text(const char *text, const char *const *names, int32_t cou
 
 static mslite_status read_modes(mslite_shape_context *context, const mslite_ResizeND *attributes,
                                 mslite_resize_plan *plan, int32_t *policy) {
-  static const char *const coordinates[] = {"asymmetric",           "align_corners",        "half_pixel",
-                                            "pytorch_half_pixel",   "half_pixel_symmetric", "tf_half_pixel_for_nn",
+  static const char *const coordinates[] = {"asymmetric",         "align_corners",        "half_pixel",
+                                            "pytorch_half_pixel", "half_pixel_symmetric", "tf_half_pixel_for_nn",
                                             "tf_crop_and_resize"};
   static const char *const nearest[] = {"", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   static const char *const policies[] = {"stretch", "not_larger", "not_smaller"};
@@ -162,7 +163,8 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
   int32_t count;
   if (plan->coordinates == RESIZE_TF_CROP_AND_RESIZE) {
     if (input_count < 3 || !read_floats(inputs[2], roi, 2 * MSLITE_MAX_RANK, &count) || count != 2 * axis_count) {
-      return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "tf_crop_and_resize needs a constant region per axis");
+      return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED,
+                               "tf_crop_and_resize needs a constant region per axis");
     }
     for (int32_t i = 0; i < axis_count; ++i) {
       plan->roi_begin[axes[i]] = roi[i];
@@ -172,20 +174,23 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
   int64_t sizes[MSLITE_MAX_RANK];
   float scales[MSLITE_MAX_RANK];
   if (inputs[1]->type != MSLITE_FLOAT32 && mslite_entries(inputs[1], sizes, MSLITE_MAX_RANK, &count)) {
-    if (count != axis_count) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d sizes for %d axes", (int)count, (int)axis_count);
+    if (count != axis_count)
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d sizes for %d axes", (int)count, (int)axis_count);
     return plan_sizes(context, x, axes, sizes, count, policy, plan);
   }
   if (!read_floats(inputs[1], scales, MSLITE_MAX_RANK, &count)) {
     for (int32_t i = 0; i < axis_count; ++i) plan->out[axes[i]] = mslite_new_symbol(context);
     return MSLITE_OK;
   }
-  if (count != axis_count) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d scales for %d axes", (int)count, (int)axis_count);
+  if (count != axis_count)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d scales for %d axes", (int)count, (int)axis_count);
   for (int32_t i = 0; i < axis_count; ++i) {
     const int32_t axis = axes[i];
     const float part = plan->coordinates == RESIZE_TF_CROP_AND_RESIZE ? plan->roi_end[axis] - plan->roi_begin[axis] : 1;
     plan->scale[axis] = scales[i];
     const mslite_status set = set_size(context, scaled_size(context, x->dims[axis], scales[i] * part), axis, plan);
-    if (set != MSLITE_OK || !(scales[i] > 0)) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an impossible scale");
+    if (set != MSLITE_OK || !(scales[i] > 0))
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an impossible scale");
   }
   return MSLITE_OK;
 }

@@ -91,7 +91,7 @@ typedef struct {
   int32_t axes, mode, padding, align;
   int64_t batch, channels, points;
   int64_t parts_per_image;
-  int64_t size[GRID_AXES];   /* depth (or 1), height, width */
+  int64_t size[GRID_AXES]; /* depth (or 1), height, width */
   int64_t stride[GRID_AXES];
 } grid_derived;
 
@@ -125,7 +125,8 @@ static mslite_status grid_prepare(const mslite_node *node, void *derived, mslite
     numbers->points *= y->dims[2 + i];
   }
   const mslite_tensor *grid = node->inputs[1];
-  if (grid->rank != x->rank || grid->dims[grid->rank - 1] != numbers->axes || grid->dims[0] != x->dims[0]) return MSLITE_ERROR_SHAPE;
+  if (grid->rank != x->rank || grid->dims[grid->rank - 1] != numbers->axes || grid->dims[0] != x->dims[0])
+    return MSLITE_ERROR_SHAPE;
   if (stride == 0 && numbers->points > 0) return MSLITE_ERROR_SHAPE;
   numbers->parts_per_image = (numbers->points + GRID_POINTS_PER_PART - 1) / GRID_POINTS_PER_PART;
   schedule->phase_count = 1;

@@ -17,7 +17,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_concat) {
   }
   y->rank = first->rank;
   const int32_t axis = mslite_normalize_axis(((const mslite_Concat *)params)->axis, y->rank);
-  if (axis < 0) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)y->rank);
+  if (axis < 0)
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)y->rank);
   memcpy(y->dims, first->dims, sizeof y->dims);
   int64_t total = 0;
   for (int32_t i = 0; i < input_count; ++i) {
@@ -112,7 +113,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_split) {
   }
   if (x->rank < 0) return MSLITE_OK;
   const int32_t axis = mslite_normalize_axis(attributes->axis, x->rank);
-  if (axis < 0) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
+  if (axis < 0)
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
   if (given > 0 && given != output_count) {
     return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%d sizes for %d outputs", (int)given, (int)output_count);
   }
@@ -155,7 +157,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_unstack) {
   int32_t axis = 0;
   if (x->rank >= 0) {
     axis = mslite_normalize_axis(((const mslite_Unstack *)params)->axis, x->rank);
-    if (axis < 0) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
+    if (axis < 0)
+      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
     if (!mslite_is_symbol(x->dims[axis]) && x->dims[axis] != output_count) {
       return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d of size %lld makes no %d outputs", (int)axis,
                                (long long)x->dims[axis], (int)output_count);
@@ -215,7 +218,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_broadcast_to) {
   y->type = x->type;
   mslite_tensor target = {.rank = -1};
   if (input_count < 2) {
-    if (attributes->shape.count > MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "too many dimensions");
+    if (attributes->shape.count > MSLITE_MAX_RANK)
+      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "too many dimensions");
     target.rank = attributes->shape.count;
     for (int32_t i = 0; i < target.rank; ++i) target.dims[i] = attributes->shape.at[i];
   } else if (mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK) != MSLITE_OK) {
@@ -228,9 +232,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_broadcast_to) {
   }
   for (int32_t i = 0; i < target.rank; ++i) {
     const int32_t source = i - (target.rank - x->rank);
-    if (target.dims[i] == -1) target.dims[i] = x->rank < 0 ? mslite_new_symbol(context) : source < 0 ? 1 : x->dims[source];
+    if (target.dims[i] == -1)
+      target.dims[i] = x->rank < 0 ? mslite_new_symbol(context) : source < 0 ? 1 : x->dims[source];
     if (target.dims[i] < 0 && !mslite_is_symbol(target.dims[i])) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the new shape has the size %lld", (long long)target.dims[i]);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the new shape has the size %lld",
+                               (long long)target.dims[i]);
     }
   }
   const mslite_status status = mslite_broadcast(context, x, &target, y);
@@ -282,7 +288,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_pad) {
   if (x->rank < 0) return MSLITE_OK;
   if (input_count > 1) {
     if (mslite_limit_entries(context, inputs[1], 2 * MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
-    if (mslite_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return padded(context, x, pads, count, outputs[0]);
+    if (mslite_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count))
+      return padded(context, x, pads, count, outputs[0]);
     mslite_unknown_dims(context, x->rank, outputs[0]);
     return MSLITE_OK;
   }

@@ -48,10 +48,10 @@ static mslite_status shape_of(mslite_shape_context *context, int32_t op, const v
   return MSLITE_OK;
 }
 
-#define CONVOLUTION_RULE(function, operator)                                                      \
-  MSLITE_SHAPE_RULE(function) {                                                                   \
-    (void)output_count;                                                                           \
-    return shape_of(context, MSLITE_OP_##operator, params, inputs, input_count, outputs[0]);      \
+#define CONVOLUTION_RULE(function, operator)                                                 \
+  MSLITE_SHAPE_RULE(function) {                                                              \
+    (void)output_count;                                                                      \
+    return shape_of(context, MSLITE_OP_##operator, params, inputs, input_count, outputs[0]); \
   }
 
 CONVOLUTION_RULE(mslite_shape_of_conv2d, Conv2DFusion)

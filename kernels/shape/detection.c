@@ -39,7 +39,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_prior_box) {
   y->dims[1] = 2;
   y->dims[2] = mslite_new_symbol(context);
   if (inputs[0]->rank < 0) return MSLITE_OK;
-  if (inputs[0]->rank != 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a feature map of 4 dimensions is needed");
+  if (inputs[0]->rank != 4)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a feature map of 4 dimensions is needed");
   const int64_t cells = mslite_size_multiply(context, inputs[0]->dims[1], inputs[0]->dims[2]);
   y->dims[2] = mslite_size_multiply(context, cells, 4 * priors);
   return MSLITE_OK;

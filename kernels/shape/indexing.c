@@ -39,13 +39,15 @@ MSLITE_SHAPE_RULE(mslite_shape_of_gather) {
   }
   const mslite_status status = gathered(context, x, indices, axis, 0, y);
   const int64_t entries = mslite_entry_count(indices);
-  if (status != MSLITE_OK || x->rank != 1 || x->known_count < 0 || entries < 0 || entries > MSLITE_MAX_KNOWN) return status;
+  if (status != MSLITE_OK || x->rank != 1 || x->known_count < 0 || entries < 0 || entries > MSLITE_MAX_KNOWN)
+    return status;
   for (int64_t i = 0; i < entries; ++i) {
     int64_t index;
     if (!mslite_known_value(indices, i, &index) || mslite_is_symbol(index)) return MSLITE_OK;
     if (index < 0) index += x->known_count;
     if (index < 0 || index >= x->known_count) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an index is outside of the %d entries", (int)x->known_count);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an index is outside of the %d entries",
+                               (int)x->known_count);
     }
     y->known[i] = x->known[index];
   }
@@ -204,7 +206,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_unique_slices) {
     outputs[0]->rank = x->rank;
     if (x->rank >= 0) {
       const int32_t axis = mslite_normalize_axis(attributes->axis, x->rank);
-      if (axis < 0) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
+      if (axis < 0)
+        return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
       memcpy(outputs[0]->dims, x->dims, sizeof x->dims);
       total = x->dims[axis];
       outputs[0]->dims[axis] = found;

@@ -68,8 +68,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
     int64_t flat = 1;
     for (int32_t i = axis; i < x->rank; ++i) flat = mslite_size_multiply(context, flat, x->dims[i]);
     if (differ(flat, in)) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld inputs do not fit a weight for %lld",
-                               (long long)flat, (long long)in);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld inputs do not fit a weight for %lld", (long long)flat,
+                               (long long)in);
     }
     y->rank = axis + 1;
     for (int32_t i = 0; i < axis; ++i) y->dims[i] = x->dims[i];

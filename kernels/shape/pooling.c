@@ -5,8 +5,8 @@
 enum { PROBE_SIZE = 1 << 25 }; /* stands for an unknown spatial size while the attributes are checked */
 
 /* y [batch, h, w, channels]; unknown sizes that the window keeps stay the same. */
-static mslite_status shape_of(mslite_shape_context *context, int32_t op, const void *params,
-                              const mslite_tensor *input, mslite_tensor *y) {
+static mslite_status shape_of(mslite_shape_context *context, int32_t op, const void *params, const mslite_tensor *input,
+                              mslite_tensor *y) {
   mslite_tensor x = *input;
   y->type = x.type;
   y->rank = 4;
@@ -35,10 +35,10 @@ static mslite_status shape_of(mslite_shape_context *context, int32_t op, const v
   return MSLITE_OK;
 }
 
-#define POOLING_RULE(function, operator)                                                 \
-  MSLITE_SHAPE_RULE(function) {                                                          \
-    (void)input_count, (void)output_count;                                               \
-    return shape_of(context, MSLITE_OP_##operator, params, inputs[0], outputs[0]);       \
+#define POOLING_RULE(function, operator)                                           \
+  MSLITE_SHAPE_RULE(function) {                                                    \
+    (void)input_count, (void)output_count;                                         \
+    return shape_of(context, MSLITE_OP_##operator, params, inputs[0], outputs[0]); \
   }
 
 POOLING_RULE(mslite_shape_of_average_pool, AvgPoolFusion)

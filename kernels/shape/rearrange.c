@@ -34,8 +34,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_size) {
   return MSLITE_OK;
 }
 
-/* The product of the sizes of x divided by that of y without entry `hole`, equal symbols cancelled; a new symbol when it
- * cannot be told, -1 when it does not divide. */
+/* The product of the sizes of x divided by that of y without entry `hole`, equal symbols cancelled; a new symbol when
+ * it cannot be told, -1 when it does not divide. */
 static int64_t remaining_size(mslite_shape_context *context, const mslite_tensor *x, const mslite_tensor *y,
                               int32_t hole) {
   bool used[MSLITE_MAX_RANK] = {false};
@@ -137,8 +137,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_reshape) {
   const int64_t before = mslite_element_count(x);
   const int64_t after = mslite_element_count(y);
   if (before >= 0 && after >= 0 && before != after) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld elements cannot be reshaped to %lld",
-                             (long long)before, (long long)after);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld elements cannot be reshaped to %lld", (long long)before,
+                             (long long)after);
   }
   return MSLITE_OK;
 }
@@ -273,7 +273,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_transpose) {
   int64_t stride = 1;
   for (int32_t i = x->rank - 1; i >= 0; --i) {
     strides[i] = stride;
-    stride = x->dims[i] > 0 && x->dims[i] <= MSLITE_MAX_KNOWN && stride <= MSLITE_MAX_KNOWN ? stride * x->dims[i] : stride;
+    stride =
+        x->dims[i] > 0 && x->dims[i] <= MSLITE_MAX_KNOWN && stride <= MSLITE_MAX_KNOWN ? stride * x->dims[i] : stride;
   }
   y->rank = x->rank;
   for (int32_t i = 0; i < count; ++i) {

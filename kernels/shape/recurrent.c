@@ -65,9 +65,9 @@ static mslite_status recurrent(mslite_shape_context *context, int32_t op, const 
   return MSLITE_OK;
 }
 
-#define RECURRENT_RULE(name, operator)                                                                              \
-  MSLITE_SHAPE_RULE(name) {                                                                                         \
-    return recurrent(context, MSLITE_OP_##operator, params, inputs, input_count, outputs, output_count);            \
+#define RECURRENT_RULE(name, operator)                                                                   \
+  MSLITE_SHAPE_RULE(name) {                                                                              \
+    return recurrent(context, MSLITE_OP_##operator, params, inputs, input_count, outputs, output_count); \
   }
 
 RECURRENT_RULE(mslite_shape_of_lstm, LSTM)

@@ -3,7 +3,8 @@
 
 static void sliced(const mslite_tensor *x, const mslite_slice_plan *plan, mslite_tensor *y) {
   y->rank = plan->output_rank;
-  for (int32_t i = 0; i < y->rank; ++i) y->dims[i] = plan->output_source[i] < 0 ? 1 : plan->size[plan->output_source[i]];
+  for (int32_t i = 0; i < y->rank; ++i)
+    y->dims[i] = plan->output_source[i] < 0 ? 1 : plan->size[plan->output_source[i]];
   if (x->known_count < 0) return;
   int64_t strides[MSLITE_MAX_RANK];
   int64_t stride = 1;

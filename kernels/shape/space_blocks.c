@@ -5,7 +5,8 @@
 static mslite_status depth_and_space(mslite_shape_context *context, const mslite_tensor *x, int64_t block,
                                      bool to_space, mslite_tensor *y) {
   mslite_same_shape(x, y);
-  if (block < 1 || block > INT32_MAX) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "block_size must be positive");
+  if (block < 1 || block > INT32_MAX)
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "block_size must be positive");
   if (x->rank < 0) return MSLITE_OK;
   if (x->rank != 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an image of 4 dimensions is needed");
   const int32_t height = 1;
@@ -20,7 +21,8 @@ static mslite_status depth_and_space(mslite_shape_context *context, const mslite
     divides = mslite_size_divide(context, x->dims[height], block, &y->dims[height]) &&
               mslite_size_divide(context, x->dims[height + 1], block, &y->dims[height + 1]);
   }
-  if (!divides) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input does not divide into blocks of %d", (int)block);
+  if (!divides)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input does not divide into blocks of %d", (int)block);
   return MSLITE_OK;
 }
 
@@ -70,15 +72,16 @@ static mslite_status batch_and_space(mslite_shape_context *context, int32_t op, 
   if (!to_space) {
     y->dims[0] = mslite_size_multiply(context, x->dims[0], blocks);
   } else if (!mslite_size_divide(context, x->dims[0], blocks, &y->dims[0])) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the batch does not divide into %lld blocks", (long long)blocks);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the batch does not divide into %lld blocks",
+                             (long long)blocks);
   }
   return MSLITE_OK;
 }
 
-#define BLOCK_RULE(name, operator, to_space)                                                                      \
-  MSLITE_SHAPE_RULE(name) {                                                                                       \
-    (void)output_count;                                                                                           \
-    return batch_and_space(context, MSLITE_OP_##operator, params, inputs, input_count, to_space, outputs[0]);     \
+#define BLOCK_RULE(name, operator, to_space)                                                                  \
+  MSLITE_SHAPE_RULE(name) {                                                                                   \
+    (void)output_count;                                                                                       \
+    return batch_and_space(context, MSLITE_OP_##operator, params, inputs, input_count, to_space, outputs[0]); \
   }
 
 BLOCK_RULE(mslite_shape_of_batch_to_space, BatchToSpace, true)

@@ -13,7 +13,8 @@ CDevice *ToDevice(const MSDeviceInfoHandle handle) { return static_cast<CDevice 
 
 template <typename T>
 mindspore::CPUDeviceInfo *Cpu(T *device) {
-  return device->info->GetDeviceType() == mindspore::kCPU ? static_cast<mindspore::CPUDeviceInfo *>(device->info.get()) : nullptr;
+  return device->info->GetDeviceType() == mindspore::kCPU ? static_cast<mindspore::CPUDeviceInfo *>(device->info.get())
+                                                          : nullptr;
 }
 }  // namespace
 
@@ -65,10 +66,17 @@ void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_i
 MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type) {
   std::shared_ptr<mindspore::DeviceInfoContext> info;
   switch (device_type) {
-    case kMSDeviceTypeCPU: info = std::make_shared<mindspore::CPUDeviceInfo>(); break;
-    case kMSDeviceTypeGPU: info = std::make_shared<mindspore::GPUDeviceInfo>(); break;
-    case kMSDeviceTypeKirinNPU: info = std::make_shared<mindspore::KirinNPUDeviceInfo>(); break;
-    default: return nullptr;
+    case kMSDeviceTypeCPU:
+      info = std::make_shared<mindspore::CPUDeviceInfo>();
+      break;
+    case kMSDeviceTypeGPU:
+      info = std::make_shared<mindspore::GPUDeviceInfo>();
+      break;
+    case kMSDeviceTypeKirinNPU:
+      info = std::make_shared<mindspore::KirinNPUDeviceInfo>();
+      break;
+    default:
+      return nullptr;
   }
   return new (std::nothrow) CDevice{info, "", ""};
 }
@@ -98,14 +106,16 @@ MSDeviceType MSDeviceInfoGetDeviceType(const MSDeviceInfoHandle device_info) {
                                 : static_cast<MSDeviceType>(ToDevice(device_info)->info->GetDeviceType());
 }
 void MSDeviceInfoSetEnableFP16(MSDeviceInfoHandle device_info, bool is_fp16) {
-  if (device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr) Cpu(ToDevice(device_info))->SetEnableFP16(is_fp16);
+  if (device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr)
+    Cpu(ToDevice(device_info))->SetEnableFP16(is_fp16);
 }
 bool MSDeviceInfoGetEnableFP16(const MSDeviceInfoHandle device_info) {
   return device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr && Cpu(ToDevice(device_info))->GetEnableFP16();
 }
 void MSDeviceInfoSetFrequency(MSDeviceInfoHandle device_info, int frequency) {
   if (device_info == nullptr) return;
-  if (auto npu = ToDevice(device_info)->info->Cast<mindspore::KirinNPUDeviceInfo>(); npu != nullptr) npu->SetFrequency(frequency);
+  if (auto npu = ToDevice(device_info)->info->Cast<mindspore::KirinNPUDeviceInfo>(); npu != nullptr)
+    npu->SetFrequency(frequency);
 }
 int MSDeviceInfoGetFrequency(const MSDeviceInfoHandle device_info) {
   if (device_info == nullptr) return -1;

@@ -63,7 +63,8 @@ mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function) {
 }
 
 MSTensorHandle Find(std::deque<CTensor> *tensors, const char *name) {
-  const auto place = std::find_if(tensors->begin(), tensors->end(), [name](const CTensor &tensor) { return tensor.name == name; });
+  const auto place =
+      std::find_if(tensors->begin(), tensors->end(), [name](const CTensor &tensor) { return tensor.name == name; });
   return place == tensors->end() ? nullptr : &*place;
 }
 }  // namespace
@@ -79,19 +80,22 @@ size_t MSModelCalcWorkspaceSize(MSModelHandle) { return 0; }
 
 MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
                       const MSContextHandle model_context) {
-  return BuildWith(model, model_type, model_context, [&](mindspore::Model *built, const std::shared_ptr<mindspore::Context> &context) {
-    return built->Build(model_data, data_size, mindspore::kMindIR, context);
-  });
+  return BuildWith(model, model_type, model_context,
+                   [&](mindspore::Model *built, const std::shared_ptr<mindspore::Context> &context) {
+                     return built->Build(model_data, data_size, mindspore::kMindIR, context);
+                   });
 }
 MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
                               const MSContextHandle model_context) {
   if (model_path == nullptr) return kMSStatusLiteNullptr;
-  return BuildWith(model, model_type, model_context, [&](mindspore::Model *built, const std::shared_ptr<mindspore::Context> &context) {
-    return built->Build(std::string(model_path), mindspore::kMindIR, context);
-  });
+  return BuildWith(model, model_type, model_context,
+                   [&](mindspore::Model *built, const std::shared_ptr<mindspore::Context> &context) {
+                     return built->Build(std::string(model_path), mindspore::kMindIR, context);
+                   });
 }
 
-MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos, size_t shape_info_num) {
+MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
+                       size_t shape_info_num) {
   if (model == nullptr || shape_infos == nullptr) return kMSStatusLiteNullptr;
   return Code(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> tensors;

@@ -30,7 +30,9 @@ void MSTensorSetName(MSTensorHandle tensor, const char *name) {
   To(tensor)->name = name;
   To(tensor)->tensor.SetTensorName(name);
 }
-const char *MSTensorGetName(const MSTensorHandle tensor) { return tensor == nullptr ? nullptr : To(tensor)->name.c_str(); }
+const char *MSTensorGetName(const MSTensorHandle tensor) {
+  return tensor == nullptr ? nullptr : To(tensor)->name.c_str();
+}
 void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type) {
   if (tensor != nullptr) To(tensor)->tensor.SetDataType(static_cast<mindspore::DataType>(type));
 }
@@ -61,5 +63,9 @@ const void *MSTensorGetData(const MSTensorHandle tensor) {
 void *MSTensorGetMutableData(const MSTensorHandle tensor) {
   return tensor == nullptr ? nullptr : To(tensor)->tensor.MutableData();
 }
-int64_t MSTensorGetElementNum(const MSTensorHandle tensor) { return tensor == nullptr ? 0 : To(tensor)->tensor.ElementNum(); }
-size_t MSTensorGetDataSize(const MSTensorHandle tensor) { return tensor == nullptr ? 0 : To(tensor)->tensor.DataSize(); }
+int64_t MSTensorGetElementNum(const MSTensorHandle tensor) {
+  return tensor == nullptr ? 0 : To(tensor)->tensor.ElementNum();
+}
+size_t MSTensorGetDataSize(const MSTensorHandle tensor) {
+  return tensor == nullptr ? 0 : To(tensor)->tensor.DataSize();
+}

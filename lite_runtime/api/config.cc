@@ -19,8 +19,8 @@ constexpr const char *kSections[] = {"execution_plan", "build_session",      "co
                                      "inner_common",   "shared_thread_pool", "inner_model_parallel_runner"};
 
 void WarnOfNoEffect(const std::string &section) {
-  const bool is_known = std::any_of(std::begin(kSections), std::end(kSections),
-                                    [&section](const char *name) { return section == name; });
+  const bool is_known =
+      std::any_of(std::begin(kSections), std::end(kSections), [&section](const char *name) { return section == name; });
   Log(LogLevel::kWarning, is_known ? "the settings of section '" + section + "' have no effect in this library"
                                    : "section '" + section + "' is not known; its settings have no effect");
 }

@@ -25,7 +25,8 @@ void SetDims(const TensorShape &shape, std::vector<int64_t> *dims) {
 MSTensor TensorFor(const mslite::Tensor &source) {
   auto impl = std::make_shared<MSTensor::Impl>(source.name, static_cast<DataType>(source.type), source.dims);
   impl->format = source.format == 1 ? NHWC : static_cast<Format>(source.format);
-  for (const mslite_quant &quant : source.quant) impl->quant_params.push_back({8, quant.scale, quant.zero_point, 0.0, 0.0});
+  for (const mslite_quant &quant : source.quant)
+    impl->quant_params.push_back({8, quant.scale, quant.zero_point, 0.0, 0.0});
   return MSTensor(impl);
 }
 
@@ -173,7 +174,8 @@ Status ModelImpl::ReadInput(size_t index, const MSTensor &tensor, mslite::InputV
   view->shape.rank = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), view->shape.dims);
   const int64_t bytes = mslite::ByteSize(view->shape);
-  if (bytes < 0) return error("the shape " + mslite::DimsText(shape.data(), shape.size()) + " is not fully known; call Resize");
+  if (bytes < 0)
+    return error("the shape " + mslite::DimsText(shape.data(), shape.size()) + " is not fully known; call Resize");
   if (impl->data == nullptr && bytes > 0) return error("the tensor has no data");
   if (impl->size < static_cast<size_t>(bytes)) {
     return error("the data has " + std::to_string(impl->size) + " bytes where the shape " +
@@ -211,8 +213,8 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
   const std::lock_guard<std::mutex> lock(mutex_);
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (inputs.size() != inputs_.size()) {
-    return Fail(kLiteInputTensorError, std::to_string(inputs.size()) + " inputs where the model has " +
-                                           std::to_string(inputs_.size()));
+    return Fail(kLiteInputTensorError,
+                std::to_string(inputs.size()) + " inputs where the model has " + std::to_string(inputs_.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
   for (size_t i = 0; i < outputs_.size(); ++i) LendOutput(i, outputs);
@@ -247,8 +249,7 @@ void ModelImpl::WorkAsync() {
     Request request = std::move(requests_.front());
     requests_.pop_front();
     lock.unlock();
-    const Status status =
-        mslite::Guard([&] { return Predict(request.inputs, request.outputs, nullptr, nullptr); });
+    const Status status = mslite::Guard([&] { return Predict(request.inputs, request.outputs, nullptr, nullptr); });
     if (request.done) request.done(status);
     lock.lock();
   }

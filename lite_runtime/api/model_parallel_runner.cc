@@ -127,7 +127,8 @@ class ModelParallelRunnerImpl {
 
 namespace {
 template <typename Open>
-Status InitWith(std::shared_ptr<ModelParallelRunnerImpl> *impl, const std::shared_ptr<RunnerConfig> &config, Open open) {
+Status InitWith(std::shared_ptr<ModelParallelRunnerImpl> *impl, const std::shared_ptr<RunnerConfig> &config,
+                Open open) {
   return mslite::Logged(Guard([&]() -> Status {
     if (*impl != nullptr) return Fail(kLiteModelRebuild, "the runner is initialised already");
     std::shared_ptr<mslite::SharedModel> model;
@@ -155,12 +156,12 @@ ModelParallelRunner::ModelParallelRunner() = default;
 ModelParallelRunner::~ModelParallelRunner() = default;
 
 Status ModelParallelRunner::Init(const std::string &model_path, const std::shared_ptr<RunnerConfig> &runner_config) {
-  return InitWith(&impl_, runner_config, [&](std::shared_ptr<mslite::SharedModel> *model) {
-    return mslite::OpenModel(model_path, model);
-  });
+  return InitWith(&impl_, runner_config,
+                  [&](std::shared_ptr<mslite::SharedModel> *model) { return mslite::OpenModel(model_path, model); });
 }
 
-Status ModelParallelRunner::Init(const void *model_data, size_t data_size, const std::shared_ptr<RunnerConfig> &runner_config) {
+Status ModelParallelRunner::Init(const void *model_data, size_t data_size,
+                                 const std::shared_ptr<RunnerConfig> &runner_config) {
   return InitWith(&impl_, runner_config, [&](std::shared_ptr<mslite::SharedModel> *model) {
     return mslite::OpenModel(model_data, data_size, model);
   });

@@ -52,7 +52,8 @@ Status CheckDevices(mindspore::Context *context) {
       Log(LogLevel::kInfo, "float16 arithmetic is not built; the model runs in float32");
     }
   }
-  if (!has_cpu) return Fail(mindspore::kLiteNotSupport, "only the CPU is supported; add a CPUDeviceInfo to the context");
+  if (!has_cpu)
+    return Fail(mindspore::kLiteNotSupport, "only the CPU is supported; add a CPUDeviceInfo to the context");
   if (has_other) Log(LogLevel::kWarning, "only the CPU is supported; the other devices of the context are ignored");
   return mindspore::kSuccess;
 }
@@ -67,13 +68,15 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOp
   }
   const auto cores = std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), int32_t{1});
   int32_t threads = context->GetThreadNum();
-  if (threads < 0) return Fail(mindspore::kLiteParamInvalid, Format("thread number %d is negative", static_cast<int>(threads)));
+  if (threads < 0)
+    return Fail(mindspore::kLiteParamInvalid, Format("thread number %d is negative", static_cast<int>(threads)));
   if (threads == 0) threads = std::min(cores > 32 ? int32_t{4} : int32_t{2}, UsableCores());
   threads = std::min(threads, kThreadsPerCore * cores);
   const int32_t inter_op = context->GetInterOpParallelNum() == 0 ? 1 : context->GetInterOpParallelNum();
   if (inter_op < 1 || inter_op > threads) {
-    return Fail(mindspore::kLiteParamInvalid, Format("inter-op parallel number %d is outside of 1..%d (the thread number)",
-                                                     static_cast<int>(inter_op), static_cast<int>(threads)));
+    return Fail(mindspore::kLiteParamInvalid,
+                Format("inter-op parallel number %d is outside of 1..%d (the thread number)",
+                       static_cast<int>(inter_op), static_cast<int>(threads)));
   }
   options->threads = threads;
   options->inter_op = inter_op;

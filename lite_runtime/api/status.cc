@@ -46,33 +46,60 @@ std::ostream &operator<<(std::ostream &stream, const Status &status) { return st
 
 std::string Status::CodeAsString(enum StatusCode code) {
   switch (code) {
-    case kSuccess: return "Success.";
-    case kCoreFailed: return "Error.";
-    case kLiteError: return "Error.";
-    case kLiteNullptr: return "A pointer is null.";
-    case kLiteParamInvalid: return "Invalid parameter.";
-    case kLiteNoChange: return "No change.";
-    case kLiteSuccessExit: return "Finished early.";
-    case kLiteMemoryFailed: return "Out of memory.";
-    case kLiteNotSupport: return "Not supported.";
-    case kLiteThreadPoolError: return "Thread pool error.";
-    case kLiteUninitializedObj: return "Not initialised.";
-    case kLiteFileError: return "File error.";
-    case kLiteServiceDeny: return "Too many requests.";
-    case kLiteModelRebuild: return "The model is built already.";
-    case kLiteOutOfTensorRange: return "Out of the tensor's range.";
-    case kLiteInputTensorError: return "Wrong input tensor.";
-    case kLiteReentrantError: return "The model is running already.";
-    case kLiteGraphFileError: return "Invalid model file.";
-    case kLiteNotFindOp: return "No kernel for an operator.";
-    case kLiteInvalidOpName: return "Invalid operator name.";
-    case kLiteInvalidOpAttr: return "Invalid operator attribute.";
-    case kLiteOpExecuteFailure: return "An operator failed.";
-    case kLiteFormatError: return "Wrong tensor format.";
-    case kLiteInferError: return "Shapes do not fit.";
-    case kLiteInferInvalid: return "Shape not known before running.";
-    case kLiteInputParamInvalid: return "Invalid input parameter.";
-    default: return "Error code " + std::to_string(static_cast<uint32_t>(code)) + ".";
+    case kSuccess:
+      return "Success.";
+    case kCoreFailed:
+      return "Error.";
+    case kLiteError:
+      return "Error.";
+    case kLiteNullptr:
+      return "A pointer is null.";
+    case kLiteParamInvalid:
+      return "Invalid parameter.";
+    case kLiteNoChange:
+      return "No change.";
+    case kLiteSuccessExit:
+      return "Finished early.";
+    case kLiteMemoryFailed:
+      return "Out of memory.";
+    case kLiteNotSupport:
+      return "Not supported.";
+    case kLiteThreadPoolError:
+      return "Thread pool error.";
+    case kLiteUninitializedObj:
+      return "Not initialised.";
+    case kLiteFileError:
+      return "File error.";
+    case kLiteServiceDeny:
+      return "Too many requests.";
+    case kLiteModelRebuild:
+      return "The model is built already.";
+    case kLiteOutOfTensorRange:
+      return "Out of the tensor's range.";
+    case kLiteInputTensorError:
+      return "Wrong input tensor.";
+    case kLiteReentrantError:
+      return "The model is running already.";
+    case kLiteGraphFileError:
+      return "Invalid model file.";
+    case kLiteNotFindOp:
+      return "No kernel for an operator.";
+    case kLiteInvalidOpName:
+      return "Invalid operator name.";
+    case kLiteInvalidOpAttr:
+      return "Invalid operator attribute.";
+    case kLiteOpExecuteFailure:
+      return "An operator failed.";
+    case kLiteFormatError:
+      return "Wrong tensor format.";
+    case kLiteInferError:
+      return "Shapes do not fit.";
+    case kLiteInferInvalid:
+      return "Shape not known before running.";
+    case kLiteInputParamInvalid:
+      return "Invalid input parameter.";
+    default:
+      return "Error code " + std::to_string(static_cast<uint32_t>(code)) + ".";
   }
 }
 }  // namespace mindspore

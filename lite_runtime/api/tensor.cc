@@ -139,7 +139,8 @@ MSTensor *MSTensor::CreateTensorFromFile(const std::string &file, enum DataType 
     const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     const int64_t element = mslite_type_size(static_cast<int32_t>(type));
     if (bytes.empty() || element == 0) return nullptr;
-    const std::vector<int64_t> dims = shape.empty() ? std::vector<int64_t>{static_cast<int64_t>(bytes.size()) / element} : shape;
+    const std::vector<int64_t> dims =
+        shape.empty() ? std::vector<int64_t>{static_cast<int64_t>(bytes.size()) / element} : shape;
     return CreateTensor(file, type, dims, bytes.data(), bytes.size());
   } catch (const std::exception &) {
     return nullptr;
@@ -158,7 +159,8 @@ MSTensor *MSTensor::StringsToTensor(const std::string &name, const std::vector<s
   header.push_back(static_cast<int32_t>(offset));
   std::string bytes(reinterpret_cast<const char *>(header.data()), header.size() * 4);
   for (const std::string &text : strings) bytes += text;
-  return CreateTensor(name, DataType::kObjectTypeString, {static_cast<int64_t>(bytes.size())}, bytes.data(), bytes.size());
+  return CreateTensor(name, DataType::kObjectTypeString, {static_cast<int64_t>(bytes.size())}, bytes.data(),
+                      bytes.size());
 }
 
 std::vector<std::string> MSTensor::TensorToStrings(const MSTensor &tensor) {

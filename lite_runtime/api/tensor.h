@@ -40,9 +40,9 @@ class MSTensor::Impl {
   std::shared_ptr<Allocator> allocator;
   bool is_const = false;
   void *data = nullptr;
-  size_t size = 0;          // bytes at `data` where the shape does not say it (strings, buffers of callers)
-  bool is_shown = false;    // `data` is memory of the model
-  bool owns_data = false;   // `data` was handed over by SetData
+  size_t size = 0;               // bytes at `data` where the shape does not say it (strings, buffers of callers)
+  bool is_shown = false;         // `data` is memory of the model
+  bool owns_data = false;        // `data` was handed over by SetData
   mslite::AlignedBuffer buffer;  // memory that the tensor allocated itself
   size_t capacity = 0;
 };

@@ -7,10 +7,13 @@ namespace {
 Status NoTraining(const char *what) {
   return Status(kLiteNotSupport, std::string(what) + ": training is not supported by this library");
 }
-Status NotBuilt(const char *what) { return Status(kLiteNotSupport, std::string(what) + " is not supported by this library"); }
+Status NotBuilt(const char *what) {
+  return Status(kLiteNotSupport, std::string(what) + " is not supported by this library");
+}
 }  // namespace
 
-Status Model::BuildTransferLearning(GraphCell, GraphCell, const std::shared_ptr<Context> &, const std::shared_ptr<TrainCfg> &) {
+Status Model::BuildTransferLearning(GraphCell, GraphCell, const std::shared_ptr<Context> &,
+                                    const std::shared_ptr<TrainCfg> &) {
   return NoTraining("BuildTransferLearning");
 }
 Status Model::UpdateWeights(const std::vector<MSTensor> &) { return NotBuilt("UpdateWeights"); }
@@ -18,9 +21,12 @@ Status Model::PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &, 
                                     const MSKernelCallBack &, const MSKernelCallBack &) {
   return NotBuilt("PredictWithPreprocess");
 }
-Status Model::Preprocess(const std::vector<std::vector<MSTensor>> &, std::vector<MSTensor> *) { return NotBuilt("Preprocess"); }
+Status Model::Preprocess(const std::vector<std::vector<MSTensor>> &, std::vector<MSTensor> *) {
+  return NotBuilt("Preprocess");
+}
 bool Model::HasPreprocess() { return false; }
-Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &, std::map<std::string, unsigned int> *) {
+Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
+                                    std::map<std::string, unsigned int> *) {
   return NotBuilt("BindGLTexture2DMemory");
 }
 Status Model::SetTrainMode(bool train) { return train ? NoTraining("SetTrainMode") : Status(); }
@@ -36,7 +42,8 @@ Status Model::SetLearningRate(float) { return NoTraining("SetLearningRate"); }
 float Model::GetLearningRate() { return 0.0f; }
 Status Model::SetupVirtualBatch(int, float, float) { return NoTraining("SetupVirtualBatch"); }
 
-Status Serialization::ExportModel(const Model &, ModelType, Buffer *, QuantizationType, bool, std::vector<std::string>) {
+Status Serialization::ExportModel(const Model &, ModelType, Buffer *, QuantizationType, bool,
+                                  std::vector<std::string>) {
   return NoTraining("ExportModel");
 }
 Status Serialization::ExportModel(const Model &, ModelType, const std::string &, QuantizationType, bool,
@@ -50,7 +57,8 @@ Status Serialization::ExportWeightsCollaborateWithMicro(const Model &, ModelType
 Status Serialization::SetParameters(const std::map<std::string, Buffer> &, Model *) {
   return Status(kMEFailed, "SetParameters is not supported by this library");
 }
-Status Serialization::Load(const std::vector<std::string> &, ModelType, std::vector<Graph> *, const Key &, const std::string &) {
+Status Serialization::Load(const std::vector<std::string> &, ModelType, std::vector<Graph> *, const Key &,
+                           const std::string &) {
   return Status(kMEFailed, "loading several files is not supported by this library");
 }
 }  // namespace mindspore

@@ -52,7 +52,8 @@ Status Session::CopyValue(const Value &from, Value *to) const {
 }
 
 const Value *Session::ValueOf(const Program &program, const Frame &frame, int32_t local, Value *constant) const {
-  if (program.producer[static_cast<size_t>(local)] != Program::kConstant) return &frame.values[static_cast<size_t>(local)];
+  if (program.producer[static_cast<size_t>(local)] != Program::kConstant)
+    return &frame.values[static_cast<size_t>(local)];
   SetConstant(program, local, constant);
   return constant;
 }
@@ -73,7 +74,8 @@ Status Session::EnterCall(const Program &program, const CallSite &site, const No
     if (!site.selects_by_index) {
       choice = number != 0 ? 0 : 1;
     } else if (number < 0 || static_cast<size_t>(number) >= site.branches.size()) {
-      return Fail(mindspore::kLiteOpExecuteFailure, Describe(node) + Format(": there is no branch %d", static_cast<int>(number)));
+      return Fail(mindspore::kLiteOpExecuteFailure,
+                  Describe(node) + Format(": there is no branch %d", static_cast<int>(number)));
     } else {
       choice = static_cast<size_t>(number);
     }
@@ -121,11 +123,13 @@ Status Session::RunGraph(Finished *place, int32_t depth, StepObserver *observer)
       position = 0;
       continue;
     }
-    if (depth >= kMaximumDepth) return Fail(mindspore::kLiteOpExecuteFailure, Describe(node) + ": calls are nested too deeply");
+    if (depth >= kMaximumDepth)
+      return Fail(mindspore::kLiteOpExecuteFailure, Describe(node) + ": calls are nested too deeply");
     MSLITE_TRY(RunGraph(&callee, depth + 1, observer));
     const Program &ended = model_->programs[static_cast<size_t>(callee.graph)];
     if (ended.outputs.size() != site.outputs.size()) {
-      return Fail(mindspore::kLiteGraphFileError, Describe(node) + ": graph '" + ended.subgraph->name + "' has another number of outputs");
+      return Fail(mindspore::kLiteGraphFileError,
+                  Describe(node) + ": graph '" + ended.subgraph->name + "' has another number of outputs");
     }
     for (size_t i = 0; i < site.outputs.size(); ++i) {
       Value constant;
@@ -171,21 +175,27 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     std::copy_n(work.outputs[i].dims, MSLITE_MAX_RANK, work.dims[i].begin());
     work.output_pointers.push_back(&work.outputs[i]);
   }
-  const mslite_node node = {step.node->op, step.node->params, static_cast<int32_t>(source.inputs.size()),
-                            static_cast<int32_t>(source.outputs.size()), work.input_pointers.data(),
-                            work.output_pointers.data(), step.node->quant_type};
+  const mslite_node node = {step.node->op,
+                            step.node->params,
+                            static_cast<int32_t>(source.inputs.size()),
+                            static_cast<int32_t>(source.outputs.size()),
+                            work.input_pointers.data(),
+                            work.output_pointers.data(),
+                            step.node->quant_type};
   const auto failed = [&](mslite_status status) {
     return Fail(mindspore::kLiteOpExecuteFailure,
                 "file '" + graph().file->name() + "': " + Describe(*step.node) + ": " + StatusText(status));
   };
   uint8_t *derived = nullptr;
-  MSLITE_TRY(Reserve(static_cast<size_t>(std::max(step.kernel->derived_size, int32_t{0})), "a kernel", &work.derived, &derived));
+  MSLITE_TRY(Reserve(static_cast<size_t>(std::max(step.kernel->derived_size, int32_t{0})), "a kernel", &work.derived,
+                     &derived));
   mslite_schedule schedule = {};
   mslite_run run = {derived, work.input_data.data(), work.output_data.data(), nullptr, nullptr};
   int64_t stride = 0;
   const auto prepare = [&]() -> Status {
     schedule = {};
-    if (const mslite_status status = step.kernel->prepare(&node, derived, &schedule); status != MSLITE_OK) return failed(status);
+    if (const mslite_status status = step.kernel->prepare(&node, derived, &schedule); status != MSLITE_OK)
+      return failed(status);
     const int64_t shared = (schedule.shared_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     stride = (schedule.scratch_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     uint8_t *arena = nullptr;
@@ -195,7 +205,8 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     return mindspore::kSuccess;
   };
   MSLITE_TRY(prepare());
-  if (const mslite_status status = step.kernel->count(&run, reinterpret_cast<int64_t(*)[MSLITE_MAX_RANK]>(work.dims.data()));
+  if (const mslite_status status =
+          step.kernel->count(&run, reinterpret_cast<int64_t(*)[MSLITE_MAX_RANK]>(work.dims.data()));
       status != MSLITE_OK) {
     return failed(status);
   }
@@ -206,7 +217,8 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     if (bytes < 0) return failed(MSLITE_ERROR_SHAPE);
     Value &value = frame->values[static_cast<size_t>(source.outputs[i])];
     uint8_t *memory = nullptr;
-    MSLITE_TRY(Reserve(static_cast<size_t>(bytes), "a value", value.target != nullptr ? value.target : &value.own, &memory));
+    MSLITE_TRY(
+        Reserve(static_cast<size_t>(bytes), "a value", value.target != nullptr ? value.target : &value.own, &memory));
     value.shape = shape;
     value.data = memory;
     work.output_data[i] = memory;

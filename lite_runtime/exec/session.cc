@@ -11,7 +11,7 @@
 
 namespace mslite {
 namespace {
-constexpr size_t kCachedPlans = 8;     // per first step
+constexpr size_t kCachedPlans = 8;      // per first step
 constexpr size_t kListedProblems = 50;  // nodes named in one message
 
 bool HasKernel(int32_t op, const IsaSet &isas) {
@@ -61,9 +61,13 @@ std::string DeclaredProblem(const Graph &graph, const Node &node) {
   }
   std::vector<const mslite_tensor *> operands;
   for (const mslite_tensor &tensor : tensors) operands.push_back(&tensor);
-  const mslite_node call = {node.op, node.params, static_cast<int32_t>(node.inputs.size()),
-                            static_cast<int32_t>(node.outputs.size()), operands.data(),
-                            operands.data() + node.inputs.size(), node.quant_type};
+  const mslite_node call = {node.op,
+                            node.params,
+                            static_cast<int32_t>(node.inputs.size()),
+                            static_cast<int32_t>(node.outputs.size()),
+                            operands.data(),
+                            operands.data() + node.inputs.size(),
+                            node.quant_type};
   return QuantisedProblem(call);
 }
 
@@ -213,9 +217,8 @@ Status Session::FindPlan(int32_t graph_index, int32_t begin, const Frame &frame,
   }
   if (*needs_data) return mindspore::kSuccess;
   if (plans.size() >= kCachedPlans) {
-    plans.erase(std::min_element(plans.begin(), plans.end(), [](const CachedPlan &a, const CachedPlan &b) {
-      return a.last_used < b.last_used;
-    }));
+    plans.erase(std::min_element(plans.begin(), plans.end(),
+                                 [](const CachedPlan &a, const CachedPlan &b) { return a.last_used < b.last_used; }));
   }
   plans.push_back({std::make_unique<Binding>(std::move(plan)), ++clock_});
   *binding = plans.back().binding.get();
@@ -278,7 +281,8 @@ Status Session::FinishOutputs(const Finished &finished) {
   bool by_tensor = true;
   for (size_t i = 0; i < outputs_.size(); ++i) by_tensor = by_tensor && place_of(i) < program.outputs.size();
   if (!by_tensor && program.outputs.size() != outputs_.size()) {
-    return Fail(mindspore::kLiteGraphFileError, "file '" + graph().file->name() + "': graph '" + program.subgraph->name +
+    return Fail(mindspore::kLiteGraphFileError, "file '" + graph().file->name() + "': graph '" +
+                                                    program.subgraph->name +
                                                     "' ends the run with a wrong number of outputs");
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {

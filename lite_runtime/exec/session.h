@@ -99,7 +99,8 @@ class Session {
   void ReturnAllFrames();
   Status CopyValue(const Value &from, Value *to) const;
   const Value *ValueOf(const Program &program, const Frame &frame, int32_t local, Value *constant) const;
-  Status EnterCall(const Program &program, const CallSite &site, const Node &node, const Frame &frame, Finished *callee);
+  Status EnterCall(const Program &program, const CallSite &site, const Node &node, const Frame &frame,
+                   Finished *callee);
   Status RunGraph(Finished *place, int32_t depth, StepObserver *observer);
   Status RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer);
 

@@ -11,8 +11,8 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kSpins = 4000;          // some 50 to 100 microseconds
-constexpr int32_t kThreadsPerCore = 5;    // cap of the pool
+constexpr int32_t kSpins = 4000;        // some 50 to 100 microseconds
+constexpr int32_t kThreadsPerCore = 5;  // cap of the pool
 
 void Pause() {
 #if defined(__x86_64__) || defined(__i386__)

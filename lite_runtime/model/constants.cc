@@ -10,14 +10,21 @@ constexpr int32_t kQuantWeight = 4;
 
 const char *PackingName(const schema::Tensor &source) {
   switch (source.weightQuantCompressType()) {
-    case schema::WeightQuantCompressType_INDEXING: return "INDEXING";
-    case schema::WeightQuantCompressType_SPARSE: return "SPARSE";
-    case schema::WeightQuantCompressType_FSE: return "FSE";
-    case schema::WeightQuantCompressType_FSE_INT: return "FSE_INT";
-    case schema::WeightQuantCompressType_FSE_INFER: return "FSE_INFER";
+    case schema::WeightQuantCompressType_INDEXING:
+      return "INDEXING";
+    case schema::WeightQuantCompressType_SPARSE:
+      return "SPARSE";
+    case schema::WeightQuantCompressType_FSE:
+      return "FSE";
+    case schema::WeightQuantCompressType_FSE_INT:
+      return "FSE_INT";
+    case schema::WeightQuantCompressType_FSE_INFER:
+      return "FSE_INFER";
     case schema::WeightQuantCompressType_NONE:
-    case schema::WeightQuantCompressType_BITPACKING: return source.enableHuffmanCode() ? "Huffman" : nullptr;
-    default: return "unknown";
+    case schema::WeightQuantCompressType_BITPACKING:
+      return source.enableHuffmanCode() ? "Huffman" : nullptr;
+    default:
+      return "unknown";
   }
 }
 
@@ -113,9 +120,12 @@ int32_t ChannelAxis(const Graph &graph, const Node &node, size_t input, int32_t 
 
 int64_t StoredValue(const Tensor &tensor, int64_t index) {
   switch (tensor.type) {
-    case MSLITE_INT8: return reinterpret_cast<const int8_t *>(tensor.data)[index];
-    case MSLITE_INT16: return reinterpret_cast<const int16_t *>(tensor.data)[index];
-    default: return reinterpret_cast<const int32_t *>(tensor.data)[index];
+    case MSLITE_INT8:
+      return reinterpret_cast<const int8_t *>(tensor.data)[index];
+    case MSLITE_INT16:
+      return reinterpret_cast<const int16_t *>(tensor.data)[index];
+    default:
+      return reinterpret_cast<const int32_t *>(tensor.data)[index];
   }
 }
 
@@ -166,7 +176,8 @@ Status DequantizeInputs(Loader *loader, Node *node) {
         original.type == MSLITE_INT8 || original.type == MSLITE_INT16 || original.type == MSLITE_INT32;
     if (!original.is_constant || original.quant.empty() || !is_integer) continue;
     const int32_t axis = ChannelAxis(graph, *node, i, static_cast<int32_t>(original.dims.size()));
-    const auto [place, is_new] = loader->dequantized.try_emplace({index, axis}, static_cast<int32_t>(graph.tensors.size()));
+    const auto [place, is_new] =
+        loader->dequantized.try_emplace({index, axis}, static_cast<int32_t>(graph.tensors.size()));
     if (is_new) {
       Tensor decoded = original;
       const auto *source = loader->meta->allTensors()->Get(static_cast<flatbuffers::uoffset_t>(index));

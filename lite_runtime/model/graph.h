@@ -15,10 +15,10 @@
 namespace mslite {
 struct Tensor {
   std::string name;
-  int32_t type = 0;          // mslite_data_type
-  int32_t format = 0;        // Format of the file
-  bool has_rank = false;     // false: not even the number of dimensions is known
-  std::vector<int64_t> dims;  // -1: unknown
+  int32_t type = 0;               // mslite_data_type
+  int32_t format = 0;             // Format of the file
+  bool has_rank = false;          // false: not even the number of dimensions is known
+  std::vector<int64_t> dims;      // -1: unknown
   const uint8_t *data = nullptr;  // contents of a constant
   size_t size = 0;                // bytes at `data`
   bool is_constant = false;

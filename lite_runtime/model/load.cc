@@ -75,7 +75,8 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<const Graph> *gra
   Loader loader;
   loader.meta = schema::GetMetaGraph(result->file->data());
   loader.graph = result.get();
-  if (const auto *version = loader.meta->version(); version != nullptr) result->version_text = CleanText(version->str());
+  if (const auto *version = loader.meta->version(); version != nullptr)
+    result->version_text = CleanText(version->str());
   result->version = ParseVersion(result->version_text);
   if (loader.meta->obfuscate()) return loader.Unsupported("the model is obfuscated, which is not supported");
   MSLITE_TRY(LoadTensors(&loader));

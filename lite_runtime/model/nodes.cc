@@ -15,8 +15,8 @@ Status LoadIndices(const Loader &loader, const flatbuffers::Vector<uint32_t> *in
   }
   for (const uint32_t index : *indices) {
     if (index >= loader.graph->tensors.size()) {
-      return loader.Error(Describe(node) + Format(": %s refer to tensor %u of %zu", what, index,
-                                                  loader.graph->tensors.size()));
+      return loader.Error(Describe(node) +
+                          Format(": %s refer to tensor %u of %zu", what, index, loader.graph->tensors.size()));
     }
     result->push_back(static_cast<int32_t>(index));
   }

@@ -6,8 +6,8 @@ Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::str
                     size_t *size) {
   const auto *records = tensor.externalData();
   if (records->size() != 1) {
-    return loader->Error(Format("tensor '%.200s': %u external data records where one is allowed", name.c_str(),
-                                records->size()));
+    return loader->Error(
+        Format("tensor '%.200s': %u external data records where one is allowed", name.c_str(), records->size()));
   }
   const auto *record = records->Get(0);
   if (record->location() == nullptr || record->location()->size() == 0) {

@@ -7,7 +7,8 @@ namespace mslite {
 namespace {
 using Indices = flatbuffers::Vector<uint32_t>;
 
-Status TensorIndices(const Loader &loader, const Indices *source, const std::string &where, std::vector<int32_t> *result) {
+Status TensorIndices(const Loader &loader, const Indices *source, const std::string &where,
+                     std::vector<int32_t> *result) {
   if (source == nullptr) return mindspore::kSuccess;
   for (const uint32_t index : *source) {
     if (index >= loader.graph->tensors.size()) {
@@ -30,8 +31,8 @@ Status FindProducers(const Loader &loader, const SubGraph &subgraph, std::vector
   producers->assign(graph.tensors.size(), kNobody);
   for (const int32_t input : subgraph.inputs) {
     if (graph.tensors[static_cast<size_t>(input)].is_constant) {
-      return loader.Error("graph '" + subgraph.name + "': its input '" + graph.tensors[static_cast<size_t>(input)].name +
-                          "' holds data");
+      return loader.Error("graph '" + subgraph.name + "': its input '" +
+                          graph.tensors[static_cast<size_t>(input)].name + "' holds data");
     }
     (*producers)[static_cast<size_t>(input)] = kGraphInput;
   }
@@ -133,7 +134,8 @@ Status CheckModelInterface(const Loader &loader) {
   };
   for (const int32_t input : graph.inputs) {
     Tensor &tensor = graph.tensors[static_cast<size_t>(input)];
-    if (!belongs(input, &SubGraph::inputs)) return loader.Error("model input '" + tensor.name + "' belongs to no graph");
+    if (!belongs(input, &SubGraph::inputs))
+      return loader.Error("model input '" + tensor.name + "' belongs to no graph");
     const bool is_number = tensor.type >= MSLITE_BOOL && tensor.type <= MSLITE_FLOAT64;
     if (!is_number && tensor.type != MSLITE_STRING) {
       return loader.Error("model input '" + tensor.name + "' has type " + TypeName(tensor.type));

@@ -61,8 +61,9 @@ int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers) {
     buffer.offset = BestGap(taken, RoundUp(buffer.size));
     if (buffer.offset > INT64_MAX / 4) return -1;
     total = std::max(total, buffer.offset + RoundUp(buffer.size));
-    const auto place = std::upper_bound(placed.begin(), placed.end(), &buffer,
-                                        [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });
+    const auto place =
+        std::upper_bound(placed.begin(), placed.end(), &buffer,
+                         [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });
     placed.insert(place, &buffer);
   }
   return total;

@@ -11,9 +11,9 @@ constexpr int64_t kArenaAlignment = 64;
 
 struct ArenaBuffer {
   int64_t size = 0;
-  int32_t first = 0;              // the step that writes it
-  std::vector<int32_t> last;      // the steps that read it last; {first} when nothing does
-  int64_t offset = -1;            // result
+  int32_t first = 0;          // the step that writes it
+  std::vector<int32_t> last;  // the steps that read it last; {first} when nothing does
+  int64_t offset = -1;        // result
 };
 
 // Which steps are surely over before another begins: by position for a linear plan, by ancestry for branches.
@@ -26,7 +26,8 @@ class StepOrder {
 
   bool Before(int32_t a, int32_t b) const {
     if (a >= b) return false;
-    return words_ == 0 || (ancestors_[static_cast<size_t>(b) * words_ + static_cast<size_t>(a) / 64] >> (a % 64) & 1) != 0;
+    return words_ == 0 ||
+           (ancestors_[static_cast<size_t>(b) * words_ + static_cast<size_t>(a) / 64] >> (a % 64) & 1) != 0;
   }
 
  private:

@@ -61,7 +61,7 @@ struct Plan {
   std::vector<Result> results;
   int64_t arena_bytes = 0;
   std::vector<AlignedBuffer> memory;  // derived numbers and contents that hold for this plan only
-  bool is_counted = false;  // one step whose output shapes only its kernel can tell, when its inputs are there
+  bool is_counted = false;    // one step whose output shapes only its kernel can tell, when its inputs are there
   bool has_branches = false;  // some steps may run at the same time
 
   bool Fits(const Frame &frame) const;

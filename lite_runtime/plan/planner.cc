@@ -15,11 +15,15 @@ constexpr int64_t kModelFoldBytes = 1024 * 1024;
 
 mindspore::StatusCode CodeOf(mslite_status status) {
   switch (status) {
-    case MSLITE_ERROR_SHAPE: return mindspore::kLiteInferError;
-    case MSLITE_ERROR_ATTRIBUTE: return mindspore::kLiteInvalidOpAttr;
+    case MSLITE_ERROR_SHAPE:
+      return mindspore::kLiteInferError;
+    case MSLITE_ERROR_ATTRIBUTE:
+      return mindspore::kLiteInvalidOpAttr;
     case MSLITE_ERROR_TYPE:
-    case MSLITE_ERROR_UNSUPPORTED: return mindspore::kLiteNotFindOp;
-    default: return mindspore::kLiteOpExecuteFailure;
+    case MSLITE_ERROR_UNSUPPORTED:
+      return mindspore::kLiteNotFindOp;
+    default:
+      return mindspore::kLiteOpExecuteFailure;
   }
 }
 
@@ -30,8 +34,10 @@ bool MayFold(int32_t op) {
     case MSLITE_OP_RandomNormal:
     case MSLITE_OP_UniformReal:
     case MSLITE_OP_Assert:
-    case MSLITE_OP_Dropout: return false;
-    default: return true;
+    case MSLITE_OP_Dropout:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -218,7 +224,8 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     MSLITE_TRY(Infer(step, node, verdict, &broken));
     is_blocked = IsBlocked(step);
     // Contents that decided a shape are not constants: a kernel must not pack them.
-    for (const Plan::ContentCheck &check : plan_->content_checks) tensors_[static_cast<size_t>(check.local)].data = nullptr;
+    for (const Plan::ContentCheck &check : plan_->content_checks)
+      tensors_[static_cast<size_t>(check.local)].data = nullptr;
   }
   bool done = false;
   if (!is_blocked) {

@@ -41,7 +41,8 @@ class Builder {
   }
 
   Status Error(const Node &node, const std::string &reason) const {
-    return Fail(mindspore::kLiteGraphFileError, "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
+    return Fail(mindspore::kLiteGraphFileError,
+                "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
   }
 
   // PartialFusion and Switch nodes are remembered under the tensor that links them to their Call.
@@ -141,8 +142,9 @@ class Builder {
     if (program_.steps.empty() || program_.steps.back().call < 0) return;
     CallSite &site = program_.calls[static_cast<size_t>(program_.steps.back().call)];
     const bool gives_results = !site.outputs.empty() && site.outputs == program_.outputs;
-    const bool flagged = static_cast<const mslite_Call *>(
-                             graph_.nodes[static_cast<size_t>(program_.steps.back().node)].params)->is_tail_call;
+    const bool flagged =
+        static_cast<const mslite_Call *>(graph_.nodes[static_cast<size_t>(program_.steps.back().node)].params)
+            ->is_tail_call;
     const bool unused = std::none_of(site.outputs.begin(), site.outputs.end(), [this](int32_t output) {
       return program_.last_use[static_cast<size_t>(output)] >= 0;
     });

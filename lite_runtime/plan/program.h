@@ -17,7 +17,7 @@ struct CallSite {
     int32_t graph = 0;
     std::vector<int32_t> arguments;  // local tensors, one per input of the graph
   };
-  int32_t selector = -1;       // local tensor: a condition (branch 0 when true) or a branch number; -1: branch 0
+  int32_t selector = -1;  // local tensor: a condition (branch 0 when true) or a branch number; -1: branch 0
   bool selects_by_index = false;
   std::vector<Branch> branches;
   std::vector<int32_t> outputs;  // local tensors
@@ -25,8 +25,8 @@ struct CallSite {
 };
 
 struct ProgramStep {
-  int32_t node = 0;   // in Graph::nodes
-  int32_t call = -1;  // in Program::calls, or -1
+  int32_t node = 0;             // in Graph::nodes
+  int32_t call = -1;            // in Program::calls, or -1
   std::vector<int32_t> inputs;  // local tensors
   std::vector<int32_t> outputs;
 };

@@ -91,6 +91,7 @@ std::string QuantisedProblem(const mslite_node &node) {
     if (first == nullptr) first = &tensor;
     return !SameRecords(*first, tensor);
   });
-  return differ ? NodeText(node) + ": moving values between different quantisations is not built; use the float model" : "";
+  return differ ? NodeText(node) + ": moving values between different quantisations is not built; use the float model"
+                : "";
 }
 }  // namespace mslite

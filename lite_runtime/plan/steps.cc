@@ -47,7 +47,8 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
                      std::string("kernel ") + step->kernel->name + ": " + StatusText(status));
   }
   if (!IsSane(step->schedule)) {
-    return NodeError(mindspore::kLiteError, node, std::string("kernel ") + step->kernel->name + ": impossible schedule");
+    return NodeError(mindspore::kLiteError, node,
+                     std::string("kernel ") + step->kernel->name + ": impossible schedule");
   }
   step->derived = derived;
   for (int32_t i = 0; i < call.input_count; ++i) {
@@ -63,7 +64,8 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
       const bool may_pack = step->kernel->pack_size != nullptr && operand.fixed != nullptr;
       const int64_t bytes = may_pack ? step->kernel->pack_size(&call, i) : 0;
       if (bytes < 0) {
-        return NodeError(mindspore::kLiteError, node, std::string("kernel ") + step->kernel->name + ": impossible size of packed weights");
+        return NodeError(mindspore::kLiteError, node,
+                         std::string("kernel ") + step->kernel->name + ": impossible size of packed weights");
       }
       if (bytes > 0 && state == State::kConstant) {
         to_pack_.push_back({plan_->steps.size(), i, bytes});
@@ -86,7 +88,8 @@ Status Planner::AddStep(const ProgramStep &program_step, const Node &node) {
     const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
     step.output_shapes.push_back(ShapeOf(tensor));
     if (!plan_->is_counted && ByteSize(step.output_shapes.back()) < 0) {
-      return NodeError(mindspore::kLiteInferError, node, "its output " + TensorText(tensor) + " is too large or has no size");
+      return NodeError(mindspore::kLiteInferError, node,
+                       "its output " + TensorText(tensor) + " is too large or has no size");
     }
     step.outputs.push_back({Operand::kArena, output, nullptr});
   }
@@ -105,13 +108,18 @@ Status Planner::PackWeights() {
     const ProgramStep &source = program_.steps[static_cast<size_t>(positions_[to_pack_[i].step])];
     for (const int32_t input : source.inputs) operands[i].push_back(&tensors_[static_cast<size_t>(input)]);
     for (const int32_t output : source.outputs) operands[i].push_back(&tensors_[static_cast<size_t>(output)]);
-    const mslite_node call = {step.node->op, step.node->params, static_cast<int32_t>(source.inputs.size()),
-                              static_cast<int32_t>(source.outputs.size()), operands[i].data(),
-                              operands[i].data() + source.inputs.size(), step.node->quant_type};
+    const mslite_node call = {step.node->op,
+                              step.node->params,
+                              static_cast<int32_t>(source.inputs.size()),
+                              static_cast<int32_t>(source.outputs.size()),
+                              operands[i].data(),
+                              operands[i].data() + source.inputs.size(),
+                              step.node->quant_type};
     jobs.push_back({step.kernel, call, source.node, to_pack_[i].input, to_pack_[i].bytes, nullptr});
   }
   if (const Status status = model_->weights.Pack(&jobs, options_.threads); status.IsError()) {
-    const auto failed = std::find_if(jobs.begin(), jobs.end(), [](const PackJob &job) { return job.packed == nullptr; });
+    const auto failed =
+        std::find_if(jobs.begin(), jobs.end(), [](const PackJob &job) { return job.packed == nullptr; });
     const int32_t node = failed == jobs.end() ? jobs.front().node_index : failed->node_index;
     return NodeError(static_cast<mindspore::StatusCode>(status.StatusCode()),
                      model_->graph->nodes[static_cast<size_t>(node)], status.GetErrDescription());
@@ -136,7 +144,8 @@ void Planner::LinkSteps(std::vector<std::vector<int32_t>> *predecessors) {
     }
     is_chain = is_chain && (i == 0 || std::find(mine.begin(), mine.end(), static_cast<int32_t>(i) - 1) != mine.end());
     plan_->steps[i].predecessor_count = static_cast<int32_t>(mine.size());
-    for (const int32_t step : mine) plan_->steps[static_cast<size_t>(step)].successors.push_back(static_cast<int32_t>(i));
+    for (const int32_t step : mine)
+      plan_->steps[static_cast<size_t>(step)].successors.push_back(static_cast<int32_t>(i));
     for (const Operand &output : plan_->steps[i].outputs) {
       producer[static_cast<size_t>(output.at)] = static_cast<int32_t>(i);
     }
@@ -167,13 +176,20 @@ Status Planner::PlaceOperands() {
     std::vector<const mslite_tensor *> inputs, outputs;
     for (const int32_t input : source.inputs) inputs.push_back(&tensors_[static_cast<size_t>(input)]);
     for (const int32_t output : source.outputs) outputs.push_back(&tensors_[static_cast<size_t>(output)]);
-    const mslite_node call = {step.node->op, step.node->params, static_cast<int32_t>(inputs.size()),
-                              static_cast<int32_t>(outputs.size()), inputs.data(), outputs.data(), step.node->quant_type};
+    const mslite_node call = {step.node->op,
+                              step.node->params,
+                              static_cast<int32_t>(inputs.size()),
+                              static_cast<int32_t>(outputs.size()),
+                              inputs.data(),
+                              outputs.data(),
+                              step.node->quant_type};
     const int32_t input = step.kernel->in_place(&call);
-    if (input < 0 || input >= call.input_count || step.inputs[static_cast<size_t>(input)].place != Operand::kArena) return -1;
+    if (input < 0 || input >= call.input_count || step.inputs[static_cast<size_t>(input)].place != Operand::kArena)
+      return -1;
     const auto local = static_cast<size_t>(step.inputs[static_cast<size_t>(input)].at);
     const int32_t buffer = buffer_of[local];
-    if (buffer < 0 || std::count(source.inputs.begin(), source.inputs.end(), static_cast<int32_t>(local)) != 1) return -1;
+    if (buffer < 0 || std::count(source.inputs.begin(), source.inputs.end(), static_cast<int32_t>(local)) != 1)
+      return -1;
     const bool dies = std::all_of(readers[local].begin(), readers[local].end(), [&](int32_t reader) {
       return reader == static_cast<int32_t>(index) || order.Before(reader, static_cast<int32_t>(index));
     });
@@ -210,7 +226,8 @@ Status Planner::PlaceOperands() {
     buffers.push_back({step.scratch_stride * options_.threads, index, {index}, -1});
   }
   plan_->arena_bytes = LayOutArena(order, &buffers);
-  if (plan_->arena_bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the activations need more than 63 bits of memory");
+  if (plan_->arena_bytes < 0)
+    return Fail(mindspore::kLiteMemoryFailed, "the activations need more than 63 bits of memory");
   for (const Workspace &workspace : workspaces) {
     plan_->steps[workspace.step].shared_offset = buffers[workspace.shared].offset;
     plan_->steps[workspace.step].scratch_offset = buffers[workspace.scratch].offset;

@@ -14,7 +14,7 @@ namespace mslite {
 // A constant that a kernel wants in packed form.
 struct PackJob {
   const mslite_kernel *kernel = nullptr;
-  mslite_node node = {};  // a view that holds until the job is done
+  mslite_node node = {};   // a view that holds until the job is done
   int32_t node_index = 0;  // the node's place in the graph
   int32_t input = 0;
   int64_t bytes = 0;             // of the packed form

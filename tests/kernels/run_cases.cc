@@ -1,5 +1,5 @@
-// Runs the kernel cases that export_cases.py wrote, on every kernel that this machine has: the kernel tests for machines
-// without Python. Prints each failure and a closing line; exits with 1 when something failed or nothing ran.
+// Runs the kernel cases that export_cases.py wrote, on every kernel that this machine has: the kernel tests for
+// machines without Python. Prints each failure and a closing line; exits with 1 when something failed or nothing ran.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -29,21 +29,23 @@ std::string LoopModel(bool tail_flags) {
   const auto call = [&](const std::string &name, uint32_t closure, uint32_t result) {
     return m.Node(name, schema::CreateCall(b, tail_flags), {closure}, {result});
   };
-  std::vector<uint32_t> main_nodes = {m.Node("start", schema::CreatePartialFusion(b, 1), {zero, acc, n}, {main_partial}),
-                                      call("call_start", main_partial, y)};
+  std::vector<uint32_t> main_nodes = {
+      m.Node("start", schema::CreatePartialFusion(b, 1), {zero, acc, n}, {main_partial}),
+      call("call_start", main_partial, y)};
   // 1: cond(i, a, n)
   const uint32_t ci = m.Value("ci", {1}), ca = m.Value("ca", {3}), cn = m.Value("cn", {1});
   const uint32_t cond = m.Value("cond", {1}, kBool);
   const uint32_t to_body = m.Value("to_body", {}), to_after = m.Value("to_after", {}), chosen = m.Value("chosen", {});
   const uint32_t cy = m.Value("cy", {3});
-  std::vector<uint32_t> cond_nodes = {m.Node("less", schema::CreateLess(b), {ci, cn}, {cond}),
-                                      m.Node("partial_body", schema::CreatePartialFusion(b, 2), {ci, ca, cn}, {to_body}),
-                                      m.Node("partial_after", schema::CreatePartialFusion(b, 3), {ca}, {to_after}),
-                                      m.Node("switch", schema::CreateSwitch(b), {cond, to_body, to_after}, {chosen}),
-                                      call("call_switch", chosen, cy)};
+  std::vector<uint32_t> cond_nodes = {
+      m.Node("less", schema::CreateLess(b), {ci, cn}, {cond}),
+      m.Node("partial_body", schema::CreatePartialFusion(b, 2), {ci, ca, cn}, {to_body}),
+      m.Node("partial_after", schema::CreatePartialFusion(b, 3), {ca}, {to_after}),
+      m.Node("switch", schema::CreateSwitch(b), {cond, to_body, to_after}, {chosen}), call("call_switch", chosen, cy)};
   // 2: body(i, a, n)
   const uint32_t bi = m.Value("bi", {1}), ba = m.Value("ba", {3}), bn = m.Value("bn", {1});
-  const uint32_t ni = m.Value("ni", {1}), na = m.Value("na", {3}), again = m.Value("again", {}), by = m.Value("by", {3});
+  const uint32_t ni = m.Value("ni", {1}), na = m.Value("na", {3}), again = m.Value("again", {}),
+                 by = m.Value("by", {3});
   std::vector<uint32_t> body_nodes = {m.Node("next_i", schema::CreateAddFusion(b), {bi, one}, {ni}),
                                       m.Node("next_a", schema::CreateAddFusion(b), {ba, two}, {na}),
                                       m.Node("partial_cond", schema::CreatePartialFusion(b, 1), {ni, na, bn}, {again}),

@@ -23,7 +23,8 @@ class ModelBuilder {
 
   template <typename T>
   uint32_t Constant(const std::string &name, std::vector<int32_t> dims, const std::vector<T> &values, int32_t type) {
-    tensors_.push_back(Create(name, dims, type, 0, reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)));
+    tensors_.push_back(
+        Create(name, dims, type, 0, reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)));
     return static_cast<uint32_t>(tensors_.size() - 1);
   }
 
@@ -47,8 +48,8 @@ class ModelBuilder {
   uint32_t QuantisedNode(const std::string &name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs,
                          std::vector<uint32_t> outputs, schema::QuantType type) {
     const auto primitive = schema::CreatePrimitive(builder, schema::PrimitiveTypeTraits<Table>::enum_value, op.Union());
-    nodes_.push_back(schema::CreateCNode(builder, builder.CreateString(name), 0, primitive, builder.CreateVector(inputs),
-                                         builder.CreateVector(outputs), type));
+    nodes_.push_back(schema::CreateCNode(builder, builder.CreateString(name), 0, primitive,
+                                         builder.CreateVector(inputs), builder.CreateVector(outputs), type));
     return static_cast<uint32_t>(nodes_.size() - 1);
   }
 
@@ -63,9 +64,10 @@ class ModelBuilder {
 
   std::string Finish(std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
                      const std::string &version = "MindSpore Lite 2.7.0") {
-    const auto root = schema::CreateMetaGraph(
-        builder, 0, builder.CreateString(version), 3, builder.CreateVector(inputs), builder.CreateVector(outputs), 0,
-        builder.CreateVector(nodes_), builder.CreateVector(tensors_), graphs_.empty() ? 0 : builder.CreateVector(graphs_));
+    const auto root =
+        schema::CreateMetaGraph(builder, 0, builder.CreateString(version), 3, builder.CreateVector(inputs),
+                                builder.CreateVector(outputs), 0, builder.CreateVector(nodes_),
+                                builder.CreateVector(tensors_), graphs_.empty() ? 0 : builder.CreateVector(graphs_));
     schema::FinishMetaGraphBuffer(builder, root);
     return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
   }
@@ -76,8 +78,8 @@ class ModelBuilder {
   flatbuffers::Offset<schema::Tensor> Create(const std::string &name, const std::vector<int32_t> &dims, int32_t type,
                                              int32_t node_type, const uint8_t *data, size_t size) {
     const auto bytes = data == nullptr ? 0 : builder.CreateVector(data, size);
-    return schema::CreateTensor(builder, node_type, type, builder.CreateVector(dims), schema::Format_NHWC, 0, 0, bytes, 0,
-                                0, builder.CreateString(name));
+    return schema::CreateTensor(builder, node_type, type, builder.CreateVector(dims), schema::Format_NHWC, 0, 0, bytes,
+                                0, 0, builder.CreateString(name));
   }
 
   std::vector<flatbuffers::Offset<schema::Tensor>> tensors_;

@@ -48,9 +48,7 @@ std::vector<float> Wanted(const std::vector<float> &x) {
 }
 
 struct Small : ::testing::Test {
-  void SetUp() override {
-    ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk());
-  }
+  void SetUp() override { ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk()); }
   const std::string file = SmallModel(4, 300);
   Model model;
 };
@@ -111,7 +109,8 @@ TEST_F(Small, RefusesWrongInputs) {
   const Status status = model.Predict({wrong}, &outputs);
   EXPECT_EQ(status, kLiteInputTensorError);
   EXPECT_NE(status.GetErrDescription().find("type int32 where float32 is expected"), std::string::npos);
-  EXPECT_EQ(model.Predict({MSTensor("x", DataType::kNumberTypeFloat32, {4, 300}, nullptr, 0)}, &outputs), kLiteInputTensorError);
+  EXPECT_EQ(model.Predict({MSTensor("x", DataType::kNumberTypeFloat32, {4, 300}, nullptr, 0)}, &outputs),
+            kLiteInputTensorError);
   EXPECT_EQ(model.Predict({FloatTensor({4, 300}, Ramp(1200))}, nullptr), kLiteNullptr);
   EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()), kLiteModelRebuild);
 }
@@ -119,7 +118,8 @@ TEST_F(Small, RefusesWrongInputs) {
 TEST_F(Small, CallsBackAroundEachNode) {
   std::vector<std::string> names;
   std::vector<float> sums;
-  const MSKernelCallBack before = [&](const std::vector<MSTensor> &, const std::vector<MSTensor> &, const MSCallBackParam &info) {
+  const MSKernelCallBack before = [&](const std::vector<MSTensor> &, const std::vector<MSTensor> &,
+                                      const MSCallBackParam &info) {
     names.push_back(info.node_name + ":" + info.node_type);
     return true;
   };
@@ -173,8 +173,9 @@ TEST(ModelContext, IsChecked) {
   EXPECT_EQ(build(gpu), kLiteNotSupport);
   Model model;
   EXPECT_EQ(model.Build(file.data(), file.size(), kONNX, MakeContext()), kLiteNotSupport);
-  EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(), Key("0123456789abcdef", 16), "AES-GCM", ""),
-            kLiteNotSupport);
+  EXPECT_EQ(
+      model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(), Key("0123456789abcdef", 16), "AES-GCM", ""),
+      kLiteNotSupport);
   EXPECT_EQ(model.Build(std::string("/no/such/file.ms"), kMindIR_Lite, MakeContext()), kLiteFileError);
   EXPECT_EQ(model.SetTrainMode(true), kLiteNotSupport);
   EXPECT_EQ(model.Predict(), kLiteUninitializedObj);
@@ -190,10 +191,12 @@ TEST(Branches, GiveTheSameBits) {
     uint32_t last = x;
     for (int i = 0; i < 4; ++i) {
       const std::string name = std::to_string(chain) + "_" + std::to_string(i);
-      const uint32_t factor = builder.Floats("f" + name, {1}, {0.5f + 0.1f * static_cast<float>(chain) + static_cast<float>(i)});
+      const uint32_t factor =
+          builder.Floats("f" + name, {1}, {0.5f + 0.1f * static_cast<float>(chain) + static_cast<float>(i)});
       const uint32_t next = builder.Value("v" + name, {64, 257});
-      nodes.push_back(i % 2 == 0 ? builder.Node("m" + name, schema::CreateMulFusion(builder.builder), {last, factor}, {next})
-                                 : builder.Node("a" + name, schema::CreateAddFusion(builder.builder), {last, factor}, {next}));
+      nodes.push_back(i % 2 == 0
+                          ? builder.Node("m" + name, schema::CreateMulFusion(builder.builder), {last, factor}, {next})
+                          : builder.Node("a" + name, schema::CreateAddFusion(builder.builder), {last, factor}, {next}));
       last = next;
     }
     ends.push_back(last);
@@ -201,13 +204,15 @@ TEST(Branches, GiveTheSameBits) {
   uint32_t sum = ends[0];
   for (size_t i = 1; i < ends.size(); ++i) {
     const uint32_t next = builder.Value("s" + std::to_string(i), {64, 257});
-    nodes.push_back(builder.Node("s" + std::to_string(i), schema::CreateAddFusion(builder.builder), {sum, ends[i]}, {next}));
+    nodes.push_back(
+        builder.Node("s" + std::to_string(i), schema::CreateAddFusion(builder.builder), {sum, ends[i]}, {next}));
     sum = next;
   }
   builder.Graph({x}, {sum}, nodes);
   const std::string file = builder.Finish({x}, {sum});
   std::vector<std::vector<float>> results;
-  for (const auto &[threads, inter_op] : std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {3, 1}, {7, 1}, {2, 2}, {4, 3}, {4, 4}}) {
+  for (const auto &[threads, inter_op] :
+       std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {3, 1}, {7, 1}, {2, 2}, {4, 3}, {4, 4}}) {
     Model model;
     ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(threads, inter_op)).IsOk());
     for (int round = 0; round < 20; ++round) {

@@ -22,7 +22,8 @@ TEST(Arena, ReusesMemoryAndNeverOverlaps) {
     int64_t sum = 0;
     for (int32_t i = 0; i < 40; ++i) {
       const auto first = static_cast<int32_t>(random() % 30);
-      buffers.push_back({static_cast<int64_t>(random() % 5000), first, {first + static_cast<int32_t>(random() % 5)}, -1});
+      buffers.push_back(
+          {static_cast<int64_t>(random() % 5000), first, {first + static_cast<int32_t>(random() % 5)}, -1});
       sum += buffers.back().size;
     }
     const int64_t total = LayOutArena(StepOrder::Linear(), &buffers);
@@ -159,7 +160,8 @@ TEST(WeightStore, PacksEachConstantOnceForAllWhoAsk) {
   }
   for (std::thread &caller : callers) caller.join();
   EXPECT_EQ(pack_calls.load(), kWeights);
-  for (int i = 0; i < kWeights; ++i) EXPECT_EQ(results[0][static_cast<size_t>(i)].packed, results[3][static_cast<size_t>(i)].packed);
+  for (int i = 0; i < kWeights; ++i)
+    EXPECT_EQ(results[0][static_cast<size_t>(i)].packed, results[3][static_cast<size_t>(i)].packed);
 }
 }  // namespace
 }  // namespace mslite::test

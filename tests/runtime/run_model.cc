@@ -48,7 +48,8 @@ mindspore::MSTensor ReadNpy(const std::string &path, const mindspore::MSTensor &
     shape.push_back(dim);
     at = *end == ',' ? end + 1 : end;
   }
-  return mindspore::MSTensor(like.Name(), type, shape, bytes.data() + 10 + header_size, bytes.size() - 10 - header_size);
+  return mindspore::MSTensor(like.Name(), type, shape, bytes.data() + 10 + header_size,
+                             bytes.size() - 10 - header_size);
 }
 
 void WriteNpy(const std::string &path, const mindspore::MSTensor &tensor) {
@@ -76,7 +77,8 @@ int main(int argc, char **argv) {
   if (std::getenv("INTER_OP") != nullptr) context->SetInterOpParallelNum(std::atoi(std::getenv("INTER_OP")));
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
   mindspore::Model model;
-  if (auto status = model.Build(std::string(argv[1]), mindspore::kMindIR_Lite, context); !status) Die(status.ToString());
+  if (auto status = model.Build(std::string(argv[1]), mindspore::kMindIR_Lite, context); !status)
+    Die(status.ToString());
   const std::vector<mindspore::MSTensor> own = model.GetInputs();
   if (static_cast<size_t>(argc - 4) != own.size()) Die("the model has " + std::to_string(own.size()) + " inputs");
   std::vector<mindspore::MSTensor> inputs;

@@ -13,12 +13,18 @@ constexpr int32_t kQuantWeight = 4;
 // Up to 1.3 these numbers meant other operators.
 const char *RemovedOperator(int32_t op) {
   switch (op) {
-    case 32: return "ControlDepend";
-    case 94: return "Merge";
-    case 167: return "While";
-    case 171: return "If";
-    case 201: return "Attention of 1.3";
-    default: return nullptr;
+    case 32:
+      return "ControlDepend";
+    case 94:
+      return "Merge";
+    case 167:
+      return "While";
+    case 171:
+      return "If";
+    case 201:
+      return "Attention of 1.3";
+    default:
+      return nullptr;
   }
 }
 
@@ -62,7 +68,8 @@ void GuessWeightQuantization(Graph *graph) {
 
 Status Upgrade(const schema::MetaGraph *meta, Graph *graph) {
   // A file without a version that can be read is taken for a new one here: only the writers below left such traces.
-  const bool is_old = !graph->version_text.empty() && Version{} < graph->version && graph->version < kRecordsAlwaysValid;
+  const bool is_old =
+      !graph->version_text.empty() && Version{} < graph->version && graph->version < kRecordsAlwaysValid;
   if (!is_old) return mindspore::kSuccess;
   DropPlaceholders(*meta, graph);
   if (graph->version < kQuantTypeWritten) GuessWeightQuantization(graph);
