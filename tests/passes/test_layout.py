@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.assembly import Concat, PadFusion, Split, Strid
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PaddingMode, PadMode, ReduceMode
 from mslite.converter.mindir.ops.pooling import MaxPoolFusion
-from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Squeeze, Transpose
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Squeeze, Transpose, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ArgMaxFusion, ReduceFusion
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Context, Settings
@@ -245,3 +245,36 @@ def test_minimum_cut() -> None:
     for tail, head, capacity in ((0, a, 3), (0, b, 5), (a, b, 1), (a, 1, 4), (b, 1, 2)):
         network.edge(tail, head, capacity)
     assert network.source_side() == [True, False, False, True]
+
+
+def test_one_dimensional_convolutions_of_unknown_batch_and_length_share_their_layout() -> None:
+    """Squeeze and Unsqueeze around them cannot become a Reshape to known sizes."""
+    b = Source()
+    time = N - 1
+    weights = [numbers(6, 1, 3, 4), numbers(6, 1, 3, 6, seed=1)]
+
+    def conv(x: Value, weight: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Value:
+        channels = weight.shape[3]
+        image = b.typed(Unsqueeze(axis=(2,)), (N, channels, 1, time), x)
+        op = Conv2DFusion(
+            kernel_size=(1, 3), stride=(1, 1), dilation=(1, 1), pad_mode=PadMode.PAD, pad_list=(0, 0, 1, 1), group=1,
+            in_channel=channels, out_channel=6,
+        )  # fmt: skip
+        return b.typed(Squeeze(axis=(-2,)), (N, 6, time), b.typed(op, (N, 6, 1, time), image, weight))
+
+    first = conv(b.input(N, 4, time), weights[0])
+    gate = b.typed(Activation(activation_type=ActivationType.SIGMOID), (N, 6, time), first)
+    second = conv(gate, weights[1])
+    module = unify(b.module(b.typed(AddFusion(), (N, 6, time), first, second)))
+    assert operators(module).count("Transpose") == 2
+    x = numbers(2, 4, 7, seed=2)
+
+    def convolved(x: np.ndarray[tuple[int, ...], np.dtype[np.float32]], index: int) -> object:
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1)))
+        taps = np.stack([padded[:, :, k : k + x.shape[2]] for k in range(3)])
+        return np.einsum("knct,okc->not", taps, weights[index][:, 0])
+
+    start = np.asarray(convolved(x, 0))
+    wanted = start + np.asarray(convolved(1 / (1 + np.exp(-start)), 1))
+    contents = run_graph(module.main, {module.main.inputs[0].name: x})
+    assert_close(contents[module.main.outputs[0]], wanted)

@@ -89,7 +89,7 @@ class Reshaping(Behaviour):
     def connect(self, node: Node, layouts: Layouts) -> Connection:
         before, after = node.inputs[0], node.outputs[0]
         shape, goal = layouts.shape(before), layouts.shape(after)
-        if shape is None or goal is None or not _writable(goal):
+        if shape is None or goal is None or not is_writable(goal):
             return UNTOUCHED
         perm, result = layouts.of(before), layouts.of(after)
         if perm is None:
@@ -115,7 +115,7 @@ class Reshaping(Behaviour):
         return [node]
 
 
-def _writable(shape: Shape) -> bool:
+def is_writable(shape: Shape) -> bool:
     """True when a Reshape with a constant can name this shape: at most one size is unknown, and none is 0."""
     return sum(size < 0 for size in shape) <= 1 and 0 not in shape
 

@@ -24,6 +24,7 @@ from mslite.converter.passes.layout.slices import (
     remap_slice,
     remap_strided_slice,
 )
+from mslite.converter.passes.layout.squeezing import Squeezing
 from mslite.converter.passes.layout.structural import Gathering, Reducing, Reshaping, ShapeOf, SizeOf, Transposing
 
 
@@ -38,6 +39,7 @@ _ELEMENTWISE = Elementwise()
 _AXIS = AxisBased(axis_attribute, keeps_rank)
 _AXES = AxisBased(axes_attribute, has_axes)
 _RESHAPING = Reshaping()
+_SQUEEZING = Squeezing()
 _SIZE = SizeOf()
 _REDUCING = Reducing()
 
@@ -65,8 +67,8 @@ _BY_NAME: dict[str, Behaviour] = {
     "ArgMinFusion": _REDUCING,
     "Reshape": _RESHAPING,
     "Flatten": _RESHAPING,
-    "Squeeze": _RESHAPING,
-    "Unsqueeze": _RESHAPING,
+    "Squeeze": _SQUEEZING,
+    "Unsqueeze": _SQUEEZING,
     "ExpandDims": _RESHAPING,
     "Transpose": Transposing(),
     "Shape": ShapeOf(),

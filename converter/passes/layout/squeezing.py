@@ -1,0 +1,49 @@
+"""Squeeze and Unsqueeze where a Reshape cannot name the new shape, because several sizes are unknown."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Node
+from mslite.converter.mindir.ops.rearrange import Unsqueeze
+from mslite.converter.passes.graph_edit import changed
+from mslite.converter.passes.layout.layouts import UNTOUCHED, Connection, Follows, Layouts
+from mslite.converter.passes.layout.permutation import Perm
+from mslite.converter.passes.layout.structural import Reshaping, is_writable
+
+
+class Squeezing(Reshaping):
+    """Both sides take their alternative layouts when these differ by the squeezed dimensions only."""
+
+    def connect(self, node: Node, layouts: Layouts) -> Connection:
+        goal = layouts.shape(node.outputs[0])
+        if goal is None or is_writable(goal):
+            return super().connect(node, layouts)
+        long, short = _sides(node, layouts.of(node.inputs[0]), layouts.of(node.outputs[0]))
+        if long is None or short is None or not (axes := _axes(node, len(long))) or _without(long, axes) != short:
+            return UNTOUCHED
+        return Connection(None, {0: Follows.NODE}, {0: Follows.NODE})
+
+    def rewrite(
+        self, node: Node, inputs: list[Perm | None], outputs: list[Perm | None], layouts: Layouts
+    ) -> list[Node]:
+        if is_writable(layouts.source_shapes[node.outputs[0]]):
+            return super().rewrite(node, inputs, outputs, layouts)
+        long, _ = _sides(node, inputs[0], outputs[0])
+        if long is not None:
+            node.op = changed(node.op, axis=tuple(sorted(long.index(axis) for axis in _axes(node, len(long)))))
+        return [node]
+
+
+def _sides(node: Node, before: Perm | None, after: Perm | None) -> tuple[Perm | None, Perm | None]:
+    """The layout with the squeezed dimensions, and the one without."""
+    return (after, before) if isinstance(node.op, Unsqueeze) else (before, after)
+
+
+def _axes(node: Node, rank: int) -> tuple[int, ...]:
+    """The squeezed dimensions among `rank`; empty when the operator does not name them."""
+    return tuple(int(axis) % rank for axis in getattr(node.op, "axis"))  # noqa: B009
+
+
+def _without(perm: Perm, axes: tuple[int, ...]) -> Perm:
+    """`perm` without these axes, the others renumbered."""
+    kept = [axis for axis in range(len(perm)) if axis not in axes]
+    return tuple(kept.index(axis) for axis in perm if axis in kept)
