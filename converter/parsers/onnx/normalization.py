@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
@@ -52,11 +54,14 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
 
 def _batch_statistics(call: Call, x: Value, epsilon: float) -> Value:
     """Training mode: mean and variance are those of the batch. Weight standardisation is exported this way."""
-    rank = call.require_rank(x)
-    scale, bias = call.input(1), call.input(2)
+    shape = call.require_shape(x, "training mode")
+    rank, scale, bias = len(shape), call.input(1), call.input(2)
     axes = (0, *range(2, rank))
     centred = call.emit(SubFusion(), x, _mean(call, x, axes))
-    variance = _mean(call, call.emit(Square(), centred), axes)
+    # In one node: the squares of large constant weights would be one tensor more than folding may make.
+    squares = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceSumSquare, coeff=1.0)
+    count = max(1, prod(shape[axis] for axis in axes))
+    variance = call.emit(MulFusion(), call.emit(squares, centred, call.ints(axes)), call.like(1.0 / count, x))
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, x)))
     per_channel = call.ints((-1, *([1] * (rank - 2))))
     scale, bias = (call.emit(Reshape(), value, per_channel) for value in (scale, bias))

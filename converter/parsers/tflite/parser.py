@@ -17,6 +17,7 @@ from . import (  # noqa: F401  (each registers its converters)
     convolution,
     creation,
     custom,
+    detection,
     indexing,
     matmul,
     normalization,

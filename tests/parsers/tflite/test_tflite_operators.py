@@ -25,6 +25,12 @@ def i32(*values: Any) -> Array:
     return np.array(values, np.int32)
 
 
+def boxes(count: int) -> Array:
+    """Overlapping boxes [y1, x1, y2, x2]."""
+    corner = _CHANCE.uniform(0, 4, (count, 2))
+    return np.concatenate([corner, corner + _CHANCE.uniform(1, 4, (count, 2))], 1).astype(np.float32)
+
+
 def strided(begin: int = 0, end: int = 0, ellipsis: int = 0, new: int = 0, shrink: int = 0) -> dict[str, Any]:
     masks = (begin, end, ellipsis, new, shrink)
     return {
@@ -253,6 +259,16 @@ CASES: dict[str, tuple[str, list[Array | Tensor | None], dict[str, Any]]] = {
         "UNIDIRECTIONAL_SEQUENCE_RNN",
         [f32(2, 5, 3), f32(4, 3), f32(4, 4), f32(4), Tensor("h", (2, 4), variable=True)],
         {"constant": (1, 2, 3)} | options("SequenceRNNOptions", _0=("bool", 0), _1=("byte", 4)),
+    ),
+    "non max suppression fills up": (
+        "NON_MAX_SUPPRESSION_V4",
+        [boxes(12), f32(12), np.int32(20), np.float32(0.4), np.float32(-0.5)],
+        {"constant": (2, 3, 4), "outputs": ("int32", "int32")} | options("NonMaxSuppressionV4Options"),
+    ),
+    "non max suppression cuts off, with scores": (
+        "NON_MAX_SUPPRESSION_V5",
+        [boxes(30), f32(30), np.int32(3), np.float32(0.5), np.float32(-1.5), np.float32(0)],
+        {"constant": (2, 3, 4, 5), "outputs": ("int32", "float32", "int32")} | options("NonMaxSuppressionV5Options"),
     ),
 }  # fmt: skip
 

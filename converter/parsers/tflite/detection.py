@@ -1,0 +1,65 @@
+"""Non-maximum suppression with results of a fixed size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.assembly import Concat, StridedSlice
+from mslite.converter.mindir.ops.detection import NonMaxSuppression
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape
+
+from .call import Call
+from .registry import tflite_operator
+
+
+@tflite_operator("NON_MAX_SUPPRESSION_V4")
+def non_max_suppression(call: Call) -> tuple[Value, Value]:
+    """Indices of the kept boxes, filled up with 0, and their number."""
+    chosen, count = _suppress(call)
+    return _filled(call, chosen, np.int32), count
+
+
+@tflite_operator("NON_MAX_SUPPRESSION_V5")
+def non_max_suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
+    """As version 4, with the scores of the kept boxes; only without the lowering of scores (sigma 0)."""
+    sigma = call.constant(5)
+    if sigma is None or sigma.any():
+        raise call.block("scores that overlaps lower (soft suppression) are not supported", "Export it with sigma 0")
+    chosen, count = _suppress(call)
+    scores = call.emit(Gather(), call.input(1), chosen, call.ints(0))
+    return _filled(call, chosen, np.int32), _filled(call, scores, np.float32), count
+
+
+def _suppress(call: Call) -> tuple[Value, Value]:
+    """The indices of the kept boxes, as many as there are, and their number."""
+    boxes = call.emit(Reshape(), call.input(0), call.ints((1, -1, 4)))
+    scores = call.emit(Reshape(), call.input(1), call.ints((1, 1, -1)))
+    limits = []
+    for index, name in ((3, "the overlap"), (4, "the lowest score")):
+        limit = call.constant(index)
+        if limit is None or limit.size != 1:
+            raise call.block(f"{name} (input {index}) is computed at run time", "Export the model with fixed values")
+        limits.append(call.const(limit.reshape(1), np.float32))
+    kept = call.emit(NonMaxSuppression(), boxes, scores, call.ints((_limit(call),)), *limits)
+    kept.dtype = DataType.INT32
+    chosen = call.emit(Gather(), kept, call.ints(2), call.ints(1))
+    count = call.emit(Gather(), call.emit(Shape(), kept), call.ints(0), call.ints(0))
+    return chosen, count
+
+
+def _limit(call: Call) -> int:
+    """The number of entries of the results."""
+    numbers = call.integers(2, "the number of boxes")
+    if len(numbers) != 1 or not 0 <= numbers[0] <= 1 << 20:
+        raise call.block(f"{numbers} is not a number of boxes")
+    return numbers[0]
+
+
+def _filled(call: Call, values: Value, dtype: type[np.generic]) -> Value:
+    """`values` with zeros behind it, cut to the fixed size."""
+    size = _limit(call)
+    longer = call.emit(Concat(axis=0), values, call.const(np.zeros(size), dtype))
+    return call.emit(StridedSlice(), longer, call.ints((0,)), call.ints((size,)), call.ints((1,)))
