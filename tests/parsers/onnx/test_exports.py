@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .helper import check, make_model, node
+from mslite.converter.parsers.onnx import parse
+
+from .helper import check, make_model, node, operators
 
 RANDOM = np.random.default_rng(21)
 
@@ -53,3 +55,31 @@ def test_batch_norm_by_the_statistics_of_the_batch(tmp_path: Path) -> None:
     constants = {"scale": floats(5), "bias": floats(5), "mean": floats(5), "var": np.abs(floats(5))}
     x = floats(1, 5, 27)
     check(make_model(nodes, {"x": x}, ["y"], constants, 17), {"x": x}, tmp_path)
+
+
+def test_padding_as_tensorflow_does_it_is_a_constant(tmp_path: Path) -> None:
+    """Traced code: the padding before a convolution is computed in float32 from the size of its input."""
+    nodes = [
+        node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        node("Shape", ["c"], ["shape"]),
+        node("Gather", ["shape", "height"], ["size"]),
+        node("Cast", ["size"], ["real"], to=1),
+        node("Div", ["real", "stride"], ["cells"]),
+        node("Ceil", ["cells"], ["outputs"]),
+        node("Mul", ["outputs", "stride"], ["covered"]),
+        node("Sub", ["covered", "real"], ["missing"]),
+        node("Clip", ["missing", "zero", ""], ["end"]),
+        node("Cast", ["end"], ["whole"], to=7),
+        node("Reshape", ["whole", "vector"], ["row"]),
+        node("Concat", ["zeros", "row", "row"], ["pads"], axis=0),
+        node("Pad", ["c", "pads"], ["padded"]),
+        node("Conv", ["padded", "v"], ["y"], strides=[2, 2]),
+    ]
+    constants = {
+        "w": floats(4, 3, 3, 3), "v": floats(5, 4, 2, 2), "height": np.array(2), "vector": np.array([1]),
+        "stride": np.float32(2), "zero": np.float32(0), "zeros": np.zeros(6, np.int64),
+    }  # fmt: skip
+    x = floats(1, 3, 7, 7)
+    model = make_model(nodes, {"x": x}, ["y"], constants, 13)
+    check(model, {"x": x}, tmp_path)
+    assert operators(parse(model)).count("Shape") == 0
