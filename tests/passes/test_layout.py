@@ -278,3 +278,17 @@ def test_one_dimensional_convolutions_of_unknown_batch_and_length_share_their_la
     wanted = start + np.asarray(convolved(1 / (1 + np.exp(-start)), 1))
     contents = run_graph(module.main, {module.main.inputs[0].name: x})
     assert_close(contents[module.main.outputs[0]], wanted)
+
+
+def test_a_squeezed_tensor_of_unknown_rank_stays() -> None:
+    """As in a branch, whose arguments have no shape."""
+    b = Source()
+    x = b.input(1, 3, 8, 6)
+    unknown = b.input(1)
+    unknown.shape = None
+    y = b.typed(Unsqueeze(axis=(0,)), (), unknown)
+    y.shape = None
+    module = b.module(b.conv(x, 3, 4), y)
+    context = Context(NCHW, Format.NCHW)
+    unify_layout(module, context)
+    assert operators(module).count("Unsqueeze") == 1
