@@ -60,7 +60,7 @@ test-runtime: $(BUILD)/python-ready
 
 # Kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-sanitize: $(BUILD)/python-ready
-	@$(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON)
+	@$(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 	@$(call COMPILE,$(BUILD)-sanitize)
 	ctest --test-dir $(BUILD)-sanitize --output-on-failure
 	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-sanitize/cases.bin

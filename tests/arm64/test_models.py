@@ -52,12 +52,13 @@ def test_model_on_arm64(name: str, tmp_path: Path) -> None:
     model.resize(inputs, shapes)
     rng = np.random.default_rng(5)
     files = []
-    for i, tensor in enumerate(model.get_inputs()):
+    inputs = model.get_inputs()
+    for i, tensor in enumerate(inputs):
         array = rng.standard_normal(tensor.shape).astype(np.float32)
         tensor.set_data_from_numpy(array)
         files.append(tmp_path / f"input_{i}.bin")
         array.tofile(files[-1])
-    outputs = model.predict(model.get_inputs())
+    outputs = model.predict(inputs)
     expected = tmp_path / "expected.txt"
     expected.write_text("".join(expected_text(output.name, output.get_data_to_numpy()) for output in outputs))
     result = subprocess.run(
