@@ -44,7 +44,7 @@ lint: $(BUILD)/python-ready
 	cd $(BUILD)/python && MYPYPATH=. ../../$(PYTHON) -m mypy --config-file ../../pyproject.toml -p mslite
 	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
 	$(PYTHON) .ci/check_includes.py
-	git ls-files '*.c' '*.h' '*.cc' '*.inc' | xargs clang-format --dry-run -Werror
+	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 
 # The build that the Python and C++ tests share: gcc, release, everything in it.
 $(BUILD)/python-ready: FORCE
@@ -85,7 +85,7 @@ check-slow: setup $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python $(PYTHON) -m pytest -s tests/slow
 
 # The wheel in a virtual environment of its own, and the installed C++ side with two programs built against it.
-test-wheel:
+test-wheel: $(BUILD)/python-ready
 	@.ci/check_packages
 
 FORCE:
