@@ -9,15 +9,13 @@ from pathlib import Path
 
 from mslite.converter.detect import detect
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
-from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import run_pipeline
-
-_NCHW_SOURCES = (FmkType.ONNX,)
 
 
 @dataclass(frozen=True)
@@ -38,45 +36,12 @@ class Report:
     """The most memory that activations take at one time, when every shape is known."""
 
 
-def parse_model(path: Path, framework: FmkType, options: Options) -> Module:
-    """The module that the framework's parser makes of a file. Raises ConversionError."""
-    if framework is FmkType.ONNX:
-        from mslite.converter.parsers.onnx import parse as parse_onnx
-
-        return parse_onnx(path, options.input_shapes)
-    if framework is FmkType.TFLITE:
-        try:
-            from mslite.converter.parsers.tflite import parse as parse_tflite
-        except ImportError:
-            raise ConversionError("TFLITE models cannot be read yet", code=ReturnCode.NOT_SUPPORTED) from None
-        return parse_tflite(path)
-    if framework is FmkType.MSLITE:
-        from mslite.converter.mindir.module_io import load
-        from mslite.converter.mindir.verifier import VerificationError, verify
-        from mslite.converter.mindir.wire import MindirFormatError
-
-        try:
-            module = load(path)
-            verify(module)  # passes trust what a file may say
-            return module
-        except MindirFormatError as error:
-            raise ConversionError(str(error), code=ReturnCode.GRAPH_FILE_ERROR) from None
-        except VerificationError as error:
-            raise ConversionError(f"{path}: {error}", code=ReturnCode.GRAPH_FILE_ERROR) from None
-        except OSError as error:
-            raise ConversionError(f"{path}: {error.strerror or error}", code=ReturnCode.FILE_ERROR) from None
-    raise ConversionError(
-        f"--fmk={framework.name} is not supported yet; this version converts ONNX, TFLITE and MSLITE models",
-        code=ReturnCode.NOT_SUPPORTED,
-    )
-
-
 def settings_of(options: Options, framework: FmkType) -> Settings:
     """The part of the options that passes see."""
     return Settings(
         fusion=options.fusion,
         disabled_fusions=options.disabled_fusions,
-        source_layout=Format.NCHW if framework in _NCHW_SOURCES else Format.NHWC,
+        source_layout=source_layout(framework),
         input_shapes=options.input_shapes,
         input_format=options.input_format,
         output_format=options.output_format,
@@ -98,7 +63,7 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
     """
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
-    module = parse_model(options.model_file, framework, options)
+    module = parse_model(options, framework)
     before = count_operators(module)
     context = run_pipeline(module, settings_of(options, framework), progress)
     progress("write")

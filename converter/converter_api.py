@@ -243,7 +243,7 @@ class Converter:
 
     def _options(self, framework: FmkType, model: str, output: str, weight: str, config: str) -> Options:
         refused = {
-            f"weight_file ({framework.name} models have none)": bool(weight),
+            f"weight_file ({framework.name} models have none)": bool(weight) and framework is not FmkType.CAFFE,
             "encryption": self._enable_encryption or bool(self._encrypt_key),
             "decrypt_key": bool(self._decrypt_key),
             "save_type MINDIR": self._save_type is ModelType.MINDIR,
@@ -263,6 +263,7 @@ class Converter:
             model_file=Path(model),
             output_file=Path(output),
             framework=framework,
+            weight_file=Path(weight) if weight else None,
             input_shapes=shapes,
             input_format=self._input_format,
             input_type=_DATA_TYPES[self._input_data_type],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.options import FmkType
 
 _SUFFIXES = {".onnx": FmkType.ONNX, ".tflite": FmkType.TFLITE, ".ms": FmkType.MSLITE}
@@ -27,6 +28,6 @@ def detect(path: Path) -> FmkType:
     if head[:1] == b"\x08" and b"\x12" in head:  # ir_version and producer_name of an ONNX ModelProto
         return FmkType.ONNX
     raise ConversionError(
-        f"{path}: neither the contents nor the name tell what kind of model this is. Say it with --fmk=ONNX|TFLITE|MSLITE",
+        f"{path}: neither the contents nor the name tell what kind of model this is. Say it with --fmk={'|'.join(known.name for known in FRONT_ENDS)}",
         code=ReturnCode.INPUT_PARAMETER_INVALID,
     )

@@ -10,6 +10,7 @@ from typing import NoReturn
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flags import FLAGS
+from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options
@@ -107,9 +108,10 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             raise FlagError(f"INPUT MISSING: {name} is needed", name)
     if given["outputFile"].endswith("/"):
         raise FlagError("INPUT ILLEGAL: outputFile must not end in '/'", "outputFile")
-    if framework not in ("", "ONNX", "TFLITE", "MSLITE"):
-        _refuse(f"--fmk={framework}", "This version converts ONNX, TFLITE and MSLITE models")
-    if "weightFile" in given:
+    known = [known.name for known in FRONT_ENDS]
+    if framework and framework not in known:
+        _refuse(f"--fmk={framework}", f"This version converts {', '.join(known)} models")
+    if "weightFile" in given and framework != "CAFFE":
         raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
     if train == "true":
         _refuse("--trainModel=true", "Convert for inference with --trainModel=false")
@@ -129,6 +131,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         model_file=Path(given["modelFile"]),
         output_file=Path(given["outputFile"]),
         framework=FmkType[framework] if framework else None,
+        weight_file=Path(given["weightFile"]) if "weightFile" in given else None,
         input_shapes=shapes,
         input_format=input_format,
         output_format=output_format,

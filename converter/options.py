@@ -23,6 +23,13 @@ class FmkType(IntEnum):
     MSLITE = 6
 
 
+class SaveType(IntEnum):
+    """Kinds of result; numbers are MindSpore Lite's ModelType."""
+
+    MINDIR = 0
+    MINDIR_LITE = 4
+
+
 @dataclass(frozen=True)
 class Options:
     """Everything about one conversion. `model_file` is read, `output_file` (with `.ms` added) is written."""
@@ -31,6 +38,9 @@ class Options:
     output_file: Path
     framework: FmkType | None = None
     """None: told from the file."""
+    weight_file: Path | None = None
+    """The weights of a Caffe model."""
+    save_type: SaveType = SaveType.MINDIR_LITE
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     input_format: Format = Format.NHWC
     output_format: Format | None = None

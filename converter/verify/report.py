@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mslite.converter.convert import Report, parse_model
+from mslite.converter.convert import Report
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.front_ends import parse_model
 from mslite.converter.mindir.graph import Array, Graph, Value
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import Format
@@ -91,7 +92,7 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
 
     Raises ConversionError when one of the two cannot be run.
     """
-    source_inputs = parse_model(options.model_file, report.framework, options).main.inputs
+    source_inputs = parse_model(options, report.framework).main.inputs
     named = source_inputs
     arrays = random_inputs(named) if what in ("random", "true", "on") else given_inputs(what, named)
     source = run_source(options.model_file, report.framework, {v.name: a for v, a in zip(named, arrays, strict=True)})

@@ -1,0 +1,67 @@
+"""The front ends: one function per framework, from a model file to a module. Each is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.options import FmkType, Options
+
+
+def _onnx(options: Options) -> Module:
+    from mslite.converter.parsers.onnx import parse
+
+    return parse(options.model_file, options.input_shapes)
+
+
+def _tflite(options: Options) -> Module:
+    from mslite.converter.parsers.tflite import parse
+
+    return parse(options.model_file)
+
+
+def _mslite(options: Options) -> Module:
+    from mslite.converter.mindir.module_io import load
+    from mslite.converter.mindir.verifier import VerificationError, verify
+    from mslite.converter.mindir.wire import MindirFormatError
+
+    path = options.model_file
+    try:
+        module = load(path)
+        verify(module)  # passes trust what a file may say
+        return module
+    except MindirFormatError as error:
+        raise ConversionError(str(error), code=ReturnCode.GRAPH_FILE_ERROR) from None
+    except VerificationError as error:
+        raise ConversionError(f"{path}: {error}", code=ReturnCode.GRAPH_FILE_ERROR) from None
+    except OSError as error:
+        raise ConversionError(f"{path}: {error.strerror or error}", code=ReturnCode.FILE_ERROR) from None
+
+
+FRONT_ENDS: dict[FmkType, Callable[[Options], Module]] = {
+    FmkType.ONNX: _onnx,
+    FmkType.TFLITE: _tflite,
+    FmkType.MSLITE: _mslite,
+}
+"""What this version converts, in the order in which messages name it."""
+
+NCHW_SOURCES = frozenset({FmkType.ONNX})
+"""Frameworks whose images are NCHW; the others' are NHWC."""
+
+
+def parse_model(options: Options, framework: FmkType) -> Module:
+    """The module that the framework's front end makes of `options.model_file`. Raises ConversionError."""
+    if framework not in FRONT_ENDS:
+        names = ", ".join(known.name for known in FRONT_ENDS)
+        raise ConversionError(
+            f"--fmk={framework.name} is not supported yet; this version converts {names} models",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    return FRONT_ENDS[framework](options)
+
+
+def source_layout(framework: FmkType) -> Format:
+    """The layout of images in models of this framework."""
+    return Format.NCHW if framework in NCHW_SOURCES else Format.NHWC
