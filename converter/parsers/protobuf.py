@@ -1,0 +1,127 @@
+"""Message classes from tables of published field numbers, and reading files into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
+
+Message = Any
+"""A protobuf message; the protobuf package has no type information."""
+
+Messages = Mapping[str, Mapping[str, tuple[int, str]]]
+"""Message -> field -> (number, `[repeated ]<scalar, message or enum>[ packed][ = default]`)."""
+
+Enums = Mapping[str, Mapping[str, int]]
+"""Enum -> identifier -> number."""
+
+_FIELD = descriptor_pb2.FieldDescriptorProto
+_SCALARS = {
+    name: getattr(_FIELD, f"TYPE_{name.upper()}")
+    for name in (
+        *("double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64"),
+        *("fixed32", "fixed64", "sfixed32", "sfixed64", "bool", "string", "bytes"),
+    )
+}
+
+
+class ProtobufError(ValueError):
+    """Bytes or text that are not the message they are said to be; `str()` says why."""
+
+
+def declare(package: str, messages: Messages, enums: Enums | None = None) -> dict[str, type[Message]]:
+    """Message classes of the proto2 file that the tables describe, by the names in `messages`.
+
+    A dotted name (`PoolingParameter.PoolMethod`) is nested in the message before the dot; fields refer to types by their
+    full names in the tables. Fields have presence (`HasField`). Enums are closed: a number without an identifier reads
+    as an absent field; declare such a field as `int32` where newer files may hold more. A map is a repeated message of
+    `key` = 1 and `value` = 2, a oneof is its plain fields. A packed `repeated` scalar may be declared as `repeated bytes`
+    to read its little-endian contents without making Python numbers. The classes live in a pool of their own, so they
+    never clash with other definitions of the same names in the process. Raises TypeError for tables that are no
+    proto2 file.
+    """
+    enums = enums or {}
+    file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto2")
+    declared: dict[str, Message] = {}
+    for name in sorted(messages, key=lambda name: name.count(".")):
+        scope, _, last = name.rpartition(".")
+        message = declared[scope].nested_type.add(name=last) if scope else file.message_type.add(name=last)
+        declared[name] = message
+        for field, (number, spelling) in messages[name].items():
+            _add_field(message, field, number, spelling, package, messages, enums)
+    for name, identifiers in enums.items():
+        scope, _, last = name.rpartition(".")
+        enum = declared[scope].enum_type.add(name=last) if scope else file.enum_type.add(name=last)
+        for identifier, number in identifiers.items():
+            enum.value.add(name=identifier, number=number)
+        if len(set(identifiers.values())) < len(identifiers):
+            enum.options.allow_alias = True
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}")) for name in messages}
+
+
+def _add_field(
+    message: Message, name: str, number: int, spelling: str, package: str, messages: Messages, enums: Enums
+) -> None:
+    kind, _, default = (part.strip() for part in spelling.partition("="))
+    words = kind.split()
+    field = message.field.add(name=name, number=number, label=_FIELD.LABEL_OPTIONAL)
+    if words[0] == "repeated":
+        field.label = _FIELD.LABEL_REPEATED
+        del words[0]
+    if words[1:] == ["packed"]:
+        field.options.packed = True
+    elif words[1:]:
+        raise TypeError(f"{message.name}.{name}: '{spelling}' is no field type")
+    if words[0] in _SCALARS:
+        field.type = _SCALARS[words[0]]
+    elif words[0] in messages or words[0] in enums:
+        field.type = _FIELD.TYPE_MESSAGE if words[0] in messages else _FIELD.TYPE_ENUM
+        field.type_name = f".{package}.{words[0]}"
+    else:
+        raise TypeError(f"{message.name}.{name}: there is no type '{words[0]}'")
+    if default:
+        field.default_value = default
+
+
+def parse_binary(message_class: type[Message], content: bytes) -> Message:
+    """The message in `content`. Raises ProtobufError; messages nested more than 100 deep are refused too."""
+    message = message_class()
+    if len(content) > 2**31 - 1:
+        raise ProtobufError("it has more than 2 GiB, the limit of protobuf files")
+    try:
+        message.ParseFromString(content)
+    except (DecodeError, EncodeError, RecursionError, UnicodeDecodeError):
+        raise ProtobufError("the file is cut off or damaged, or is another kind of file") from None
+    return message
+
+
+def parse_text(message_class: type[Message], content: bytes) -> Message:
+    """The message that the UTF-8 text format in `content` spells. Raises ProtobufError with line and column."""
+    message = message_class()
+    try:
+        text_format.Parse(content.decode("utf-8-sig"), message)
+    except UnicodeDecodeError as error:
+        raise ProtobufError(f"it is not UTF-8 text (byte {error.start})") from None
+    except text_format.ParseError as error:
+        raise ProtobufError(_clean(str(error))) from None
+    except RecursionError:
+        raise ProtobufError("its messages are nested too deeply") from None
+    except (ValueError, TypeError, OverflowError) as error:  # numbers outside their type
+        raise ProtobufError(_clean(str(error))) from None
+    return message
+
+
+def _clean(text: str, limit: int = 300) -> str:
+    """Text of a message that may quote the file: one printable line."""
+    line = "".join(character if character.isprintable() else "?" for character in text)
+    return line if len(line) <= limit else line[:limit] + "..."
+
+
+def identifier(message: Message, field: str) -> str:
+    """The identifier of an enum field's value (its default where the field is absent)."""
+    name: str = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number[getattr(message, field)].name
+    return name
