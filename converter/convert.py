@@ -12,6 +12,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.memory import peak_activation_bytes
@@ -36,14 +37,14 @@ class Report:
     """The most memory that activations take at one time, when every shape is known."""
 
 
-def settings_of(options: Options, framework: FmkType) -> Settings:
-    """The part of the options that passes see."""
+def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
+    """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
         disabled_fusions=options.disabled_fusions,
-        source_layout=source_layout(framework),
+        source_layout=layout or source_layout(framework),
         input_shapes=options.input_shapes,
-        input_format=options.input_format,
+        input_format=options.input_format if layout is not Format.NCHW else Format.NCHW,
         output_format=options.output_format,
         input_type=options.input_type,
         output_type=options.output_type,
@@ -65,7 +66,7 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
     progress("parse")
     module = parse_model(options, framework)
     before = count_operators(module)
-    context = run_pipeline(module, settings_of(options, framework), progress)
+    context = run_pipeline(module, settings_of(options, framework, module.layout), progress)
     progress("write")
     try:
         files = save(module, options.output_path)

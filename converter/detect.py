@@ -9,11 +9,14 @@ from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.options import FmkType
 
 _SUFFIXES = {".onnx": FmkType.ONNX, ".tflite": FmkType.TFLITE, ".ms": FmkType.MSLITE}
+_TENSORFLOW_SUFFIXES = (".h5", ".keras")
 _IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkType.TFLITE}
 
 
 def detect(path: Path) -> FmkType:
     """The framework of a model file. Raises ConversionError when neither contents nor name tell."""
+    if path.is_dir() or path.suffix.lower() in _TENSORFLOW_SUFFIXES:
+        return FmkType.TF
     try:
         with path.open("rb") as file:
             head = file.read(16)
@@ -25,6 +28,12 @@ def detect(path: Path) -> FmkType:
         return _IDENTIFIERS[head[4:8]]
     if path.suffix.lower() in _SUFFIXES:
         return _SUFFIXES[path.suffix.lower()]
+    if path.suffix.lower() == ".pb" and head[:1] in (
+        b"\x0a",
+        b"\x12",
+        b"\x22",
+    ):  # node, library, versions of a GraphDef
+        return FmkType.TF
     if head[:1] == b"\x08" and b"\x12" in head:  # ir_version and producer_name of an ONNX ModelProto
         return FmkType.ONNX
     raise ConversionError(

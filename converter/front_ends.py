@@ -22,6 +22,13 @@ def _tflite(options: Options) -> Module:
     return parse(options.model_file)
 
 
+def _tf(options: Options) -> Module:
+    from mslite.converter.parsers.tf import parse
+    from mslite.converter.passes.incremental import IncrementalInference
+
+    return parse(options.model_file, IncrementalInference(), options.input_shapes)
+
+
 def _mslite(options: Options) -> Module:
     from mslite.converter.mindir.module_io import load
     from mslite.converter.mindir.verifier import VerificationError, verify
@@ -43,6 +50,7 @@ def _mslite(options: Options) -> Module:
 FRONT_ENDS: dict[FmkType, Callable[[Options], Module]] = {
     FmkType.ONNX: _onnx,
     FmkType.TFLITE: _tflite,
+    FmkType.TF: _tf,
     FmkType.MSLITE: _mslite,
 }
 """What this version converts, in the order in which messages name it."""

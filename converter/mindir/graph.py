@@ -236,6 +236,8 @@ class Module:
     """FmkType of the source: 0 TF, 1 CAFFE, 2 ONNX, 3 MINDIR, 4 TFLITE, 5 PYTORCH, 6 MSLITE."""
     outputs: list[Value] | None = None
     """The model's outputs where they are not those of the main graph (control flow ends in another graph)."""
+    layout: Format | None = None
+    """The layout of images, where it is not always the same for the framework."""
 
     @property
     def main(self) -> Graph:

@@ -96,7 +96,7 @@ class _Inference:
             return None
         if isinstance(node.op, Call):
             return self._call(node)
-        return _infer_node(node, self._context)
+        return infer_node(node, self._context)
 
     def _bind(self, node: Node, index: int) -> Blocker | None:
         """Gives the callee's inputs the arguments' types and shapes; sizes that differ between calls become symbols."""
@@ -152,7 +152,8 @@ def _callees(closure: Value) -> list[int]:
     return [index for value in node.inputs[1:] for index in _callees(value)]
 
 
-def _infer_node(node: Node, context: Context) -> Blocker | None:
+def infer_node(node: Node, context: Context) -> Blocker | None:
+    """Fills type and shape of one node's outputs, by the shape rules; a blocker when the node cannot be."""
     facts = [
         native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
         for value in node.inputs

@@ -1,0 +1,34 @@
+"""What every front end needs: names taken once, and the exception of a node that cannot be expressed."""
+
+from __future__ import annotations
+
+
+class Blocked(Exception):
+    """Raised by a converter for a node that it cannot express."""
+
+    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+        self.attribute = attribute
+
+
+class Names:
+    """A set of names in which every name is taken once."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
+
+    def reserve(self, *names: str) -> None:
+        """Takes names that the source gives, even twice."""
+        self._taken.update(names)
+
+    def unique(self, wish: str) -> str:
+        """`wish`, or `wish_1`, `wish_2`, ... when it is taken."""
+        name = wish
+        while name in self._taken:
+            self._numbers[wish] = self._numbers.get(wish, 0) + 1
+            name = f"{wish}_{self._numbers[wish]}"
+        self._taken.add(name)
+        return name

@@ -1,0 +1,222 @@
+"""One foreign node as its converter sees it: attributes, inputs, what is known of them, and emitting."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.rearrange import Transpose
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.naming import Blocked
+
+from .attributes import Attributes
+from .model import SourceGraph, SourceNode
+
+if TYPE_CHECKING:
+    from .importer import GraphImporter
+
+_LONGEST_LIST = 4096
+
+
+class Call(Attributes):
+    """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
+
+    def __init__(self, importer: GraphImporter, node: SourceNode, name: str) -> None:
+        super().__init__(node)
+        self.importer = importer
+        self.name = name
+        self.emitted: set[int] = set()
+        """Identities of the nodes that this call emitted."""
+
+    def blocker(self, blocked: Blocked) -> Blocker:
+        return Blocker(self.name, self.node.operator, blocked.reason, blocked.remedy, blocked.attribute)
+
+    @property
+    def operator(self) -> str:
+        return self.node.operator
+
+    # ---- inputs ----
+
+    @property
+    def input_count(self) -> int:
+        return len(self.node.inputs)
+
+    def has_input(self, index: int) -> bool:
+        return index < len(self.node.inputs)
+
+    def input(self, index: int) -> Value:
+        """An input that must be there."""
+        if not self.has_input(index):
+            raise self.block(f"input {index} is missing")
+        return self.importer.lookup(self.node.inputs[index])
+
+    def inputs(self, start: int = 0, end: int | None = None) -> list[Value]:
+        """Some inputs; all by default."""
+        return [self.importer.lookup(ref) for ref in self.node.inputs[start:end]]
+
+    def is_read(self, output: int) -> bool:
+        """True when somebody may read this output."""
+        return self.importer.is_read(self.node.name, output)
+
+    # ---- what is known ----
+
+    def contents(self, value: Value) -> Array | None:
+        """The elements of a value that is constant, or that follows from shapes and constants."""
+        return self.importer.session.inference.contents(value)
+
+    def constant(self, index: int) -> Array | None:
+        """The contents of input `index` when it is there and they are known."""
+        return self.contents(self.input(index)) if self.has_input(index) else None
+
+    def known_integers(self, index: int) -> tuple[int, ...] | None:
+        """As `constant`, flattened to Python integers."""
+        array = self.constant(index)
+        if array is None:
+            return None
+        if array.dtype.kind not in "iu" or array.size > _LONGEST_LIST:
+            raise self.block(f"input {index} is not a short list of integers")
+        return tuple(int(item) for item in array.ravel())
+
+    def require_integers(self, index: int, what: str) -> tuple[int, ...]:
+        """The contents of an integer input that has to be known when converting."""
+        self.input(index)
+        value = self.known_integers(index)
+        if value is None:
+            remedy = "Give --inputShape, or export the model with fixed values"
+            raise self.block(f"{what} (input {index}) are computed at run time", remedy)
+        return value
+
+    def require_integer(self, index: int, what: str) -> int:
+        numbers = self.require_integers(index, what)
+        if len(numbers) != 1:
+            raise self.block(f"input {index} ({what}) holds {len(numbers)} numbers, not one")
+        return numbers[0]
+
+    def shape(self, value: Value) -> tuple[int | None, ...] | None:
+        """Dimensions, None where unknown; None when not even the rank is known."""
+        return None if value.shape is None else tuple(dim if dim >= 0 else None for dim in value.shape)
+
+    def static_shape(self, value: Value) -> Shape | None:
+        """The shape when every dimension is known."""
+        return value.shape if value.is_static else None
+
+    def require_rank(self, value: Value) -> int:
+        if value.shape is None:
+            raise self.block(f"the number of dimensions of '{value.name}' is not known", "Give --inputShape")
+        return len(value.shape)
+
+    def require_shape(self, value: Value, why: str) -> Shape:
+        shape = self.static_shape(value)
+        if shape is None:
+            raise self.block(f"{why} needs the shape of '{value.name}', which is not fixed", "Give --inputShape")
+        return shape
+
+    def require_size(self, value: Value, axis: int, why: str) -> int:
+        """One dimension, which must be known."""
+        self.require_rank(value)
+        assert value.shape is not None
+        size = value.shape[self.axis(axis, len(value.shape))]
+        if size < 0:
+            raise self.block(f"{why} needs a dimension of '{value.name}' that is not fixed", "Give --inputShape")
+        return size
+
+    def axis(self, axis: int, rank: int, attribute: str = "") -> int:
+        """`axis` counted from the front."""
+        if not -rank <= axis < rank:
+            raise self.block(f"the axis {axis} is outside of {rank} dimensions", attribute=attribute)
+        return axis + rank if axis < 0 else axis
+
+    # ---- functions ----
+
+    def function(self, name: str) -> SourceGraph:
+        """A function of the model's library."""
+        functions = self.importer.session.model.functions
+        if name not in functions:
+            raise self.block(f"the function '{name}' is not in the file", "Export the model again")
+        return functions[name]
+
+    # ---- emitting ----
+
+    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
+        """A constant; equal small constants of a graph are one value."""
+        return self.importer.constant(np.asarray(data, dtype), self.name)
+
+    def ints(self, data: npt.ArrayLike) -> Value:
+        """An int32 constant: axes, shapes, permutations. Numbers beyond int32, such as "to the end", are limited."""
+        limits = np.iinfo(np.int32)
+        return self.const(np.clip(np.asarray(data, np.int64), limits.min, limits.max), np.int32)
+
+    def like(self, data: float | int | bool, value: Value) -> Value:
+        """A scalar constant of the element type of `value`."""
+        return self.const(data, numpy_type(value.dtype))
+
+    def emit(self, op: Operator, *inputs: Value) -> Value:
+        """Adds a node with one output."""
+        return self.importer.emit(op, inputs, 1, self)[0]
+
+    def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
+        """Adds a node with several outputs."""
+        return self.importer.emit(op, inputs, outputs, self)
+
+    def as_type(self, value: Value, dtype: DataType) -> Value:
+        """`value` with elements of another type; constants are converted at once."""
+        if value.dtype is dtype:
+            return value
+        if value.data is not None:
+            return self.importer.converted(value, dtype)
+        return self.emit(Cast(), value, self.ints(int(dtype)))
+
+    def int32(self, index: int) -> Value:
+        """An integer input as int32; one whose contents are known becomes a constant."""
+        value = self.input(index)
+        if value.data is None:
+            known = self.contents(value)
+            if known is not None and known.dtype.kind in "iu":
+                return self.importer.constant(_limited(known), self.name)
+        return self.as_type(value, DataType.INT32)
+
+    def transposed(self, value: Value, order: Sequence[int]) -> Value:
+        """`value` with its dimensions in another order; a constant at once."""
+        if value.data is not None:
+            what = "permuted_" + "".join(str(axis) for axis in order)
+            return self.importer.derived(value, what, value.data.transpose(tuple(order)))
+        return self.emit(Transpose(), value, self.ints(order))
+
+    # ---- images ----
+
+    def channels_first(self) -> bool:
+        """Whether the attribute `data_format` puts the channels before the space."""
+        text = self.text("data_format", "NHWC")
+        if text in ("NCHW", "NCDHW", "NCW"):
+            return True
+        if text in ("NHWC", "NDHWC", "NWC", ""):
+            return False
+        raise self.block(f"the data format '{text}' is not supported", "Use NHWC or NCHW", "data_format")
+
+    def spatial(self, op: Operator, x: Value, *others: Value, channels_first: bool = False) -> Value:
+        """Emits an operator on images, with Transposes around it where the module's layout is not the node's."""
+        module_first = self.importer.session.layout is Format.NCHW
+        if "format" in {field.name for field in dataclasses.fields(op)}:  # type: ignore[arg-type]
+            op = dataclasses.replace(op, format=self.importer.session.layout)  # type: ignore[type-var]
+        rank = self.require_rank(x)
+        if module_first == channels_first or rank < 3:
+            return self.emit(op, x, *others)
+        to_last = (0, *range(2, rank), 1)
+        to_first = (0, rank - 1, *range(1, rank - 1))
+        there, back = (to_first, to_last) if module_first else (to_last, to_first)
+        result = self.emit(op, self.transposed(x, there), *others)
+        return self.transposed(result, back)
+
+
+def _limited(array: Array) -> Array:
+    limits = np.iinfo(np.int32)
+    result: Array = np.minimum(np.maximum(array, limits.min), limits.max).astype(np.int32)
+    return result

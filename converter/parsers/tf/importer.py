@@ -1,0 +1,251 @@
+"""Walks a source graph in order and builds the MindIR graph: values, constants, names, blockers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.control_flow import Call as CallClosure
+from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.naming import Blocked, Names
+
+from .call import Call
+from .model import ARGUMENT, Ref, SourceGraph, SourceModel, SourceNode, damaged
+from .order import ordered
+from .registry import CONVERTERS
+from .tensors import TensorError, read_tensor
+
+_SMALL_BYTES = 4096
+"""Constants up to this size that are equal become one value."""
+
+_MAX_GRAPHS = 256
+_MAX_DEPTH = 32
+_CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
+
+
+class Inference(Protocol):
+    """Types, shapes and contents by the shape rules, node by node: a GraphDef does not say them."""
+
+    def infer(self, node: Node) -> Blocker | None:
+        """Fills type and shape of the node's outputs, or says why that cannot be."""
+
+    def contents(self, value: Value) -> Array | None:
+        """The elements of a value, where they follow from shapes and constants."""
+
+    def use_layout(self, layout: Format) -> None:
+        """The layout of images in the graph."""
+
+    def new_symbol(self) -> int:
+        """A dimension of unknown size that equals no other."""
+
+
+class Skipped(Exception):
+    """Raised where a value is wanted that a blocked node should have made."""
+
+
+@dataclass
+class Session:
+    """What all graphs of one conversion share."""
+
+    model: SourceModel
+    inference: Inference
+    layout: Format = Format.NHWC
+    """Layout of images in the module."""
+    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    graphs: list[Graph] = field(default_factory=list)
+    blockers: list[Blocker] = field(default_factory=list)
+    nodes: Names = field(default_factory=Names)
+    values: Names = field(default_factory=Names)
+
+    def new_graph(self, name: str) -> tuple[Graph, int]:
+        """An empty graph and the number by which PartialFusion calls it. Raises Blocked when there are too many."""
+        if len(self.graphs) >= _MAX_GRAPHS:
+            raise Blocked(f"there are more than {_MAX_GRAPHS} sub-graphs", "Simplify the control flow")
+        self.graphs.append(Graph(name))
+        return self.graphs[-1], len(self.graphs) - 1
+
+    def forget(self, graphs: int, blockers: int) -> None:
+        """Takes back the graphs and blockers beyond these numbers: an attempt with other shapes follows."""
+        for graph in self.graphs[graphs:]:
+            for node in graph.nodes:
+                node.set_inputs(())
+        del self.graphs[graphs:]
+        del self.blockers[blockers:]
+
+
+class GraphImporter:
+    """Turns one source graph into nodes of `graph`: a new one, or that of the caller for a function that is inlined."""
+
+    def __init__(self, session: Session, source: SourceGraph, graph: Graph, prefix: str = "", depth: int = 0) -> None:
+        if depth > _MAX_DEPTH:
+            raise Blocked(f"functions call each other more than {_MAX_DEPTH} deep", "Simplify the control flow")
+        self.session = session
+        self.source = source
+        self.graph = graph
+        self.prefix = prefix
+        """What the names of a function's nodes begin with."""
+        self.depth = depth
+        self._values: dict[Ref, Value] = {}
+        self._results: dict[str, int] = {}
+        """Imported nodes -> how many outputs they have."""
+        self._failed: set[str] = set()
+        self._reads: set[Ref] = set()
+        self._bound: set[int] = set()
+        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._derived: dict[tuple[Value, str], Value] = {}
+
+    # ---- walking ----
+
+    def run(self, results: Sequence[Ref], arguments: Sequence[Value] = ()) -> list[Value | None]:
+        """Imports what `results` need and returns their values; None for those that a blocker prevents.
+
+        `arguments` are the values of a function's arguments. Blockers are collected in the session; a damaged graph
+        raises ConversionError.
+        """
+        for name, value in zip(self.source.arguments, arguments, strict=True):
+            self.preset(Ref(name), value)
+        order = ordered(self.source, results, self.session.model.name)
+        self._reads.update(results, *(node.inputs for node in order))
+        for node in order:
+            if (
+                node.operator not in (ARGUMENT, "Const")
+                and node.name not in self._results
+                and node.name not in self._failed
+            ):
+                self._import_node(node)
+        values: list[Value | None] = []
+        for ref in results:
+            try:
+                values.append(self.lookup(ref))
+            except Skipped:
+                values.append(None)
+            except Blocked as blocked:
+                self._block(ref.node, blocked)
+                values.append(None)
+        return values
+
+    def _block(self, name: str, blocked: Blocked) -> None:
+        operator = self.source.nodes[name].operator
+        self.session.blockers.append(
+            Blocker(self.prefix + name, operator, blocked.reason, blocked.remedy, blocked.attribute)
+        )
+
+    def _import_node(self, node: SourceNode) -> None:
+        call = Call(self, node, self.session.nodes.unique(self.prefix + node.name))
+        try:
+            converter = CONVERTERS.get(node.operator)
+            if converter is None:
+                raise call.block("the operator is not supported", "Replace it in the model by other operators")
+            result = converter(call)
+        except Skipped:
+            self._failed.add(node.name)
+            return
+        except Blocked as blocked:
+            self.session.blockers.append(call.blocker(blocked))
+            self._failed.add(node.name)
+            return
+        self.bind(node.name, (result,) if isinstance(result, Value) else tuple(result), call)
+
+    def bind(self, name: str, results: Sequence[Value], call: Call) -> None:
+        """Makes these the outputs of a node, and gives what the node emitted its name."""
+        self._results[name] = len(results)
+        for position, value in enumerate(results):
+            self._values[Ref(name, position)] = value
+            if value.producer is not None and id(value.producer) in call.emitted and id(value) not in self._bound:
+                self._bound.add(id(value))
+                wish = self.prefix + name if len(results) == 1 else f"{self.prefix}{name}_o:{position}"
+                value.name = self.session.values.unique(wish)
+        if results and results[0].producer is not None and id(results[0].producer) in call.emitted:
+            results[0].producer.name = call.name
+
+    # ---- values ----
+
+    def preset(self, ref: Ref, value: Value) -> None:
+        """Makes `value` an output of a node that is not to be imported."""
+        self._values[ref] = value
+        self._results[ref.node] = ref.output + 1
+
+    def fail(self, name: str) -> None:
+        """Says that a node has no outputs because of a blocker that is noted already."""
+        self._failed.add(name)
+
+    def is_read(self, name: str, output: int) -> bool:
+        return Ref(name, output) in self._reads
+
+    def lookup(self, ref: Ref) -> Value:
+        """The value of a node's output. Raises Skipped or Blocked when there is none."""
+        if ref in self._values:
+            return self._values[ref]
+        if ref.node in self._failed:
+            raise Skipped
+        node = self.source.nodes[ref.node]
+        if node.operator == "Const" and ref.output == 0:
+            value = self._values[ref] = self._stored(node)
+            return value
+        if ref.node in self._results or node.operator == "Const":
+            raise Blocked(
+                f"it reads output {ref.output} of {node.operator} '{self.prefix}{ref.node}', which is not supported",
+                "Export the model without it",
+            )
+        raise damaged(self.session.model.name, f"'{ref.node}' is read before it is produced")
+
+    def _stored(self, node: SourceNode) -> Value:
+        attribute = node.attributes.get("value")
+        if attribute is None or not attribute.HasField("tensor"):
+            raise damaged(self.session.model.name, f"the constant '{node.name}' has no value")
+        try:
+            array = read_tensor(attribute.tensor)
+        except TensorError as error:
+            raise Blocked(f"its operand '{self.prefix}{node.name}' cannot be read: {error}", "Export again") from None
+        name = self.session.values.unique(self.prefix + node.name)
+        return make_constant(name, array, Format.NHWC if array.ndim == 4 else Format.NCHW)
+
+    def constant(self, array: Array, hint: str) -> Value:
+        """A constant of this graph; small equal ones are shared."""
+        if array.nbytes > _SMALL_BYTES:
+            return make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._pool:
+            self._pool[key] = make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
+        return self._pool[key]
+
+    def derived(self, value: Value, what: str, array: Array) -> Value:
+        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
+        key = (value, what)
+        if key not in self._derived:
+            made = make_constant(self.session.values.unique(f"{value.name}/{what}"), array, Format.NHWC)
+            self._derived[key] = made
+        return self._derived[key]
+
+    def converted(self, value: Value, dtype: DataType) -> Value:
+        """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
+        array = value.array()
+        if dtype is DataType.INT32 and array.dtype.kind in "iu":
+            limits = np.iinfo(np.int32)
+            array = np.minimum(np.maximum(array, limits.min), limits.max)
+        return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
+
+    def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
+        """Adds a node and infers its outputs. Raises Blocked when the operator cannot be called like this."""
+        base = call.name if call is not None else self.graph.name
+        source = f"{call.node.operator} '{call.name}'" if call is not None else ""
+        name = self.session.nodes.unique(f"{base}/{op.name}")
+        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
+        values = tuple(Value(self.session.values.unique(wish), DataType.UNKNOWN, format=Format.NHWC) for wish in names)
+        node = Node(op, name, tuple(inputs), values, source=source)
+        self.graph.nodes.append(node)
+        if call is not None:
+            call.emitted.add(id(node))
+        if not isinstance(op, _CONTROL):
+            blocker = self.session.inference.infer(node)
+            if blocker is not None:
+                raise Blocked(blocker.reason, blocker.remedy)
+        return values

@@ -1,0 +1,22 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.matmul import MatMulFusion
+
+from .call import Call
+from .registry import tf_operator
+
+
+@tf_operator("MatMul")
+def matmul(call: Call) -> Value:
+    op = MatMulFusion(transpose_a=call.flag("transpose_a"), transpose_b=call.flag("transpose_b"))
+    return call.emit(op, call.input(0), call.input(1))
+
+
+@tf_operator("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def batch_matmul(call: Call) -> Value:
+    """The adjoint of real matrices is their transpose."""
+    op = MatMulFusion(transpose_a=call.flag("adj_x"), transpose_b=call.flag("adj_y"))
+    return call.emit(op, call.input(0), call.input(1))

@@ -1,0 +1,166 @@
+"""Loading: the bytes of a GraphDef -> nodes with resolved inputs, and the functions that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
+
+from .output_arguments import output_offset
+from .protos import AttrValue, GraphDef
+
+ARGUMENT = "_Argument"
+"""The operator of the nodes that stand for a function's arguments; attribute `T` is the element type."""
+
+
+class Ref(NamedTuple):
+    """One output of a node."""
+
+    node: str
+    output: int = 0
+
+
+@dataclass(eq=False)
+class SourceNode:
+    """A node; `inputs` are data, `controls` the nodes that must run before."""
+
+    name: str
+    operator: str
+    inputs: tuple[Ref, ...] = ()
+    controls: tuple[str, ...] = ()
+    attributes: Mapping[str, Message] = field(default_factory=dict)
+    """AttrValue messages by name."""
+
+
+@dataclass(eq=False)
+class SourceGraph:
+    """The main graph or a function. Nodes by name, in the file's order."""
+
+    name: str
+    nodes: dict[str, SourceNode]
+    arguments: tuple[str, ...] = ()
+    """The nodes (operator `_Argument`) of a function's arguments, in their order."""
+    results: tuple[Ref, ...] = ()
+    """What leaves a function."""
+
+
+@dataclass
+class SourceModel:
+    """A GraphDef ready to be walked."""
+
+    name: str
+    graph: SourceGraph
+    functions: dict[str, SourceGraph] = field(default_factory=dict)
+    producer: int = 0
+    """The version of the graph format that the file was written with."""
+
+
+def damaged(name: str, message: str) -> ConversionError:
+    """The error for a file that is not a sound GraphDef."""
+    return ConversionError(f"{name}: {message}", code=ReturnCode.GRAPH_FILE_ERROR)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The contents of a file. Raises ConversionError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"{path}: the model file cannot be read: {error.strerror or error}"
+        raise ConversionError(message, code=ReturnCode.FILE_ERROR) from None
+
+
+def load(content: bytes, name: str) -> SourceModel:
+    """Reads and checks a serialised GraphDef. Raises ConversionError."""
+    if not content:
+        raise damaged(name, "this is not a TensorFlow GraphDef: the file is empty")
+    try:
+        proto = parse_binary(GraphDef, content)
+        if not proto.node:
+            raise damaged(name, "this is not a TensorFlow GraphDef: it has no nodes")
+        signatures = {function.signature.name: function.signature for function in proto.library.function}
+        graph = SourceGraph("main_graph", _nodes(proto.node, {}, signatures, name))
+        functions = {}
+        for function in proto.library.function:
+            functions[_text(function.signature.name, name)] = _function(function, signatures, name)
+        return SourceModel(name, graph, functions, int(proto.versions.producer))
+    except ProtobufError as error:
+        raise damaged(name, f"this is not a TensorFlow GraphDef: {error}") from None
+    except UnicodeDecodeError:
+        raise damaged(name, "the file holds a name that is not UTF-8; it is damaged") from None
+
+
+def _text(text: object, model: str) -> str:
+    if not isinstance(text, str) or "\0" in text:
+        raise damaged(model, f"a name is not UTF-8 text ({text!r:.40}); the file is damaged")
+    return text
+
+
+def _attributes(entries: Sequence[Message], model: str) -> dict[str, Message]:
+    return {_text(entry.key, model): entry.value for entry in entries}
+
+
+def _function(function: Message, signatures: Mapping[str, Message], model: str) -> SourceGraph:
+    signature = function.signature
+    name = _text(signature.name, model)
+    if not name:
+        raise damaged(model, "a function has no name")
+    arguments: dict[str, SourceNode] = {}
+    for argument in signature.input_arg:
+        own = _text(argument.name, model)
+        if not own or own in arguments:
+            raise damaged(model, f"the function '{name}' has two arguments of one name")
+        kind = AttrValue()
+        kind.type = argument.type
+        arguments[own] = SourceNode(own, ARGUMENT, attributes={"T": kind})
+    nodes = _nodes(function.node_def, arguments, signatures, model)
+    returned = {_text(entry.key, model): _text(entry.value, model) for entry in function.ret}
+    results = []
+    for result in signature.output_arg:
+        text = returned.get(_text(result.name, model))
+        if text is None:
+            raise damaged(model, f"the function '{name}' does not say what its result '{result.name}' is")
+        results.append(_reference(text, nodes, signatures, model))
+    return SourceGraph(name, nodes, tuple(arguments), tuple(results))
+
+
+def _nodes(
+    protos: Sequence[Message], arguments: Mapping[str, SourceNode], signatures: Mapping[str, Message], model: str
+) -> dict[str, SourceNode]:
+    """The nodes by name. In a function (which has `arguments`, or none) inputs are spelled `node:result:number`."""
+    nodes = dict(arguments)
+    for proto in protos:
+        name = _text(proto.name, model)
+        if not name or name in nodes:
+            raise damaged(model, f"two nodes are called '{name}'" if name else "a node has no name")
+        nodes[name] = SourceNode(name, _text(proto.op, model), attributes=_attributes(proto.attr, model))
+    for proto in protos:
+        node = nodes[proto.name]
+        texts = [_text(text, model) for text in proto.input]
+        data = [text for text in texts if not text.startswith("^")]
+        node.inputs = tuple(_reference(text, nodes, signatures, model) for text in data)
+        node.controls = tuple(text[1:] for text in texts if text.startswith("^"))
+    return nodes
+
+
+def _reference(text: str, nodes: Mapping[str, SourceNode], signatures: Mapping[str, Message], model: str) -> Ref:
+    """`node`, `node:1` of a graph, or `node:result:0` of a function."""
+    name, *rest = text.split(":")
+    if name not in nodes:
+        raise damaged(model, f"'{text}' is read, but nothing produces it")
+    if not rest:
+        return Ref(name)
+    number = rest[-1]
+    if len(rest) > 2 or not number.isascii() or not number.isdigit() or len(number) > 6:
+        raise damaged(model, f"'{text}' is not the name of a tensor")
+    offset = 0
+    if len(rest) == 2:
+        node = nodes[name]
+        offset_or_none = output_offset(node.operator, rest[0], node.attributes, signatures.get(node.operator))
+        if offset_or_none is None:
+            raise damaged(model, f"'{text}': the operator {node.operator} has no known result '{rest[0]}'")
+        offset = offset_or_none
+    return Ref(name, offset + int(number))

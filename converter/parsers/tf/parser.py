@@ -1,0 +1,99 @@
+"""The entry: a TensorFlow GraphDef in, a MindIR module out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module, Value
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.naming import Blocked
+
+from . import (  # noqa: F401  (each registers its converters)
+    elementwise,
+    matmul,
+    passing,
+)
+from .boundary import bind_inputs, output_nodes, results_of
+from .importer import GraphImporter, Inference, Session
+from .model import Ref, SourceModel, damaged, load, read_bytes
+
+FRAMEWORK_TF = 0
+
+_CHANNELS_FIRST = (b"NCHW", b"NCDHW")
+_CHANNELS_LAST = (b"NHWC", b"NDHWC")
+
+
+def parse(
+    path: str | os.PathLike[str],
+    inference: Inference,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+) -> Module:
+    """Reads a frozen GraphDef. Images keep their layout, which `Module.layout` says; weights are in MindIR's.
+
+    `inference` tells types and shapes of what is emitted. `input_shapes` fixes the dimensions of inputs. Dimensions that
+    the model leaves open are symbols. The outputs are the nodes that nobody reads.
+
+    Raises ConversionError for a file that is not a sound GraphDef, and for all nodes that cannot be expressed, at once.
+    """
+    model = load(read_bytes(Path(path)), str(path))
+    return module_of(model, inference, input_shapes)
+
+
+def module_of(
+    model: SourceModel, inference: Inference, input_shapes: Mapping[str, Sequence[int]] | None = None
+) -> Module:
+    """The module of a loaded model. Raises ConversionError."""
+    session = Session(model, inference, _layout(model), dict(input_shapes or {}))
+    inference.use_layout(session.layout)
+    session.values.reserve(*model.graph.nodes)
+    graph, _ = session.new_graph("main_graph")
+    importer = GraphImporter(session, model.graph, graph)
+    bind_inputs(session, importer)
+    refs = results_of(model.graph, output_nodes(model))
+    try:
+        values = importer.run(refs)
+    except (Blocked, RecursionError) as error:
+        reason = f"{error.reason}. {error.remedy}" if isinstance(error, Blocked) else "functions are nested too deeply"
+        raise ConversionError(f"{model.name}: {reason}", session.blockers, ReturnCode.NOT_SUPPORTED) from None
+    if session.blockers:
+        count = len(session.blockers)
+        noun = "node stands" if count == 1 else "nodes stand"
+        message = f"{model.name}: {count} {noun} in the way of the conversion:"
+        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+    for ref, value in zip(refs, values, strict=True):
+        if value is None:
+            raise damaged(model.name, f"the output '{ref.node}' cannot be computed")
+        several = sum(other.node == ref.node for other in refs) > 1
+        graph.outputs.append(_output(importer, ref, value, several))
+    return Module(session.graphs, name=Path(model.name).stem, framework=FRAMEWORK_TF, layout=session.layout)
+
+
+def _output(importer: GraphImporter, ref: Ref, value: Value, several: bool) -> Value:
+    """The output value under its name; one that has another name to keep gets a tensor of its own."""
+    name = f"{ref.node}_o:{ref.output}" if several else ref.node
+    taken = any(value is other for other in importer.graph.outputs)
+    if value.producer is None or taken:
+        if value.name == name and not taken and value in importer.graph.inputs:
+            return value
+        kind = importer.constant(np.asarray(int(value.dtype), np.int32), name)
+        value = importer.emit(Cast(), (value, kind), 1, None)[0]
+    value.name = name
+    return value
+
+
+def _layout(model: SourceModel) -> Format:
+    """The layout of most of the model's images."""
+    formats = [
+        node.attributes["data_format"].s
+        for graph in (model.graph, *model.functions.values())
+        for node in graph.nodes.values()
+        if "data_format" in node.attributes and node.operator != "BiasAdd"
+    ]
+    first = sum(text in _CHANNELS_FIRST for text in formats)
+    return Format.NCHW if first > sum(text in _CHANNELS_LAST for text in formats) else Format.NHWC

@@ -1,0 +1,28 @@
+"""The table of TensorFlow operators and the functions that convert them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mslite.converter.mindir.graph import Value
+
+    from .call import Call
+
+Converter = Callable[["Call"], "Value | Sequence[Value]"]
+
+CONVERTERS: dict[str, Converter] = {}
+
+
+def tf_operator(*names: str) -> Callable[[Converter], Converter]:
+    """Registers a converter for operators of these names."""
+
+    def register(converter: Converter) -> Converter:
+        for name in names:
+            if name in CONVERTERS:
+                raise TypeError(f"TensorFlow operator {name} has two converters")
+            CONVERTERS[name] = converter
+        return converter
+
+    return register

@@ -1,0 +1,87 @@
+"""Inference while a front end still builds the graph: for sources that do not say shapes."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Node, Value, is_symbol, numpy_type
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.passes import native
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.inference import infer_node
+
+_LARGEST = 1 << 14
+"""Elements of the largest tensor that is computed here, and of those that it is computed from."""
+
+_NEVER = frozenset(
+    {"RandomNormal", "RandomStandardNormal", "UniformReal", "PartialFusion", "Switch", "SwitchLayer", "Call"}
+)
+_MAX_DEPTH = 200
+
+
+class IncrementalInference:
+    """Types, shapes and known contents of the nodes of one module, in the order in which they are added."""
+
+    def __init__(self, layout: Format = Format.NHWC) -> None:
+        self._context = Context(layout=layout)
+        self._computed: dict[Value, Array | None] = {}
+
+    def use_layout(self, layout: Format) -> None:
+        """The layout of images in the graph."""
+        self._context.layout = layout
+
+    def new_symbol(self) -> int:
+        """A dimension of unknown size that equals no other."""
+        return self._context.new_symbol()
+
+    def infer(self, node: Node) -> Blocker | None:
+        """Fills type and shape of the node's outputs; a blocker when the node cannot be."""
+        return infer_node(node, self._context)
+
+    def contents(self, value: Value) -> Array | None:
+        """The elements of a small value that follows from shapes and constants alone; None for any other."""
+        return self._contents(value, _MAX_DEPTH)
+
+    def _contents(self, value: Value, depth: int) -> Array | None:
+        if value.data is not None:
+            return value.data
+        if value in self._computed:
+            return self._computed[value]
+        known = self._context.known.get(value)
+        if (
+            known is not None
+            and value.is_static
+            and value.dtype in (DataType.INT32, DataType.INT64)
+            and prod(value.shape or ()) == len(known)
+            and not any(is_symbol(entry) for entry in known)
+        ):
+            return np.array(known, numpy_type(value.dtype)).reshape(value.shape or ())
+        result = self._evaluated(value, depth) if depth > 0 else None
+        self._computed[value] = result
+        return result
+
+    def _evaluated(self, value: Value, depth: int) -> Array | None:
+        node = value.producer
+        if node is None or node.op.name in _NEVER or not node.inputs:
+            return None
+        if any(not small(operand) for operand in (*node.inputs, *node.outputs)):
+            return None
+        facts = []
+        for operand in node.inputs:
+            data = self._contents(operand, depth - 1)
+            if data is None:
+                return None
+            facts.append(native.Facts(operand.dtype, operand.shape, None, data))
+        try:
+            arrays = native.evaluate(node.op, facts, len(node.outputs))
+        except native.RuleError:
+            return None
+        return arrays[node.outputs.index(value)]
+
+
+def small(value: Value) -> bool:
+    """True for a value of known shape with few elements."""
+    return value.is_static and prod(value.shape or ()) <= _LARGEST
