@@ -107,7 +107,14 @@ $(BUILD)/peers-venv/ready:
 $(BUILD)/bench-models: $(BUILD)/peers-venv/ready
 	@$(PEERS) ../shared/bench/make_bench_models.py $@
 
+# The same networks as .tflite files, for LiteRT, as far as onnx2tf converts them.
+$(BUILD)/bench-models/tflite-ready: $(BUILD)/bench-models
+	@python3 -m venv $(BUILD)/tflite-venv
+	@$(BUILD)/tflite-venv/bin/python -m pip install -q tensorflow-cpu tf_keras onnx2tf onnx_graphsurgeon sng4onnx psutil onnxsim ai-edge-litert
+	@$(BUILD)/tflite-venv/bin/python benchmark/peers/tflite_models.py $(BUILD)/bench-models
+	@touch $@
+
 .PHONY: bench-peers
-bench-peers: $(BUILD)/bench-models
+bench-peers: $(BUILD)/bench-models/tflite-ready
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)

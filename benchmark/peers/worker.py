@@ -59,7 +59,9 @@ def main() -> None:
                 np.savez(command["save"], *runtime.run())
                 answer = {"saved": True}
         except Exception as error:  # an adapter may fail in any way; the parent reports it
-            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+            own = isinstance(error, FileNotFoundError | ImportError | RuntimeError)  # these say enough by themselves
+            text = str(error) if own else f"{type(error).__name__}: {error}"
+            answer = {"error": text.splitlines()[0][:200]}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

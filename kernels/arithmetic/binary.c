@@ -1,36 +1,11 @@
 /* Binary operators on integers and float64, and the float32 ones that are not worth a vector form. */
 #include <math.h>
 
+#include "arithmetic/binary_row.h"
 #include "arithmetic/broadcast.h"
 #include "math/scalar_math.h"
 
-/* n elements of y = a op b; a step is 1, or 0 where the operand repeats. */
-typedef void (*binary_row)(const void *a, int64_t step_a, const void *b, int64_t step_b, void *y, int64_t n);
-
-#define ROW(name, type, expression)                                                                       \
-  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, void *yv, int64_t n) { \
-    const type *a = av, *b = bv;                                                                          \
-    type *y = yv;                                                                                         \
-    if (step_a == 1 && step_b == 1) {                                                                     \
-      for (int64_t i = 0; i < n; ++i) {                                                                   \
-        const type p = a[i], q = b[i];                                                                    \
-        y[i] = expression;                                                                                \
-      }                                                                                                   \
-    } else if (step_a == 1) {                                                                             \
-      const type q = *b;                                                                                  \
-      for (int64_t i = 0; i < n; ++i) {                                                                   \
-        const type p = a[i];                                                                              \
-        y[i] = expression;                                                                                \
-      }                                                                                                   \
-    } else {                                                                                              \
-      const type p = *a;                                                                                  \
-      for (int64_t i = 0; i < n; ++i) {                                                                   \
-        const type q = b[i * step_b];                                                                     \
-        y[i] = expression;                                                                                \
-      }                                                                                                   \
-    }                                                                                                     \
-  }
-
+#define ROW(name, type, expression) MSLITE_BINARY_ROW(name, type, type, expression)
 #define BITS(type) ((int)sizeof(type) * 8)
 
 /* Integers wrap, so they are computed as unsigned numbers of at least 32 bits (`wide`). Dividing by 0 gives 0. */
@@ -103,7 +78,7 @@ ROW(atan2_f32, float, (float)mslite_atan2(p, q))
 
 enum { ADD, SUB, MUL, DIV, FLOOR_DIV, FLOOR_MOD, MOD, MAX, MIN, SQUARED, AND, OR, XOR, LEFT, RIGHT, ANGLE, OPERATIONS };
 
-static const binary_row rows[OPERATIONS][MSLITE_FLOAT64 + 1] = {
+static const mslite_binary_row rows[OPERATIONS][MSLITE_FLOAT64 + 1] = {
     [ADD] = {INTEGERS_OF(add), [MSLITE_FLOAT64] = add_f64},
     [SUB] = {INTEGERS_OF(sub), [MSLITE_FLOAT64] = sub_f64},
     [MUL] = {INTEGERS_OF(mul), [MSLITE_FLOAT64] = mul_f64, [MSLITE_BOOL] = and_u8},
@@ -202,7 +177,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const binary_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
-  const binary_row row = rows[numbers->operation][numbers->type];
+  const mslite_binary_row row = rows[numbers->operation][numbers->type];
   const int64_t size = numbers->size, step_a = plan->strides[0][plan->rank - 1],
                 step_b = plan->strides[1][plan->rank - 1];
   mslite_broadcast_cursor at;

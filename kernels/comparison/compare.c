@@ -1,30 +1,8 @@
 /* Comparisons and logic with broadcasting; the result is one byte (0 or 1) per element. */
+#include "arithmetic/binary_row.h"
 #include "arithmetic/broadcast.h"
 
-typedef void (*compare_row)(const void *a, int64_t step_a, const void *b, int64_t step_b, uint8_t *y, int64_t n);
-
-#define ROW(name, type, expression)                                                                         \
-  static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, uint8_t *y, int64_t n) { \
-    const type *a = av, *b = bv;                                                                            \
-    if (step_a == 1 && step_b == 1) {                                                                       \
-      for (int64_t i = 0; i < n; ++i) {                                                                     \
-        const type p = a[i], q = b[i];                                                                      \
-        y[i] = expression;                                                                                  \
-      }                                                                                                     \
-    } else if (step_a == 1) {                                                                               \
-      const type q = *b;                                                                                    \
-      for (int64_t i = 0; i < n; ++i) {                                                                     \
-        const type p = a[i];                                                                                \
-        y[i] = expression;                                                                                  \
-      }                                                                                                     \
-    } else {                                                                                                \
-      const type p = *a;                                                                                    \
-      for (int64_t i = 0; i < n; ++i) {                                                                     \
-        const type q = b[i * step_b];                                                                       \
-        y[i] = expression;                                                                                  \
-      }                                                                                                     \
-    }                                                                                                       \
-  }
+#define ROW(name, type, expression) MSLITE_BINARY_ROW(name, type, uint8_t, expression)
 
 #define COMPARE_ROWS(suffix, type)          \
   ROW(equal_##suffix, type, p == q)         \
@@ -56,7 +34,7 @@ COMPARE_ROWS(f64, double)
 
 enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, AND, OR, XOR, OPERATIONS };
 
-static const compare_row rows[OPERATIONS][MSLITE_FLOAT64 + 1] = {
+static const mslite_binary_row rows[OPERATIONS][MSLITE_FLOAT64 + 1] = {
     [EQUAL] = ALL_TYPES(equal), [NOT_EQUAL] = ALL_TYPES(not_equal),   [LESS] = ALL_TYPES(less),
     [AND] = ALL_TYPES(and),     [LESS_EQUAL] = ALL_TYPES(less_equal), [OR] = ALL_TYPES(or),
     [XOR] = ALL_TYPES(xor),
@@ -114,7 +92,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const compare_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
   const char *a = run->inputs[numbers->swap], *b = run->inputs[1 - numbers->swap];
-  const compare_row row = rows[numbers->operation][numbers->type];
+  const mslite_binary_row row = rows[numbers->operation][numbers->type];
   const int64_t step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
   mslite_broadcast_cursor at;
   mslite_broadcast_begin(plan, part, &at);
