@@ -21,7 +21,7 @@ bool Identify(const std::string &path, FileIdentity *identity) {
 }
 
 Status FromBytes(std::shared_ptr<const Bytes> bytes, std::shared_ptr<SharedModel> *model) {
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   MSLITE_TRY(Load(std::move(bytes), &graph));
   return SharedModel::Create(std::move(graph), model);
 }

@@ -13,6 +13,12 @@
 #include "model/unpack.h"
 
 namespace mslite {
+// What the quantiser of the weights corrected in a channel: real = variance * scale * (q - zero point) + mean.
+struct Correction {
+  float variance = 1;
+  float mean = 0;
+};
+
 struct Tensor {
   std::string name;
   int32_t type = 0;               // mslite_data_type
@@ -23,6 +29,7 @@ struct Tensor {
   size_t size = 0;                // bytes at `data`
   bool is_constant = false;
   std::vector<mslite_quant> quant;
+  std::vector<Correction> corrections;  // one per record, or none
 };
 
 struct Node {

@@ -68,7 +68,7 @@ std::string LegacyVersion(const Bytes &file) {
   return text.compare(0, 9, "MindSpore") == 0 && text.size() < 64 ? text : "";
 }
 
-Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<const Graph> *graph) {
+Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
   MSLITE_TRY(VerifyBuffer(*file));
   auto result = std::make_shared<Graph>();
   result->file = std::move(file);

@@ -2,9 +2,7 @@
 #ifndef MSLITE_MODEL_LOADER_H
 #define MSLITE_MODEL_LOADER_H
 
-#include <map>
 #include <string>
-#include <utility>
 
 #include "model/graph.h"
 #include "schema/ops_generated.h"
@@ -13,7 +11,6 @@ namespace mslite {
 struct Loader {
   const schema::MetaGraph *meta = nullptr;
   Graph *graph = nullptr;
-  std::map<std::pair<int32_t, int32_t>, int32_t> dequantized;  // (tensor, channel axis) -> decoded tensor
 
   Status Error(const std::string &reason) const {
     return Fail(mindspore::kLiteGraphFileError, "file '" + graph->file->name() + "': " + reason);
@@ -28,6 +25,8 @@ Version ParseVersion(const std::string &text);
 // The version that a file of the first schema (1.0, 1.1) names; empty when none can be found.
 std::string LegacyVersion(const Bytes &file);
 
+// Adds a record to the tensor; `scale` is what it means by its scale.
+void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor);
 Status LoadTensors(Loader *loader);
 Status LoadNodes(Loader *loader);
 Status LoadSubGraphs(Loader *loader);

@@ -80,6 +80,13 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
 }
 }  // namespace
 
+void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor) {
+  const int32_t type = record.dstDtype() == MSLITE_UINT8 ? MSLITE_UINT8 : MSLITE_INT8;
+  tensor->quant.push_back({scale, record.zeroPoint(), type});
+  const float variance = record.varCorr();
+  tensor->corrections.push_back({variance >= 0 && variance <= 10 ? variance : 1, record.meanCorr()});
+}
+
 Status LoadTensors(Loader *loader) {
   const auto *sources = loader->meta->allTensors();
   if (sources == nullptr) return loader->Error("no tensors");
@@ -102,10 +109,7 @@ Status LoadTensors(Loader *loader) {
     }
     MSLITE_TRY(LoadDims(*loader, *source, i, &tensor));
     if (source->quantParams() != nullptr) {
-      for (const auto *record : *source->quantParams()) {
-        const int32_t type = record->dstDtype() == MSLITE_UINT8 ? MSLITE_UINT8 : MSLITE_INT8;
-        tensor.quant.push_back({record->scale(), record->zeroPoint(), type});
-      }
+      for (const auto *record : *source->quantParams()) AddRecord(*record, record->scale(), &tensor);
     }
     MSLITE_TRY(LoadData(loader, *source, i, &tensor));
     for (const int64_t dim : tensor.dims) {

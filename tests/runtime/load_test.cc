@@ -11,14 +11,14 @@
 
 namespace mslite::test {
 namespace {
-Status LoadText(const std::string &text, std::shared_ptr<const Graph> *graph) {
+Status LoadText(const std::string &text, std::shared_ptr<Graph> *graph) {
   std::shared_ptr<const Bytes> bytes;
   EXPECT_TRUE(Bytes::Copy(text.data(), text.size(), &bytes).IsOk());
   return Load(bytes, graph);
 }
 
 void ExpectRefused(const std::string &text, const std::string &reason) {
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   const Status status = LoadText(text, &graph);
   EXPECT_TRUE(status.IsError());
   EXPECT_NE(status.GetErrDescription().find(reason), std::string::npos) << status.GetErrDescription();
@@ -32,7 +32,7 @@ struct Spoiled {
 };
 
 TEST(Load, ReadsASmallModel) {
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   ASSERT_TRUE(LoadText(SmallModel(), &graph).IsOk());
   EXPECT_EQ(graph->nodes.size(), 4u);
   EXPECT_EQ(graph->nodes[1].op, MSLITE_OP_MulFusion);
@@ -44,7 +44,7 @@ TEST(Load, ReadsASmallModel) {
 TEST(Load, RefusesEveryTruncation) {
   const std::string whole = SmallModel();
   for (size_t size = 0; size + 1 < whole.size(); size += 3) {
-    std::shared_ptr<const Graph> graph;
+    std::shared_ptr<Graph> graph;
     EXPECT_TRUE(size == 0 || LoadText(whole.substr(0, size), &graph).IsError()) << size;
   }
 }
@@ -56,7 +56,7 @@ TEST(Load, SurvivesRandomBytes) {
   for (int round = 0; round < 3000; ++round) {
     std::string spoiled = whole;
     for (int i = 0; i < 1 + round % 4; ++i) spoiled[random() % spoiled.size()] = static_cast<char>(random());
-    std::shared_ptr<const Graph> graph;
+    std::shared_ptr<Graph> graph;
     if (LoadText(spoiled, &graph).IsError()) ++refused;
   }
   EXPECT_GT(refused, 100);
@@ -120,7 +120,7 @@ TEST(Load, SortsNodes) {
   s.model.Node("late", schema::CreateAbs(s.model.builder), {z}, {s.y});
   s.model.Node("early", schema::CreateNeg(s.model.builder), {s.x}, {z});
   s.model.Graph({s.x}, {s.y}, {0, 1});
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   ASSERT_TRUE(LoadText(s.model.Finish({s.x}, {s.y}), &graph).IsOk());
   EXPECT_EQ(graph->subgraphs[0].nodes, (std::vector<int32_t>{1, 0}));
 }
@@ -132,7 +132,7 @@ TEST(Load, WidensFloat16) {
   const uint32_t w = s.model.Constant("w", {2, 3}, halves, MSLITE_FLOAT16);
   s.model.Node("n", schema::CreateAddFusion(s.model.builder), {s.x, w}, {s.y});
   s.model.Graph({s.x}, {s.y}, {0});
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   ASSERT_TRUE(LoadText(s.model.Finish({s.x}, {s.y}), &graph).IsOk());
   const Tensor &tensor = graph->tensors[w];
   EXPECT_EQ(tensor.type, MSLITE_FLOAT32);
@@ -171,7 +171,7 @@ TEST(Load, ReadsSideFiles) {
   std::memcpy(side.data() + 4096, values, sizeof values);
   std::ofstream(folder + "small.msw", std::ios::binary) << side;
   std::shared_ptr<const Bytes> bytes;
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   ASSERT_TRUE(Bytes::Map(folder + "small.ms", &bytes).IsOk());
   const Status status = Load(bytes, &graph);
   ASSERT_TRUE(status.IsOk()) << status.ToString();
@@ -200,7 +200,7 @@ TEST(Load, DecodesBitPackedWeights) {
   const uint32_t w = model.Add(tensor);
   model.QuantisedNode("n", schema::CreateAddFusion(builder), {x, w}, {y}, schema::QuantType_QUANT_WEIGHT);
   model.Graph({x}, {y}, {0});
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   ASSERT_TRUE(LoadText(model.Finish({x}, {y}), &graph).IsOk());
   const Tensor &decoded = graph->tensors[static_cast<size_t>(graph->nodes[0].inputs[1])];
   ASSERT_EQ(decoded.type, MSLITE_FLOAT32);
@@ -219,7 +219,7 @@ TEST(Load, NamesBecomeText) {
   const uint32_t x = model.Value("in\xd8", {2});
   const uint32_t y = model.Value("out", {2});
   model.Node("a\nb\x07", schema::CreateAbs(model.builder), {x}, {y});
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   ASSERT_TRUE(LoadText(model.Finish({x}, {y}), &graph).IsOk());
   EXPECT_EQ(graph->tensors[0].name, "in?");
   EXPECT_EQ(graph->nodes[0].name, "a\nb?");

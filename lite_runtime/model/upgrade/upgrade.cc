@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/loader.h"
+
 namespace mslite {
 namespace {
 const Version kRecordsAlwaysValid = {1, 5, 0};  // since then a record that is present is valid
@@ -40,11 +42,9 @@ void DropPlaceholders(const schema::MetaGraph &meta, Graph *graph) {
     if (records == nullptr) continue;
     Tensor &tensor = graph->tensors[i];
     tensor.quant.clear();
+    tensor.corrections.clear();
     for (const auto *record : *records) {
-      if (!record->inited()) continue;
-      const auto *old = reinterpret_cast<const OldRecord *>(record);
-      const int32_t type = record->dstDtype() == MSLITE_UINT8 ? MSLITE_UINT8 : MSLITE_INT8;
-      tensor.quant.push_back({old->scale(), record->zeroPoint(), type});
+      if (record->inited()) AddRecord(*record, reinterpret_cast<const OldRecord *>(record)->scale(), &tensor);
     }
   }
 }
