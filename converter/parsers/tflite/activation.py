@@ -49,7 +49,7 @@ def gelu(call: Call) -> Value:
 def softmax(call: Call) -> Value:
     """softmax(beta * x) over the last dimension."""
     x, beta = call.input(0), call.options.real("beta")
-    if beta != 1.0 and call.is_float():
+    if beta != 1.0:
         x = call.emit(MulFusion(), x, call.const(beta, np.float32))
     return call.emit(Softmax(axis=(-1,)), x)
 
@@ -63,8 +63,6 @@ def prelu(call: Call) -> Value:
         flat = call.importer.derived(slope, "flat", slope.data.reshape(-1))
         flat.quant = slope.quant
         return call.emit(PReLUFusion(channel_shared=flat.data is not None and flat.data.size == 1), x, flat)
-    if not call.is_float():
-        raise call.block("the slope is not one number per channel", "Share the slope over the spatial dimensions")
     positive = call.emit(Activation(activation_type=ActivationType.RELU), x)
     negative = call.emit(Minimum(), x, call.const(0.0, np.float32))
     return call.emit(AddFusion(), positive, call.emit(MulFusion(), negative, slope))

@@ -42,6 +42,8 @@ class Call:
         self.node = node
         self.name = name
         self.options = node.options
+        self.in_float = False
+        """Set while an operator on quantised tensors is converted as one on real numbers."""
 
     def block(self, reason: str, remedy: str = _BROKEN, attribute: str = "") -> Blocked:
         """What a converter raises: `raise call.block(...)`."""
@@ -74,7 +76,8 @@ class Call:
     def input(self, index: int) -> Value:
         """An input that must be there."""
         self.source(index)
-        return self.importer.lookup(self.node.inputs[index])
+        value = self.importer.lookup(self.node.inputs[index])
+        return self.importer.real(value, self) if self.in_float else value
 
     def optional(self, index: int) -> Value | None:
         return self.input(index) if self.has_input(index) else None
@@ -93,8 +96,22 @@ class Call:
     def optional_weight(self, index: int) -> Value | None:
         return self.weight(index) if self.has_input(index) else None
 
+    def stored_weight(self, index: int) -> Value:
+        """As `weight`, but constants stay 8-bit where the node can say so: it becomes one with quantised weights."""
+        return self.importer.stored_form(self.weight(index))
+
+    def bias(self, index: int) -> Value | None:
+        """The bias of a product: real numbers, or int32 in units of the product's scales."""
+        value = self.optional_weight(index)
+        if value is None or value.data is None or value.dtype is not DataType.INT64:
+            return value
+        if np.any(np.abs(value.data.astype(np.float64)) >= 2.0**31):
+            return self.importer.decoded(value)
+        return self.importer.narrowed_bias(value)
+
     def is_float(self) -> bool:
-        return self.output().dtype in (DataType.FLOAT32, DataType.FLOAT16)
+        """True when the operator computes on real numbers."""
+        return self.in_float or self.output().dtype in (DataType.FLOAT32, DataType.FLOAT16)
 
     def shape(self, index: int) -> Shape:
         """The dimensions that the source states for an input."""

@@ -1,11 +1,9 @@
-"""Tensors made from little, and changes of element type."""
+"""Tensors made from little."""
 
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.creation import Fill, Range
-from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
 from .registry import tflite_operator
@@ -21,11 +19,3 @@ def fill(call: Call) -> Value:
 def number_range(call: Call) -> Value:
     start, limit, delta = (call.input(index) for index in range(3))
     return call.emit(Range(d_type=int(start.dtype), delta=1), start, limit, delta)
-
-
-@tflite_operator("CAST")
-def cast(call: Call) -> Value:
-    dtype = call.output().dtype
-    if dtype is DataType.STRING:
-        raise call.block("it makes strings", "Move text processing out of the model")
-    return call.emit(Cast(), call.input(0), call.ints(int(dtype)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,12 +13,14 @@ from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Graph, Node, Shape, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import is_quantised, real_numbers
 
 from .call import Blocked, Call
 from .model import SourceGraph, SourceModel, SourceTensor
+from .quantised import axis_fits, concerns_integers, convert_quantised, mark
+from .records import is_shifted, quant_params, stored, stored_type
 from .registry import CONVERTERS
 
 _MAX_GRAPHS = 256
@@ -73,24 +76,6 @@ class Session:
         return made
 
 
-def quant_params(tensor: SourceTensor) -> tuple[QuantParam, ...]:
-    """The quantisation records of a tensor; those of unsigned ones speak of the value minus 128."""
-    quantization = tensor.quantization
-    if quantization is None or tensor.dtype not in (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.INT32):
-        return ()
-    shift = 128 if tensor.dtype is DataType.UINT8 else 0
-    bits = 8 * numpy_type(tensor.dtype).itemsize
-    return tuple(
-        QuantParam(scale=scale, zeroPoint=point - shift, numBits=bits, dstDtype=int(tensor.dtype))
-        for scale, point in zip(quantization.scales, quantization.zero_points, strict=True)
-    )
-
-
-def is_shifted(tensor: SourceTensor) -> bool:
-    """True for quantised unsigned bytes, which MindIR stores as signed ones."""
-    return tensor.dtype is DataType.UINT8 and tensor.quantization is not None
-
-
 class GraphImporter:
     """Turns one source graph into a Graph."""
 
@@ -105,6 +90,8 @@ class GraphImporter:
         self._values: dict[int, Value] = {}
         self._tensors: dict[int, SourceTensor] = {}
         self._derived: dict[tuple[int, str], Value] = {}
+        self._axes: dict[int, int] = {}
+        self._stored_forms: dict[int, Value] = {}
         self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._produced = {index for node in self.source.operators for index in node.outputs}
         # Inputs and outputs come first: they keep their names, by which users know them.
@@ -134,12 +121,14 @@ class GraphImporter:
         self._check_type(tensor)
         name = self._names[index]
         shape = tensor.shape if self.outer is None else self._inner_shape(tensor)
-        value = Value(name, tensor.dtype, shape, format=_format(tensor), quant=quant_params(tensor))
+        value = Value(name, stored_type(tensor), shape, format=_format(tensor), quant=quant_params(tensor))
         self.graph.inputs.append(value)
-        if is_shifted(tensor):
-            cast = QuantDTypeCast(src_t=DataType.UINT8, dst_t=DataType.INT8)
+        if is_shifted(tensor) and self.outer is None:
+            # The user's side of the model stays unsigned.
+            value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
+            cast = QuantDTypeCast(src_t=int(tensor.dtype), dst_t=int(stored_type(tensor)))
             (value,) = self.emit(cast, (value,), 1, None)
-            value.dtype, value.quant = DataType.INT8, quant_params(tensor)
+            value.dtype, value.quant = stored_type(tensor), quant_params(tensor)
         self._bind(index, value)
 
     def _inner_shape(self, tensor: SourceTensor) -> Shape:
@@ -150,11 +139,12 @@ class GraphImporter:
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]
         value = self.lookup(index)
-        if is_shifted(tensor) and value.dtype is DataType.INT8:
-            value.name = self.session.values.unique(f"{tensor.name}/int8")
-            cast = QuantDTypeCast(src_t=DataType.INT8, dst_t=DataType.UINT8)
+        if is_shifted(tensor) and value.dtype is stored_type(tensor) and self.outer is None:
+            if value not in self.graph.inputs:
+                value.name = self.session.values.unique(f"{tensor.name}/signed")
+            cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(tensor.dtype))
             (value,) = self.emit(cast, (value,), 1, None)
-            value.dtype, value.quant = DataType.UINT8, quant_params(tensor)
+            value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
             value.name = self._names[index]
         return value
 
@@ -180,14 +170,16 @@ class GraphImporter:
                 value.name = self._names[index]
                 value.quant = value.quant or quant_params(tensor)
                 if value.dtype is DataType.UNKNOWN:
-                    value.dtype = DataType.INT8 if is_shifted(tensor) else tensor.dtype
+                    value.dtype = stored_type(tensor)
             self._bind(index, value)
         if results and results[0].producer in self.graph.nodes[first:]:
             assert results[0].producer is not None
             results[0].producer.name = call.name
-        quantized = any(value.quant and value.dtype is DataType.INT8 for value in results)
-        for node in self.graph.nodes[first:] if quantized else ():
-            node.quant_type = QuantType.QUANT_ALL
+        for made in self.graph.nodes[first:]:
+            for index, value in enumerate(made.inputs):
+                if value.data is not None and not axis_fits(made, index, self):
+                    made.replace_input(value, self.decoded(value))
+        mark(self.graph.nodes[first:])
 
     def _convert(self, call: Call) -> Value | Sequence[Value]:
         converter = CONVERTERS.get(call.node.name)
@@ -196,7 +188,7 @@ class GraphImporter:
         for index in call.node.outputs:
             self._check_type(self.source.tensors[index])
         try:
-            return converter(call)
+            return convert_quantised(call, converter) if concerns_integers(call) else converter(call)
         except OverflowError:
             raise call.block("a number in its operands does not fit into 32 bits") from None
 
@@ -226,11 +218,23 @@ class GraphImporter:
             array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
         if array is None:
             raise FlatBufferError(f"the tensor '{tensor.name}' is read, but nothing produces it")
-        if is_shifted(tensor):
-            array = (array.astype(np.int16) - 128).astype(np.int8)
-        value = make_constant(name, array, _format(tensor))
+        value = make_constant(name, stored(tensor, array), _format(tensor))
         value.quant = quant_params(tensor)
+        if len(value.quant) > 1 and tensor.quantization is not None:
+            self.check_axis(value, tensor.quantization.axis)
         return value
+
+    def check_axis(self, value: Value, axis: int) -> None:
+        """Notes to which dimension the records of a constant belong. Raises FlatBufferError when they do not fit."""
+        shape = value.shape or ()
+        axis = 0 if len(shape) == 1 else axis  # some converters give biases the dimension of the weights
+        if not 0 <= axis < len(shape) or shape[axis] != len(value.quant):
+            raise FlatBufferError(f"tensor '{value.name}' has {len(value.quant)} scales for the shape {shape}")
+        self._axes[id(value)] = axis
+
+    def axis_of(self, value: Value) -> int | None:
+        """The dimension to which the records of a constant belong, when there are several."""
+        return self._axes.get(id(value))
 
     def tensor_of(self, value: Value) -> SourceTensor | None:
         """The source tensor that a value stands for."""
@@ -269,9 +273,43 @@ class GraphImporter:
             return self.converted(value, DataType.FLOAT32)
         if not value.quant:
             return value
-        tensor = self.tensor_of(value)
-        axis = tensor.quantization.axis if tensor is not None and tensor.quantization is not None else 0
-        return self.derived(value, "float32", _dequantized(value, axis))
+        result = self.derived(value, "float32", real_numbers(value.data, value.quant, self.axis_of(value) or 0))
+        self._stored_forms[id(result)] = value
+        return result
+
+    def stored_form(self, value: Value) -> Value:
+        """The constant of stored integers that `value` was decoded from; else `value`."""
+        return self._stored_forms.get(id(value), value)
+
+    def real(self, value: Value, call: Call) -> Value:
+        """A quantised value as float32; anything else as it is."""
+        if value.data is not None:
+            return self.decoded(value) if value.quant else value
+        if not is_quantised(value):
+            return value
+        key = (id(value), "real")
+        if key not in self._derived:
+            (self._derived[key],) = self.emit(
+                QuantDTypeCast(src_t=int(value.dtype), dst_t=int(DataType.FLOAT32)), (value,), 1, call
+            )
+            self._derived[key].dtype = DataType.FLOAT32
+        return self._derived[key]
+
+    def narrowed_bias(self, value: Value) -> Value:
+        """An int64 bias whose elements fit int32."""
+        result = self.derived(value, "int32", value.array().astype(np.int32))
+        result.quant = tuple(dataclasses.replace(record, numBits=32) for record in value.quant)
+        if len(value.quant) > 1:
+            self.check_axis(result, self._axes[id(value)])
+        return result
+
+    def permuted(self, value: Value, perm: tuple[int, ...]) -> Value:
+        """A constant with its dimensions in another order; its records go along."""
+        result = self.derived(value, "permuted", value.array().transpose(perm))
+        result.quant = value.quant
+        if len(value.quant) > 1:
+            self.check_axis(result, perm.index(self._axes[id(value)]))
+        return result
 
     def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
         """Adds a node; its outputs are typed by the pipeline later."""
@@ -286,17 +324,3 @@ class GraphImporter:
 
 def _format(tensor: SourceTensor) -> Format:
     return Format.NHWC if len(tensor.shape) == 4 else Format.NCHW
-
-
-def _dequantized(value: Value, axis: int) -> Array:
-    """scale * (q - zero point) of a constant, one record or one per index of `axis`. Raises FlatBufferError."""
-    array = value.array()
-    scales = np.array([record.scale for record in value.quant], np.float64)
-    points = np.array([record.zeroPoint for record in value.quant], np.float64)
-    if len(scales) > 1:
-        if not 0 <= axis < array.ndim or array.shape[axis] != len(scales):
-            raise FlatBufferError(f"tensor '{value.name}' has {len(scales)} scales for the shape {array.shape}")
-        shape = [-1 if index == axis else 1 for index in range(array.ndim)]
-        scales, points = scales.reshape(shape), points.reshape(shape)
-    result: Array = ((array.astype(np.float64) - points) * scales).astype(np.float32)
-    return result

@@ -17,7 +17,7 @@ def fully_connected(call: Call) -> Value:
         raise call.block("the weights are shuffled", "Export the model with the default format", "weights_format")
     if call.rank(1) != 2:
         raise call.block(f"the weight has {call.rank(1)} dimensions, not 2")
-    x, weight, bias = call.input(0), call.weight(1), call.optional_weight(2)
+    x, weight, bias = call.input(0), call.stored_weight(1), call.bias(2)
     depth = call.shape(1)[1]
     shape = call.shape(0)
     activation, follow = call.fused()
@@ -35,4 +35,4 @@ def fully_connected(call: Call) -> Value:
 @tflite_operator("BATCH_MATMUL")
 def batch_matmul(call: Call) -> Value:
     op = MatMulFusion(transpose_a=bool(call.options.integer("adj_x")), transpose_b=bool(call.options.integer("adj_y")))
-    return call.emit(op, call.weight(0), call.weight(1))
+    return call.emit(op, call.stored_weight(0), call.stored_weight(1))

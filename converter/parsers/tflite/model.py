@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,8 +37,13 @@ _DATA_TYPES = {
     12: DataType.UINT64,
     15: DataType.UINT32,
     16: DataType.UINT16,
+    17: DataType.INT8,
     18: DataType.BFLOAT16,
 }
+_BLOCKWISE = 2
+"""The kind of quantisation details that gives scales per block of elements."""
+_INT4 = 17
+"""Stored two to a byte, the first one low."""
 _TYPE_NAMES = {number: name for name, number in vars(tflite.TensorType).items() if isinstance(number, int)}
 _OPERATOR_NAMES = {number: name for name, number in vars(tflite.BuiltinOperator).items() if isinstance(number, int)}
 
@@ -63,21 +69,35 @@ class SourceTensor:
     quantization: Quantization | None
     is_variable: bool
     is_sparse: bool
+    bits: int = 8
+    """of an element, where that is not the size of `dtype`: 4-bit integers are read into INT8"""
 
     def array(self) -> Array | None:
-        """The contents of a constant as a view. Raises FlatBufferError when they do not fit the shape."""
+        """The contents of a constant, a view where possible. Raises FlatBufferError when they do not fit the shape."""
         if self.data is None:
             return None
         dtype = numpy_type(self.dtype)
         count = 1
         for dim in self.shape:
             count *= dim
+        if self.bits == 4:
+            return self._nibbles(count)
         if count * dtype.itemsize != len(self.data):
             raise FlatBufferError(
                 f"tensor '{self.name}' has {len(self.data)} bytes, its shape asks for {count * dtype.itemsize}"
             )
         array: Array = np.frombuffer(self.data, dtype).reshape(self.shape)
         return array if array.flags.aligned else array.copy()
+
+    def _nibbles(self, count: int) -> Array:
+        assert self.data is not None
+        if (count + 1) // 2 != len(self.data):
+            raise FlatBufferError(
+                f"tensor '{self.name}' has {len(self.data)} bytes, its shape asks for {(count + 1) // 2}"
+            )
+        pairs = np.frombuffer(self.data, np.int8)
+        both = np.stack([np.left_shift(pairs, 4) >> 4, pairs >> 4], axis=1)
+        return both.reshape(-1)[:count].reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -216,16 +236,21 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         raise FlatBufferError(f"tensor '{name}' asks for buffer {buffer}; there are {len(buffers)}")
     data = buffers[buffer] if buffers else memoryview(b"")
     number = int(table.scalar(1, "byte"))
+    dtype, type_name = _DATA_TYPES.get(number, DataType.UNKNOWN), _TYPE_NAMES.get(number, f"type {number}")
+    quantization = table.table(4)
+    if quantization is not None and int(quantization.scalar(4, "ubyte")) == _BLOCKWISE:
+        dtype, type_name = DataType.UNKNOWN, f"{type_name} with scales per block"
     return SourceTensor(
         name,
-        _DATA_TYPES.get(number, DataType.UNKNOWN),
-        _TYPE_NAMES.get(number, f"type {number}"),
+        dtype,
+        type_name,
         shape,
         tuple(int(dim) for dim in table.numbers(7, "int") or ()),
         data if len(data) else None,
-        _quantization(table.table(4), name),
+        _quantization(quantization, name),
         bool(table.scalar(5, "bool")),
         table.table(6) is not None,
+        4 if number == _INT4 else 8,
     )
 
 
@@ -233,7 +258,7 @@ def _quantization(table: Table | None, name: str) -> Quantization | None:
     if table is None:
         return None
     scales = table.numbers(2, "float")
-    if not scales:
+    if not scales or not all(math.isfinite(scale) and scale >= 0 for scale in scales):
         return None
     points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
     if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):

@@ -5,42 +5,84 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.quantization import FakeQuantWithMinMaxVars, QuantDTypeCast
-from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.unary import Cast, Clip, Round
+from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same_records
 
 from .call import Call
+from .records import is_quantised as is_quantised_tensor
+from .records import quant_params, stored_type
 from .registry import tflite_operator
-
-_INTEGERS = (DataType.INT8, DataType.UINT8, DataType.INT16)
 
 
 @tflite_operator("DEQUANTIZE")
 def dequantize(call: Call) -> Value:
-    """Constants are decoded at once: float16 and 8-bit weights become float32."""
+    """Constants are decoded; operators that can read them as they are stored find the stored form."""
     x = call.input(0)
     if x.data is not None:
         return call.importer.decoded(x)
-    if x.dtype is DataType.FLOAT16:
-        return call.emit(Cast(), x, call.ints(int(DataType.FLOAT32)))
-    return call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(DataType.FLOAT32)), x)
+    if is_quantised(x):
+        return call.importer.real(x, call)
+    if x.dtype in NARROW:
+        raise call.block("its input has no scale", "Export the model with quantisation parameters")
+    return call.emit(Cast(), x, call.ints(int(DataType.FLOAT32)))
 
 
 @tflite_operator("QUANTIZE")
 def quantize(call: Call) -> Value:
     """From real numbers, or from one scale to another."""
+    x, tensor = call.input(0), call.output()
+    if not is_quantised_tensor(tensor):
+        if tensor.dtype in NARROW or is_quantised(x):
+            raise call.block("its input or output has no scale", "Export the model with quantisation parameters")
+        return call.emit(Cast(), x, call.ints(int(tensor.dtype)))
+    dtype, records = stored_type(tensor), quant_params(tensor)
+    if x.dtype is dtype and same_records(x.quant, records):
+        return x  # uint8 to int8, when the zero points differ by 128
+    if x.dtype in (DataType.FLOAT16, DataType.INT32):
+        x = call.as_type(x, DataType.FLOAT32)
+    result = call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(dtype)), x)
+    result.dtype, result.quant = dtype, records
+    return result
+
+
+def stored_integers(call: Call, x: Value) -> Value:
+    """The integers that a quantised tensor stores, as float32: real / scale + zero point, rounded."""
+    (record,) = x.quant
+    shift = SHIFTS.get(DataType(record.dstDtype), 0)
+    scaled = call.emit(DivFusion(), call.importer.real(x, call), call.const(record.scale, np.float32))
+    point = call.const(record.zeroPoint + shift, np.float32)
+    return call.emit(AddFusion(), call.emit(Round(), scaled), point)
+
+
+@tflite_operator("CAST")
+def cast(call: Call) -> Value:
+    """Casts see the stored integers of quantised tensors."""
     x, dtype = call.input(0), call.output().dtype
-    if dtype not in _INTEGERS:
-        return call.emit(Cast(), x, call.ints(int(dtype)))
-    stored = DataType.INT8 if dtype is DataType.UINT8 else dtype
-    return call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(stored)), x)
+    if dtype is DataType.STRING:
+        raise call.block("it makes strings", "Move text processing out of the model")
+    if is_quantised_tensor(call.output()):
+        raise call.block("its result is quantised", "Use QUANTIZE")
+    if len(x.quant) == 1 and is_quantised(x):
+        x = stored_integers(call, x)
+        x.dtype = DataType.FLOAT32
+        return call.as_type(x, dtype)
+    return call.emit(Cast(), x, call.ints(int(dtype)))
 
 
 @tflite_operator("FAKE_QUANT")
 def fake_quant(call: Call) -> Value:
-    options = call.options
-    op = FakeQuantWithMinMaxVars(
-        num_bits=options.integer("num_bits"), narrow_range=bool(options.integer("narrow_range"))
-    )
-    bounds = (call.const(options.real(name), np.float32) for name in ("min", "max"))
-    return call.emit(op, call.input(0), *bounds)
+    """The nearest of 2^bits - 1 (narrow range) or 2^bits evenly spaced numbers, of which zero is one."""
+    low, high, bits = call.options.real("min"), call.options.real("max"), call.options.integer("num_bits")
+    if not (low <= 0.0 <= high and low < high) or not 2 <= bits <= 16:
+        raise call.block(f"{bits} bits for [{low}, {high}] cannot be", attribute="num_bits")
+    first = 1 if call.options.integer("narrow_range") else 0
+    last = (1 << bits) - 1
+    scale = (high - low) / (last - first)
+    point = min(max(round(first - low / scale), first), last)
+    low, high = (first - point) * scale, (last - point) * scale
+    limited = call.emit(Clip(min=low, max=high), call.input(0))
+    steps = call.emit(DivFusion(), limited, call.const(scale, np.float32))
+    return call.emit(MulFusion(), call.emit(Round(), steps), call.const(scale, np.float32))

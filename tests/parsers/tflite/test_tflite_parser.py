@@ -97,9 +97,11 @@ def test_quantised_unsigned_bytes_become_signed(tmp_path: Path) -> None:
     assert weight.array().tolist() == [[-127, 0, 127, -128]]
     assert weight.quant[0].zeroPoint == 120 - 128
     assert matmul.output.quant[0].zeroPoint == 3 - 128
+    assert module.main.inputs[0].quant[0].zeroPoint == 128, "the user's side stays unsigned"
+    assert module.main.outputs[0].quant[0].zeroPoint == 3
 
 
-def test_eight_bit_weights_of_a_float_layer_are_decoded(tmp_path: Path) -> None:
+def test_eight_bit_weights_of_a_float_layer_stay_stored(tmp_path: Path) -> None:
     tensors = [
         Tensor("x", (1, 2)),
         Tensor("w", data=np.array([[-4, 6]], np.int8), quant=(0.5, 2)),
@@ -107,8 +109,9 @@ def test_eight_bit_weights_of_a_float_layer_are_decoded(tmp_path: Path) -> None:
     ]
     model = build(Graph(tensors, [0], [2], [Operator("FULLY_CONNECTED", [0, 1, -1], [2], {}, "FullyConnectedOptions")]))
     (node,) = parse(written(tmp_path / "m.tflite", model)).main.nodes
-    assert node.inputs[1].array().tolist() == [[-3.0, 2.0]]
-    assert node.quant_type is QuantType.QUANT_NONE
+    assert node.inputs[1].array().tolist() == [[-4, 6]]
+    assert [(record.scale, record.zeroPoint) for record in node.inputs[1].quant] == [(0.5, 2)]
+    assert node.quant_type is QuantType.QUANT_WEIGHT
 
 
 def test_float16_weights_become_float32(tmp_path: Path) -> None:

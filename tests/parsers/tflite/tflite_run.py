@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from mslite.converter.mindir.graph import Module
-from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.quantised import channel_axis, real_numbers
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.native import Facts, RuleError, evaluate
@@ -30,9 +31,12 @@ def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
     values = {id(value): array for value, array in zip(module.main.inputs, inputs, strict=True)}
     for node in module.main.nodes:
         facts = []
-        for value in node.inputs:
+        for index, value in enumerate(node.inputs):
             array = value.data if value.data is not None else values[id(value)]
             facts.append(Facts(value.dtype, tuple(array.shape), None, np.ascontiguousarray(array), value.quant))
+            if node.quant_type is QuantType.QUANT_WEIGHT and value.data is not None and value.quant:
+                decoded = real_numbers(array, value.quant, channel_axis(node.op, index, node.inputs))
+                facts[-1] = Facts(DataType.FLOAT32, tuple(array.shape), None, decoded)
         try:
             outputs = evaluate(node.op, facts, len(node.outputs))
         except RuleError as error:

@@ -1,0 +1,85 @@
+"""Quantised tensors: what their records mean, and which operators only move them.
+
+An INT8 or INT16 value with records stands for real numbers: real = scale * (q - zero point), with one record for the
+whole tensor or one per index of one dimension. Unsigned source tensors are stored signed, shifted by half their range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .graph import Array, Node, Value
+from .ops import Operator
+from .ops.convolution import Conv2dTransposeFusion
+from .ops.enums import DataType
+from .ops.matmul import MatMulFusion
+from .ops.tables import QuantParam
+
+NARROW = frozenset({DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16})
+"""Types whose elements are stored integers when the value has records."""
+
+SHIFTS = {DataType.UINT8: 128, DataType.UINT16: 1 << 15}
+"""Unsigned types, and what is subtracted from their elements to store them signed."""
+
+SIGNED = {DataType.UINT8: DataType.INT8, DataType.UINT16: DataType.INT16}
+
+MOVES = frozenset(
+    {"Reshape", "Flatten", "ExpandDims", "Squeeze", "Unsqueeze", "Transpose", "DepthToSpace", "SpaceToDepth",
+     "BatchToSpace", "BatchToSpaceND", "ReverseV2", "ReverseSequence", "Concat", "Stack", "Unstack", "Split",
+     "SliceFusion", "StridedSlice", "Crop", "TileFusion", "BroadcastTo", "Gather", "GatherNd", "GatherD"}
+)  # fmt: skip
+"""Operators whose results are elements of their operands: nothing is computed when all have the same records."""
+
+LOOKS = frozenset({"Shape", "Rank", "Size"})
+"""Operators that see no elements."""
+
+
+def is_quantised(value: Value) -> bool:
+    """True for a value whose stored integers stand for real numbers."""
+    return bool(value.quant) and value.dtype in NARROW
+
+
+def same_records(a: Sequence[QuantParam], b: Sequence[QuantParam]) -> bool:
+    """True when stored integers mean the same under both."""
+    return len(a) == len(b) and all(
+        mine.scale == theirs.scale and mine.zeroPoint == theirs.zeroPoint for mine, theirs in zip(a, b, strict=True)
+    )
+
+
+def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
+    """The dimension to which several records of constant operand `index` belong, as MindSpore Lite reads files."""
+    rank = inputs[index].rank or 0
+    if isinstance(op, MatMulFusion) and index < 2:
+        transposed = op.transpose_a if index == 0 else op.transpose_b
+        return rank - 1 if (index == 0) == transposed else rank - 2
+    if isinstance(op, Conv2dTransposeFusion):
+        return 0 if op.group == op.in_channel == op.out_channel else rank - 1
+    if op.name == "Gather" and index == 0 and len(inputs) > 2:
+        axis = inputs[2].data
+        if axis is not None and axis.size == 1:
+            return int(axis.reshape(-1)[0].astype(np.int64)) % max(rank, 1)
+    return 0
+
+
+def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
+    """scale * (q - zero point), the product in float64, as float32. Raises ValueError for records that do not fit."""
+    scales = np.array([record.scale for record in records], np.float64)
+    points = np.array([record.zeroPoint for record in records], np.float64)
+    if len(records) > 1:
+        if not 0 <= axis < data.ndim or data.shape[axis] != len(records):
+            raise ValueError(f"{len(records)} scales do not fit dimension {axis} of the shape {data.shape}")
+        shape = [-1 if index == axis else 1 for index in range(data.ndim)]
+        scales, points = scales.reshape(shape), points.reshape(shape)
+    with np.errstate(over="ignore"):
+        return np.asarray((data.astype(np.float64) - points) * scales).astype(np.float32)
+
+
+def only_moves(node: Node) -> bool:
+    """True for a node that passes stored integers on without reading their records."""
+    if node.op.name in LOOKS:
+        return True
+    records = [value.quant for value in (*node.inputs, *node.outputs) if is_quantised(value)]
+    return node.op.name in MOVES and all(same_records(record, records[0]) for record in records)

@@ -1,0 +1,130 @@
+"""Operators on quantised tensors: one node on stored integers where that says it all, else real numbers in between.
+
+MindIR's nodes on stored integers have records on every operand and result. An operator that becomes one such node (with
+nodes that only move values beside it, or an activation behind it) is converted as it stands. Any other is converted as
+for real numbers: its operands are dequantised before, its results quantised behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.quantised import LOOKS, MOVES, NARROW, channel_axis, is_quantised, only_moves
+
+from .call import Blocked, Call
+from .records import is_quantised as is_quantised_tensor
+from .records import quant_params, stored_type
+
+if TYPE_CHECKING:
+    from .importer import GraphImporter
+
+_OWN_WAYS = frozenset(
+    {"QUANTIZE", "DEQUANTIZE", "CAST", "IF", "WHILE", "CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"}
+)
+"""Operators whose converters deal with quantised tensors themselves."""
+
+ON_INTEGERS = frozenset(
+    {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Clip", "Conv2DFusion",
+     "Conv2dTransposeFusion", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion", "Equal", "ExpFusion",
+     "FullConnection", "Greater", "GreaterEqual", "L2NormalizeFusion", "Less", "LessEqual", "Log", "LogSoftmax",
+     "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
+     "ReduceFusion", "Resize", "Rsqrt", "Softmax", "SpaceToBatchND", "Sqrt", "Square", "SquaredDifference",
+     "SubFusion", "Where"}
+)  # fmt: skip
+"""Operators that nodes on stored integers may have, besides those that only move them."""
+
+
+def concerns_integers(call: Call) -> bool:
+    """True when an operand or a result is quantised, and the converter does not deal with that itself."""
+    if call.node.name in _OWN_WAYS:
+        return False
+    tensors = call.importer.source.tensors
+    used = [index for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
+    narrow = [tensors[index] for index in used if is_quantised_tensor(tensors[index])]
+    activations = [tensors[index] for index in call.node.inputs if index >= 0 and tensors[index].data is None]
+    # Weights alone do not make an operator quantised: it computes on real numbers.
+    return any(tensor.data is None for tensor in narrow) or (bool(narrow) and not activations)
+
+
+def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[Value]]) -> Sequence[Value]:
+    """What a converter makes of an operator on quantised tensors. Raises Blocked."""
+    importer = call.importer
+    first = len(importer.graph.nodes)
+    try:
+        results = _sequence(converter(call))
+        if _say_all(importer.graph.nodes[first:], results, call):
+            return results
+    except Blocked:
+        pass
+    for node in importer.graph.nodes[first:]:
+        node.set_inputs(())
+    del importer.graph.nodes[first:]
+    call.in_float = True
+    return [_quantised(call, value, index) for index, value in enumerate(_sequence(converter(call)))]
+
+
+def _sequence(result: Value | Sequence[Value]) -> Sequence[Value]:
+    return (result,) if isinstance(result, Value) else tuple(result)
+
+
+def _quantised(call: Call, value: Value, index: int) -> Value:
+    """A real result as the source stores it."""
+    if index >= len(call.node.outputs) or not is_quantised_tensor(call.output(index)):
+        return value
+    tensor = call.output(index)
+    dtype = stored_type(tensor)
+    result = call.emit(QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(dtype)), value)
+    result.dtype, result.quant = dtype, quant_params(tensor)
+    return result
+
+
+def _say_all(nodes: Sequence[Node], results: Sequence[Value], call: Call) -> bool:
+    """Gives the values between the nodes their records. False when there are such that the source does not tell."""
+    computing = [node for node in nodes if node.op.name not in MOVES and node.op.name not in LOOKS]
+    if any(node.op.name not in ON_INTEGERS for node in computing) or len(computing) > 2:
+        return False
+    if len(computing) == 2 and not _is_activated(computing[0], computing[1]):
+        return False
+    for index, value in enumerate(results):
+        if index < len(call.node.outputs) and is_quantised_tensor(call.output(index)) and value.producer in nodes:
+            value.dtype, value.quant = stored_type(call.output(index)), quant_params(call.output(index))
+    final = next((value for value in results if value.quant), None)
+    for node in nodes:
+        for value in node.outputs:
+            if value.dtype is not DataType.UNKNOWN or value in results or node.op.name in LOOKS:
+                continue
+            origin = node.inputs[0] if node.op.name in MOVES else final
+            if origin is None or not is_quantised(origin):
+                return False
+            value.dtype, value.quant = origin.dtype, origin.quant
+    if not all(axis_fits(node, index, call.importer) for node in nodes for index in range(len(node.inputs))):
+        return False
+    mark(nodes)
+    return True
+
+
+def _is_activated(node: Node, activation: Node) -> bool:
+    return activation.op.name in ("Activation", "Clip") and activation.inputs[0] in node.outputs
+
+
+def axis_fits(node: Node, index: int, importer: GraphImporter) -> bool:
+    """Whether the records per channel of an operand are where readers of the file look for them."""
+    value = node.inputs[index]
+    return len(value.quant) <= 1 or importer.axis_of(value) == channel_axis(node.op, index, node.inputs)
+
+
+def mark(nodes: Sequence[Node]) -> None:
+    """Says of each node whether it computes on stored integers, or on real numbers with stored weights."""
+    for node in nodes:
+        operands = (*node.inputs, *node.outputs)
+        if node.op.name == "QuantDTypeCast" or only_moves(node):
+            continue
+        if any(is_quantised(value) and value.data is None for value in operands):
+            node.quant_type = QuantType.QUANT_ALL
+        elif any(value.quant and value.data is not None for value in node.inputs):
+            outputs_float = not any(value.dtype in NARROW for value in node.outputs)
+            node.quant_type = QuantType.QUANT_WEIGHT if outputs_float else QuantType.QUANT_ALL
