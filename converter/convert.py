@@ -13,7 +13,7 @@ from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import Format
-from mslite.converter.options import FmkType, Options
+from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import run_pipeline
@@ -42,7 +42,8 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
     return Settings(
         fusion=options.fusion,
         disabled_fusions=options.disabled_fusions,
-        source_layout=layout or source_layout(framework),
+        source_layout=source_layout(framework) if layout is None else layout,
+        keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
         input_format=options.input_format if layout is not Format.NCHW else Format.NCHW,
         output_format=options.output_format,
@@ -51,6 +52,15 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         int64_to_int32=options.int64_to_int32,
         float16_weights=options.float16_weights,
     )
+
+
+def _save(module: Module, layout: Format, options: Options) -> list[Path]:
+    """Writes the result in the format that was asked for. Raises OSError, and ConversionError for what it cannot hold."""
+    if options.save_type is SaveType.MINDIR:
+        from mslite.converter.mindir_export import save_mindir
+
+        return save_mindir(module, layout, options.output_path)
+    return save(module, options.output_path)
 
 
 def count_operators(module: Module) -> Counter[str]:
@@ -66,10 +76,11 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
     progress("parse")
     module = parse_model(options, framework)
     before = count_operators(module)
-    context = run_pipeline(module, settings_of(options, framework, module.layout), progress)
+    settings = settings_of(options, framework, module.layout)
+    context = run_pipeline(module, settings, progress)
     progress("write")
     try:
-        files = save(module, options.output_path)
+        files = _save(module, settings.source_layout, options)
     except OSError as error:
         raise ConversionError(
             f"{options.output_path}: the result cannot be written: {error.strerror or error}",

@@ -12,7 +12,7 @@ from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.options import FmkType, Options
+from mslite.converter.options import FmkType, Options, SaveType
 from mslite.types import DataType as PublicDataType
 from mslite.types import Format as PublicFormat
 from mslite.types import ModelType
@@ -224,7 +224,7 @@ class Converter:
     def convert(
         self, fmk_type: Enum, model_file: str, output_file: str, weight_file: str = "", config_file: str = ""
     ) -> None:
-        """Converts `model_file` and writes `output_file` with `.ms` added. Raises RuntimeError when it fails."""
+        """Converts `model_file` and writes `output_file` with `.ms` (or `.mindir`) added. Raises RuntimeError when it fails."""
         framework = FmkType[_enum_name("fmk_type", fmk_type, tuple(kind.name for kind in FmkType))]
         for name, path in (("model_file", model_file), ("weight_file", weight_file), ("config_file", config_file)):
             _check_type(name, path, str)
@@ -246,7 +246,7 @@ class Converter:
             f"weight_file ({framework.name} models have none)": bool(weight) and framework is not FmkType.CAFFE,
             "encryption": self._enable_encryption or bool(self._encrypt_key),
             "decrypt_key": bool(self._decrypt_key),
-            "save_type MINDIR": self._save_type is ModelType.MINDIR,
+            "infer with save_type MINDIR": self._infer and self._save_type is ModelType.MINDIR,
             f"optimize {self._optimize}": self._optimize not in ("none", "general"),
             f"device {self._device}": bool(self._device),
         }
@@ -264,6 +264,7 @@ class Converter:
             output_file=Path(output),
             framework=framework,
             weight_file=Path(weight) if weight else None,
+            save_type=SaveType[self._save_type.name],
             input_shapes=shapes,
             input_format=self._input_format,
             input_type=_DATA_TYPES[self._input_data_type],

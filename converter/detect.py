@@ -8,7 +8,15 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.options import FmkType
 
-_SUFFIXES = {".onnx": FmkType.ONNX, ".tflite": FmkType.TFLITE, ".ms": FmkType.MSLITE}
+_SUFFIXES = {
+    ".onnx": FmkType.ONNX,
+    ".tflite": FmkType.TFLITE,
+    ".mindir": FmkType.MINDIR,
+    ".pt2": FmkType.PYTORCH,
+    ".pt": FmkType.PYTORCH,
+    ".pth": FmkType.PYTORCH,
+    ".ms": FmkType.MSLITE,
+}
 _TENSORFLOW_SUFFIXES = (".h5", ".keras")
 _IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkType.TFLITE}
 
@@ -19,7 +27,7 @@ def detect(path: Path) -> FmkType:
         return FmkType.TF
     try:
         with path.open("rb") as file:
-            head = file.read(16)
+            head = file.read(32)
     except OSError as error:
         raise ConversionError(
             f"{path}: the model file cannot be read: {error.strerror or error}", code=ReturnCode.FILE_ERROR
@@ -34,6 +42,8 @@ def detect(path: Path) -> FmkType:
         b"\x22",
     ):  # node, library, versions of a GraphDef
         return FmkType.TF
+    if head[:1] == b"\x0a" and b"MindSpore" in head:  # ir_version and producer_name of a MINDIR ModelProto
+        return FmkType.MINDIR
     if head[:1] == b"\x08" and b"\x12" in head:  # ir_version and producer_name of an ONNX ModelProto
         return FmkType.ONNX
     raise ConversionError(

@@ -13,7 +13,7 @@ from mslite.converter.flags import FLAGS
 from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.options import FmkType, Options
+from mslite.converter.options import FmkType, Options, SaveType
 
 _FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
 _DATA_TYPES = {
@@ -121,8 +121,8 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         _refuse("--decryptKey", "Decrypt the source model before the conversion")
     if transformer == "true":
         _refuse("--optimizeTransformer=true", "It concerns GPUs only")
-    if save_type == "MINDIR":
-        _refuse("--saveType=MINDIR", "Write a .ms file with --saveType=MINDIR_LITE")
+    if save_type == "MINDIR" and (infer == "true" or given.get("verify", "off") != "off"):
+        raise FlagError("INPUT ILLEGAL: infer and verify run the result, which a .mindir file is not made for", "saveType")
     if optimize not in ("none", "general"):
         _refuse(f"--optimize={optimize}", "Use --optimize=general or none")
     if "device" in given:
@@ -132,6 +132,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         output_file=Path(given["outputFile"]),
         framework=FmkType[framework] if framework else None,
         weight_file=Path(given["weightFile"]) if "weightFile" in given else None,
+        save_type=SaveType[save_type],
         input_shapes=shapes,
         input_format=input_format,
         output_format=output_format,

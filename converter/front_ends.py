@@ -29,6 +29,18 @@ def _tf(options: Options) -> Module:
     return parse(options.model_file, IncrementalInference(), options.input_shapes)
 
 
+def _mindir(options: Options) -> Module:
+    from mslite.converter.parsers.mindir import parse
+
+    return parse(options.model_file)
+
+
+def _pytorch(options: Options) -> Module:
+    from mslite.converter.parsers.pytorch import parse
+
+    return parse(options.model_file, options.input_shapes)
+
+
 def _mslite(options: Options) -> Module:
     from mslite.converter.mindir.module_io import load
     from mslite.converter.mindir.verifier import VerificationError, verify
@@ -51,11 +63,13 @@ FRONT_ENDS: dict[FmkType, Callable[[Options], Module]] = {
     FmkType.ONNX: _onnx,
     FmkType.TFLITE: _tflite,
     FmkType.TF: _tf,
+    FmkType.MINDIR: _mindir,
+    FmkType.PYTORCH: _pytorch,
     FmkType.MSLITE: _mslite,
 }
 """What this version converts, in the order in which messages name it."""
 
-NCHW_SOURCES = frozenset({FmkType.ONNX})
+NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.MINDIR, FmkType.PYTORCH})
 """Frameworks whose images are NCHW; the others' are NHWC."""
 
 

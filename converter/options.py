@@ -32,7 +32,7 @@ class SaveType(IntEnum):
 
 @dataclass(frozen=True)
 class Options:
-    """Everything about one conversion. `model_file` is read, `output_file` (with `.ms` added) is written."""
+    """Everything about one conversion. `model_file` is read, `output_file` (with its suffix added) is written."""
 
     model_file: Path
     output_file: Path
@@ -57,4 +57,5 @@ class Options:
     def output_path(self) -> Path:
         """The file that is written."""
         text = str(self.output_file)
-        return Path(text if text.endswith(".ms") else text + ".ms")
+        suffix = ".mindir" if self.save_type is SaveType.MINDIR else ".ms"
+        return Path(text if text.endswith(suffix) else text + suffix)

@@ -20,6 +20,8 @@ class Settings:
     disabled_fusions: frozenset[str] = frozenset()
     source_layout: Format = Format.NHWC
     """Layout of the activations that the parser delivered."""
+    keep_layout: bool = False
+    """The result keeps the source's layout: what needs NHWC is left out."""
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     input_format: Format = Format.NHWC
     """Wanted layout of 4-D graph inputs, where the source has the other one."""

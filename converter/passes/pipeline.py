@@ -39,7 +39,7 @@ def fuse(rules: Sequence[Rule]) -> Pass:
     return lambda module, context: apply_rules(rules, module, context)
 
 
-PIPELINE: tuple[Step, ...] = (
+_IN_SOURCE_LAYOUT: tuple[Step, ...] = (
     Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
     Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
     Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),
@@ -50,6 +50,9 @@ PIPELINE: tuple[Step, ...] = (
     Step("proven_int64", narrow_proven_int64, "constants are folded; the casts it makes superfluous go next"),
     Step("identities", remove_identities, "no-ops would hide patterns"),
     Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
+)
+
+_CHANNELS_LAST: tuple[Step, ...] = (
     Step(
         "channels_first",
         fuse(CHANNELS_FIRST),
@@ -80,6 +83,9 @@ PIPELINE: tuple[Step, ...] = (
     Step("fused_folding", fold_constants, "constants that the rules brought together"),
     Step("fused_identities", remove_identities, "transposes and reshapes that cancelled out"),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
+)
+
+_FINISH: tuple[Step, ...] = (
     Step(
         "boundary_types", set_boundary_types, "casts at the boundary are wanted, no rule may take them for an accident"
     ),
@@ -87,9 +93,12 @@ PIPELINE: tuple[Step, ...] = (
     Step("float16", store_float16, "last: shapes and rules see float32 weights"),
 )
 
+PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, *_FINISH)
+
 
 def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], None] = lambda name: None) -> Context:
-    """Runs all passes on `module`. `progress` hears each step's name before it runs.
+    """Runs all passes on `module`; without those that make the graph NHWC, or need it so, where the result keeps the
+    source's layout. `progress` hears each step's name before it runs.
 
     Raises ConversionError with all blocking nodes.
     """
@@ -98,7 +107,7 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
-    for step in PIPELINE:
+    for step in (*_IN_SOURCE_LAYOUT, *_FINISH) if settings.keep_layout else PIPELINE:
         if step.optional and not settings.fusion:
             continue
         progress(step.name)

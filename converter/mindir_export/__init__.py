@@ -1,0 +1,7 @@
+"""MindIR modules -> MindSpore's `.mindir` files."""
+
+from __future__ import annotations
+
+from .files import save_mindir
+
+__all__ = ["save_mindir"]

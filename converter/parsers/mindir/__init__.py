@@ -1,0 +1,7 @@
+"""MindSpore's `.mindir` models -> MindIR."""
+
+from __future__ import annotations
+
+from .parser import parse
+
+__all__ = ["parse"]

@@ -1,0 +1,147 @@
+"""Activations and arithmetic, element by element."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops import arithmetic as ops
+from mslite.converter.mindir.ops.activation import Activation, LogSoftmax, PReLUFusion, Softmax
+from mslite.converter.mindir.ops.comparison import Where
+from mslite.converter.mindir.ops.enums import ActivationType, DataType
+from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
+
+from .call import Call
+from .entries import Immediate
+from .generic import emit_own
+from .registry import primitive
+
+_ACTIVATIONS = {
+    "ReLU": ActivationType.RELU,
+    "ReLU6": ActivationType.RELU6,
+    "Sigmoid": ActivationType.SIGMOID,
+    "Tanh": ActivationType.TANH,
+    "HSigmoid": ActivationType.HSIGMOID,
+    "HSwish": ActivationType.HSWISH,
+    "Softplus": ActivationType.SOFTPLUS,
+    "SeLU": ActivationType.SELU,
+    "SiLU": ActivationType.SWISH,
+    "Swish": ActivationType.SWISH,
+    "Softsign": ActivationType.SOFTSIGN,
+}
+
+
+@primitive(*_ACTIVATIONS, operators="Activation", arguments="input")
+def activation(call: Call) -> Value:
+    return call.emit(Activation(activation_type=_ACTIVATIONS[call.operator]), call.input(0))
+
+
+@primitive("GeLU", operators="Activation", arguments="input approximate")
+def gelu(call: Call) -> Value:
+    """MindSpore's GeLU is the formula with tanh."""
+    return call.emit(Activation(activation_type=ActivationType.GELU, approximate=True), call.input(0))
+
+
+@primitive("Elu", operators="Activation", arguments="input_x alpha")
+def elu(call: Call) -> Value:
+    return call.emit(Activation(activation_type=ActivationType.ELU, alpha=call.real("alpha", 1.0)), call.input(0))
+
+
+@primitive("LeakyReLU", "LeakyRelu", operators="Activation", arguments="input negative_slope")
+def leaky_relu(call: Call) -> Value:
+    slope = call.real("negative_slope", 0.2, "alpha")
+    return call.emit(Activation(activation_type=ActivationType.LEAKY_RELU, alpha=slope), call.input(0))
+
+
+@primitive("PReLU", operators="PReLUFusion", arguments="x weight")
+def prelu(call: Call) -> Value:
+    weight = call.shape(call.input(1))
+    op = PReLUFusion(channel_shared=weight in ((1,), ()))
+    return call.value(emit_own(call, op, [call.input(0), call.input(1)]))
+
+
+@primitive("Softmax", operators="Softmax", arguments="input axis")
+def softmax(call: Call) -> Value:
+    return call.emit(Softmax(axis=call.integers("axis") or (-1,)), call.input(0))
+
+
+@primitive("LogSoftmax", operators="LogSoftmax", arguments="logits axis")
+def log_softmax(call: Call) -> Value:
+    return call.emit(LogSoftmax(axis=call.integer("axis", -1)), call.input(0))
+
+
+_BINARY: dict[str, type[Operator]] = {
+    "Add": ops.AddFusion,
+    "TensorAdd": ops.AddFusion,
+    "Sub": ops.SubFusion,
+    "Mul": ops.MulFusion,
+    "Muls": ops.MulFusion,
+    "Div": ops.DivFusion,
+}
+
+
+@primitive(*_BINARY, operators="AddFusion SubFusion MulFusion DivFusion")
+def binary(call: Call) -> Value:
+    return call.emit(_BINARY[call.operator](), *both(call))
+
+
+@primitive("Pow", operators="PowFusion")
+def power(call: Call) -> Value:
+    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *both(call))
+
+
+def both(call: Call) -> tuple[Value, Value]:
+    """Two operands of one type: a number beside a tensor takes the tensor's."""
+    if len(call.entries) < 2:
+        raise call.block("it has fewer than two operands")
+    first, second = call.entries[0], call.entries[1]
+    for number, tensor in ((first, second), (second, first)):
+        if isinstance(number, Immediate) and isinstance(number.contents, bool | int | float):
+            value = call.value(tensor)
+            dtype = call.dtype(value)
+            if dtype is DataType.UNKNOWN or (isinstance(number.contents, float) and numpy_type(dtype).kind != "f"):
+                break
+            made = call.like(number.contents, value)
+            return (made, value) if number is first else (value, made)
+    return call.input(0), call.input(1)
+
+
+@primitive("Exp", operators="ExpFusion")
+def exponential(call: Call) -> Value:
+    return call.emit(ExpFusion(base=-1.0, scale=1.0, shift=0.0), call.input(0))
+
+
+@primitive("Inv", operators="Reciprocal")
+def reciprocal(call: Call) -> Value:
+    return call.emit(Reciprocal(), call.input(0))
+
+
+@primitive("ReciprocalSqrt", operators="Rsqrt")
+def reciprocal_square_root(call: Call) -> Value:
+    return call.emit(Rsqrt(), call.input(0))
+
+
+@primitive("Cast", operators="Cast", arguments="input_x dtype")
+def cast(call: Call) -> Value:
+    """The wanted type stands as an operand (a type, or its TypeId number) or as an attribute."""
+    entry = call.entries[1] if len(call.entries) > 1 else None
+    wanted = entry.contents if isinstance(entry, Immediate) else call.attribute("dst_type")
+    if wanted is None:
+        wanted = call.attribute("DstT")
+    if isinstance(wanted, DataType):
+        return call.emit(Cast(), call.input(0), call.ints(int(wanted)))
+    if isinstance(wanted, int):
+        return call.emit(Cast(), call.input(0), call.ints(wanted))
+    return call.emit(Cast(), call.input(0), call.input(1))
+
+
+@primitive("AddN", "AccumulateNV2", operators="AddN")
+def add_n(call: Call) -> Value:
+    return call.emit(ops.AddN(), *call.tensors())
+
+
+@primitive("Select", operators="Where Select")
+def select(call: Call) -> Value:
+    values = call.tensors()
+    if len(values) != 3:
+        raise call.block(f"it has {len(values)} operands instead of 3")
+    return call.emit(Where(), *values)

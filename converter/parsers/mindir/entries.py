@@ -1,0 +1,52 @@
+"""What a name of a `.mindir` graph can stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.parsers.mindir.values import Contents
+
+
+@dataclass(frozen=True)
+class Immediate:
+    """A constant that is no tensor: a number, a text, an element type, None, or nested tuples of these."""
+
+    contents: Contents
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A tuple of other things."""
+
+    items: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order edge (a monad)."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A sub-graph with its first arguments."""
+
+    graph: int
+    arguments: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The closure that a condition (true first) or an index picks at run time."""
+
+    selector: Value
+    branches: tuple[Closure, ...]
+    by_index: bool = False
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The result of a node that stands in the way: what reads it is not reported again."""
+
+
+Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed

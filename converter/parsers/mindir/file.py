@@ -1,0 +1,67 @@
+"""From a `.mindir` file to its checked ModelProto."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
+
+from .messages import GraphProto, ModelProto
+
+ENCRYPTED_HEADS = {0x7F3A5ED8: "AES-GCM", 0x7F3A5ED9: "AES-CBC", 0x7F3A5EDA: "SM4-CBC"}
+"""The first four bytes (little-endian) of encrypted files."""
+
+KNOWN_VERSION = 3
+"""The newest `mind_ir_version` whose meaning is built in."""
+
+_SPLIT_SUFFIX = "_graph.mindir"
+
+
+def file_error(name: str, message: str, code: ReturnCode = ReturnCode.GRAPH_FILE_ERROR) -> ConversionError:
+    return ConversionError(f"{name}: {message}", code=code)
+
+
+def load(path: Path) -> Message:
+    """The model in a file, with the parameters of its variables folder. Raises ConversionError."""
+    content = _read(path)
+    encryption = ENCRYPTED_HEADS.get(int.from_bytes(content[:4], "little"))
+    if encryption is not None:
+        message = f"the file is encrypted ({encryption}). Decrypt it, or export the model again without a key"
+        raise file_error(str(path), message, ReturnCode.NOT_SUPPORTED)
+    model = _parse(path, ModelProto, content)
+    if not model.HasField("graph"):
+        raise file_error(str(path), "this is not a MINDIR model: it has no graph")
+    if model.HasField("little_endian") and not model.little_endian:
+        raise file_error(str(path), "the model was written by a big-endian machine. Export it on another one")
+    if model.mind_ir_version > KNOWN_VERSION:
+        message = f"MINDIR version {model.mind_ir_version} is newer than {KNOWN_VERSION}, the newest that is known"
+        raise file_error(str(path), f"{message}. Export the model with an older MindSpore", ReturnCode.NOT_SUPPORTED)
+    if path.name.endswith(_SPLIT_SUFFIX) and not model.graph.parameter:
+        _add_variables(model, path)
+    return model
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"the model file cannot be read: {error.strerror or error}"
+        raise file_error(str(path), message, ReturnCode.FILE_ERROR) from None
+
+
+def _parse(path: Path, kind: type[Message], content: bytes) -> Message:
+    try:
+        return parse_binary(kind, content)
+    except ProtobufError as error:
+        raise file_error(str(path), f"this is not a MINDIR model: {error}") from None
+
+
+def _add_variables(model: Message, path: Path) -> None:
+    """Older files keep their parameters in `<name>_variables/`, as graphs that hold nothing else."""
+    folder = path.with_name(path.name[: -len(_SPLIT_SUFFIX)] + "_variables")
+    if not folder.is_dir():
+        return
+    for file in sorted(folder.iterdir()):
+        if file.is_file() and not file.name.startswith("."):
+            model.graph.parameter.extend(_parse(file, GraphProto, _read(file)).parameter)

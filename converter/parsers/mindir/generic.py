@@ -1,0 +1,91 @@
+"""Primitives that have the name of an operator of ours: same operands, same attributes."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.flatbuffer import FlatBufferError
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.wire import from_custom
+
+from .call import Call, flattened
+from .entries import Entry, Immediate, Sequence
+from .layout import in_layout
+from .weights import channel_last
+
+
+def convert_own(call: Call, operator: type[Operator]) -> Entry:
+    """The node as an operator of ours, its attributes read by their names."""
+    declaration = operator.declaration
+    if operator is Custom:
+        return _custom(call)
+    op = operator(**{attribute.name: call.declared(attribute) for attribute in declaration.attributes})
+    repeated = any(operand.repeated for operand in declaration.inputs)
+    values = call.tensors() if repeated else _operands(call)
+    _check_count(call, op, len(values))
+    return emit_own(call, op, values)
+
+
+def _operands(call: Call) -> list[Value]:
+    """The operands in order; None ends them."""
+    values = []
+    for index in range(len(call.entries)):
+        value = call.optional(index)
+        if value is None:
+            break
+        values.append(value)
+    return values
+
+
+def _check_count(call: Call, op: Operator, count: int) -> None:
+    inputs = op.declaration.inputs
+    least = sum(not operand.optional and not operand.repeated for operand in inputs)
+    most = 1 << 20 if any(operand.repeated for operand in inputs) else len(inputs)
+    if not least <= count <= most and not (op.name == "LSTM" and count == 4):
+        raise call.block(f"it has {count} operands, not {least}" + (f" to {most}" if most > least else ""))
+
+
+def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
+    """Adds the node, in the model's layout whatever its own is."""
+    if op.declaration.layout == "nhwc":
+        values = channel_last(call, op, values)
+    outputs = op.declaration.outputs
+    count = 1
+    if any(operand.repeated for operand in outputs):
+        count = max(call.declared_outputs, len(getattr(op, "size_splits", None) or ()), getattr(op, "output_num", 0))
+        if count > 4096:
+            raise call.block(f"it has {count} results")
+    elif len(outputs) > 1:
+        needed = sum(not operand.optional for operand in outputs)
+        count = max(needed, min(call.declared_outputs, len(outputs)))
+    results = in_layout(call, op, values, count)
+    return results[0] if count == 1 else Sequence(tuple(results))
+
+
+def _custom(call: Call) -> Entry:
+    """A Custom node: a type, and pairs of names and bytes."""
+    pairs = []
+    given = call.attribute("attr")
+    items = list(given) if isinstance(given, tuple) else []
+    for name, data in zip(items[::2], items[1::2], strict=False):
+        if not isinstance(name, str) or not isinstance(data, tuple):
+            raise call.block("is not a list of names and bytes", attribute="attr")
+        numbers = call.flat_integers(data, "attr")
+        if any(not 0 <= number <= 255 for number in numbers):
+            raise call.block("holds numbers that are no bytes", attribute="attr")
+        pairs.append((name, bytes(numbers)))
+    kind = call.text("type", "", "func_type")
+    try:
+        op = from_custom(Custom(type=kind, attr=tuple(pairs) or None))
+    except FlatBufferError as error:
+        raise call.block(str(error)) from None
+    values = [call.value(entry) for entry in flattened(call.entries) if not _is_none(entry)]
+    if isinstance(op, Custom):
+        results = call.emit_many(op, values, call.declared_outputs)
+        return results if call.declared_outputs > 1 else results.items[0]
+    _check_count(call, op, len(values))
+    return emit_own(call, op, values)
+
+
+def _is_none(entry: Entry) -> bool:
+    return isinstance(entry, Immediate) and entry.contents is None

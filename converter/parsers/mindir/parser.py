@@ -1,0 +1,114 @@
+"""The entry: a `.mindir` file in, a MindIR module out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Graph, Module
+from mslite.converter.mindir.ops import OPERATORS
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.parsers.protobuf import Message
+
+from . import (  # noqa: F401  (each registers its converters)
+    convolution,
+    elementwise,
+    normalization,
+    rearrange,
+    reduction,
+    structure,
+)
+from .file import file_error, load
+from .importer import GraphImporter
+from .session import Session
+from .tensors import TensorReader
+
+FRAMEWORK_MINDIR = 3
+_MAX_GRAPHS = 4096
+
+
+def parse(path: Path) -> Module:
+    """Reads a `.mindir` model.
+
+    Images are NCHW, unless the model (or every node of images in it) says NHWC: then `Module.layout` does. Weights are in
+    our own layout. Dimensions that the model leaves open are symbols.
+
+    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
+    """
+    name = str(path)
+    model = load(path)
+    try:
+        return _import(name, model, path)
+    except RecursionError:
+        raise file_error(name, "its tuples are nested too deeply") from None
+
+
+def _import(name: str, model: Message, path: Path) -> Module:
+    protos = [model.graph, *model.functions]
+    if len(protos) > _MAX_GRAPHS:
+        raise file_error(name, f"the model has {len(protos)} graphs; {_MAX_GRAPHS} are supported")
+    layout = _layout(model, protos)
+    session = Session(name, model, TensorReader(path.parent), layout)
+    for number, proto in enumerate(protos):
+        if proto.name in session.graph_index:
+            raise file_error(name, f"two graphs have the name '{proto.name}'")
+        session.graph_index[proto.name] = number
+        session.graphs.append(Graph("main_graph" if number == 0 else proto.name))
+    session.primitives = {primitive.name: primitive for primitive in model.primitives}
+    session.produced = {each for proto in protos for each in _names(proto)}
+    importers = [GraphImporter(session, proto, number) for number, proto in enumerate(protos)]
+    for tensor in model.graph.parameter:
+        if tensor.name in session.parameters:
+            raise file_error(name, f"the parameter '{tensor.name}' is there twice")
+        plain = tensor.name.removeprefix(f"{model.graph.name}:") or tensor.name
+        session.parameters[tensor.name] = session.parameter(tensor, plain)
+    for importer in importers:
+        importer.run()
+    if session.blockers:
+        count = len(session.blockers)
+        noun = "node stands" if count == 1 else "nodes stand"
+        message = f"{name}: {count} {noun} in the way of the conversion:"
+        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+    if not session.graphs[0].outputs:
+        raise file_error(name, "the graph has no outputs")
+    stated = layout if layout is Format.NHWC else None
+    return Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_MINDIR, layout=stated)
+
+
+def _names(proto: Message) -> Iterator[str]:
+    for info in proto.input:
+        yield info.name
+    for node in proto.node:
+        yield from node.output
+
+
+# ---- the layout of images ----
+
+_IMAGE_PRIMITIVES = frozenset(
+    {name for name, operator in OPERATORS.items() if operator.declaration.layout == "nhwc"}
+    | {"Conv2D", "Conv2DTranspose", "Conv2DBackpropInput", "DepthwiseConv2dNative", "MaxPool", "AvgPool", "Adder"}
+)
+
+
+def _layout(model: Message, protos: list[Message]) -> Format:
+    """What the main graph says; otherwise NHWC when all nodes of images say so, else NCHW."""
+    for attribute in model.graph.attribute:
+        if attribute.name == "format":
+            return Format.NHWC if attribute.s == b"NHWC" else Format.NCHW
+    shared = {primitive.name: primitive for primitive in model.primitives}
+    found = [
+        format
+        for proto in protos
+        for node in proto.node
+        for format in _formats(shared.get(node.op_type.removeprefix("REF::"), node))
+    ]
+    return Format.NHWC if found and all(format is Format.NHWC for format in found) else Format.NCHW
+
+
+def _formats(node: Message) -> Iterator[Format]:
+    if node.op_type not in _IMAGE_PRIMITIVES:
+        return
+    stated = [each for each in node.attribute if each.name in ("format", "data_format")]
+    is_nhwc = any(each.s == b"NHWC" or (each.HasField("i") and each.i == Format.NHWC) for each in stated)
+    yield Format.NHWC if is_nhwc else Format.NCHW

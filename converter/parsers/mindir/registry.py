@@ -1,0 +1,51 @@
+"""The table of MindIR primitives that are not spelled as MindIR's own operators are: name -> converter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mslite.converter.mindir.ops import OPERATORS, Operator
+
+if TYPE_CHECKING:
+    from .call import Call
+    from .entries import Entry
+
+Converter = Callable[["Call"], "Entry"]
+
+_CONVERTERS: dict[str, Converter] = {}
+ARGUMENTS: dict[str, tuple[str, ...]] = {}
+"""Primitives that newer files call like functions: the names of all arguments, attributes included, in order."""
+
+REACHED: dict[str, tuple[str, ...]] = {}
+"""Primitive -> names of the operators that it becomes, for the documentation."""
+
+
+def primitive(*names: str, operators: str, arguments: str = "") -> Callable[[Converter], Converter]:
+    """Registers a converter. `operators` are those that it emits, `arguments` the function form's, by blanks."""
+
+    def register(converter: Converter) -> Converter:
+        for name in names:
+            if name in _CONVERTERS:
+                raise TypeError(f"MindIR primitive {name} has two converters")
+            _CONVERTERS[name] = converter
+            REACHED[name] = tuple(operators.split())
+            if arguments:
+                ARGUMENTS[name] = tuple(arguments.split())
+        return converter
+
+    return register
+
+
+def find_converter(name: str) -> Converter | None:
+    return _CONVERTERS.get(name)
+
+
+def own_operator(name: str) -> type[Operator] | None:
+    """The operator that has the primitive's name."""
+    return OPERATORS.get(name)
+
+
+def registered_primitives() -> list[str]:
+    """The primitives that have a converter of their own."""
+    return sorted(_CONVERTERS)

@@ -1,0 +1,103 @@
+"""Primitives that only hold the graph together: tuples, order, names, sub-graphs."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.indexing import Gather
+
+from .call import Call, Dependent
+from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence
+from .registry import primitive
+
+
+def _operand(call: Call, index: int) -> Entry:
+    if index >= len(call.entries):
+        raise call.block(f"input {index} is missing")
+    if isinstance(call.entries[index], Failed):
+        raise Dependent
+    return call.entries[index]
+
+
+@primitive("MakeTuple", "MakeList", "make_tuple", "make_list", operators="")
+def make_tuple(call: Call) -> Entry:
+    if any(isinstance(entry, Failed) for entry in call.entries):
+        raise Dependent
+    return Sequence(tuple(call.entries))
+
+
+@primitive("TupleGetItem", "ListGetItem", "tuple_getitem", "list_getitem", operators="Gather")
+def tuple_get_item(call: Call) -> Entry:
+    source = _operand(call, 0)
+    index = call.constant(1, "the index").reshape(-1)
+    if index.size != 1 or index.dtype.kind not in "iu":
+        raise call.block("its index is no integer")
+    number = int(index[0])
+    if isinstance(source, Immediate) and isinstance(source.contents, tuple):
+        source = Sequence(tuple(Immediate(item) for item in source.contents))
+    if isinstance(source, Sequence):
+        if not -len(source.items) <= number < len(source.items):
+            raise call.block(f"result {number} is picked, but there are {len(source.items)}")
+        return source.items[number]
+    if not isinstance(source, Value):
+        raise call.block("it picks from something that is no tuple")
+    if source.producer is not None and source.producer.op.name == "Shape":
+        return call.emit(Gather(), source, call.ints(number), call.ints(0))
+    if number != 0:
+        raise call.block(f"result {number} is picked, but there is only one")
+    return source
+
+
+@primitive(
+    *("Depend", "Load", "StopGradient", "Identity", "stop_gradient", "Return", "return", "InsertGradientOf"),
+    *("DynamicLossScale", "TupleToTensor", "ListToTensor", "ScalarToTensor", "TensorToScalar", "TensorToTuple"),
+    operators="",
+)
+def pass_on(call: Call) -> Entry:
+    """The first operand; what is left of the others are order edges and types."""
+    return _operand(call, 0)
+
+
+@primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
+def dropout(call: Call) -> Entry:
+    """At inference the input itself; its mask, if anybody reads it, is a node that stands in the way."""
+    return Sequence((call.input(0), Failed())) if call.declared_outputs > 1 else call.input(0)
+
+
+@primitive("UpdateState", operators="")
+def update_state(call: Call) -> Entry:
+    return Order()
+
+
+@primitive("Partial", "PartialFusion", operators="PartialFusion")
+def partial(call: Call) -> Entry:
+    target = _operand(call, 0)
+    if not isinstance(target, Closure):
+        raise call.block("its first input is no sub-graph")
+    arguments = tuple(call.value(entry) for entry in call.entries[1:])
+    return Closure(target.graph, (*target.arguments, *arguments))
+
+
+@primitive("Switch", "switch", operators="Switch")
+def switch(call: Call) -> Entry:
+    branches = call.entries[1:]
+    if len(branches) != 2:
+        raise call.block(f"it has {len(branches)} branches instead of 2")
+    return Choice(call.input(0), tuple(_branch(call, entry) for entry in branches))
+
+
+@primitive("SwitchLayer", "switch_layer", operators="SwitchLayer")
+def switch_layer(call: Call) -> Entry:
+    branches = [
+        each for entry in call.entries[1:] for each in (entry.items if isinstance(entry, Sequence) else (entry,))
+    ]
+    if not branches:
+        raise call.block("it has no branches")
+    return Choice(call.input(0), tuple(_branch(call, entry) for entry in branches), by_index=True)
+
+
+def _branch(call: Call, entry: Entry) -> Closure:
+    if isinstance(entry, Failed):
+        raise Dependent
+    if not isinstance(entry, Closure):
+        raise call.block("one of its branches is no sub-graph", "Export control flow whose branches are functions")
+    return entry
