@@ -17,12 +17,12 @@ class Names:
     """A set of names in which every name is taken once."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken: dict[str, None] = {}
         self._numbers: dict[str, int] = {}
 
     def reserve(self, *names: str) -> None:
         """Takes names that the source gives, even twice."""
-        self._taken.update(names)
+        self._taken.update(dict.fromkeys(names))
 
     def unique(self, wish: str) -> str:
         """`wish`, or `wish_1`, `wish_2`, ... when it is taken."""
@@ -30,5 +30,15 @@ class Names:
         while name in self._taken:
             self._numbers[wish] = self._numbers.get(wish, 0) + 1
             name = f"{wish}_{self._numbers[wish]}"
-        self._taken.add(name)
+        self._taken[name] = None
         return name
+
+    def mark(self) -> int:
+        """A moment to which `release` goes back."""
+        return len(self._taken)
+
+    def release(self, mark: int) -> None:
+        """Gives back the names that were taken since `mark`."""
+        while len(self._taken) > mark:
+            self._taken.popitem()
+        self._numbers.clear()

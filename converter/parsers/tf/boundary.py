@@ -104,8 +104,7 @@ def graph_input(session: Session, node: SourceNode) -> Value:
             "the file does not say how many dimensions this input has", f"Give --inputShape={node.name}:<sizes>"
         )
     shape: Shape = tuple(session.inference.new_symbol() if dim < 0 else dim for dim in dims)
-    name = session.values.unique(node.name)
-    return Value(name, dtype, shape, format=Format.NHWC if len(shape) == 4 else Format.NCHW)
+    return Value(node.name, dtype, shape, format=Format.NHWC if len(shape) == 4 else Format.NCHW)
 
 
 def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Shape:

@@ -20,7 +20,7 @@ from mslite.converter.parsers.naming import Blocked, Names
 from .call import Call
 from .model import ARGUMENT, Ref, SourceGraph, SourceModel, SourceNode, damaged
 from .order import ordered
-from .registry import CONVERTERS
+from .registry import CALL_BY_NAME, CONVERTERS, QUANTIZED, Converter
 from .tensors import TensorError, read_tensor
 
 _SMALL_BYTES = 4096
@@ -72,13 +72,19 @@ class Session:
         self.graphs.append(Graph(name))
         return self.graphs[-1], len(self.graphs) - 1
 
-    def forget(self, graphs: int, blockers: int) -> None:
-        """Takes back the graphs and blockers beyond these numbers: an attempt with other shapes follows."""
-        for graph in self.graphs[graphs:]:
+    def mark(self) -> tuple[int, int, int, int]:
+        """A moment to which `forget` goes back."""
+        return len(self.graphs), len(self.blockers), self.nodes.mark(), self.values.mark()
+
+    def forget(self, mark: tuple[int, int, int, int]) -> None:
+        """Takes back the graphs, blockers and names since `mark`: an attempt with other shapes follows."""
+        for graph in self.graphs[mark[0] :]:
             for node in graph.nodes:
                 node.set_inputs(())
-        del self.graphs[graphs:]
-        del self.blockers[blockers:]
+        del self.graphs[mark[0] :]
+        del self.blockers[mark[1] :]
+        self.nodes.release(mark[2])
+        self.values.release(mark[3])
 
 
 class GraphImporter:
@@ -141,10 +147,7 @@ class GraphImporter:
     def _import_node(self, node: SourceNode) -> None:
         call = Call(self, node, self.session.nodes.unique(self.prefix + node.name))
         try:
-            converter = CONVERTERS.get(node.operator)
-            if converter is None:
-                raise call.block("the operator is not supported", "Replace it in the model by other operators")
-            result = converter(call)
+            result = self._converter(call)(call)
         except Skipped:
             self._failed.add(node.name)
             return
@@ -154,6 +157,16 @@ class GraphImporter:
             return
         self.bind(node.name, (result,) if isinstance(result, Value) else tuple(result), call)
 
+    def _converter(self, call: Call) -> Converter:
+        if call.operator in CONVERTERS:
+            return CONVERTERS[call.operator]
+        if call.operator in self.session.model.functions:  # a function that is called by its name
+            return CONVERTERS[CALL_BY_NAME]
+        if call.operator.startswith(QUANTIZED):
+            remedy = "Convert the float model, and let the converter quantise it"
+            raise call.block("operators on TensorFlow's own quantised types are not supported", remedy)
+        raise call.block("the operator is not supported", "Replace it in the model by other operators")
+
     def bind(self, name: str, results: Sequence[Value], call: Call) -> None:
         """Makes these the outputs of a node, and gives what the node emitted its name."""
         self._results[name] = len(results)
@@ -161,8 +174,7 @@ class GraphImporter:
             self._values[Ref(name, position)] = value
             if value.producer is not None and id(value.producer) in call.emitted and id(value) not in self._bound:
                 self._bound.add(id(value))
-                wish = self.prefix + name if len(results) == 1 else f"{self.prefix}{name}_o:{position}"
-                value.name = self.session.values.unique(wish)
+                value.name = self.value_name(name if len(results) == 1 else f"{name}_o:{position}")
         if results and results[0].producer is not None and id(results[0].producer) in call.emitted:
             results[0].producer.name = call.name
 
@@ -197,6 +209,12 @@ class GraphImporter:
             )
         raise damaged(self.session.model.name, f"'{ref.node}' is read before it is produced")
 
+    def value_name(self, name: str) -> str:
+        """The name of a node's value: the node's own in the main graph, whose names are reserved."""
+        if not self.prefix and name in self.source.nodes:
+            return name
+        return self.session.values.unique(self.prefix + name)
+
     def _stored(self, node: SourceNode) -> Value:
         attribute = node.attributes.get("value")
         if attribute is None or not attribute.HasField("tensor"):
@@ -205,7 +223,7 @@ class GraphImporter:
             array = read_tensor(attribute.tensor)
         except TensorError as error:
             raise Blocked(f"its operand '{self.prefix}{node.name}' cannot be read: {error}", "Export again") from None
-        name = self.session.values.unique(self.prefix + node.name)
+        name = self.value_name(node.name)
         return make_constant(name, array, Format.NHWC if array.ndim == 4 else Format.NCHW)
 
     def constant(self, array: Array, hint: str) -> Value:

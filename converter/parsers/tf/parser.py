@@ -15,9 +15,26 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
 
 from . import (  # noqa: F401  (each registers its converters)
+    activation,
+    assembly,
+    audio,
+    control_flow,
+    convolution,
+    creation,
+    detection,
     elementwise,
+    functions,
+    indexing,
     matmul,
+    normalization,
     passing,
+    pooling,
+    quantization,
+    rearrange,
+    recurrent,
+    reduction,
+    resize,
+    volumes,
 )
 from .boundary import bind_inputs, output_nodes, results_of
 from .importer import GraphImporter, Inference, Session

@@ -14,6 +14,12 @@ Converter = Callable[["Call"], "Value | Sequence[Value]"]
 
 CONVERTERS: dict[str, Converter] = {}
 
+CALL_BY_NAME = "_Call"
+"""The entry for nodes whose operator is a function of the model."""
+
+QUANTIZED = ("Quantized", "Requantiz", "Uniform", "QuantizeV2", "QuantizeAndDequantize", "Dequantize", "QuantizeDown")
+"""How the names of TensorFlow's operators on quantised types begin."""
+
 
 def tf_operator(*names: str) -> Callable[[Converter], Converter]:
     """Registers a converter for operators of these names."""

@@ -1,0 +1,204 @@
+"""If, Case and While as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+
+A loop is recursion through tail calls, with the loop variables L:
+
+    here:        Call(Partial(condition graph, L))
+    condition:   Call(Switch(condition, Partial(body, L), Partial(end, L)))
+    body:        ...; Call(Partial(condition graph, next L))
+    end:         returns L
+
+Loop variables that never change and are constants where the loop begins are constants inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.comparison import Equal, Greater, NotEqual
+from mslite.converter.mindir.ops.control_flow import Call as CallClosure
+from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Reshape, Size
+
+from .call import Call
+from .functions import FunctionGraph, argument_of, check_count, inline, merged_shape
+from .importer import GraphImporter
+from .model import SourceGraph
+from .registry import tf_operator
+
+_MAX_ROUNDS = 4
+
+
+# ---- branches ----
+
+
+def _truth(call: Call, importer: GraphImporter, value: Value) -> Value:
+    """A scalar bool: numbers are true when not 0, other tensors when they have elements."""
+    if value.shape is not None and len(value.shape) > 0:
+        if value.is_static and value.dtype is DataType.BOOL and all(dim == 1 for dim in value.shape):
+            return importer.emit(Reshape(), (value, call.ints(())), 1, call)[0]
+        (count,) = importer.emit(Size(), (value,), 1, call)
+        return importer.emit(Greater(), (count, call.ints(0)), 1, call)[0]
+    if value.dtype is not DataType.BOOL:
+        return importer.emit(NotEqual(), (value, call.like(0, value)), 1, call)[0]
+    return value
+
+
+def _run(call: Call, closure: Value, branches: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
+    """The results of a closure over graphs with these outputs, after which this graph goes on."""
+    results = call.emit_many(CallClosure(is_tail_call=False), (closure,), len(branches[0]))
+    for position, value in enumerate(results):
+        value.dtype = branches[0][position].dtype
+        value.shape = merged_shape(call, [outputs[position].shape for outputs in branches])
+    return results
+
+
+def _branch(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> tuple[Value, Sequence[Value]]:
+    """A closure over a branch, and what the branch returns."""
+    graph = FunctionGraph(call, function, arguments)
+    outputs = graph.run()
+    return call.emit(PartialFusion(sub_graph_index=graph.index), *graph.outer), outputs
+
+
+@tf_operator("If", "StatelessIf")
+def conditional(call: Call) -> Sequence[Value]:
+    """Inputs condition, arguments of both branches. A condition that is known leaves its branch only."""
+    functions = [call.function(call.function_name(f"{name}_branch")) for name in ("then", "else")]
+    condition = _truth(call, call.importer, call.input(0))
+    arguments = call.inputs(1)
+    for function in functions:
+        check_count(call, function, len(arguments), len(functions[0].results))
+    known = call.contents(condition)
+    if known is not None:
+        return inline(call, functions[0 if known.any() else 1], arguments)
+    if not functions[0].results:
+        return ()
+    closures, outputs = zip(*(_branch(call, function, arguments) for function in functions), strict=True)
+    return _run(call, call.emit(Switch(), condition, *closures), outputs)
+
+
+@tf_operator("Case", "StatelessCase")
+def case(call: Call) -> Sequence[Value]:
+    """Inputs index, arguments of all branches. An index out of range chooses the last branch."""
+    functions = [call.function(name) for name in call.function_names("branches")]
+    index, arguments = call.input(0), call.inputs(1)
+    if not functions:
+        raise call.block("it has no branches", attribute="branches")
+    for function in functions:
+        check_count(call, function, len(arguments), len(functions[0].results))
+    known = call.constant(0)
+    if known is not None and known.size == 1:
+        number = int(known.item())
+        return inline(call, functions[number if 0 <= number < len(functions) else -1], arguments)
+    if not functions[0].results:
+        return ()
+    branches = [_branch(call, function, arguments) for function in functions]
+    closure = branches[-1][0]
+    for number in reversed(range(len(branches) - 1)):
+        chosen = call.emit(Equal(), index, call.like(number, index))
+        closure = call.emit(Switch(), chosen, branches[number][0], closure)
+    return _run(call, closure, [outputs for _, outputs in branches])
+
+
+# ---- loops ----
+
+
+@tf_operator("While", "StatelessWhile")
+def loop(call: Call) -> Sequence[Value]:
+    return while_loop(
+        call, call.function(call.function_name("cond")), call.function(call.function_name("body")), call.inputs()
+    )
+
+
+def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Sequence[Value]) -> list[Value]:
+    """The values of the loop variables when `condition` no longer holds; `start` are their first values."""
+    count = len(start)
+    check_count(call, body, count, count)
+    check_count(call, condition, count, 1)
+    fixed = [argument_of(body, number) == number and start[number].is_constant for number in range(count)]
+    state = [number for number in range(count) if not fixed[number]]
+    if not state:
+        return list(start)
+    inside = _import_body(call, body, start, state)
+    session = call.importer.session
+    check = FunctionGraph(call, condition, inside.graph_arguments(start, state), keep_all=True)
+    (go_on,) = check.run()
+    check.graph.outputs.clear()
+    end, end_index = session.new_graph(f"{call.name}_after_fg")
+    for value in inside.graph.inputs:
+        name = session.values.unique(f"{end.name}/{value.name}")
+        end.inputs.append(Value(name, value.dtype, value.shape, format=value.format))
+    end.outputs = list(end.inputs)
+    own = check.graph.inputs
+    go_on = _truth(call, check.importer, go_on)
+    (again,) = check.importer.emit(PartialFusion(sub_graph_index=inside.index), own, 1, None)
+    (leave,) = check.importer.emit(PartialFusion(sub_graph_index=end_index), own, 1, None)
+    (chosen,) = check.importer.emit(Switch(), (go_on, again, leave), 1, None)
+    _tail(check.importer, chosen, own)
+    following = [inside.graph.outputs[number] for number in state]
+    (next_round,) = inside.importer.emit(PartialFusion(sub_graph_index=check.index), following, 1, None)
+    _tail(inside.importer, next_round, own)
+    first = call.emit(PartialFusion(sub_graph_index=check.index), *(start[number] for number in state))
+    results = call.emit_many(CallClosure(is_tail_call=False), (first,), len(state))
+    values = list(start)
+    for number, result, variable in zip(state, results, inside.graph.inputs, strict=True):
+        result.dtype, result.shape = variable.dtype, variable.shape
+        values[number] = result
+    return values
+
+
+class _Body(FunctionGraph):
+    """The body of a loop."""
+
+    def graph_arguments(self, start: Sequence[Value], state: Sequence[int]) -> list[Value]:
+        """The loop variables as the condition sees them: fixed constants, and values like the body's inputs."""
+        variables = dict(zip(state, self.graph.inputs, strict=True))
+        return [variables.get(number, value) for number, value in enumerate(start)]
+
+
+def _import_body(call: Call, body: SourceGraph, start: Sequence[Value], state: Sequence[int]) -> _Body:
+    """The body as a graph, with inputs whose shapes hold in every round: sizes that change become unknown."""
+    session = call.importer.session
+    variables = {number: Value("", start[number].dtype, start[number].shape) for number in state}
+    loose: set[tuple[int, int]] = set()
+    for _ in range(_MAX_ROUNDS):
+        mark = session.mark()
+        graph = _Body(call, body, [variables.get(number, value) for number, value in enumerate(start)], keep_all=True)
+        outputs = graph.run()
+        changed = False
+        for number, variable in variables.items():
+            shape = _widened(call, number, variable, outputs[number], loose)
+            changed |= shape != variable.shape
+            variable.shape = shape
+        if not changed:
+            return graph
+        session.forget(mark)
+    raise call.block("the shapes of its loop variables change with every round", "Give --inputShape")
+
+
+def _widened(
+    call: Call, number: int, variable: Value, following: Value, loose: set[tuple[int, int]]
+) -> tuple[int, ...] | None:
+    """The shape of a loop variable, given its next value. `loose` are the sizes that may be anything already."""
+    if variable.dtype is not following.dtype:
+        raise call.block(
+            f"loop variable {number} begins as {variable.dtype.name.lower()} and goes on as"
+            f" {following.dtype.name.lower()}"
+        )
+    if variable.shape is None or following.shape is None or len(variable.shape) != len(following.shape):
+        return None
+    shape = list(variable.shape)
+    for axis, (size, next_size) in enumerate(zip(variable.shape, following.shape, strict=True)):
+        if size != next_size and (number, axis) not in loose:
+            loose.add((number, axis))
+            shape[axis] = call.importer.session.inference.new_symbol()
+    return tuple(shape)
+
+
+def _tail(importer: GraphImporter, closure: Value, results: Sequence[Value]) -> None:
+    """Ends a graph with a call whose results are its own."""
+    outputs = importer.emit(CallClosure(is_tail_call=True), (closure,), len(results), None)
+    for output, result in zip(outputs, results, strict=True):
+        output.dtype, output.shape = result.dtype, result.shape
+    importer.graph.outputs[:] = outputs

@@ -1,0 +1,207 @@
+"""Convolutions of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
+from mslite.converter.mindir.ops.enums import Format, PadMode
+from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
+
+from .call import Call
+from .registry import tf_operator
+
+
+def spatial_pair(call: Call, name: str, channels_first: bool, default: Sequence[int] = (1, 1, 1, 1)) -> tuple[int, int]:
+    """Height and width of an attribute with four entries in the node's data format; those of batch and channel are 1."""
+    values = call.integers(name, default) or tuple(default)
+    if len(values) != 4:
+        raise call.block(f"it has {len(values)} entries, not 4", attribute=name)
+    batch, *rest = values
+    channel = rest.pop(0) if channels_first else rest.pop()
+    if batch != 1 or channel != 1:
+        raise call.block(f"{list(values)} also strides over the batch or the channels", "Use 1 there", name)
+    if not all(1 <= value < 2**31 for value in rest):
+        raise call.block(f"{list(values)} is not positive", attribute=name)
+    return rest[0], rest[1]
+
+
+def padding(call: Call, channels_first: bool) -> tuple[PadMode, tuple[int, int, int, int]]:
+    """The attribute `padding`; EXPLICIT ones are [top, bottom, left, right]."""
+    text = call.text("padding")
+    if text in ("SAME", "VALID"):
+        return PadMode.SAME if text == "SAME" else PadMode.VALID, (0, 0, 0, 0)
+    if text != "EXPLICIT":
+        raise call.block(f"the padding '{text}' is unknown", "Use SAME, VALID or EXPLICIT", "padding")
+    pads = call.integers("explicit_paddings")
+    if len(pads) != 8 or not all(0 <= pad < 2**31 for pad in pads):
+        raise call.block(f"{list(pads)} is not a pair per dimension", attribute="explicit_paddings")
+    pairs = [pads[index : index + 2] for index in range(0, 8, 2)]
+    channel = pairs.pop(1 if channels_first else 3)
+    if any(pairs[0]) or any(channel):
+        raise call.block("batch or channels are padded", "Pad them with Pad", "explicit_paddings")
+    return PadMode.PAD, (*pairs[1], *pairs[2])  # type: ignore[return-value]
+
+
+def weight_shape(call: Call, weight: Value) -> tuple[int, int, int, int]:
+    """[height, width, in / group, out]."""
+    shape = call.require_shape(weight, "a convolution")
+    if len(shape) != 4 or min(shape) < 1:
+        raise call.block(f"the weight has the shape {list(shape)}, not four dimensions")
+    return shape
+
+
+def channels_of(call: Call, x: Value, channels_first: bool, otherwise: int) -> int:
+    """The number of channels of an image; `otherwise` where it is not known."""
+    rank = call.require_rank(x)
+    if rank != 4:
+        raise call.block(f"the input has {rank} dimensions, not 4")
+    assert x.shape is not None
+    size = x.shape[1 if channels_first else 3]
+    return size if size >= 0 else otherwise
+
+
+@tf_operator("Conv2D")
+def convolution(call: Call) -> Value:
+    return conv2d(call, call.input(0), call.input(1))
+
+
+def conv2d(call: Call, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    """The weight [kh, kw, in / group, out] becomes [out, kh, kw, in / group]; the group follows from the channels."""
+    first = call.channels_first()
+    height, width, depth, out = weight_shape(call, weight)
+    channels = channels_of(call, x, first, depth)
+    if channels % depth or out % max(channels // depth, 1):
+        raise call.block(f"{channels} input channels do not fit a weight of shape {[height, width, depth, out]}")
+    mode, pads = padding(call, first)
+    op = Conv2DFusion(
+        format=Format.NHWC,
+        kernel_size=(height, width),
+        stride=spatial_pair(call, "strides", first),
+        dilation=spatial_pair(call, "dilations", first),
+        pad_mode=mode,
+        pad_list=pads,
+        mode=1,
+        group=channels // depth,
+        in_channel=channels,
+        out_channel=out,
+    )
+    operands = [call.transposed(weight, (3, 0, 1, 2)), *([] if bias is None else [bias])]
+    return call.spatial(op, x, *operands, channels_first=first)
+
+
+@tf_operator("DepthwiseConv2dNative")
+def depthwise(call: Call) -> Value:
+    return depthwise_conv2d(call, call.input(0), call.input(1))
+
+
+def depthwise_conv2d(call: Call, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    """The weight [kh, kw, in, multiplier] becomes [in * multiplier, kh, kw, 1].
+
+    Channel c feeds the outputs from c * multiplier on.
+    """
+    first = call.channels_first()
+    height, width, channels, multiplier = weight_shape(call, weight)
+    if channels_of(call, x, first, channels) != channels:
+        raise call.block(f"the input does not have the {channels} channels of the weight")
+    mode, pads = padding(call, first)
+    out = channels * multiplier
+    op = Conv2DFusion(
+        format=Format.NHWC,
+        kernel_size=(height, width),
+        stride=spatial_pair(call, "strides", first),
+        dilation=spatial_pair(call, "dilations", first),
+        pad_mode=mode,
+        pad_list=pads,
+        mode=1,
+        group=channels,
+        in_channel=channels,
+        out_channel=out,
+    )
+    if weight.data is not None:
+        rows = weight.data.reshape(height, width, out, 1).transpose(2, 0, 1, 3)
+        kernel = call.importer.derived(weight, "depthwise", rows)
+    else:
+        rows_value = call.emit(Reshape(), weight, call.ints((height, width, out, 1)))
+        kernel = call.emit(Transpose(), rows_value, call.ints((2, 0, 1, 3)))
+    return call.spatial(op, x, kernel, *([] if bias is None else [bias]), channels_first=first)
+
+
+@tf_operator("Conv2DBackpropInput")
+def transposed(call: Call) -> Value:
+    """Inputs sizes, weight [kh, kw, out, in], x. The size of the result is an operand; the pads follow from it."""
+    first = call.channels_first()
+    weight, x = call.input(1), call.input(2)
+    height, width, out, depth = weight_shape(call, weight)
+    if channels_of(call, x, first, depth) != depth:
+        raise call.block("grouped transposed convolutions are not supported", "Split them into one per group")
+    stride, dilation = spatial_pair(call, "strides", first), spatial_pair(call, "dilations", first)
+    mode, given = padding(call, first)
+    spatial = (2, 3) if first else (1, 2)
+    assert x.shape is not None
+    size = _result_size(call, spatial, [x.shape[axis] for axis in spatial], (height, width), stride, dilation, mode)
+    pads: list[int] = []
+    extra: list[int] = []
+    for axis in range(2):
+        reach = ((height, width)[axis] - 1) * dilation[axis] + 1
+        length = x.shape[spatial[axis]]
+        if mode is PadMode.PAD:
+            before, after = given[2 * axis : 2 * axis + 2]
+        elif length < 0:  # size is length * stride (SAME), or length * stride + max(reach - stride, 0) (VALID)
+            total = max(reach - stride[axis], 0) if mode is PadMode.SAME else 0
+            before, after = total // 2, total - total // 2
+            pads += [before, after]
+            extra.append(max(stride[axis] - reach, 0))
+            continue
+        else:
+            total = max((length - 1) * stride[axis] + reach - size[axis], 0) if mode is PadMode.SAME else 0
+            before, after = total // 2, total - total // 2
+        pads += [before, after]
+        extra.append(size[axis] - ((length - 1) * stride[axis] + reach - before - after))
+    if min(extra) < 0 or any(more >= step for more, step in zip(extra, stride, strict=True)):
+        raise call.block(f"the output size {size} does not follow from the input {list(x.shape)}")
+    op = Conv2dTransposeFusion(
+        format=Format.NHWC,
+        kernel_size=(height, width),
+        stride=stride,
+        dilation=dilation,
+        pad_mode=PadMode.PAD,
+        pad_list=tuple(pads),
+        mode=1,
+        group=1,
+        in_channel=depth,
+        out_channel=out,
+        output_paddings=tuple(extra),
+    )
+    return call.spatial(op, x, call.transposed(weight, (3, 0, 1, 2)), channels_first=first)
+
+
+def _result_size(
+    call: Call,
+    spatial: tuple[int, int],
+    lengths: list[int],
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    dilation: tuple[int, int],
+    mode: PadMode,
+) -> tuple[int, int]:
+    """Height and width of the result: of the operand when it is known, else the usual ones for this input."""
+    known = call.known_integers(0)
+    if known is not None and len(known) in (2, 4):
+        pair = known if len(known) == 2 else tuple(known[axis] for axis in spatial)
+        if min(pair) < 1:
+            raise call.block(f"the output size {list(pair)} is not positive")
+        return pair[0], pair[1]
+    if mode is PadMode.PAD:
+        raise call.block("the size of the result (input 0) is computed at run time", "Give --inputShape")
+    sizes = []
+    for axis, length in enumerate(lengths):
+        reach = (kernel[axis] - 1) * dilation[axis] + 1
+        sizes.append(length * stride[axis] + (0 if mode is PadMode.SAME else max(reach - stride[axis], 0)))
+    return sizes[0], sizes[1]
+
+
+@tf_operator("DepthwiseConv2dNativeBackpropInput", "Conv3DBackpropInput", "Conv3DBackpropInputV2", "Dilation2D")
+def unsupported(call: Call) -> Value:
+    raise call.block("this kind of convolution is not supported", "Replace it by Conv2D or Conv2DBackpropInput")

@@ -1,0 +1,113 @@
+"""Functions of the model's library: called in place, or made sub-graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.mindir.graph import Graph, Shape, Value
+
+from .call import Call
+from .importer import GraphImporter, Skipped
+from .model import ARGUMENT, SourceGraph
+from .order import needed
+from .registry import CALL_BY_NAME, tf_operator
+
+PASSING = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape"})
+"""Operators whose result is their input."""
+
+
+def check_count(call: Call, function: SourceGraph, arguments: int, results: int | None = None) -> None:
+    """Raises Blocked when a function does not take and return so many values."""
+    if len(function.arguments) != arguments or (results is not None and len(function.results) != results):
+        raise call.block(
+            f"the function '{function.name}' takes {len(function.arguments)} and returns {len(function.results)} values,"
+            f" not {arguments} and {results if results is not None else 'any'}"
+        )
+
+
+def inline(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> list[Value]:
+    """The results of a function whose nodes become nodes of the caller's graph."""
+    check_count(call, function, len(arguments))
+    outer = call.importer
+    inner = GraphImporter(outer.session, function, outer.graph, f"{call.name}/", outer.depth + 1)
+    return whole(inner.run(function.results, arguments))
+
+
+def whole(results: Sequence[Value | None]) -> list[Value]:
+    """All results; raises Skipped when a blocker, which is noted already, prevents one."""
+    values = [value for value in results if value is not None]
+    if len(values) != len(results):
+        raise Skipped
+    return values
+
+
+def argument_of(function: SourceGraph, result: int) -> int | None:
+    """The number of the argument that a result merely passes on."""
+    ref, seen = function.results[result], set()
+    while ref.node not in seen:
+        seen.add(ref.node)
+        node = function.nodes[ref.node]
+        if node.operator == ARGUMENT:
+            return function.arguments.index(node.name)
+        if node.operator not in PASSING or not node.inputs:
+            return None
+        ref = node.inputs[0]
+    return None
+
+
+class FunctionGraph:
+    """A function as a sub-graph. Arguments that are constants where it is called are constants inside."""
+
+    def __init__(self, call: Call, function: SourceGraph, arguments: Sequence[Value], keep_all: bool = False) -> None:
+        """`keep_all`: unused arguments are inputs too."""
+        self.function = function
+        session = call.importer.session
+        self.graph: Graph
+        self.graph, self.index = session.new_graph(function.name)
+        self.importer = GraphImporter(session, function, self.graph, f"{call.name}/", call.importer.depth + 1)
+        used = needed(function, function.results)
+        self.outer: list[Value] = []
+        """The values that PartialFusion binds, one per input of the graph."""
+        self._inner: list[Value] = []
+        for name, value in zip(function.arguments, arguments, strict=True):
+            if value.is_constant:
+                self._inner.append(value)
+                continue
+            inside = Value(
+                session.values.unique(f"{function.name}/{name}"), value.dtype, value.shape, format=value.format
+            )
+            self._inner.append(inside)
+            if keep_all or name in used:
+                self.outer.append(value)
+                self.graph.inputs.append(inside)
+
+    def run(self) -> list[Value]:
+        """Imports the function; its results become the graph's outputs. Raises Skipped."""
+        self.graph.outputs[:] = whole(self.importer.run(self.function.results, self._inner))
+        return self.graph.outputs
+
+
+def merged_shape(call: Call, shapes: Sequence[Shape | None]) -> Shape | None:
+    """What is common to several shapes; sizes that differ become unknown."""
+    first = shapes[0]
+    if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
+        return None
+    columns = zip(*(shape for shape in shapes if shape is not None), strict=True)
+    new_symbol = call.importer.session.inference.new_symbol
+    return tuple(sizes[0] if len(set(sizes)) == 1 else new_symbol() for sizes in columns)
+
+
+@tf_operator("PartitionedCall", "StatefulPartitionedCall", "RemoteCall")
+def call_function(call: Call) -> list[Value]:
+    first = 1 if call.operator == "RemoteCall" else 0
+    return inline(call, call.function(call.function_name("f")), call.inputs(first))
+
+
+@tf_operator(CALL_BY_NAME)
+def call_by_name(call: Call) -> list[Value]:
+    return inline(call, call.function(call.operator), call.inputs())
+
+
+@tf_operator("SymbolicGradient")
+def gradient(call: Call) -> Value:
+    raise call.block("gradients are not supported", "Export the model for inference")

@@ -1,0 +1,125 @@
+"""Picking and placing elements by index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import indexing as ops
+from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.sparse import SparseToDense
+from mslite.converter.mindir.ops.unary import Neg
+
+from .call import Call
+from .registry import tf_operator
+
+_LARGEST_INDICES = 1 << 16
+
+
+def _indices(call: Call, index: int) -> Value:
+    """Constant indices that fit are stored as int32; others keep their type, which passes may narrow."""
+    value = call.input(index)
+    if value.data is not None and value.dtype is DataType.INT64 and value.data.size <= _LARGEST_INDICES:
+        small = value.data.size == 0 or (value.data.min() >= -(2**31) and value.data.max() < 2**31)
+        return call.as_type(value, DataType.INT32) if small else value
+    if value.dtype not in (DataType.INT32, DataType.INT64):
+        return call.as_type(value, DataType.INT32)
+    return value
+
+
+@tf_operator("Gather", "GatherV2", "ResourceGather")
+def gather(call: Call) -> Value:
+    """Inputs params, indices, [axis]."""
+    params = call.input(0)
+    axis = 0
+    if call.operator == "GatherV2":
+        axis = call.axis(call.require_integer(2, "the axis"), call.require_rank(params))
+    batch = call.integer("batch_dims")
+    indices = _indices(call, 1)
+    batch = batch + call.require_rank(indices) if batch < 0 else batch
+    if batch == 0:
+        return call.emit(ops.Gather(), params, indices, call.ints(axis))
+    if not 0 < batch <= min(axis, call.require_rank(indices)):
+        raise call.block(f"{batch} batch dimensions do not fit axis {axis}", attribute="batch_dims")
+    return call.emit(ops.BatchGather(axis=axis, batch_dims=batch), params, indices)
+
+
+@tf_operator("GatherNd")
+def gather_nd(call: Call) -> Value:
+    return call.emit(ops.GatherNd(), call.input(0), _indices(call, 1))
+
+
+@tf_operator("ScatterNd")
+def scatter_nd(call: Call) -> Value:
+    """Inputs indices, updates, shape."""
+    return call.emit(ops.ScatterNd(), call.int32(0), call.input(1), call.int32(2))
+
+
+@tf_operator("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin")
+def scatter_into(call: Call) -> Value:
+    x, indices, updates = call.input(0), _indices(call, 1), call.input(2)
+    if call.operator == "TensorScatterUpdate":
+        return call.emit(ops.ScatterNdUpdate(), x, indices, updates)
+    if call.operator == "TensorScatterAdd":
+        return call.emit(ops.TensorScatterAdd(), x, indices, updates)
+    if call.operator == "TensorScatterSub":
+        return call.emit(ops.TensorScatterAdd(), x, indices, call.emit(Neg(), updates))
+    reduction = "max" if call.operator == "TensorScatterMax" else "min"
+    return call.emit(ops.ScatterReduceNd(reduction=reduction), x, indices, updates)
+
+
+@tf_operator("OneHot")
+def one_hot(call: Call) -> Value:
+    """Inputs indices, depth, on, off. Axis -1 is the last of the result."""
+    axis = call.integer("axis", -1)
+    if axis != -1:
+        axis = call.axis(axis, call.require_rank(call.input(0)) + 1, "axis")
+    return call.emit(ops.OneHot(axis=axis), call.int32(0), call.int32(1), call.input(2), call.input(3))
+
+
+@tf_operator("Unique", "UniqueV2")
+def unique(call: Call) -> tuple[Value, ...]:
+    if call.operator == "UniqueV2" and call.constant(1) is None:
+        raise call.block("the axis is computed at run time", "Export the model with fixed values")
+    values, index = call.emit_many(ops.Unique(), [call.input(0)], 2)
+    return values, call.as_type(index, call.type("out_idx", DataType.INT32))
+
+
+@tf_operator("SparseToDense")
+def sparse_to_dense(call: Call) -> Value:
+    """Inputs indices, shape, values, default."""
+    return call.emit(SparseToDense(), call.int32(0), call.int32(1), call.input(2), call.input(3))
+
+
+@tf_operator("MatrixBandPart")
+def band(call: Call) -> Value:
+    """Inputs x and how many diagonals below and above the main one stay; -1 are all."""
+    x = call.input(0)
+    lower, upper = call.require_integer(1, "the lower bound"), call.require_integer(2, "the upper bound")
+    if lower >= 0:
+        x = call.emit(ops.Triu(), x, call.ints(-lower))
+    return call.emit(ops.Tril(), x, call.ints(upper)) if upper >= 0 else x
+
+
+@tf_operator("DynamicStitch", "ParallelDynamicStitch")
+def stitch(call: Call) -> Value:
+    """Rows of several tensors at given places; of two for one place the later wins."""
+    count = call.input_count // 2
+    if count < 1:
+        raise call.block("it has no input")
+    places = [call.require_integers(number, "the places") for number in range(count)]
+    flat = [place for part in places for place in part]
+    size = max(flat, default=-1) + 1
+    if min(flat, default=0) < 0 or sorted(set(flat)) != list(range(size)):
+        raise call.block("the places leave a gap")
+    source = np.zeros(size, np.int32)
+    source[np.array(flat, np.int64)] = np.arange(len(flat))
+    parts = []
+    for number in range(count):
+        data = call.input(count + number)
+        inner = call.require_shape(data, "this operator")[call.require_rank(call.input(number)) :]
+        parts.append(call.emit(Reshape(), data, call.ints((len(places[number]), *inner))))
+    rows = parts[0] if count == 1 else call.emit(Concat(axis=0), *parts)
+    return call.emit(ops.Gather(), rows, call.ints(source), call.ints(0))

@@ -1,0 +1,58 @@
+"""Normalisations."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import normalization as ops
+from mslite.converter.mindir.ops.arithmetic import SquaredDifference
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.reduction import ReduceFusion
+
+from .call import Call
+from .registry import tf_operator
+
+
+@tf_operator("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+def batch_norm(call: Call) -> tuple[Value, ...]:
+    """Inputs x, scale, offset, mean, variance; in training mode the statistics are those of the batch."""
+    first = call.channels_first()
+    x, scale, offset = call.inputs(0, 3)
+    if call.flag("is_training", True):
+        mean, variance = _batch_statistics(call, x, first)
+    else:
+        mean, variance = call.input(3), call.input(4)
+    op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-4), mode=1)
+    return call.spatial(op, x, scale, offset, mean, variance, channels_first=first), mean, variance
+
+
+def _batch_statistics(call: Call, x: Value, first: bool) -> tuple[Value, Value]:
+    """Mean and variance per channel."""
+    rank = call.require_rank(x)
+    axes = call.ints((0, *range(2, rank)) if first else tuple(range(rank - 1)))
+    mean_op = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceMean, coeff=1.0)
+    mean = call.emit(mean_op, x, axes)
+    variance = call.emit(mean_op, call.emit(SquaredDifference(), x, mean), axes)
+    return call.emit(Reshape(), mean, call.ints((-1,))), call.emit(Reshape(), variance, call.ints((-1,)))
+
+
+@tf_operator("BatchNormWithGlobalNormalization")
+def global_batch_norm(call: Call) -> Value:
+    """Inputs x, mean, variance, beta, gamma."""
+    x, mean, variance, offset, scale = call.inputs(0, 5)
+    if not call.flag("scale_after_normalization"):
+        scale = call.const([1.0] * call.require_size(scale, 0, "this normalisation"), "float32")
+    op = ops.FusedBatchNorm(epsilon=call.real("variance_epsilon"), mode=1)
+    return call.spatial(op, x, scale, offset, mean, variance)
+
+
+@tf_operator("LRN")
+def local_response(call: Call) -> Value:
+    op = ops.LRN(
+        depth_radius=call.integer("depth_radius", 5),
+        bias=call.real("bias", 1.0),
+        alpha=call.real("alpha", 1.0),
+        beta=call.real("beta", 0.5),
+        norm_region="ACROSS_CHANNELS",
+    )
+    return call.spatial(op, call.input(0))

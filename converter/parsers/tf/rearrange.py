@@ -1,0 +1,123 @@
+"""Shapes, and rearrangements that keep every element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops import rearrange as ops
+from mslite.converter.mindir.ops.enums import DataType, Format
+
+from .call import Call
+from .registry import tf_operator
+
+
+@tf_operator("Shape", "Size", "Rank")
+def dimensions(call: Call) -> Value:
+    op = {"Shape": ops.Shape(), "Size": ops.Size(), "Rank": ops.Rank()}[call.operator]
+    return call.as_type(call.emit(op, call.input(0)), call.type("out_type", DataType.INT32))
+
+
+@tf_operator("ShapeN")
+def shapes(call: Call) -> list[Value]:
+    target = call.type("out_type", DataType.INT32)
+    return [call.as_type(call.emit(ops.Shape(), value), target) for value in call.inputs()]
+
+
+@tf_operator("Reshape")
+def reshape(call: Call) -> Value:
+    """A size 0 is meant as such, where MindIR's Reshape copies: only tensors without elements have it."""
+    x, shape = call.input(0), call.int32(1)
+    if shape.data is not None and 0 in shape.data:
+        known = tuple(int(size) for size in shape.data.ravel())
+        if min(known) >= 0:
+            return call.const(np.zeros(known, numpy_type(x.dtype)))
+    return call.emit(ops.Reshape(), x, shape)
+
+
+@tf_operator("ExpandDims")
+def expand_dims(call: Call) -> Value:
+    x, axis = call.input(0), call.known_integers(1)
+    if axis is not None and len(axis) == 1 and x.shape is not None:
+        return call.emit(ops.Unsqueeze(axis=(call.axis(axis[0], len(x.shape) + 1),)), x)
+    return call.emit(ops.ExpandDims(), x, call.int32(1))
+
+
+@tf_operator("Squeeze")
+def squeeze(call: Call) -> Value:
+    """Without dimensions every one of size 1 goes."""
+    x = call.input(0)
+    axes = call.integers("squeeze_dims") or call.integers("axis")
+    if axes:
+        rank = call.require_rank(x)
+        return call.emit(ops.Squeeze(axis=tuple(sorted(call.axis(axis, rank) for axis in axes))), x)
+    shape = call.require_shape(x, "squeezing every dimension of size 1")
+    ones = tuple(axis for axis, size in enumerate(shape) if size == 1)
+    return call.emit(ops.Squeeze(axis=ones), x) if ones else x
+
+
+@tf_operator("Transpose", "ConjugateTranspose")
+def transpose(call: Call) -> Value:
+    return call.emit(ops.Transpose(), call.input(0), call.int32(1))
+
+
+@tf_operator("InvertPermutation")
+def invert_permutation(call: Call) -> Value:
+    x = call.input(0)
+    return call.as_type(call.emit(ops.InvertPermutation(), call.as_type(x, DataType.INT32)), x.dtype)
+
+
+@tf_operator("ReverseV2")
+def reverse(call: Call) -> Value:
+    x = call.input(0)
+    rank = call.require_rank(x)
+    axes = tuple(call.axis(axis, rank) for axis in call.require_integers(1, "the axes"))
+    return call.emit(ops.ReverseV2(axis=axes), x) if axes else x
+
+
+@tf_operator("ReverseSequence")
+def reverse_sequence(call: Call) -> Value:
+    op = ops.ReverseSequence(seq_dim=call.integer("seq_dim"), batch_dim=call.integer("batch_dim"))
+    return call.emit(op, call.input(0), call.int32(1))
+
+
+@tf_operator("DepthToSpace", "SpaceToDepth")
+def depth_and_space(call: Call) -> Value:
+    """In both data formats the block's position is the slower part of the channel."""
+    block = call.integer("block_size")
+    if not 1 <= block < 2**15:
+        raise call.block(f"{block} is not a block size", attribute="block_size")
+    if call.operator == "DepthToSpace":
+        op: ops.DepthToSpace | ops.SpaceToDepth = ops.DepthToSpace(block_size=block, format=Format.NHWC, mode="DCR")
+    else:
+        op = ops.SpaceToDepth(block_size=block, format=Format.NHWC)
+    return call.spatial(op, call.input(0), channels_first=call.channels_first())
+
+
+@tf_operator("BatchToSpaceND", "SpaceToBatchND")
+def batch_and_space_nd(call: Call) -> Value:
+    blocks = call.require_integers(1, "the block sizes")
+    return _batch_and_space(call, blocks, call.operator == "BatchToSpaceND")
+
+
+@tf_operator("BatchToSpace", "SpaceToBatch")
+def batch_and_space(call: Call) -> Value:
+    """The older form, of two dimensions with blocks of one size."""
+    block = call.integer("block_size")
+    return _batch_and_space(call, (block, block), call.operator == "BatchToSpace")
+
+
+def _batch_and_space(call: Call, blocks: tuple[int, ...], to_space: bool) -> Value:
+    x = call.input(0)
+    if not all(1 <= block < 2**31 for block in blocks):
+        raise call.block(f"the block sizes {list(blocks)} are not positive")
+    border_index = call.input_count - 1
+    borders = call.require_integers(border_index, "the crops" if to_space else "the paddings")
+    if len(borders) != 2 * len(blocks) or not all(0 <= border < 2**31 for border in borders):
+        raise call.block(f"{list(borders)} is not a pair per block size")
+    pairs = tuple(borders[index : index + 2] for index in range(0, len(borders), 2))
+    if not to_space:
+        return call.spatial(ops.SpaceToBatchND(block_shape=blocks, paddings=pairs), x)
+    if len(blocks) == 2 and call.require_rank(x) == 4:
+        return call.spatial(ops.BatchToSpace(block_size=blocks, crops=pairs), x)
+    return call.emit(ops.BatchToSpaceND(block_shape=blocks, crops=pairs), x)
