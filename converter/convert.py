@@ -95,6 +95,6 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
         operators_after=count_operators(module),
         transposes=tuple(node.name for graph in module.graphs for node in graph.nodes if node.op.name == "Transpose"),
         applied=dict(context.applied),
-        notes=tuple(context.notes),
+        notes=(*module.notes, *context.notes),
         peak_bytes=peak_activation_bytes(module.main),
     )

@@ -11,6 +11,7 @@ from mslite.converter.options import FmkType
 _SUFFIXES = {
     ".onnx": FmkType.ONNX,
     ".tflite": FmkType.TFLITE,
+    ".prototxt": FmkType.CAFFE,
     ".mindir": FmkType.MINDIR,
     ".pt2": FmkType.PYTORCH,
     ".pt": FmkType.PYTORCH,

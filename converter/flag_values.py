@@ -111,7 +111,9 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     known = [known.name for known in FRONT_ENDS]
     if framework and framework not in known:
         _refuse(f"--fmk={framework}", f"This version converts {', '.join(known)} models")
-    if "weightFile" in given and framework != "CAFFE":
+    if framework == "CAFFE" and "weightFile" not in given:
+        raise FlagError("INPUT MISSING: weightFile is needed with fmk=CAFFE", "weightFile")
+    if "weightFile" in given and framework not in ("", "CAFFE"):
         raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
     if train == "true":
         _refuse("--trainModel=true", "Convert for inference with --trainModel=false")
@@ -122,7 +124,9 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     if transformer == "true":
         _refuse("--optimizeTransformer=true", "It concerns GPUs only")
     if save_type == "MINDIR" and (infer == "true" or given.get("verify", "off") != "off"):
-        raise FlagError("INPUT ILLEGAL: infer and verify run the result, which a .mindir file is not made for", "saveType")
+        raise FlagError(
+            "INPUT ILLEGAL: infer and verify run the result, which a .mindir file is not made for", "saveType"
+        )
     if optimize not in ("none", "general"):
         _refuse(f"--optimize={optimize}", "Use --optimize=general or none")
     if "device" in given:

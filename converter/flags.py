@@ -46,7 +46,7 @@ _FLAGS = (
     Flag("saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"),
     Flag("trainModel", "true|false", "keep the training graph; true is not supported yet", "false"),
     Flag("verify", "random|IN.npy,...", "compare the result with the source model, layer by layer", boolean=True),
-    Flag("weightFile", "FILE", "caffemodel; only with --fmk=CAFFE"),
+    Flag("weightFile", "FILE", "the caffemodel of a Caffe model; --modelFile is its prototxt"),
 )
 FLAGS = {flag.name: flag for flag in _FLAGS}
 

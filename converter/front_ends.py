@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
@@ -41,6 +41,14 @@ def _pytorch(options: Options) -> Module:
     return parse(options.model_file, options.input_shapes)
 
 
+def _caffe(options: Options) -> Module:
+    from mslite.converter.parsers.caffe import parse
+
+    if options.weight_file is None:
+        raise UsageError("INPUT MISSING: weightFile, the caffemodel, is needed with fmk=CAFFE")
+    return parse(options.model_file, options.weight_file, options.input_shapes)
+
+
 def _mslite(options: Options) -> Module:
     from mslite.converter.mindir.module_io import load
     from mslite.converter.mindir.verifier import VerificationError, verify
@@ -63,24 +71,30 @@ FRONT_ENDS: dict[FmkType, Callable[[Options], Module]] = {
     FmkType.ONNX: _onnx,
     FmkType.TFLITE: _tflite,
     FmkType.TF: _tf,
+    FmkType.CAFFE: _caffe,
     FmkType.MINDIR: _mindir,
     FmkType.PYTORCH: _pytorch,
     FmkType.MSLITE: _mslite,
 }
 """What this version converts, in the order in which messages name it."""
 
-NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.MINDIR, FmkType.PYTORCH})
+NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.CAFFE, FmkType.MINDIR, FmkType.PYTORCH})
 """Frameworks whose images are NCHW; the others' are NHWC."""
 
 
 def parse_model(options: Options, framework: FmkType) -> Module:
-    """The module that the framework's front end makes of `options.model_file`. Raises ConversionError."""
+    """The module that the framework's front end makes of `options.model_file`.
+
+    Raises ConversionError, and UsageError where a weight file is missing or is not wanted.
+    """
     if framework not in FRONT_ENDS:
         names = ", ".join(known.name for known in FRONT_ENDS)
         raise ConversionError(
             f"--fmk={framework.name} is not supported yet; this version converts {names} models",
             code=ReturnCode.NOT_SUPPORTED,
         )
+    if options.weight_file is not None and framework is not FmkType.CAFFE:
+        raise UsageError(f"INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE; this is a {framework.name} model")
     return FRONT_ENDS[framework](options)
 
 

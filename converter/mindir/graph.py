@@ -234,6 +234,8 @@ class Module:
     version: str = ""
     framework: int = 0
     """FmkType of the source: 0 TF, 1 CAFFE, 2 ONNX, 3 MINDIR, 4 TFLITE, 5 PYTORCH, 6 MSLITE."""
+    notes: list[str] = field(default_factory=list)
+    """What the user should know of the conversion so far."""
     outputs: list[Value] | None = None
     """The model's outputs where they are not those of the main graph (control flow ends in another graph)."""
     layout: Format | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ Enums = Mapping[str, Mapping[str, int]]
 """Enum -> identifier -> number."""
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
+_POSITION = re.compile(r"^\d+:\d+ : ")
 _SCALARS = {
     name: getattr(_FIELD, f"TYPE_{name.upper()}")
     for name in (
@@ -29,6 +31,10 @@ _SCALARS = {
 
 class ProtobufError(ValueError):
     """Bytes or text that are not the message they are said to be; `str()` says why."""
+
+
+class UnknownField(ProtobufError):
+    """Text that sets a field which the message does not have."""
 
 
 def declare(package: str, messages: Messages, enums: Enums | None = None) -> dict[str, type[Message]]:
@@ -99,23 +105,33 @@ def parse_binary(message_class: type[Message], content: bytes) -> Message:
     return message
 
 
-def parse_text(message_class: type[Message], content: bytes) -> Message:
-    """The message that the UTF-8 text format in `content` spells. Raises ProtobufError with line and column."""
+def parse_text(
+    message_class: type[Message], content: bytes | str, *, first_line: int = 1, skip_unknown: bool = False
+) -> Message:
+    """The message that `content` (UTF-8) spells in protobuf's text format; its first line has the number `first_line`.
+
+    Fields that the message does not have are left out with `skip_unknown`, and raise UnknownField without it. Anything
+    else that is wrong raises ProtobufError, with the line.
+    """
     message = message_class()
     try:
-        text_format.Parse(content.decode("utf-8-sig"), message)
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+        text_format.Parse(text, message, allow_unknown_field=skip_unknown)
     except UnicodeDecodeError as error:
         raise ProtobufError(f"it is not UTF-8 text (byte {error.start})") from None
     except text_format.ParseError as error:
-        raise ProtobufError(_clean(str(error))) from None
+        reason = clean(_POSITION.sub("", str(error)))
+        line = f"line {first_line - 1 + error.GetLine()}: " if error.GetLine() else ""
+        kind = UnknownField if "has no field named" in reason else ProtobufError
+        raise kind(f"{line}{reason}") from None
     except RecursionError:
         raise ProtobufError("its messages are nested too deeply") from None
     except (ValueError, TypeError, OverflowError) as error:  # numbers outside their type
-        raise ProtobufError(_clean(str(error))) from None
+        raise ProtobufError(clean(str(error))) from None
     return message
 
 
-def _clean(text: str, limit: int = 300) -> str:
+def clean(text: str, limit: int = 300) -> str:
     """Text of a message that may quote the file: one printable line."""
     line = "".join(character if character.isprintable() else "?" for character in text)
     return line if len(line) <= limit else line[:limit] + "..."

@@ -1,0 +1,141 @@
+"""Joining, cutting and repeating blobs, and blobs that are there from the start."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.assembly import Concat, Crop, Split, TileFusion
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import Gather
+
+from .call import Blob, Call
+from .registry import caffe_layer
+
+_MAX_FILLED = 1 << 26
+
+
+@caffe_layer("Concat")
+def concat(call: Call) -> Blob:
+    first, given = call.bottom(), call.parameter("concat")
+    axis = given.concat_dim if given.HasField("concat_dim") else given.axis
+    axis = call.axis(axis, first.rank)
+    for blob in call.bottoms:
+        if blob.rank != first.rank or _without(blob.shape, axis) != _without(first.shape, axis):
+            shapes = ", ".join("x".join(map(str, other.shape)) for other in call.bottoms)
+            raise call.block(f"the bottom blobs differ beside axis {axis}: {shapes}")
+    if len(call.bottoms) == 1:
+        return first
+    total = sum(blob.shape[axis] for blob in call.bottoms)
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    return Blob(call.emit(Concat(axis=axis), *(blob.value for blob in call.bottoms)), shape)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+@caffe_layer("Slice")
+def slice_(call: Call) -> list[Blob]:
+    """Cut at the slice points, or into equal parts."""
+    x, given, count = call.bottom(), call.parameter("slice"), call.top_count
+    axis = given.slice_dim if given.HasField("slice_dim") else given.axis
+    axis = call.axis(axis, x.rank)
+    size, points = x.shape[axis], list(given.slice_point)
+    if points:
+        bounds = [0, *points, size]
+        sizes = [after - before for before, after in pairwise(bounds)]
+    else:
+        sizes = [size // max(count, 1)] * count
+    if len(sizes) != count or sum(sizes) != size or any(part < 1 for part in sizes):
+        raise call.block(f"{size} elements cannot be cut into {count} parts at {points or 'equal distances'}")
+    if count == 1:
+        return [x]
+    values = call.emit_many(Split(output_num=count, size_splits=tuple(sizes), axis=axis), [x.value], count)
+    return [
+        Blob(value, (*x.shape[:axis], part, *x.shape[axis + 1 :])) for value, part in zip(values, sizes, strict=True)
+    ]
+
+
+@caffe_layer("Crop")
+def crop(call: Call) -> Blob:
+    """The first bottom cut to the size of the second from `axis` on."""
+    x, reference, given = call.bottom(0), call.bottom(1), call.parameter("crop")
+    axis, offsets = call.axis(given.axis, x.rank), list(given.offset)
+    if reference.rank != x.rank:
+        raise call.block(f"the bottom blobs have {x.rank} and {reference.rank} dimensions")
+    count = x.rank - axis
+    if len(offsets) not in (0, 1, count):
+        raise call.block(f"{len(offsets)} offsets for {count} dimensions", attribute="offset")
+    offsets = offsets or [0]
+    offsets = offsets * count if len(offsets) == 1 else offsets
+    shape = (*x.shape[:axis], *reference.shape[axis:])
+    if any(offset + size > have for offset, size, have in zip(offsets, shape[axis:], x.shape[axis:], strict=True)):
+        raise call.block(f"{list(shape)} from {offsets} on lies outside of {list(x.shape)}", attribute="offset")
+    if shape == x.shape:
+        return x
+    return Blob(call.emit(Crop(axis=axis, offsets=tuple(offsets)), x.value, reference.value), shape)
+
+
+@caffe_layer("Tile")
+def tile(call: Call) -> Blob:
+    x, given = call.bottom(), call.parameter("tile")
+    axis, tiles = call.axis(given.axis, x.rank), given.tiles
+    if tiles < 1:
+        raise call.block(f"{tiles} copies are not possible", attribute="tiles")
+    multiples = [tiles if index == axis else 1 for index in range(x.rank)]
+    shape = (*x.shape[:axis], x.shape[axis] * tiles, *x.shape[axis + 1 :])
+    return Blob(call.emit(TileFusion(), x.value, call.ints(multiples)), shape)
+
+
+@caffe_layer("BatchReindex")
+def batch_reindex(call: Call) -> Blob:
+    """The items of the first bottom that the second names."""
+    x, index = call.bottom(0), call.bottom(1)
+    call.require_rank(index, 1)
+    numbers = call.cast(index.value, DataType.INT32)
+    return Blob(call.emit(Gather(), x.value, numbers, call.ints(0)), (*index.shape, *x.shape[1:]))
+
+
+@caffe_layer("Embed")
+def embed(call: Call) -> Blob:
+    """Rows of a table by their numbers, plus a bias."""
+    x, given = call.bottom(), call.parameter("embed")
+    table = call.const(call.weight(0, (given.input_dim, given.num_output)))
+    y = call.emit(Gather(), table, call.cast(x.value, DataType.INT32), call.ints(0))
+    if given.bias_term:
+        y = call.emit(AddFusion(), y, call.const(call.weight(1, (given.num_output,))))
+    return Blob(y, (*x.shape, given.num_output))
+
+
+@caffe_layer("Parameter")
+def parameter(call: Call) -> Blob:
+    """A weight as a blob."""
+    shape = tuple(call.parameter("parameter").shape.dim)
+    return Blob(call.const(call.weight(0, shape)), shape)
+
+
+@caffe_layer("DummyData")
+def dummy_data(call: Call) -> list[Blob]:
+    """Constant blobs."""
+    given, tops = call.parameter("dummy_data"), call.top_count
+    shapes = [tuple(shape.dim) for shape in given.shape]
+    if not shapes:
+        shapes = list(zip(given.num, given.channels, given.height, given.width, strict=False))
+    fillers = list(given.data_filler)
+    if len(shapes) not in (1, tops) or len(fillers) not in (0, 1, tops):
+        raise call.block(f"{len(shapes)} shapes and {len(fillers)} fillers do not fit {tops} top blobs")
+    shapes = shapes * tops if len(shapes) == 1 else shapes
+    blobs = []
+    for index, shape in enumerate(shapes):
+        if any(dim < 1 for dim in shape) or prod(shape) > _MAX_FILLED:
+            raise call.block(f"the shape {list(shape)} is not possible")
+        filler = fillers[index if len(fillers) == tops else 0] if fillers else None
+        if filler is not None and filler.type != "constant":
+            raise call.block(f"a filler of type '{filler.type}' is not supported", "Use an Input layer")
+        value = 0.0 if filler is None else filler.value
+        blobs.append(Blob(call.const(np.full(shape, value, np.float32)), shape))
+    return blobs

@@ -1,0 +1,202 @@
+"""Walks the layers in order and builds the MindIR graph: blobs by name, in-place layers, outputs, blockers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Graph, Node, Value
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.naming import Blocked, Names
+
+from .call import MAX_DIMENSION, Blob, Call
+from .inputs import is_data_layer, layer_inputs
+from .prototxt import Network, SourceLayer, damaged
+from .registry import CONVERTERS
+from .unsupported import DROPPED, explain
+from .weights import Weights
+
+_SMALL_BYTES = 4096
+"""Constants up to this size that are equal become one value."""
+
+
+class Importer:
+    """Turns one network into a Graph."""
+
+    def __init__(self, network: Network, weights: Weights, input_shapes: Mapping[str, Sequence[int]]) -> None:
+        self.network = network
+        self.weights = weights
+        self.graph = Graph(network.name or "main_graph")
+        self.blockers: list[Blocker] = []
+        self.notes: list[str] = []
+        self._input_shapes = dict(input_shapes)
+        self._inputs: dict[str, Value] = {}
+        self._blobs: dict[str, Blob | None] = {}
+        """None: its layer, or one before it, was blocked."""
+        self._unshaped: dict[str, Blocker] = {}
+        """Inputs without a shape: what to say when a layer reads one."""
+        self._available: set[str] = set()
+        """Blobs that no layer has read since they were written."""
+        self._nodes = Names()
+        self._values = Names()
+        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._named: set[int] = set()
+
+    def run(self) -> Graph:
+        """Imports everything. Blockers are collected; a damaged network raises ConversionError."""
+        layers = self.network.layers
+        self._values.reserve(
+            *(name for name, _ in self.network.inputs), *(top for layer in layers for top in layer.tops)
+        )
+        for name, shape in self.network.inputs:
+            self._declare_input(name, shape, "Give --inputShape", "input")
+        for layer in layers:
+            self._import_layer(layer)
+        unknown = sorted(set(self._input_shapes) - set(self._inputs))
+        if unknown:
+            names = ", ".join(f"'{name}'" for name in self._inputs)
+            message = f"{self.network.file}: --inputShape names '{unknown[0]}', but the inputs of the model are {names}"
+            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+        for name in sorted(self._available):  # the order of Caffe's own outputs
+            blob = self._blobs[name]
+            if blob is not None and not self._is_unused_input(blob):
+                self.graph.outputs.append(self._output(name, blob.value))
+        self.graph.inputs = [value for value in self._inputs.values() if self._is_read(value)]
+        return self.graph
+
+    def _is_read(self, value: Value) -> bool:
+        return bool(value.users) or any(value is output for output in self.graph.outputs)
+
+    def _is_unused_input(self, blob: Blob) -> bool:
+        """Labels that only losses read."""
+        return any(blob.value is value for value in self._inputs.values()) and not blob.value.users
+
+    # ---- layers ----
+
+    def _declare_input(self, name: str, shape: Sequence[int] | None, remedy: str, type_: str) -> None:
+        if name in self._inputs:
+            raise damaged(self.network.file, f"the input '{name}' is there twice")
+        shape = self._input_shapes.get(name, shape)
+        value = self._inputs[name] = Value(name, DataType.FLOAT32)
+        self._blobs[name] = None
+        self._available.add(name)
+        if shape is None:
+            self.blockers.append(Blocker(name, type_, "the shape of this input is not in the prototxt", remedy))
+        elif not shape or any(not 1 <= dim <= MAX_DIMENSION for dim in shape):
+            reason = f"the input has the shape {list(shape)}"
+            self.blockers.append(Blocker(name, type_, reason, "Every dimension must be at least 1; give --inputShape"))
+        else:
+            value.shape = tuple(shape)
+            self._blobs[name] = Blob(value, value.shape)
+
+    def _import_layer(self, layer: SourceLayer) -> None:
+        name = self._nodes.unique(layer.name or (layer.tops[0] if layer.tops else layer.type))
+        if is_data_layer(layer.type):
+            self._import_data_layer(layer, name)
+            return
+        dropped = DROPPED.get(layer.type)
+        if dropped is not None:
+            self.notes.append(f"{layer.type} '{name}' is left out: {dropped}")
+            return
+        blobs = self._read(layer, name)
+        call = Call(self, layer, name, [blob for blob in blobs if blob is not None])
+        results: Sequence[Blob] = ()
+        first = len(self.graph.nodes)
+        try:
+            converter = CONVERTERS.get(layer.type)
+            if converter is None:
+                raise explain(call)
+            if layer.problem:
+                remedy = "The network was written for a fork of Caffe: take the field out, or write the layer as Caffe 1.0 has it"
+                raise call.block(layer.problem, remedy)
+            if None not in blobs:
+                result = converter(call)
+                results = (result,) if isinstance(result, Blob) else tuple(result)
+                self._check_results(call, results)
+        except Blocked as blocked:
+            self.blockers.append(call.blocker(blocked))
+            results = ()
+        if results and results[0].value.producer in self.graph.nodes[first:]:
+            producer = results[0].value.producer
+            assert producer is not None
+            producer.name = name
+        for index, top in enumerate(layer.tops):
+            self._write(top, results[index] if index < len(results) else None, layer, name)
+
+    def _check_results(self, call: Call, results: Sequence[Blob]) -> None:
+        if len(results) < call.top_count:
+            raise call.block(f"it has {call.top_count} top blobs; {len(results)} are possible")
+        for blob in results:
+            if any(not 1 <= dim <= MAX_DIMENSION for dim in blob.shape):
+                raise call.block(f"its result would have the shape {list(blob.shape)}")
+
+    def _import_data_layer(self, layer: SourceLayer, name: str) -> None:
+        for top, shape, remedy in layer_inputs(layer):
+            known = self._input_shapes.get(top, shape)
+            if known is None:
+                self._inputs[top] = Value(top, DataType.FLOAT32)
+                self._blobs[top] = None
+                self._unshaped[top] = Blocker(name, layer.type, f"the shape of '{top}' is not in the prototxt", remedy)
+                self._available.add(top)
+            else:
+                self._declare_input(top, known, remedy, layer.type)
+
+    def _read(self, layer: SourceLayer, name: str) -> list[Blob | None]:
+        blobs = []
+        for bottom in layer.bottoms:
+            if bottom not in self._blobs:
+                raise damaged(
+                    self.network.file, f"the layer '{name}' reads '{bottom}', which no layer before it writes"
+                )
+            self._available.discard(bottom)
+            blobs.append(self._blobs[bottom])
+            if bottom in self._unshaped:
+                self.blockers.append(self._unshaped.pop(bottom))
+        return blobs
+
+    def _write(self, top: str, blob: Blob | None, layer: SourceLayer, name: str) -> None:
+        if top in self._blobs and top not in layer.bottoms:
+            raise damaged(self.network.file, f"the layer '{name}' writes '{top}', which another layer has written")
+        in_place = top in self._blobs
+        self._blobs[top] = blob
+        self._available.add(top)
+        if blob is not None and blob.value.producer is not None and id(blob.value) not in self._named:
+            self._named.add(id(blob.value))
+            blob.value.name = self._values.unique(name) if in_place else top
+
+    # ---- values ----
+
+    def _output(self, name: str, value: Value) -> Value:
+        if value.producer is None or any(value is other for other in self.graph.outputs):
+            value = self.emit(Cast(), (value, self.constant(np.array(int(DataType.FLOAT32), np.int32), name)), 1, None)[
+                0
+            ]
+        for other in self.graph.values():
+            if other.name == name and other is not value:  # overwritten in place
+                other.name = self._values.unique(name)
+        value.name = name
+        return value
+
+    def constant(self, array: Array, hint: str) -> Value:
+        """A constant of this graph; small equal ones are shared."""
+        if array.nbytes > _SMALL_BYTES:
+            return make_constant(self._values.unique(f"{hint}/constant"), array)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._pool:
+            self._pool[key] = make_constant(self._values.unique(f"{hint}/constant"), array)
+        return self._pool[key]
+
+    def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
+        """Adds a node; its outputs are typed by the pipeline later."""
+        base = call.name if call is not None else "output"
+        source = f"{call.layer.type} '{call.name}'" if call is not None else ""
+        name = self._nodes.unique(f"{base}/{op.name}")
+        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
+        values = tuple(Value(self._values.unique(wish), DataType.UNKNOWN) for wish in names)
+        self.graph.nodes.append(Node(op, name, tuple(inputs), values, source=source))
+        return values

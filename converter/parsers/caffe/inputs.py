@@ -1,0 +1,37 @@
+"""Layers that bring data in: their tops become inputs of the model."""
+
+from __future__ import annotations
+
+from .prototxt import SourceLayer
+
+Declared = tuple[str, tuple[int, ...] | None, str]
+"""Blob, its shape where the layer tells it, what to do where it does not."""
+
+_FILES = ("Data", "ImageData", "WindowData", "HDF5Data", "AnnotatedData", "VideoData", "ImageSegData", "DenseImageData")
+_DATA_LAYERS = frozenset(("Input", "MemoryData", *_FILES))
+
+
+def is_data_layer(layer_type: str) -> bool:
+    return layer_type in _DATA_LAYERS
+
+
+def layer_inputs(layer: SourceLayer) -> list[Declared]:
+    """The inputs that a data layer stands for: the images first, then their labels."""
+    shapes: list[tuple[int, ...] | None] = []
+    if layer.type == "Input":
+        shapes = [tuple(shape.dim) for shape in layer.parameter("input").shape]
+        if len(shapes) == 1:
+            shapes *= len(layer.tops)
+    elif layer.type == "MemoryData":
+        memory = layer.parameter("memory_data")
+        shapes = [(memory.batch_size, memory.channels, memory.height, memory.width), (memory.batch_size,)]
+    elif layer.type == "ImageData":
+        image = layer.parameter("image_data")
+        crop = layer.parameter("transform").crop_size or image.crop_size
+        sizes = (crop, crop) if crop else (image.new_height, image.new_width)
+        shapes = [(image.batch_size, 3 if image.is_color else 1, *sizes) if all(sizes) else None, (image.batch_size,)]
+    shapes += [None] * (len(layer.tops) - len(shapes))
+    return [
+        (top, shape, f"Give --inputShape={top}:1,3,224,224 (with its own sizes), or the prototxt for deployment")
+        for top, shape in zip(layer.tops, shapes, strict=False)
+    ]

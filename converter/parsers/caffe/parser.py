@@ -1,0 +1,55 @@
+"""The entry: a Caffe network and its weights in, a MindIR module out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module
+
+from . import (  # noqa: F401  (each registers its converters)
+    activation,
+    arithmetic,
+    assembly,
+    convolution,
+    detection,
+    matmul,
+    normalization,
+    pooling,
+    rearrange,
+    recurrent,
+    reduction,
+    resize,
+)
+from .importer import Importer
+from .prototxt import damaged, read_network
+from .weights import read_weights
+
+FRAMEWORK_CAFFE = 1
+
+
+def parse(
+    model: str | os.PathLike[str],
+    weights: str | os.PathLike[str],
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+) -> Module:
+    """Reads a prototxt file and the caffemodel with its weights; layers of the TEST phase are kept.
+
+    Activations keep the NCHW layout, weights are in MindIR's. `input_shapes` replaces the shapes of inputs. The outputs are
+    the blobs that no layer reads, in alphabetical order, as in Caffe.
+
+    Raises ConversionError for files that are not sound, and for all layers that cannot be expressed, at once.
+    """
+    network = read_network(Path(model))
+    importer = Importer(network, read_weights(Path(weights)), input_shapes or {})
+    graph = importer.run()
+    if importer.blockers:
+        count = len(importer.blockers)
+        noun = "layer stands" if count == 1 else "layers stand"
+        message = f"{network.file}: {count} {noun} in the way of the conversion:"
+        raise ConversionError(message, importer.blockers, ReturnCode.NOT_FIND_OP)
+    if not graph.outputs:
+        raise damaged(network.file, "the network has no outputs")
+    return Module([graph], name=network.name, framework=FRAMEWORK_CAFFE, notes=importer.notes)

@@ -1,0 +1,26 @@
+"""The table of layers: type -> the function that converts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .call import Blob, Call
+
+Converter = Callable[["Call"], "Blob | Sequence[Blob]"]
+
+CONVERTERS: dict[str, Converter] = {}
+
+
+def caffe_layer(*types: str) -> Callable[[Converter], Converter]:
+    """Registers a converter for layers of these types."""
+
+    def register(converter: Converter) -> Converter:
+        for name in types:
+            if name in CONVERTERS:
+                raise TypeError(f"Caffe layer {name} has two converters")
+            CONVERTERS[name] = converter
+        return converter
+
+    return register

@@ -1,0 +1,86 @@
+"""Reading the weights: caffemodel -> blobs by layer."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped]
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array
+from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
+
+from .prototxt import damaged, read_file
+from .schema import NetParameter
+
+_MAX_RANK = 32
+
+
+class Weights:
+    """The blobs of a caffemodel, by the names of the layers."""
+
+    def __init__(self, file: str, blobs: dict[str, list[Message]]) -> None:
+        self.file = file
+        self._blobs = blobs
+
+    def count(self, layer: str) -> int:
+        """How many blobs a layer has; 0 for a layer that is not in the file."""
+        return len(self._blobs.get(layer, ()))
+
+    def blob(self, layer: str, index: int) -> Array:
+        """A float32 array in the shape that the file states. Raises ValueError for a blob that contradicts itself."""
+        blob = self._blobs[layer][index]
+        dims = (
+            tuple(blob.shape.dim)
+            if blob.HasField("shape")
+            else (blob.num, blob.channels, blob.height, blob.width)
+            if any(blob.HasField(name) for name in ("num", "channels", "height", "width"))
+            else None
+        )
+        data = _numbers(blob)
+        if dims is None:
+            dims = (data.size,)
+        if len(dims) > _MAX_RANK or any(dim < 0 for dim in dims) or prod(dims) != data.size:
+            shown = "x".join(str(dim) for dim in dims[:8])
+            raise ValueError(f"it says {shown}, but has {data.size} numbers")
+        return data.reshape(dims)
+
+
+def _numbers(blob: Message) -> Array:
+    """The contents as float32: packed float, packed double, or numbers one by one."""
+    for chunks, kind in ((blob.data, "<f4"), (blob.double_data, "<f8")):
+        content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        if len(content) % int(kind[-1]):
+            raise ValueError("its numbers are cut off")
+        if content:
+            return np.frombuffer(content, kind).astype(np.float32, copy=False)
+    floats, doubles = b"", b""
+    for field in UnknownFieldSet(blob):
+        if (field.field_number, field.wire_type) == (5, 5):
+            floats += int(field.data).to_bytes(4, "little")
+        elif (field.field_number, field.wire_type) == (8, 1):
+            doubles += int(field.data).to_bytes(8, "little")
+    if doubles and not floats:
+        return np.frombuffer(doubles, "<f8").astype(np.float32)
+    return np.frombuffer(floats, "<f4")
+
+
+def read_weights(path: Path) -> Weights:
+    """Reads a caffemodel of either generation. Raises ConversionError."""
+    content = read_file(path, "the weight file", 2**31 - 1, "2 GiB, the limit of protobuf files")
+    try:
+        net = parse_binary(NetParameter, content)
+    except ProtobufError as error:
+        raise damaged(str(path), f"this is not a caffemodel: {error}") from None
+    if not net.layer and not net.layers:
+        raise damaged(str(path), "this is not a caffemodel: it has no layers")
+    if any(layer.HasField("layer") for layer in net.layers):
+        reason = "the first format of Caffe (V0) is not supported. Bring it up to date with upgrade_net_proto_binary"
+        raise ConversionError(f"{path}: {reason}", code=ReturnCode.NOT_SUPPORTED)
+    blobs: dict[str, list[Message]] = {}
+    for layer in (*net.layers, *net.layer):
+        if layer.blobs and isinstance(layer.name, str):
+            blobs[layer.name] = list(layer.blobs)
+    return Weights(str(path), blobs)
