@@ -121,7 +121,7 @@ double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vec
     seen[i] = packed.back().data();
   }
   Memory shared(schedule.shared_bytes), scratch(schedule.scratch_bytes);
-  const mslite_run run = {derived.data(), seen.data(), &output, shared.data(), scratch.data()};
+  const mslite_run run = {derived.data(), seen.data(), &output, shared.data(), scratch.data(), nullptr};
   double best = 1e30, spent = 0;
   while (spent < kSeconds) {
     const auto start = std::chrono::steady_clock::now();

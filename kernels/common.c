@@ -47,3 +47,15 @@ int32_t mslite_normalize_axis(int64_t axis, int32_t rank) {
   if (axis < -(int64_t)rank || axis >= rank) return -1;
   return (int32_t)(axis < 0 ? axis + rank : axis);
 }
+
+void mslite_report_value(const mslite_run *run, int32_t input, int64_t position, int64_t value, int64_t low,
+                         int64_t high) {
+  mslite_failure *failure = run->failure;
+  if (failure == NULL || failure->status != MSLITE_OK) return;
+  failure->status = MSLITE_ERROR_VALUE;
+  failure->input = input;
+  failure->position = position;
+  failure->value = value;
+  failure->low = low;
+  failure->high = high;
+}

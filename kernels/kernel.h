@@ -94,12 +94,23 @@ typedef struct {
   int64_t scratch_bytes; /* workspace that each running thread has to itself during one part */
 } mslite_schedule;
 
+/* An impossible value that a kernel met while running: input `input` holds `value` at `position`, which is not in
+ * [low, high). What the kernel writes then is of no use, but it stays inside of its outputs. */
+typedef struct {
+  int32_t status; /* MSLITE_OK: nothing was met */
+  int32_t input;
+  int64_t position;
+  int64_t value;
+  int64_t low, high;
+} mslite_failure;
+
 typedef struct {
   const void *derived;       /* what `prepare` wrote */
   const void *const *inputs; /* NULL for an absent optional input; a packed input's packed form */
   void *const *outputs;
   void *shared;
   void *scratch;
+  mslite_failure *failure; /* of this part; NULL: nobody wants to know */
 } mslite_run;
 
 /* Instruction sets a kernel may be written for. Higher is preferred among equally good kernels. */
@@ -150,6 +161,10 @@ int32_t mslite_type_size(int32_t type);
 
 /* Number of elements, -1 when a dimension is unknown or the product does not fit into 63 bits. */
 int64_t mslite_element_count(const mslite_tensor *tensor);
+
+/* Reports that input `input` holds `value` at `position`, outside of [low, high). The first report of a part is kept. */
+void mslite_report_value(const mslite_run *run, int32_t input, int64_t position, int64_t value, int64_t low,
+                         int64_t high);
 
 /* `axis` counted from the front, or -1 when it is out of [-rank, rank). */
 int32_t mslite_normalize_axis(int64_t axis, int32_t rank);

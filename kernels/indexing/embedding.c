@@ -46,7 +46,10 @@ static void embedding_run(const mslite_run *run, int32_t phase, int32_t part) {
   float *to = (float *)run->outputs[0] + part * numbers->row;
   const size_t bytes = (size_t)numbers->row * sizeof(float);
   if (id < 0 || id / numbers->tables >= numbers->rows[id % numbers->tables]) {
+    int64_t rows = 0;
+    for (int32_t i = 0; i < numbers->tables; ++i) rows += numbers->rows[i];
     memset(to, 0, bytes);
+    mslite_report_value(run, numbers->tables, part, id, 0, rows);
     return;
   }
   const float *from = (const float *)run->inputs[id % numbers->tables] + id / numbers->tables * numbers->row;

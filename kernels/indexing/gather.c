@@ -82,8 +82,11 @@ static void gather_run(const mslite_run *run, int32_t phase, int32_t part) {
     int64_t index = mslite_integer_at(run->inputs[1], numbers->index_type, batch * numbers->count + at);
     char *to = (char *)run->outputs[0] + row * numbers->row_bytes;
     if (index < 0) index += numbers->limit;
-    if (index < 0 || index >= numbers->limit) { /* an index that points nowhere gives zeros */
+    if (index < 0 || index >= numbers->limit) {
       memset(to, 0, bytes);
+      const int64_t place = batch * numbers->count + at;
+      mslite_report_value(run, 1, place, mslite_integer_at(run->inputs[1], numbers->index_type, place), -numbers->limit,
+                          numbers->limit);
     } else {
       memcpy(to, (const char *)run->inputs[0] + (slab * numbers->limit + index) * numbers->row_bytes, bytes);
     }

@@ -68,16 +68,21 @@ static void tuple_run(const mslite_run *run, int32_t phase, int32_t part) {
     int64_t at = 0;
     bool inside = true;
     for (int32_t i = 0; i < numbers->depth; ++i) {
-      int64_t index = mslite_integer_at(run->inputs[1], numbers->index_type, row * numbers->depth + i);
-      if (index < 0) index += numbers->dims[i];
-      inside = inside && index >= 0 && index < numbers->dims[i];
-      if (inside) at = at * numbers->dims[i] + index;
+      const int64_t place = row * numbers->depth + i;
+      const int64_t given = mslite_integer_at(run->inputs[1], numbers->index_type, place);
+      const int64_t index = given < 0 ? given + numbers->dims[i] : given;
+      if (index >= 0 && index < numbers->dims[i]) {
+        at = at * numbers->dims[i] + index;
+      } else {
+        inside = false;
+        mslite_report_value(run, 1, place, given, -numbers->dims[i], numbers->dims[i]);
+      }
     }
     char *to = (char *)run->outputs[0] + row * numbers->row_bytes;
     if (inside) {
       const int64_t batch = row / numbers->count;
       memcpy(to, (const char *)run->inputs[0] + batch * numbers->batch_bytes + at * numbers->row_bytes, bytes);
-    } else { /* an index that points nowhere gives zeros */
+    } else {
       memset(to, 0, bytes);
     }
   }
@@ -131,11 +136,12 @@ static void gather_d_run(const mslite_run *run, int32_t phase, int32_t part) {
   int64_t at = (int64_t)part * ELEMENTS_PER_PART;
   const int64_t end = numbers->count - at < ELEMENTS_PER_PART ? numbers->count : at + ELEMENTS_PER_PART;
   for (; at < end; ++at) {
-    int64_t index = mslite_integer_at(run->inputs[2], numbers->index_type, at);
+    const int64_t given = mslite_integer_at(run->inputs[2], numbers->index_type, at);
+    const int64_t index = given < 0 ? given + numbers->limit : given;
     char *to = (char *)run->outputs[0] + at * numbers->size;
-    if (index < 0) index += numbers->limit;
     if (index < 0 || index >= numbers->limit) {
       memset(to, 0, size);
+      mslite_report_value(run, 2, at, given, -numbers->limit, numbers->limit);
       continue;
     }
     int64_t rest = at;

@@ -181,8 +181,18 @@ static mslite_status elements_prepare(const mslite_node *node, void *derived, ms
   return MSLITE_OK;
 }
 
+/* `index` counted from the front; -1 for one outside of the dimension, which is reported. */
+static int64_t checked_index(const mslite_run *run, const scatter_derived *numbers, int64_t place, int32_t axis) {
+  const int64_t given = mslite_integer_at(run->inputs[numbers->indices], numbers->index_type, place);
+  const int64_t size = numbers->dims[axis];
+  const int64_t index = given < 0 ? given + size : given;
+  if (index >= 0 && index < size) return index;
+  mslite_report_value(run, numbers->indices, place, given, -size, size);
+  return -1;
+}
+
 /* The element of the output that update `tuple` begins at, or -1. */
-static int64_t target(const scatter_derived *numbers, const void *indices, int64_t tuple) {
+static int64_t target(const mslite_run *run, const scatter_derived *numbers, int64_t tuple) {
   int64_t at = 0;
   if (numbers->axis >= 0) {
     int64_t rest = tuple;
@@ -190,15 +200,12 @@ static int64_t target(const scatter_derived *numbers, const void *indices, int64
       if (i != numbers->axis) at += rest % numbers->update_dims[i] * numbers->strides[i];
       rest /= numbers->update_dims[i];
     }
-    int64_t index = mslite_integer_at(indices, numbers->index_type, tuple);
-    if (index < 0) index += numbers->dims[numbers->axis];
-    if (index < 0 || index >= numbers->dims[numbers->axis]) return -1;
-    return at + index * numbers->strides[numbers->axis];
+    const int64_t index = checked_index(run, numbers, tuple, numbers->axis);
+    return index < 0 ? -1 : at + index * numbers->strides[numbers->axis];
   }
   for (int32_t i = 0; i < numbers->depth; ++i) {
-    int64_t index = mslite_integer_at(indices, numbers->index_type, tuple * numbers->depth + i);
-    if (index < 0) index += numbers->dims[i];
-    if (index < 0 || index >= numbers->dims[i]) return -1;
+    const int64_t index = checked_index(run, numbers, tuple * numbers->depth + i, i);
+    if (index < 0) return -1;
     at += index * numbers->strides[i];
   }
   return at;
@@ -220,7 +227,7 @@ static void scatter_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
   const char *updates = run->inputs[numbers->updates];
   for (int64_t i = 0; i < numbers->tuples; ++i) {
-    const int64_t at = target(numbers, run->inputs[numbers->indices], i);
+    const int64_t at = target(run, numbers, i);
     if (at >= 0) combine(numbers, y + at * numbers->size, updates + i * numbers->row * numbers->size, numbers->row);
   }
 }

@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kMaximumDepth = 512;  // calls that are not tail calls, within each other
+constexpr size_t kMaximumDepth = 4096;  // calls that are not tail calls, within each other
 }
 
 Frame *Session::TakeFrame(int32_t graph_index) {
@@ -28,10 +28,10 @@ Frame *Session::TakeFrame(int32_t graph_index) {
 void Session::ReturnFrame(int32_t graph_index, Frame *frame) {
   if (frame == &main_frame_) return;
   ProgramState &state = programs_[static_cast<size_t>(graph_index)];
-  const auto place = std::find_if(state.busy.begin(), state.busy.end(),
+  const auto place = std::find_if(state.busy.rbegin(), state.busy.rend(),  // what was taken last is returned first
                                   [frame](const std::unique_ptr<Frame> &busy) { return busy.get() == frame; });
   state.idle.push_back(std::move(*place));
-  state.busy.erase(place);
+  state.busy.erase(std::next(place).base());
 }
 
 void Session::ReturnAllFrames() {
@@ -51,93 +51,156 @@ Status Session::CopyValue(const Value &from, Value *to) const {
   return mindspore::kSuccess;
 }
 
-const Value *Session::ValueOf(const Program &program, const Frame &frame, int32_t local, Value *constant) const {
-  if (program.producer[static_cast<size_t>(local)] != Program::kConstant)
-    return &frame.values[static_cast<size_t>(local)];
-  SetConstant(program, local, constant);
-  return constant;
+// Copies a value of a frame, or hands its memory over where nobody reads it afterwards.
+Status Session::PassValue(const Program &program, Frame *frame, int32_t local, bool is_last, Value *to) const {
+  if (program.producer[static_cast<size_t>(local)] == Program::kConstant) {
+    Value constant;
+    SetConstant(program, local, &constant);
+    return CopyValue(constant, to);
+  }
+  Value &from = frame->values[static_cast<size_t>(local)];
+  if (!is_last || !from.IsOwned() || to->target != nullptr) return CopyValue(from, to);
+  std::swap(from.own, to->own);
+  to->shape = from.shape;
+  to->data = to->own.own.get();
+  from.data = nullptr;
+  return mindspore::kSuccess;
 }
 
-// Picks the branch and binds its arguments.
-Status Session::EnterCall(const Program &program, const CallSite &site, const Node &node, const Frame &frame,
-                          Finished *callee) {
-  size_t choice = 0;
+// Which of its targets a Switch or SwitchLayer takes.
+Status Session::Choose(const Program &program, const CallSite::Choice &choice, const Frame &frame,
+                       size_t *target) const {
+  const Node &node = graph().nodes[static_cast<size_t>(choice.node)];
+  const auto failed = [&](const std::string &reason) {
+    return Fail(mindspore::kLiteOpExecuteFailure,
+                "file '" + graph().file->name() + "': " + Describe(node) + ": " + reason);
+  };
   Value constant;
-  if (site.selector >= 0) {
-    const Value &selector = *ValueOf(program, frame, site.selector, &constant);
-    const bool is_wide = selector.shape.type == MSLITE_INT32;
-    if (ByteSize(selector.shape) < (is_wide ? 4 : 1)) {
-      return Fail(mindspore::kLiteOpExecuteFailure, Describe(node) + ": its condition is empty");
-    }
-    int32_t number = *selector.data;
-    if (is_wide) std::memcpy(&number, selector.data, sizeof number);
-    if (!site.selects_by_index) {
-      choice = number != 0 ? 0 : 1;
-    } else if (number < 0 || static_cast<size_t>(number) >= site.branches.size()) {
-      return Fail(mindspore::kLiteOpExecuteFailure,
-                  Describe(node) + Format(": there is no branch %d", static_cast<int>(number)));
-    } else {
-      choice = static_cast<size_t>(number);
-    }
+  const Value *selector = &frame.values[static_cast<size_t>(choice.selector)];
+  if (program.producer[static_cast<size_t>(choice.selector)] == Program::kConstant) {
+    SetConstant(program, choice.selector, &constant);
+    selector = &constant;
   }
-  const CallSite::Branch &branch = site.branches[choice];
+  const int64_t bytes = ByteSize(selector->shape);
+  const auto size = static_cast<size_t>(mslite_type_size(selector->shape.type));
+  if (size == 0 || bytes < static_cast<int64_t>(size)) return failed("its condition is empty");
+  int64_t number = 0;
+  if (selector->shape.type == MSLITE_INT32) {
+    int32_t narrow = 0;
+    std::memcpy(&narrow, selector->data, sizeof narrow);
+    number = narrow;
+  } else if (selector->shape.type == MSLITE_INT64) {
+    std::memcpy(&number, selector->data, sizeof number);
+  } else if (size == 1) {
+    number = *selector->data;
+  } else {
+    return failed("its condition is neither a boolean nor an integer");
+  }
+  if (!choice.selects_by_index) {
+    *target = number != 0 ? 0 : 1;
+    return mindspore::kSuccess;
+  }
+  if (number < 0 || static_cast<size_t>(number) >= choice.targets.size()) {
+    return failed(Format("there is no branch %lld of %zu", static_cast<long long>(number), choice.targets.size()));
+  }
+  *target = static_cast<size_t>(number);
+  return mindspore::kSuccess;
+}
+
+// Picks the branch and gives it its arguments.
+Status Session::EnterCall(const Activation &caller, const CallSite &site, Activation *callee) {
+  const Program &program = model_->programs[static_cast<size_t>(caller.graph)];
+  int32_t closure = site.closure;
+  while (closure < 0) {
+    const CallSite::Choice &choice = site.choices[static_cast<size_t>(~closure)];
+    size_t target = 0;
+    MSLITE_TRY(Choose(program, choice, *caller.frame, &target));
+    closure = choice.targets[target];
+  }
+  const CallSite::Branch &branch = site.branches[static_cast<size_t>(closure)];
   const Program &target = model_->programs[static_cast<size_t>(branch.graph)];
-  callee->graph = branch.graph;
-  callee->frame = TakeFrame(branch.graph);
+  *callee = {branch.graph, TakeFrame(branch.graph), 0};
   for (size_t i = 0; i < branch.arguments.size(); ++i) {
-    const Value *argument = ValueOf(program, frame, branch.arguments[i], &constant);
-    MSLITE_TRY(CopyValue(*argument, &callee->frame->values[static_cast<size_t>(target.inputs[i])]));
+    const int32_t local = branch.arguments[i];
+    const bool is_over = site.is_tail || program.last_use[static_cast<size_t>(local)] == caller.position;
+    const bool is_last = is_over && std::find(branch.arguments.begin() + static_cast<ptrdiff_t>(i) + 1,
+                                              branch.arguments.end(), local) == branch.arguments.end();
+    MSLITE_TRY(PassValue(program, caller.frame, local, is_last,
+                         &callee->frame->values[static_cast<size_t>(target.inputs[i])]));
   }
   return mindspore::kSuccess;
 }
 
-// Runs a graph to its end. `place` enters as the graph to run and leaves as the one whose outputs are the results:
-// a tail call replaces the graph, so loops, which are recursion by tail calls, need no stack.
-Status Session::RunGraph(Finished *place, int32_t depth, StepObserver *observer) {
-  int32_t position = 0;
+// Gives the outputs of a graph that has ended to the Call that the caller stands at.
+Status Session::LeaveCall(const Activation &callee, const Activation &caller) {
+  const Program &program = model_->programs[static_cast<size_t>(caller.graph)];
+  const Program &ended = model_->programs[static_cast<size_t>(callee.graph)];
+  const ProgramStep &step = program.steps[static_cast<size_t>(caller.position)];
+  const CallSite &site = program.calls[static_cast<size_t>(step.call)];
+  if (ended.outputs.size() != site.outputs.size()) {
+    return Fail(mindspore::kLiteGraphFileError,
+                "file '" + graph().file->name() + "': " + Describe(graph().nodes[static_cast<size_t>(step.node)]) +
+                    ": graph '" + ended.subgraph->name + "' has another number of outputs");
+  }
+  for (size_t i = 0; i < site.outputs.size(); ++i) {
+    const bool is_last = std::find(ended.outputs.begin() + static_cast<ptrdiff_t>(i) + 1, ended.outputs.end(),
+                                   ended.outputs[i]) == ended.outputs.end();
+    MSLITE_TRY(PassValue(ended, callee.frame, ended.outputs[i], is_last,
+                         &caller.frame->values[static_cast<size_t>(site.outputs[i])]));
+  }
+  ReturnFrame(callee.graph, callee.frame);
+  return mindspore::kSuccess;
+}
+
+// Runs the plans of a graph up to its next call, or to its end.
+Status Session::RunSteps(Activation *current, StepObserver *observer) {
+  const Program &program = model_->programs[static_cast<size_t>(current->graph)];
+  while (current->position < static_cast<int32_t>(program.steps.size()) &&
+         program.steps[static_cast<size_t>(current->position)].call < 0) {
+    bool needs_data = false;
+    Binding *binding = nullptr;
+    MSLITE_TRY(FindPlan(current->graph, current->position, *current->frame, &needs_data, &binding));
+    if (needs_data) return Fail(mindspore::kLiteError, "a plan asks for data that should be there");
+    const Plan &plan = binding->plan();
+    if (plan.is_counted) {
+      MSLITE_TRY(RunCounted(program, plan, current->frame, observer));
+    } else {
+      MSLITE_TRY(RunPlan(binding, current->frame, observer));
+    }
+    current->position = plan.end;
+  }
+  return mindspore::kSuccess;
+}
+
+// Runs a graph and all that it calls. `current` leaves as the graph whose outputs are the results: a tail call replaces
+// the graph, so loops, which are recursion by tail calls, need no memory.
+Status Session::RunGraphs(Activation *current, StepObserver *observer) {
+  callers_.clear();
   while (true) {
-    const Program &program = model_->programs[static_cast<size_t>(place->graph)];
-    if (position >= static_cast<int32_t>(program.steps.size())) return mindspore::kSuccess;
-    const ProgramStep &step = program.steps[static_cast<size_t>(position)];
-    if (step.call < 0) {
-      bool needs_data = false;
-      Binding *binding = nullptr;
-      MSLITE_TRY(FindPlan(place->graph, position, *place->frame, &needs_data, &binding));
-      if (needs_data) return Fail(mindspore::kLiteError, "a plan asks for data that should be there");
-      const Plan &plan = binding->plan();
-      if (plan.is_counted) {
-        MSLITE_TRY(RunCounted(program, plan, place->frame, observer));
-      } else {
-        MSLITE_TRY(RunPlan(binding, place->frame, observer));
-      }
-      position = plan.end;
+    MSLITE_TRY(RunSteps(current, observer));
+    const Program &program = model_->programs[static_cast<size_t>(current->graph)];
+    if (current->position >= static_cast<int32_t>(program.steps.size())) {
+      if (callers_.empty()) return mindspore::kSuccess;
+      MSLITE_TRY(LeaveCall(*current, callers_.back()));
+      *current = callers_.back();
+      callers_.pop_back();
+      ++current->position;
       continue;
     }
+    const ProgramStep &step = program.steps[static_cast<size_t>(current->position)];
     const CallSite &site = program.calls[static_cast<size_t>(step.call)];
-    const Node &node = graph().nodes[static_cast<size_t>(step.node)];
-    Finished callee;
-    MSLITE_TRY(EnterCall(program, site, node, *place->frame, &callee));
+    Activation callee;
+    MSLITE_TRY(EnterCall(*current, site, &callee));
     if (site.is_tail) {
-      ReturnFrame(place->graph, place->frame);
-      *place = callee;
-      position = 0;
-      continue;
+      ReturnFrame(current->graph, current->frame);
+    } else if (callers_.size() < kMaximumDepth) {
+      callers_.push_back(*current);
+    } else {
+      return Fail(mindspore::kLiteOpExecuteFailure,
+                  "file '" + graph().file->name() + "': " + Describe(graph().nodes[static_cast<size_t>(step.node)]) +
+                      Format(": more than %zu calls within each other: the recursion has no end", kMaximumDepth));
     }
-    if (depth >= kMaximumDepth)
-      return Fail(mindspore::kLiteOpExecuteFailure, Describe(node) + ": calls are nested too deeply");
-    MSLITE_TRY(RunGraph(&callee, depth + 1, observer));
-    const Program &ended = model_->programs[static_cast<size_t>(callee.graph)];
-    if (ended.outputs.size() != site.outputs.size()) {
-      return Fail(mindspore::kLiteGraphFileError,
-                  Describe(node) + ": graph '" + ended.subgraph->name + "' has another number of outputs");
-    }
-    for (size_t i = 0; i < site.outputs.size(); ++i) {
-      Value constant;
-      const Value *result = ValueOf(ended, *callee.frame, ended.outputs[i], &constant);
-      MSLITE_TRY(CopyValue(*result, &place->frame->values[static_cast<size_t>(site.outputs[i])]));
-    }
-    ReturnFrame(callee.graph, callee.frame);
-    ++position;
+    *current = callee;
   }
 }
 
@@ -190,7 +253,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
   MSLITE_TRY(Reserve(static_cast<size_t>(std::max(step.kernel->derived_size, int32_t{0})), "a kernel", &work.derived,
                      &derived));
   mslite_schedule schedule = {};
-  mslite_run run = {derived, work.input_data.data(), work.output_data.data(), nullptr, nullptr};
+  mslite_run run = {derived, work.input_data.data(), work.output_data.data(), nullptr, nullptr, nullptr};
   int64_t stride = 0;
   const auto prepare = [&]() -> Status {
     schedule = {};
@@ -225,8 +288,8 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
   }
   MSLITE_TRY(prepare());
   if (observer != nullptr) observer->Before(step, run.inputs, run.outputs);
-  executor_.RunStep(*step.kernel, schedule, stride, run);
+  const mslite_failure failure = executor_.RunStep(*step.kernel, schedule, stride, run);
   if (observer != nullptr) observer->After(step, run.inputs, run.outputs, 0.0);
-  return mindspore::kSuccess;
+  return failure.status == MSLITE_OK ? Status(mindspore::kSuccess) : KernelFailure(*step.node, failure);
 }
 }  // namespace mslite

@@ -12,13 +12,17 @@ struct Phase {
   const mslite_run *run;
   int64_t scratch_stride;
   int32_t phase;
+  FailureRecord *failures;
 };
 
 void RunPart(void *context, int32_t part, int32_t thread) {
   const auto *phase = static_cast<const Phase *>(context);
   mslite_run run = *phase->run;
   run.scratch = static_cast<uint8_t *>(run.scratch) + thread * phase->scratch_stride;
+  mslite_failure failure = {};
+  run.failure = &failure;
   phase->kernel->run(&run, phase->phase, part);
+  phase->failures->Add(failure);
 }
 }  // namespace
 
@@ -67,50 +71,51 @@ void Binding::Resolve(const Frame &frame, uint8_t *arena) {
   }
 }
 
-void Executor::RunStep(const mslite_kernel &kernel, const mslite_schedule &schedule, int64_t scratch_stride,
-                       const mslite_run &run) const {
-  Phase context = {&kernel, &run, scratch_stride, 0};
-  for (; context.phase < schedule.phase_count; ++context.phase) {
+mslite_failure Executor::RunStep(const mslite_kernel &kernel, const mslite_schedule &schedule, int64_t scratch_stride,
+                                 const mslite_run &run) const {
+  FailureRecord failures;
+  Phase context = {&kernel, &run, scratch_stride, 0, &failures};
+  for (; context.phase < schedule.phase_count && failures.first().status == MSLITE_OK; ++context.phase) {
     const int32_t parts = schedule.part_count[context.phase];
     if (threads_ > 1 && parts > 1) {
       ThreadPool::Instance().Run(RunPart, &context, parts, threads_, cores_);
     } else {
-      for (int32_t part = 0; part < parts; ++part) kernel.run(&run, context.phase, part);
+      for (int32_t part = 0; part < parts; ++part) RunPart(&context, part, 0);
     }
   }
+  return failures.first();
 }
 
-void Executor::RunBound(const Step &step, const Binding::Bound &bound, StepObserver *observer) const {
-  const mslite_run run = {step.derived, bound.inputs, bound.outputs, bound.shared, bound.scratch};
-  if (observer == nullptr) {
-    RunStep(*step.kernel, step.schedule, step.scratch_stride, run);
-    return;
-  }
+mslite_failure Executor::RunBound(const Step &step, const Binding::Bound &bound, StepObserver *observer) const {
+  const mslite_run run = {step.derived, bound.inputs, bound.outputs, bound.shared, bound.scratch, nullptr};
+  if (observer == nullptr) return RunStep(*step.kernel, step.schedule, step.scratch_stride, run);
   observer->Before(step, bound.inputs, bound.outputs);
   const auto start = std::chrono::steady_clock::now();
-  RunStep(*step.kernel, step.schedule, step.scratch_stride, run);
+  const mslite_failure failure = RunStep(*step.kernel, step.schedule, step.scratch_stride, run);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   observer->After(step, bound.inputs, bound.outputs, time.count());
+  return failure;
 }
 
-void Executor::Run(Binding *binding, StepObserver *observer) const {
+void Executor::Run(Binding *binding, StepObserver *observer, FailureRecord *failures) const {
   // An observer is called for one step after the other, in the order of the file.
   if (binding->plan().has_branches && inter_op_ > 1 && observer == nullptr) {
-    RunActors(binding);
+    RunActors(binding, failures);
     return;
   }
-  for (size_t i = 0; i < binding->bound_.size(); ++i) {
-    RunBound(binding->plan().steps[i], binding->bound_[i], observer);
+  for (size_t i = 0; i < binding->bound_.size() && failures->first().status == MSLITE_OK; ++i) {
+    failures->Add(RunBound(binding->plan().steps[i], binding->bound_[i], observer), static_cast<int32_t>(i));
   }
 }
 
 // Each step is an actor: it fires when its last input has arrived, and tells its successors. Actors that can fire
 // stand in a list that only grows; whoever is free takes the next one.
-void Executor::RunActors(Binding *binding) const {
+void Executor::RunActors(Binding *binding, FailureRecord *failures) const {
   struct Actors {
     const Executor *executor;
     Binding *binding;
     int32_t count;
+    FailureRecord *failures;
 
     void MakeReady(int32_t step) {
       const int32_t place = binding->ready_count_.fetch_add(1);
@@ -119,7 +124,7 @@ void Executor::RunActors(Binding *binding) const {
 
     void Fire(int32_t index) {
       const Step &step = binding->plan().steps[static_cast<size_t>(index)];
-      executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr);
+      failures->Add(executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr), index);
       for (const int32_t successor : step.successors) {
         if (binding->missing_[static_cast<size_t>(successor)].fetch_sub(1) == 1) MakeReady(successor);
       }
@@ -146,7 +151,7 @@ void Executor::RunActors(Binding *binding) const {
     binding->missing_[static_cast<size_t>(i)].store(binding->plan().steps[static_cast<size_t>(i)].predecessor_count);
     binding->ready_[static_cast<size_t>(i)].store(kEmpty);
   }
-  Actors actors = {this, binding, count};
+  Actors actors = {this, binding, count, failures};
   for (int32_t i = 0; i < count; ++i) {
     if (binding->plan().steps[static_cast<size_t>(i)].predecessor_count == 0) actors.MakeReady(i);
   }

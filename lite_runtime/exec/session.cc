@@ -5,10 +5,6 @@
 #include <mutex>
 #include <set>
 
-#include "plan/choose_kernel.h"
-#include "plan/quantised.h"
-#include "plan/shapes.h"
-
 namespace mslite {
 namespace {
 constexpr size_t kCachedPlans = 8;      // per first step
@@ -37,38 +33,6 @@ const CoreMask *InternCores(const CoreMask &cores) {
   static auto *masks = new std::set<CoreMask>;
   const std::lock_guard<std::mutex> lock(mutex);
   return &*masks->insert(cores).first;
-}
-
-// The tensor as the file describes it.
-mslite_tensor Declared(const Tensor &source) {
-  mslite_tensor tensor = UnknownTensor();
-  tensor.type = source.type;
-  if (source.has_rank || !source.dims.empty()) {
-    tensor.rank = static_cast<int32_t>(source.dims.size());
-    std::transform(source.dims.begin(), source.dims.end(), tensor.dims,
-                   [](int64_t dim) { return dim < 0 ? MSLITE_SYMBOL_LIMIT : dim; });
-  }
-  tensor.quant_count = static_cast<int32_t>(source.quant.size());
-  tensor.quant = source.quant.data();
-  return tensor;
-}
-
-// Why no kernel may run the node, by what the file says of its operands; "" otherwise.
-std::string DeclaredProblem(const Graph &graph, const Node &node) {
-  std::vector<mslite_tensor> tensors;
-  for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
-    for (const int32_t index : *list) tensors.push_back(Declared(graph.tensors[static_cast<size_t>(index)]));
-  }
-  std::vector<const mslite_tensor *> operands;
-  for (const mslite_tensor &tensor : tensors) operands.push_back(&tensor);
-  const mslite_node call = {node.op,
-                            node.params,
-                            static_cast<int32_t>(node.inputs.size()),
-                            static_cast<int32_t>(node.outputs.size()),
-                            operands.data(),
-                            operands.data() + node.inputs.size(),
-                            node.quant_type};
-  return QuantisedProblem(call);
 }
 
 bool IsKnown(const TensorShape &shape) {
@@ -132,8 +96,8 @@ void Session::CheckOperators() {
         problems_[step.node] = "this operator has no shape rule in this library";
       } else if (!HasKernel(node.op, plan_options_.isas)) {
         problems_[step.node] = "this operator has no kernel in this library";
-      } else if (std::string problem = DeclaredProblem(graph(), node); !problem.empty()) {
-        problems_[step.node] = std::move(problem);
+      } else if (!node.problem.empty()) {
+        problems_[step.node] = node.problem;
       }
     }
   }
@@ -248,7 +212,16 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
   for (const Plan::Result &result : plan.results) {
     Value &value = frame->values[static_cast<size_t>(result.local)];
     uint8_t *memory = nullptr;
-    MSLITE_TRY(Reserve(result.bytes, "a value", value.target != nullptr ? value.target : &value.own, &memory));
+    if (result.takes >= 0 && value.target == nullptr) {
+      Value &dying = frame->values[static_cast<size_t>(result.takes)];
+      if (dying.IsOwned()) {
+        std::swap(value.own, dying.own);
+        memory = value.own.own.get();
+      }
+    }
+    if (memory == nullptr) {
+      MSLITE_TRY(Reserve(result.bytes, "a value", value.target != nullptr ? value.target : &value.own, &memory));
+    }
     if (result.constant != nullptr) std::memcpy(memory, result.constant, result.bytes);
     value.shape = result.shape;
     value.data = memory;
@@ -256,21 +229,28 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
   uint8_t *arena = nullptr;
   MSLITE_TRY(Reserve(static_cast<size_t>(plan.arena_bytes), "activations", &arena_, &arena));
   binding->Resolve(*frame, arena);
-  executor_.Run(binding, observer);
-  return mindspore::kSuccess;
+  FailureRecord failures;
+  executor_.Run(binding, observer, &failures);
+  if (failures.first().status == MSLITE_OK) return mindspore::kSuccess;
+  return KernelFailure(*plan.steps[static_cast<size_t>(failures.step())].node, failures.first());
+}
+
+Status Session::KernelFailure(const Node &node, const mslite_failure &failure) const {
+  return Fail(mindspore::kLiteOpExecuteFailure,
+              "file '" + graph().file->name() + "': " + Describe(node) + ": " + FailureText(failure));
 }
 
 Status Session::Run(const InputView *inputs, StepObserver *observer) {
   SetInputs(nullptr, inputs);
-  Finished place = {0, &main_frame_};
-  Status status = RunGraph(&place, 0, observer);
-  if (status.IsOk()) status = FinishOutputs(place);
+  Activation current = {0, &main_frame_, 0};
+  Status status = RunGraphs(&current, observer);
+  if (status.IsOk()) status = FinishOutputs(current);
   ReturnAllFrames();
   return status;
 }
 
 // Puts the results where the caller looks for them.
-Status Session::FinishOutputs(const Finished &finished) {
+Status Session::FinishOutputs(const Activation &finished) {
   const Program &program = model_->programs[static_cast<size_t>(finished.graph)];
   const auto place_of = [&](size_t output) {
     const auto place = std::find_if(program.outputs.begin(), program.outputs.end(), [&](int32_t local) {

@@ -67,10 +67,11 @@ class Session {
     std::vector<std::unique_ptr<Frame>> idle;
     std::vector<std::unique_ptr<Frame>> busy;
   };
-  // The graph whose outputs are the results, and its frame.
-  struct Finished {
+  // A graph that is running: its frame, and the next step.
+  struct Activation {
     int32_t graph = 0;
     Frame *frame = nullptr;
+    int32_t position = 0;
   };
   // Working memory of a step whose output shapes are counted.
   struct Counting {
@@ -91,17 +92,20 @@ class Session {
   Status FindPlan(int32_t graph_index, int32_t begin, const Frame &frame, bool *needs_data, Binding **binding);
   Status Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
   Status RunPlan(Binding *binding, Frame *frame, StepObserver *observer);
-  Status FinishOutputs(const Finished &finished);
+  Status FinishOutputs(const Activation &finished);
+  Status KernelFailure(const Node &node, const mslite_failure &failure) const;
   void SetConstant(const Program &program, int32_t local, Value *value) const;
 
   Frame *TakeFrame(int32_t graph_index);
   void ReturnFrame(int32_t graph_index, Frame *frame);
   void ReturnAllFrames();
   Status CopyValue(const Value &from, Value *to) const;
-  const Value *ValueOf(const Program &program, const Frame &frame, int32_t local, Value *constant) const;
-  Status EnterCall(const Program &program, const CallSite &site, const Node &node, const Frame &frame,
-                   Finished *callee);
-  Status RunGraph(Finished *place, int32_t depth, StepObserver *observer);
+  Status PassValue(const Program &program, Frame *frame, int32_t local, bool is_last, Value *to) const;
+  Status Choose(const Program &program, const CallSite::Choice &choice, const Frame &frame, size_t *target) const;
+  Status EnterCall(const Activation &caller, const CallSite &site, Activation *callee);
+  Status LeaveCall(const Activation &callee, const Activation &caller);
+  Status RunSteps(Activation *current, StepObserver *observer);
+  Status RunGraphs(Activation *current, StepObserver *observer);
   Status RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer);
 
   std::shared_ptr<SharedModel> model_;
@@ -112,6 +116,7 @@ class Session {
   GrowingBuffer arena_;
   std::vector<OutputSlot> outputs_;
   Frame main_frame_;
+  std::vector<Activation> callers_;  // of the graph that is running, where control comes back to them
   Counting counting_;
   bool is_created_ = false;
   uint64_t clock_ = 0;

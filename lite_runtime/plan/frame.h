@@ -46,6 +46,9 @@ struct Value {
   const uint8_t *data = nullptr;  // nullptr: not computed yet
   GrowingBuffer own;
   GrowingBuffer *target = nullptr;  // where to compute it instead of `own`
+
+  // The contents lie in memory that is this value's alone, so that another value may take it over.
+  bool IsOwned() const { return target == nullptr && data != nullptr && data == own.own.get(); }
 };
 
 struct Frame {

@@ -51,6 +51,7 @@ struct Plan {
     TensorShape shape;
     size_t bytes = 0;
     const uint8_t *constant = nullptr;  // contents known when planning: copied
+    int32_t takes = -1;                 // the value that dies where this one is made, and whose memory it may take over
   };
 
   int32_t begin = 0;  // steps of the program

@@ -5,6 +5,8 @@
 
 namespace mslite {
 namespace {
+constexpr size_t kMaximumSwitches = 256;  // within each other
+
 class Builder {
  public:
   Builder(const Graph &graph, size_t index) : graph_(graph) {
@@ -53,7 +55,7 @@ class Builder {
       case MSLITE_OP_Switch:
       case MSLITE_OP_SwitchLayer:
         if (node.outputs.size() != 1) return Error(node, "must have one output");
-        closures_[node.outputs[0]] = &node;
+        closures_[node.outputs[0]] = index;
         return mindspore::kSuccess;
       case MSLITE_OP_Call:
         return AddCall(index, node);
@@ -67,46 +69,53 @@ class Builder {
     return mindspore::kSuccess;
   }
 
-  Status FindClosure(const Node &user, int32_t tensor, const Node **closure) const {
+  // The number of the closure that `tensor` stands for, after adding it and all that it may choose to the site.
+  Status AddClosure(const Node &user, int32_t tensor, size_t depth, CallSite *site, int32_t *number) {
+    if (const auto known = numbers_.find(tensor); known != numbers_.end()) {
+      *number = known->second;
+      return mindspore::kSuccess;
+    }
+    if (depth > kMaximumSwitches) return Error(user, "switches are nested too deeply");
     const auto place = closures_.find(tensor);
     if (place == closures_.end()) return Error(user, "its closure does not come from a node of the same graph");
-    *closure = place->second;
-    return mindspore::kSuccess;
-  }
-
-  Status AddBranch(const Node &user, int32_t tensor, CallSite *site) {
-    const Node *partial = nullptr;
-    MSLITE_TRY(FindClosure(user, tensor, &partial));
-    if (partial->op != MSLITE_OP_PartialFusion) return Error(user, "nested switches are not supported");
-    for (const int32_t argument : partial->inputs) {
-      if (closures_.count(argument) != 0) {
-        return Fail(mindspore::kLiteNotSupport, Describe(*partial) + ": closures as arguments are not supported");
+    const int32_t index = place->second;
+    const Node &closure = graph_.nodes[static_cast<size_t>(index)];
+    if (closure.op == MSLITE_OP_PartialFusion) {
+      for (const int32_t argument : closure.inputs) {
+        if (closures_.count(argument) != 0) {
+          return Fail(mindspore::kLiteNotSupport, Describe(closure) + ": closures as arguments are not supported");
+        }
       }
+      const int64_t target = static_cast<const mslite_PartialFusion *>(closure.params)->sub_graph_index;
+      *number = static_cast<int32_t>(site->branches.size());
+      site->branches.push_back({static_cast<int32_t>(target), Locals(closure.inputs)});
+    } else {
+      const bool is_switch = closure.op == MSLITE_OP_Switch;
+      if (closure.inputs.size() < 2 || (is_switch && closure.inputs.size() != 3)) {
+        return Error(closure, "has a wrong number of branches");
+      }
+      if (closures_.count(closure.inputs[0]) != 0) return Error(closure, "reads a closure, which only Call may");
+      CallSite::Choice choice = {Local(closure.inputs[0]), !is_switch, index, {}};
+      for (size_t i = 1; i < closure.inputs.size(); ++i) {
+        int32_t target = 0;
+        MSLITE_TRY(AddClosure(closure, closure.inputs[i], depth + 1, site, &target));
+        choice.targets.push_back(target);
+      }
+      *number = ~static_cast<int32_t>(site->choices.size());
+      site->choices.push_back(std::move(choice));
     }
-    const int64_t target = static_cast<const mslite_PartialFusion *>(partial->params)->sub_graph_index;
-    site->branches.push_back({static_cast<int32_t>(target), Locals(partial->inputs)});
+    numbers_[tensor] = *number;
     return mindspore::kSuccess;
   }
 
   Status AddCall(int32_t index, const Node &node) {
     if (node.inputs.empty()) return Error(node, "has no closure");
-    const Node *closure = nullptr;
-    MSLITE_TRY(FindClosure(node, node.inputs[0], &closure));
     CallSite site;
-    if (closure->op == MSLITE_OP_PartialFusion) {
-      MSLITE_TRY(AddBranch(node, node.inputs[0], &site));
-    } else {
-      const bool is_switch = closure->op == MSLITE_OP_Switch;
-      if (closure->inputs.size() < 2 || (is_switch && closure->inputs.size() != 3)) {
-        return Error(*closure, "has a wrong number of branches");
-      }
-      site.selector = Local(closure->inputs[0]);
-      site.selects_by_index = !is_switch;
-      for (size_t i = 1; i < closure->inputs.size(); ++i) MSLITE_TRY(AddBranch(*closure, closure->inputs[i], &site));
-    }
+    numbers_.clear();
+    MSLITE_TRY(AddClosure(node, node.inputs[0], 0, &site, &site.closure));
     site.outputs = Locals(node.outputs);
     ProgramStep step{index, static_cast<int32_t>(program_.calls.size()), {}, site.outputs};
-    if (site.selector >= 0) step.inputs.push_back(site.selector);
+    for (const CallSite::Choice &choice : site.choices) step.inputs.push_back(choice.selector);
     for (const CallSite::Branch &branch : site.branches) {
       step.inputs.insert(step.inputs.end(), branch.arguments.begin(), branch.arguments.end());
     }
@@ -154,7 +163,8 @@ class Builder {
   const Graph &graph_;
   Program program_;
   std::vector<int32_t> locals_;
-  std::map<int32_t, const Node *> closures_;
+  std::map<int32_t, int32_t> closures_;  // tensor -> the node that makes it
+  std::map<int32_t, int32_t> numbers_;   // tensor -> its number in the site being added
 };
 }  // namespace
 

@@ -11,15 +11,24 @@
 #include "plan/weights.h"
 
 namespace mslite {
-// A Call with everything that its Switch and PartialFusion nodes say.
+// A Call with everything that its Switch, SwitchLayer and PartialFusion nodes say. Closures are numbered: those from 0
+// on are branches, the negative ones are choices, ~closure being their place.
 struct CallSite {
+  // PartialFusion.
   struct Branch {
     int32_t graph = 0;
     std::vector<int32_t> arguments;  // local tensors, one per input of the graph
   };
-  int32_t selector = -1;  // local tensor: a condition (branch 0 when true) or a branch number; -1: branch 0
-  bool selects_by_index = false;
+  // Switch or SwitchLayer.
+  struct Choice {
+    int32_t selector = 0;  // local tensor: a condition (target 0 when true), or the number of a target
+    bool selects_by_index = false;
+    int32_t node = 0;  // in Graph::nodes
+    std::vector<int32_t> targets;
+  };
+  int32_t closure = 0;  // what is called
   std::vector<Branch> branches;
+  std::vector<Choice> choices;
   std::vector<int32_t> outputs;  // local tensors
   bool is_tail = false;          // the results are those of the whole graph: control does not come back
 };

@@ -11,6 +11,7 @@
 
 #include "model/names.h"
 #include "plan/choose_kernel.h"
+#include "plan/failure.h"
 
 namespace mslite {
 namespace {
@@ -24,18 +25,26 @@ int64_t TensorBytes(const mslite_tensor &tensor) {
 }
 
 // Runs every part of one phase once, on `threads` threads, each with its own scratch memory.
-void RunPhase(const mslite_kernel &kernel, const mslite_run &shared_run, int32_t phase,
-              const std::vector<int32_t> &order, const std::vector<Guarded> &scratch) {
+// Returns the first impossible value that a part met.
+mslite_failure RunPhase(const mslite_kernel &kernel, const mslite_run &shared_run, int32_t phase,
+                        const std::vector<int32_t> &order, const std::vector<Guarded> &scratch) {
   std::atomic<size_t> next{0};
+  FailureRecord failures;
   const auto work = [&](const Guarded &own) {
     mslite_run run = shared_run;
     run.scratch = own.data();
-    for (size_t i = next++; i < order.size(); i = next++) kernel.run(&run, phase, order[i]);
+    for (size_t i = next++; i < order.size(); i = next++) {
+      mslite_failure failure = {};
+      run.failure = &failure;
+      kernel.run(&run, phase, order[i]);
+      failures.Add(failure);
+    }
   };
   std::vector<std::thread> helpers;
   for (size_t i = 1; i < scratch.size(); ++i) helpers.emplace_back(work, std::cref(scratch[i]));
   work(scratch[0]);
   for (std::thread &helper : helpers) helper.join();
+  return failures.first();
 }
 
 bool AllIntact(const std::vector<Guarded> &blocks) {
@@ -131,7 +140,7 @@ Outcome SingleNode::CountOutputs() {
     inputs.push_back(packed_[i].data() != nullptr ? packed_[i].data() : inputs_[i].tensor.data);
   }
   const std::vector<void *> no_outputs(outputs_.size(), nullptr);
-  const mslite_run run{derived_.data(), inputs.data(), no_outputs.data(), shared.data(), scratch.data()};
+  const mslite_run run{derived_.data(), inputs.data(), no_outputs.data(), shared.data(), scratch.data(), nullptr};
   std::vector<std::array<int64_t, MSLITE_MAX_RANK>> dims(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) std::copy_n(outputs_[i].dims, MSLITE_MAX_RANK, dims[i].begin());
   const mslite_status status = kernel_->count(&run, reinterpret_cast<int64_t(*)[MSLITE_MAX_RANK]>(dims.data()));
@@ -148,13 +157,16 @@ Outcome SingleNode::Execute(const std::vector<const void *> &inputs, const std::
   for (int32_t i = 0; i < std::max(options.threads, int32_t{1}); ++i) {
     scratch.emplace_back(static_cast<size_t>(schedule_.scratch_bytes));
   }
-  const mslite_run run{derived_.data(), inputs.data(), outputs.data(), shared.data(), nullptr};
+  const mslite_run run{derived_.data(), inputs.data(), outputs.data(), shared.data(), nullptr, nullptr};
   std::mt19937 random(options.shuffle_seed);
   for (int32_t phase = 0; phase < schedule_.phase_count; ++phase) {
     std::vector<int32_t> order(static_cast<size_t>(schedule_.part_count[phase]));
     std::iota(order.begin(), order.end(), 0);
     if (options.shuffle_seed != 0) std::shuffle(order.begin(), order.end(), random);
-    RunPhase(*kernel_, run, phase, order, scratch);
+    const mslite_failure failure = RunPhase(*kernel_, run, phase, order, scratch);
+    if (failure.status != MSLITE_OK) {
+      return Fail(static_cast<mslite_status>(failure.status), FailureText(failure));
+    }
   }
   *damaged = !shared.Intact() || !AllIntact(scratch) || !derived_.Intact() || !AllIntact(packed_);
   return *damaged ? Fail(MSLITE_ERROR_VALUE, "wrote beyond its workspace") : Outcome{};

@@ -168,8 +168,8 @@ Status Planner::PlaceOperands() {
 
   std::vector<ArenaBuffer> buffers;
   std::vector<int32_t> buffer_of(tensors_.size(), -1);
-  // The buffer that output 0 of a step may take over from a dying input, or -1.
-  const auto in_place = [&](size_t index) -> int32_t {
+  // The input that output 0 of a step may overwrite as far as its kernel is concerned, or -1.
+  const auto overwritable = [&](size_t index) -> int32_t {
     const Step &step = plan_->steps[index];
     if (step.kernel == nullptr || step.kernel->in_place == nullptr || step.outputs.empty()) return -1;
     const ProgramStep &source = program_.steps[static_cast<size_t>(positions_[index])];
@@ -184,12 +184,29 @@ Status Planner::PlaceOperands() {
                               outputs.data(),
                               step.node->quant_type};
     const int32_t input = step.kernel->in_place(&call);
-    if (input < 0 || input >= call.input_count || step.inputs[static_cast<size_t>(input)].place != Operand::kArena)
-      return -1;
+    if (input < 0 || input >= call.input_count) return -1;
+    const int32_t local = source.inputs[static_cast<size_t>(input)];
+    return std::count(source.inputs.begin(), source.inputs.end(), local) == 1 ? input : -1;
+  };
+  // The value from before this plan that dies in a step and whose memory its output 0 may take over, or -1.
+  const auto taken_value = [&](size_t index) -> int32_t {
+    const Step &step = plan_->steps[index];
+    const int32_t input = overwritable(index);
+    if (input < 0 || plan_->has_branches) return -1;
+    const Operand &operand = step.inputs[static_cast<size_t>(input)];
+    const auto local = static_cast<size_t>(operand.at);
+    if (operand.place != Operand::kValue || program_.last_use[local] != positions_[index]) return -1;
+    const bool fits = ByteSize(step.output_shapes[0]) <= ByteSize(step.input_shapes[static_cast<size_t>(input)]);
+    return fits ? static_cast<int32_t>(local) : -1;
+  };
+  // The buffer that output 0 of a step may take over from a dying input, or -1.
+  const auto in_place = [&](size_t index) -> int32_t {
+    const Step &step = plan_->steps[index];
+    const int32_t input = overwritable(index);
+    if (input < 0 || step.inputs[static_cast<size_t>(input)].place != Operand::kArena) return -1;
     const auto local = static_cast<size_t>(step.inputs[static_cast<size_t>(input)].at);
     const int32_t buffer = buffer_of[local];
-    if (buffer < 0 || std::count(source.inputs.begin(), source.inputs.end(), static_cast<int32_t>(local)) != 1)
-      return -1;
+    if (buffer < 0) return -1;
     const bool dies = std::all_of(readers[local].begin(), readers[local].end(), [&](int32_t reader) {
       return reader == static_cast<int32_t>(index) || order.Before(reader, static_cast<int32_t>(index));
     });
@@ -208,6 +225,10 @@ Status Planner::PlaceOperands() {
       const auto local = static_cast<size_t>(step.outputs[k].at);
       if (is_result[local] != 0) {
         step.outputs[k].place = Operand::kValue;
+        const auto result =
+            std::find_if(plan_->results.begin(), plan_->results.end(),
+                         [local](const Plan::Result &one) { return static_cast<size_t>(one.local) == local; });
+        if (k == 0 && !plan_->is_counted) result->takes = taken_value(i);
         continue;
       }
       std::vector<int32_t> last = readers[local].empty() ? std::vector<int32_t>{index} : readers[local];

@@ -100,3 +100,8 @@ class TensorListStack(Operator):
 
     num_elements: int = long(0)
     element_dtype: int = long(1)
+
+
+@operator(1900, inputs="list size", outputs="list", custom_type="mslite.TensorListResize")
+class TensorListResize(Operator):
+    """The first `size` elements of a list; new elements are zeros."""
