@@ -37,7 +37,7 @@ test: setup
 setup:
 	@.ci/setup test
 
-# Formatting, types and the arrows between the rooms.
+# Formatting, types, likely faults and the arrows between the rooms.
 lint: $(BUILD)/python-ready
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
@@ -45,6 +45,7 @@ lint: $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
 	$(PYTHON) .ci/check_includes.py
 	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
+	git ls-files 'benchmark/*.cc' 'lite_runtime/*.cc' | grep -v '^lite_runtime/python/' | xargs -P2 -n4 clang-tidy -p $(BUILD) --quiet
 
 # The build that the Python and C++ tests share: gcc, release, everything in it.
 $(BUILD)/python-ready: FORCE

@@ -53,7 +53,8 @@ Layer Convolution(const std::string &name, const std::vector<int64_t> &n) {
   layer.conv.activation_type = MSLITE_ACTIVATION_TYPE_RELU;
   layer.inputs = {Tensor({1, n[0], n[1], n[2]}), Tensor({n[3], kernel, kernel, n[2] / group}), Tensor({n[3]})};
   const int64_t height = (n[0] + 2 * pad - kernel) / stride + 1, width = (n[1] + 2 * pad - kernel) / stride + 1;
-  layer.flops = 2.0 * static_cast<double>(height * width * n[3]) * static_cast<double>(kernel * kernel * n[2] / group);
+  const int64_t terms = kernel * kernel * (n[2] / group);
+  layer.flops = 2.0 * static_cast<double>(height * width * n[3]) * static_cast<double>(terms);
   return layer;
 }
 

@@ -14,7 +14,7 @@ constexpr int64_t kRounds = 200000;
 // on, so that `a * b + c` is one fused multiply-add.
 #define MSLITE_PEAK_LOOP(name, width, attributes)                                                           \
   attributes double name() {                                                                                \
-    typedef float Vector __attribute__((vector_size(width * 4)));                                           \
+    typedef float Vector __attribute__((vector_size((width)*4)));                                           \
     Vector a[kChains];                                                                                      \
     for (int i = 0; i < kChains; ++i) a[i] = Vector{} + 1.0F + static_cast<float>(i);                       \
     Vector b = Vector{} + 0.999F;                                                                           \

@@ -17,7 +17,7 @@ class MS_API CellBase {
 template <class T>
 class MS_API Cell : public CellBase {
  public:
-  virtual ~Cell() = default;
+  ~Cell() override = default;
 };
 
 class MS_API GraphCell final : public Cell<GraphCell> {

@@ -12,12 +12,14 @@ inline std::string CharToString(const std::vector<char> &text) { return std::str
 
 inline std::vector<std::vector<char>> VectorStringToChar(const std::vector<std::string> &texts) {
   std::vector<std::vector<char>> result;
+  result.reserve(texts.size());
   for (const auto &text : texts) result.push_back(StringToChar(text));
   return result;
 }
 
 inline std::vector<std::string> VectorCharToString(const std::vector<std::vector<char>> &texts) {
   std::vector<std::string> result;
+  result.reserve(texts.size());
   for (const auto &text : texts) result.push_back(CharToString(text));
   return result;
 }
