@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mslite.converter.errors import UsageError
+from mslite.converter.front_ends import FRONT_ENDS
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ _FLAGS = (
     Flag("device", "NAME", "older way to choose a target; not supported yet"),
     Flag("encryptKey", "HEX", "key for --encryption; not supported yet"),
     Flag("encryption", "true|false", "write an encrypted file; true is not supported yet", "false"),
-    Flag("fmk", "ONNX|TFLITE|MSLITE", "kind of the source model; may be left out when the file tells"),
+    Flag("fmk", "|".join(known.name for known in FRONT_ENDS), "kind of the source model; left out, the file tells"),
     Flag("fp16", "on|off", "store float32 constants as float16", "off"),
     Flag("infer", "true|false", "load the result and run it once on random data", "false"),
     Flag("inputDataFormat", "NHWC|NCHW", "layout of 4-D inputs of the result (default NHWC)"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
@@ -36,9 +38,20 @@ def _mindir(options: Options) -> Module:
 
 
 def _pytorch(options: Options) -> Module:
-    from mslite.converter.parsers.pytorch import parse
+    from mslite.converter.parsers.onnx import parse
+    from mslite.converter.parsers.pytorch import export_onnx
 
-    return parse(options.model_file, options.input_shapes)
+    path = options.model_file
+    with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+        file = export_onnx(path, Path(folder))
+        try:
+            module = parse(file, options.input_shapes)
+        except ConversionError as error:
+            raise ConversionError(
+                error.message.replace(str(file), f"{path} (exported to ONNX)"), error.blockers, error.code
+            ) from None
+    module.framework = FmkType.PYTORCH
+    return module
 
 
 def _caffe(options: Options) -> Module:
