@@ -61,3 +61,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_roi_align) {
   y->dims[3] = attributes->output_width;
   return MSLITE_OK;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_detection_output) {
+  (void)params, (void)inputs, (void)input_count, (void)output_count;
+  outputs[0]->type = MSLITE_FLOAT32;
+  outputs[0]->rank = 4;
+  outputs[0]->dims[0] = outputs[0]->dims[1] = 1;
+  outputs[0]->dims[2] = mslite_new_symbol(context); /* depends on the scores */
+  outputs[0]->dims[3] = 7;
+  return MSLITE_OK;
+}

@@ -45,3 +45,19 @@ POOLING_RULE(mslite_shape_of_average_pool, AvgPoolFusion)
 POOLING_RULE(mslite_shape_of_maximum_pool, MaxPoolFusion)
 POOLING_RULE(mslite_shape_of_average_pool_extended, AvgPoolExtended)
 POOLING_RULE(mslite_shape_of_maximum_pool_extended, MaxPoolExtended)
+
+MSLITE_SHAPE_RULE(mslite_shape_of_roi_pooling) {
+  (void)input_count, (void)output_count;
+  const mslite_ROIPooling *attributes = params;
+  mslite_tensor *y = outputs[0];
+  if (attributes->pooled_h < 1 || attributes->pooled_w < 1) {
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the output size must be positive");
+  }
+  y->type = inputs[0]->type;
+  y->rank = 4;
+  y->dims[0] = inputs[1]->rank == 2 ? inputs[1]->dims[0] : mslite_new_symbol(context);
+  y->dims[1] = attributes->pooled_h;
+  y->dims[2] = attributes->pooled_w;
+  y->dims[3] = inputs[0]->rank == 4 ? inputs[0]->dims[3] : mslite_new_symbol(context);
+  return MSLITE_OK;
+}

@@ -41,7 +41,7 @@ class DetectionPostProcess(Operator):
     out_quantized: bool = boolean(10)
 
 
-@operator(111, inputs="feature_map [image]")
+@operator(111, inputs="feature_map [image]", caffe="PriorBox")
 class PriorBox(Operator):
     """Anchor boxes of SSD."""
 
@@ -71,3 +71,23 @@ class RoiAlign(Operator):
     spatial_scale: float = real(4, 1.0)
     half_pixel: bool = boolean(5, True)
     """coordinates are shifted by -0.5 (ONNX `half_pixel`)"""
+
+
+@operator(1120, inputs="locations scores priors", caffe="DetectionOutput", custom_type="mslite.DetectionOutput")
+class DetectionOutput(Operator):
+    """Caffe's DetectionOutput: [1, 1, found, 7], rows of image, label, score, x_min, y_min, x_max, y_max."""
+
+    num_classes: int = long(0)
+    share_location: bool = boolean(1, True)
+    background_label: int = long(2)
+    code_type: int = long(3, 1)
+    """1 corners, 2 centre and size, 3 corners by size"""
+    variance_encoded_in_target: bool = boolean(4)
+    nms_threshold: float = real(5, 0.3)
+    nms_top_k: int = long(6, -1)
+    """candidates per class; -1: all"""
+    nms_eta: float = real(7, 1.0)
+    """shrinks a threshold above 0.5 after every box that stays"""
+    keep_top_k: int = long(8, -1)
+    """rows per image; -1: all"""
+    confidence_threshold: float = real(9)

@@ -45,9 +45,9 @@ class MaxPoolFusion(Operator):
     activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
 
 
-@operator(124, inputs="x rois", layout="nhwc")
+@operator(124, inputs="x rois", layout="nhwc", caffe="ROIPooling")
 class ROIPooling(Operator):
-    """Maximum pooling of regions of interest."""
+    """Maximum pooling of regions of interest, rows (image, x1, y1, x2, y2)."""
 
     pooled_h: int = long(0)
     pooled_w: int = long(1)

@@ -159,6 +159,51 @@ def roi_align(op: ops.RoiAlign, inputs: Inputs) -> list[Array]:
     return [y.astype(np.float32)]
 
 
+def _decoded(op: ops.DetectionOutput, codes: Array, priors: Array, variances: Array) -> Array:
+    """Boxes (x_min, y_min, x_max, y_max)."""
+    size = priors[:, 2:] - priors[:, :2]
+    codes = codes * variances
+    if op.code_type == 2:
+        center = codes[:, :2] * size + (priors[:, :2] + priors[:, 2:]) / 2
+        half = np.exp(codes[:, 2:]) * size / 2
+        return np.concatenate([center - half, center + half], -1)
+    return np.asarray(priors + codes * (np.tile(size, 2) if op.code_type == 3 else 1))
+
+
+@reference("DetectionOutput")
+def detection_output(op: ops.DetectionOutput, inputs: Inputs) -> list[Array]:
+    """Caffe's (SSD's) DetectionOutput; an image counter in each row of -1 where nothing is found at all."""
+    locations, scores, priors = (array.astype(np.float64) for array in _given(inputs))
+    images, sets = len(locations), 1 if op.share_location else op.num_classes
+    boxes = priors[0, 0].reshape(-1, 4)
+    variances = np.ones_like(boxes) if op.variance_encoded_in_target else priors[0, 1].reshape(-1, 4)
+    locations = locations.reshape(images, len(boxes), sets, 4)
+    scores = scores.reshape(images, len(boxes), op.num_classes)
+    rows: list[list[float]] = []
+    for image in range(images):
+        found: list[tuple[float, int, Array]] = []
+        for label in range(op.num_classes):
+            if label == op.background_label:
+                continue
+            decoded = _decoded(op, locations[image, :, label if sets > 1 else 0], boxes, variances)
+            values, threshold = scores[image, :, label], op.nms_threshold
+            order = [i for i in np.argsort(-values, kind="stable") if values[i] > op.confidence_threshold]
+            kept: list[int] = []
+            for i in order[: None if op.nms_top_k < 0 else op.nms_top_k]:
+                if all(_overlap(decoded[i], decoded[other]) <= threshold for other in kept):
+                    kept.append(i)
+                    if op.nms_eta < 1 and threshold > 0.5:
+                        threshold *= op.nms_eta
+            found += [(values[i], label, decoded[i]) for i in kept]
+        best = range(len(found))
+        if 0 <= op.keep_top_k < len(found):
+            best = sorted(sorted(best, key=lambda i: -found[i][0])[: op.keep_top_k])  # type: ignore[assignment]
+        rows += [[image, found[i][1], found[i][0], *found[i][2]] for i in best]
+    if not rows:
+        rows = [[image, *([-1.0] * 6)] for image in range(images)]
+    return [np.array(rows, np.float32)[None, None]]
+
+
 def _boxes(*shape: int) -> Array:
     corner = np.abs(normal(*shape, 2))
     return np.concatenate([corner, corner + np.abs(normal(*shape, 2)) + np.float32(0.1)], -1)
@@ -216,3 +261,25 @@ for _mode in ("avg", "max"):
             )
             _rois = np.array([[1, 2, 15, 13], [0, 0, 3, 30], [-6, 4, 8, 6]], np.float32)
             case(f"{_mode}-{_half}-{_ratio}", _align, [normal(2, 2, 9, 10), _rois, np.array([1, 0, 1])], tolerance=1e-4)
+for _code in (1, 2, 3):
+    for _shared in (True, False):
+        _output = ops.DetectionOutput(
+            num_classes=3,
+            share_location=_shared,
+            code_type=_code,
+            variance_encoded_in_target=_code == 3,
+            nms_threshold=0.6,
+            nms_top_k=-1 if _code == 2 else 12,
+            nms_eta=0.9 if _code == 1 else 1.0,
+            keep_top_k=-1 if _code == 3 else 7,
+            confidence_threshold=0.4,
+        )
+        _corners = _boxes(1, 20)
+        _priors = np.concatenate([_corners.reshape(1, 1, 80), np.full((1, 1, 80), 0.1, np.float32)], 1)
+        _codes = normal(2, 20 * 4 * (1 if _shared else 3)) * np.float32(0.3)
+        case(f"{_code}-{_shared}", _output, [_codes, np.abs(normal(2, 60)), _priors], tolerance=1e-4)
+case(
+    "nothing",
+    ops.DetectionOutput(num_classes=2, confidence_threshold=9.0),
+    [normal(3, 8), np.abs(normal(3, 4)), np.abs(normal(1, 2, 8))],
+)

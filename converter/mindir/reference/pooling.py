@@ -57,6 +57,27 @@ def pool(op: AnyPool, inputs: Inputs) -> list[Array]:
     return [fused_activation(op.activation_type, y).astype(np.float32)]
 
 
+@reference("ROIPooling")
+def roi_pooling(op: ops.ROIPooling, inputs: Inputs) -> list[Array]:
+    """Caffe's ROIPooling: maxima of the bins of regions with rounded corners; bins without a pixel are 0."""
+    x, rois = (np.asarray(array, np.float32) for array in inputs)
+    y = np.zeros((len(rois), op.pooled_h, op.pooled_w, x.shape[3]), np.float32)
+    for r, (image, *corners) in enumerate(rois):
+        if not 0 <= int(image) < len(x):
+            continue
+        scaled = np.array(corners, np.float32) * np.float32(op.scale)
+        left, top, right, bottom = (int(np.sign(at) * np.floor(abs(at) + 0.5)) for at in scaled)
+        size_h = np.float32(max(bottom - top + 1, 1)) / np.float32(op.pooled_h)
+        size_w = np.float32(max(right - left + 1, 1)) / np.float32(op.pooled_w)
+        for i, j in np.ndindex(op.pooled_h, op.pooled_w):
+            rows = [top + int(np.floor(i * size_h)), top + int(np.ceil((i + 1) * size_h))]
+            columns = [left + int(np.floor(j * size_w)), left + int(np.ceil((j + 1) * size_w))]
+            part = x[int(image), max(rows[0], 0) : max(rows[1], 0), max(columns[0], 0) : max(columns[1], 0)]
+            if part.size:
+                y[r, i, j] = part.max((0, 1))
+    return [y]
+
+
 _WINDOWS: list[tuple[str, tuple[int, int, int, int], dict[str, object]]] = [
     ("global", (2, 7, 7, 19), {"global_": True}),
     ("global-large", (1, 14, 15, 130), {"global_": True, "activation_type": ActivationType.RELU6}),
@@ -90,3 +111,13 @@ for _label, _image, _attributes in _EXTENDED:
     for _counts in (False, True):
         _pool = ops.AvgPoolExtended(count_include_pad=_counts, **_attributes)  # type: ignore[arg-type]
         case(f"{_label}-{'with' if _counts else 'without'}-padding", _pool, [normal(*_image)])
+
+_regions = np.array(
+    [[0, 0, 0, 20, 20], [1, 3, 7, 9, 30], [1, 12, 2, 5, 1], [0, -9, -4, 6, 8], [2, 0, 0, 4, 4], [0, 90, 90, 99, 99]]
+)
+for _scale in (1.0, 0.3):
+    case(
+        f"scale-{_scale}",
+        ops.ROIPooling(pooled_h=3, pooled_w=2, scale=_scale),
+        [normal(2, 9, 11, 5), _regions.astype(np.float32)],
+    )
