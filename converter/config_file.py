@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.mindir.graph import Shape
 
 MAX_LINES = 9999
 _DEFAULT_SECTION = "DEFAULT"
@@ -44,6 +46,7 @@ class ConfigChoices:
 
     fusion: bool = True
     disabled_fusions: frozenset[str] = frozenset()
+    dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
 
 
 def read_config(path: Path) -> dict[str, dict[str, str]]:
@@ -89,9 +92,12 @@ def choices_of(sections: Sections, warn: Callable[[str], None]) -> ConfigChoices
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        if name != "registry":
+        if name not in ("registry", SECTION):
             warn(f"configuration section [{name}] is unknown and has no effect")
-    return _registry(sections.get("registry", {}))
+    choices = _registry(sections.get("registry", {}))
+    if SECTION in sections:
+        choices = replace(choices, dynamic_dims=parse_dynamic_dims(sections[SECTION]))
+    return choices
 
 
 def _registry(section: Mapping[str, str]) -> ConfigChoices:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mslite.converter.detect import detect
+from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module
@@ -35,6 +36,8 @@ class Report:
     notes: tuple[str, ...]
     peak_bytes: int | None
     """The most memory that activations take at one time, when every shape is known."""
+    bound: Bound | None = None
+    """The same at the largest sizes of [dynamic_dims], when that section is given."""
 
 
 def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
@@ -63,6 +66,13 @@ def _save(module: Module, layout: Format, options: Options) -> list[Path]:
     return save(module, options.output_path)
 
 
+def _bound(result: Module, options: Options, source_layout: Format) -> Bound | None:
+    """What [dynamic_dims] bounds; a `.mindir` file is not run as it stands, so that it has no such number."""
+    if not options.dynamic_dims or options.save_type is SaveType.MINDIR:
+        return None
+    return memory_bound(result, options, source_layout)
+
+
 def count_operators(module: Module) -> Counter[str]:
     return Counter(node.op.name for graph in module.graphs for node in graph.nodes)
 
@@ -75,9 +85,11 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
     module = parse_model(options, framework)
+    check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)
     context = run_pipeline(module, settings, progress)
+    bound = _bound(module, options, settings.source_layout)
     progress("write")
     try:
         files = _save(module, settings.source_layout, options)
@@ -97,4 +109,5 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
         applied=dict(context.applied),
         notes=(*module.notes, *context.notes),
         peak_bytes=peak_activation_bytes(module.main),
+        bound=bound,
     )

@@ -272,6 +272,7 @@ class Converter:
             float16_weights=self._weight_fp16,
             fusion=self._optimize == "general" and choices.fusion,
             disabled_fusions=choices.disabled_fusions,
+            dynamic_dims=choices.dynamic_dims,
             run_once=self._infer,
         )
 

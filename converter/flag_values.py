@@ -150,6 +150,9 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     if "configFile" in given:
         choices = choices_of(read_config(Path(given["configFile"])), warn)
         options = dataclasses.replace(
-            options, fusion=options.fusion and choices.fusion, disabled_fusions=choices.disabled_fusions
+            options,
+            fusion=options.fusion and choices.fusion,
+            disabled_fusions=choices.disabled_fusions,
+            dynamic_dims=choices.dynamic_dims,
         )
     return options

@@ -42,6 +42,8 @@ class Options:
     """The weights of a Caffe model."""
     save_type: SaveType = SaveType.MINDIR_LITE
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
+    dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
+    """The largest shapes of inputs with unknown sizes, in the source's layout; -1 where nothing is said."""
     input_format: Format = Format.NHWC
     output_format: Format | None = None
     input_type: DataType | None = None

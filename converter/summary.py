@@ -45,5 +45,10 @@ def print_summary(report: Report) -> None:
     print(f"transposes  {len(report.transposes)}" + (f": {where}" if where else ""))
     if report.peak_bytes is not None:
         print(f"activations {_size(report.peak_bytes)} at peak")
+    if report.bound is not None:
+        shapes = "; ".join(f"{name}:{list(shape)}" for name, shape in report.bound.shapes.items())
+        peak = report.bound.peak_bytes
+        amount = "not bounded: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
+        print(f"at most     {amount}, with {shapes}")
     for note in report.notes:
         print(f"note        {note}")
