@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/load.h"
+#include "plan/expand_quantised.h"
 
 namespace mslite {
 namespace {
@@ -23,6 +24,7 @@ bool Identify(const std::string &path, FileIdentity *identity) {
 Status FromBytes(std::shared_ptr<const Bytes> bytes, std::shared_ptr<SharedModel> *model) {
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(Load(std::move(bytes), &graph));
+  MSLITE_TRY(ExpandQuantised(graph.get()));
   return SharedModel::Create(std::move(graph), model);
 }
 }  // namespace

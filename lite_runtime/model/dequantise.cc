@@ -81,10 +81,6 @@ void ScaleRun(const Tensor &source, int64_t begin, int64_t count, const mslite_q
 }
 }  // namespace
 
-bool IsNarrowType(int32_t type) {
-  return type == MSLITE_INT8 || type == MSLITE_UINT8 || type == MSLITE_INT16 || type == MSLITE_UINT16;
-}
-
 std::string RecordProblem(const Tensor &tensor) {
   const Limits limits = LimitsOf(tensor.type);
   for (size_t i = 0; i < tensor.quant.size(); ++i) {

@@ -13,9 +13,6 @@ namespace mslite {
 // constant's may be 0: all its values are 0), a zero point lies in the range of the element type.
 std::string RecordProblem(const Tensor &tensor);
 
-// int8, uint8, int16 or uint16: the types whose values stand for real numbers where they have records.
-bool IsNarrowType(int32_t type);
-
 // Makes float32 copies of constants, each once: real = scale * (q - zero point), with one record per channel then
 // * variance + mean of its correction. Memory of the copies belongs to the graph.
 class Dequantiser {

@@ -1,4 +1,4 @@
-// Names of operators and element types, for messages.
+// Names of operators and element types, for messages, and kinds of element types.
 #ifndef MSLITE_MODEL_NAMES_H
 #define MSLITE_MODEL_NAMES_H
 
@@ -16,6 +16,11 @@ std::string TypeName(int32_t type);
 
 /// "float32[1,?,3]"; "float32[...]" when not even the rank is known.
 std::string TensorText(const mslite_tensor &tensor);
+
+/// The types of quantised values: 8-bit and 16-bit integers.
+inline bool IsNarrowType(int32_t type) {
+  return type == MSLITE_INT8 || type == MSLITE_UINT8 || type == MSLITE_INT16 || type == MSLITE_UINT16;
+}
 
 }  // namespace mslite
 

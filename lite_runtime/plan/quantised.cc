@@ -1,21 +1,47 @@
 #include "plan/quantised.h"
 
+#include "model/names.h"
 #include "plan/choose_kernel.h"
 
 namespace mslite {
 namespace {
-constexpr int32_t kQuantAll = 5;  // QuantType of the file: weights and activations are quantised
+// Calls `visit` for each operand until it returns true; whether one did.
+template <typename Visit>
+bool AnyOperand(const mslite_node &node, Visit visit) {
+  for (int32_t i = 0; i < node.input_count; ++i) {
+    if (node.inputs[i] != nullptr && visit(*node.inputs[i])) return true;
+  }
+  for (int32_t i = 0; i < node.output_count; ++i) {
+    if (node.outputs[i] != nullptr && visit(*node.outputs[i])) return true;
+  }
+  return false;
+}
+}  // namespace
 
-// What the operator does with the values.
-enum class Use : uint8_t { kComputes, kMoves, kReadsRecords };
-
-Use UseOf(int32_t op) {
+QuantisedUse QuantisedUseOf(int32_t op) {
   switch (op) {
     case MSLITE_OP_QuantDTypeCast:
-      return Use::kReadsRecords;
+      return QuantisedUse::kReadsRecords;
     case MSLITE_OP_Shape:
     case MSLITE_OP_Rank:
     case MSLITE_OP_Size:
+    case MSLITE_OP_Cast:
+    case MSLITE_OP_BitwiseNot:
+    case MSLITE_OP_BitwiseAnd:
+    case MSLITE_OP_BitwiseOr:
+    case MSLITE_OP_BitwiseXor:
+    case MSLITE_OP_ShiftLeft:
+    case MSLITE_OP_ShiftRight:
+    case MSLITE_OP_PartialFusion:
+    case MSLITE_OP_Switch:
+    case MSLITE_OP_SwitchLayer:
+    case MSLITE_OP_Call:
+    case MSLITE_OP_TensorListFromTensor:
+    case MSLITE_OP_TensorListGetItem:
+    case MSLITE_OP_TensorListReserve:
+    case MSLITE_OP_TensorListSetItem:
+    case MSLITE_OP_TensorListStack:
+      return QuantisedUse::kIgnores;
     case MSLITE_OP_Reshape:
     case MSLITE_OP_Flatten:
     case MSLITE_OP_ExpandDims:
@@ -43,55 +69,36 @@ Use UseOf(int32_t op) {
     case MSLITE_OP_GatherNd:
     case MSLITE_OP_GatherD:
     case MSLITE_OP_Select:
-      return Use::kMoves;
+      return QuantisedUse::kMoves;
     default:
-      return Use::kComputes;
+      return QuantisedUse::kComputes;
   }
 }
 
-bool IsNarrow(const mslite_tensor &tensor) {
-  return tensor.type == MSLITE_INT8 || tensor.type == MSLITE_UINT8 || tensor.type == MSLITE_INT16;
-}
-
-bool SameRecords(const mslite_tensor &a, const mslite_tensor &b) {
-  if (a.type != b.type || a.quant_count != b.quant_count) return false;
-  for (int32_t i = 0; i < a.quant_count; ++i) {
-    if (a.quant[i].scale != b.quant[i].scale || a.quant[i].zero_point != b.quant[i].zero_point) return false;
+bool SameRecords(const mslite_quant *a, size_t a_count, const mslite_quant *b, size_t b_count) {
+  if (a_count != b_count) return false;
+  for (size_t i = 0; i < a_count; ++i) {
+    if (a[i].scale != b[i].scale || a[i].zero_point != b[i].zero_point) return false;
   }
   return true;
 }
 
-// Calls `visit` for each operand until it returns true; whether one did.
-template <typename Visit>
-bool AnyOperand(const mslite_node &node, Visit visit) {
-  for (int32_t i = 0; i < node.input_count; ++i) {
-    if (node.inputs[i] != nullptr && visit(*node.inputs[i])) return true;
-  }
-  for (int32_t i = 0; i < node.output_count; ++i) {
-    if (node.outputs[i] != nullptr && visit(*node.outputs[i])) return true;
-  }
-  return false;
-}
-}  // namespace
-
 std::string QuantisedProblem(const mslite_node &node) {
-  const Use use = UseOf(node.op);
-  if (use == Use::kReadsRecords) return "";
+  const QuantisedUse use = QuantisedUseOf(node.op);
+  if (use == QuantisedUse::kReadsRecords || use == QuantisedUse::kIgnores) return "";
   const bool is_quantised = AnyOperand(node, [&node](const mslite_tensor &tensor) {
-    return IsNarrow(tensor) && (tensor.quant_count > 0 || node.quant_type == kQuantAll);
+    return IsNarrowType(tensor.type) && (tensor.quant_count > 0 || IsQuantisedKind(node.quant_type));
   });
   if (!is_quantised) return "";
-  if (use == Use::kComputes) {
-    return NodeText(node) + ": arithmetic on quantised integers is not built; use the float model";
-  }
+  if (use == QuantisedUse::kComputes) return NodeText(node) + ": no kernel computes on these quantised integers";
   // An output without records has those of the inputs.
   const mslite_tensor *first = nullptr;
   const bool differ = AnyOperand(node, [&first](const mslite_tensor &tensor) {
-    if (!IsNarrow(tensor) || tensor.quant_count == 0) return false;
+    if (!IsNarrowType(tensor.type) || tensor.quant_count == 0) return false;
     if (first == nullptr) first = &tensor;
-    return !SameRecords(*first, tensor);
+    return first->type != tensor.type || !SameRecords(first->quant, static_cast<size_t>(first->quant_count),
+                                                      tensor.quant, static_cast<size_t>(tensor.quant_count));
   });
-  return differ ? NodeText(node) + ": moving values between different quantisations is not built; use the float model"
-                : "";
+  return differ ? NodeText(node) + ": no kernel moves values between these quantisations" : "";
 }
 }  // namespace mslite

@@ -1,4 +1,4 @@
-// Whether a call computes on quantised integers, which only kernels made for that may do.
+// What operators do with quantised integers: 8-bit and 16-bit values that stand for scale * (q - zero point).
 #ifndef MSLITE_PLAN_QUANTISED_H
 #define MSLITE_PLAN_QUANTISED_H
 
@@ -8,10 +8,24 @@
 
 namespace mslite {
 
-/// "" when any kernel may run the call. Otherwise why not: it computes on 8-bit or 16-bit integers that stand for
-/// scale * (q - zero point) (they carry quantisation records, or the whole node is quantised), and this library has no
-/// kernel for that. Operators that only move values may, when all that they move has the same records; QuantDTypeCast
-/// reads the records itself.
+enum class QuantisedUse : uint8_t {
+  kComputes,      // with the real numbers
+  kMoves,         // copies values, whatever they stand for
+  kIgnores,       // looks at the shape, or at the stored integers as such
+  kReadsRecords,  // converts by the records
+};
+
+QuantisedUse QuantisedUseOf(int32_t op);
+
+/// Quantised arithmetic in a node (QuantType of the file): weights and activations, or weights and the results of
+/// DynamicQuant.
+inline bool IsQuantisedKind(int32_t quant_type) { return quant_type == 5 || quant_type == 6; }
+
+bool SameRecords(const mslite_quant *a, size_t a_count, const mslite_quant *b, size_t b_count);
+
+/// "" when any kernel may run the call. Otherwise why not: it computes on quantised integers (its narrow operands have
+/// records, or the whole node is quantised), or moves values between different records. ExpandQuantised rewrites such
+/// calls of a model.
 std::string QuantisedProblem(const mslite_node &node);
 
 }  // namespace mslite

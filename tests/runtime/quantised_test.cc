@@ -1,10 +1,14 @@
-// Calls on quantised integers: only moving values and QuantDTypeCast are allowed.
+// Calls on quantised integers: which kernels may run them, and how those of a model become calls on real numbers.
 #include "plan/quantised.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "include/api/model.h"
+#include "model/load.h"
 #include "model_builder.h"
+#include "plan/expand_quantised.h"
 #include "plan/shapes.h"
 
 namespace mslite::test {
@@ -31,56 +35,146 @@ std::string Problem(int32_t op, const mslite_tensor &a, const mslite_tensor &b, 
   return QuantisedProblem({op, nullptr, 2, 1, inputs, outputs, quant_type});
 }
 
-TEST(Quantised, OnlyMovesValuesOfEqualRecords) {
+TEST(Quantised, KernelsOnlyMoveValuesOfEqualRecords) {
   const mslite_quant half = {0.5, 3, MSLITE_INT8};
   const mslite_quant other = {0.25, 3, MSLITE_INT8};
   const mslite_tensor q = Matrix(MSLITE_INT8, &half);
   const mslite_tensor r = Matrix(MSLITE_INT8, &other);
   const mslite_tensor plain = Matrix(MSLITE_INT8, nullptr);
   const mslite_tensor floats = Matrix(MSLITE_FLOAT32, nullptr);
-  EXPECT_NE(Problem(MSLITE_OP_AddFusion, q, q, q).find("arithmetic on quantised integers"), std::string::npos);
+  EXPECT_NE(Problem(MSLITE_OP_AddFusion, q, q, q).find("no kernel computes"), std::string::npos);
   EXPECT_NE(Problem(MSLITE_OP_AddFusion, floats, floats, q), "");
   EXPECT_NE(Problem(MSLITE_OP_AddFusion, plain, plain, plain, kQuantAll), "");
   EXPECT_EQ(Problem(MSLITE_OP_AddFusion, plain, plain, plain), "");
   EXPECT_EQ(Problem(MSLITE_OP_AddFusion, floats, floats, floats, kQuantAll), "");
   EXPECT_EQ(Problem(MSLITE_OP_Concat, q, q, q), "");
   EXPECT_EQ(Problem(MSLITE_OP_Concat, q, q, plain), "");
-  EXPECT_NE(Problem(MSLITE_OP_Concat, q, r, q).find("different quantisations"), std::string::npos);
+  EXPECT_NE(Problem(MSLITE_OP_Concat, q, r, q).find("no kernel moves"), std::string::npos);
   EXPECT_NE(Problem(MSLITE_OP_Concat, q, q, r), "");
   EXPECT_EQ(Problem(MSLITE_OP_Gather, q, Matrix(MSLITE_INT32, nullptr), q), "");
   EXPECT_EQ(Problem(MSLITE_OP_QuantDTypeCast, q, q, floats), "");
+  EXPECT_EQ(Problem(MSLITE_OP_Cast, q, q, floats), "");
+}
+
+// Builds models whose values are quantised.
+struct QuantisedModel : ModelBuilder {
+  uint32_t Quantised(const char *name, std::vector<std::pair<double, int32_t>> records, int32_t type = kInt8,
+                     std::vector<int32_t> dims = {2, 3}, const std::vector<uint8_t> &data = {}) {
+    std::vector<flatbuffers::Offset<schema::QuantParam>> list;
+    for (const auto &[scale, zero] : records) list.push_back(schema::CreateQuantParam(builder, scale, zero));
+    const auto shape = builder.CreateVector(dims);
+    const auto quant = builder.CreateVector(list);
+    const auto bytes = data.empty() ? 0 : builder.CreateVector(data);
+    return Add(schema::CreateTensor(builder, data.empty() ? 2 : 0, type, shape, schema::Format_NHWC, 0, 0, bytes, quant,
+                                    0, builder.CreateString(name)));
+  }
+
+  template <typename Table>
+  void Call(const char *name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs, uint32_t output) {
+    calls.push_back(QuantisedNode(name, op, std::move(inputs), {output}, schema::QuantType_QUANT_ALL));
+  }
+
+  std::vector<uint32_t> calls;
+};
+
+// The names of the operators of the main graph, in order, after expansion.
+std::vector<std::string> Expanded(const std::string &file, Status *status) {
+  std::shared_ptr<const Bytes> bytes;
+  std::shared_ptr<mslite::Graph> graph;
+  EXPECT_TRUE(Bytes::Copy(file.data(), file.size(), &bytes).IsOk());
+  *status = Load(bytes, &graph);
+  EXPECT_TRUE(status->IsOk()) << status->GetErrDescription();
+  *status = ExpandQuantised(graph.get());
+  std::vector<std::string> names;
+  for (const int32_t node : graph->subgraphs[0].nodes) {
+    names.push_back(OperatorName(graph->nodes[static_cast<size_t>(node)].op));
+  }
+  return names;
+}
+
+Status Build(const std::string &file) {
+  auto context = std::make_shared<Context>();
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  Model model;
+  return model.Build(file.data(), file.size(), kMindIR_Lite, context);
+}
+
+TEST(Quantised, OneRealCopyServesAllReaders) {
+  QuantisedModel m;
+  const uint32_t x = m.Quantised("x", {{0.5, 1}}), a = m.Quantised("a", {{0.5, 1}}), b = m.Quantised("b", {{0.5, 1}}),
+                 y = m.Quantised("y", {{0.25, 0}});
+  m.Call("twice", schema::CreateAddFusion(m.builder), {x, x}, a);
+  m.Call("flat", schema::CreateFlatten(m.builder, 1), {x}, b);
+  m.Call("sum", schema::CreateAddFusion(m.builder), {x, a}, y);
+  m.Graph({x}, {y, b}, m.calls);
+  Status status;
+  EXPECT_EQ(Expanded(m.Finish({x}, {y, b}), &status),
+            (std::vector<std::string>{"QuantDTypeCast", "AddFusion", "QuantDTypeCast", "Flatten", "QuantDTypeCast",
+                                      "AddFusion", "QuantDTypeCast"}));
+  EXPECT_TRUE(status.IsOk());
+}
+
+TEST(Quantised, MovedValuesKeepTheirRecord) {
+  QuantisedModel m;
+  const uint32_t x = m.Quantised("x", {{0.5, 1}}), a = m.Quantised("a", {}), y = m.Quantised("y", {{0.25, 0}});
+  m.Call("flat", schema::CreateFlatten(m.builder, 1), {x}, a);
+  m.Call("abs", schema::CreateAbs(m.builder), {a}, y);
+  m.Graph({x}, {y}, m.calls);
+  Status status;
+  EXPECT_EQ(Expanded(m.Finish({x}, {y}), &status),
+            (std::vector<std::string>{"Flatten", "QuantDTypeCast", "Abs", "QuantDTypeCast"}));
 }
 
 // Every node that cannot run is named at once, also where no shape is known yet.
 TEST(Quantised, BuildingNamesAllNodes) {
   for (const int32_t rows : {2, -1}) {
-    ModelBuilder m;
-    const auto value = [&](const char *name, int32_t type) {
-      const auto record = schema::CreateQuantParam(m.builder, 0.5, 1);
-      const std::vector<flatbuffers::Offset<schema::QuantParam>> records = {record};
-      const std::vector<int32_t> dims = {rows, 3};
-      const auto shape = m.builder.CreateVector(dims);
-      const auto quant = m.builder.CreateVector(records);
-      return m.Add(schema::CreateTensor(m.builder, 2, type, shape, schema::Format_NHWC, 0, 0, 0, quant, 0,
-                                        m.builder.CreateString(name)));
-    };
-    const uint32_t x = value("x", kInt8), a = value("a", kInt8), b = value("b", kInt8), y = value("y", kInt8);
-    m.Node("sum", schema::CreateAddFusion(m.builder), {x, x}, {a});
-    m.Node("flat", schema::CreateFlatten(m.builder, 1), {a}, {b});
-    m.Node("rectify", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {b}, {y});
-    m.Graph({x}, {y}, {0, 1, 2});
-    const std::string file = m.Finish({x}, {y});
-    auto context = std::make_shared<Context>();
-    context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
-    Model model;
-    const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, context);
+    QuantisedModel m;
+    const std::vector<int32_t> dims = {rows, 3};
+    const uint32_t x = m.Quantised("x", {{std::nan(""), 1}}, kInt8, dims), a = m.Quantised("a", {}, kInt8, dims),
+                   b = m.Quantised("b", {{0.5, 1}}, kInt8, dims), y = m.Quantised("y", {{0.5, 200}}, kInt8, dims);
+    m.Call("sum", schema::CreateAddFusion(m.builder), {x, x}, a);
+    m.Call("flat", schema::CreateFlatten(m.builder, 1), {a}, b);
+    m.Call("rectify", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {b}, y);
+    m.Graph({x}, {y}, m.calls);
+    const Status status = Build(m.Finish({x}, {y}));
     EXPECT_EQ(status, kLiteNotFindOp);
     const std::string text = status.GetErrDescription();
     EXPECT_NE(text.find("2 node(s)"), std::string::npos) << text;
-    EXPECT_NE(text.find("'sum' (AddFusion)"), std::string::npos) << text;
-    EXPECT_NE(text.find("'rectify' (Activation)"), std::string::npos) << text;
+    EXPECT_NE(text.find("'sum' (AddFusion): quantisation record 0 of 'x' is impossible: scale nan"), std::string::npos)
+        << text;
+    EXPECT_NE(
+        text.find("'rectify' (Activation): quantisation record 0 of 'y' is impossible: scale 0.5, zero point 200"),
+        std::string::npos)
+        << text;
     EXPECT_EQ(text.find("'flat'"), std::string::npos) << text;
   }
+}
+
+TEST(Quantised, RefusesRecordsThatDoNotFit) {
+  const auto refused = [](const std::vector<std::pair<double, int32_t>> &input,
+                          const std::vector<std::pair<double, int32_t>> &weight,
+                          const std::vector<std::pair<double, int32_t>> &bias, const std::string &reason) {
+    QuantisedModel m;
+    const uint32_t x = m.Quantised("x", input, kInt8, {1, 4});
+    const uint32_t w = m.Quantised("w", weight, kInt8, {2, 4}, std::vector<uint8_t>(8, 3));
+    const uint32_t b = m.Quantised("b", bias, kInt, {2}, std::vector<uint8_t>(8, 1));
+    const uint32_t y = m.Quantised("y", {{0.5, 0}}, kInt8, {1, 2});
+    m.Call("dense", schema::CreateFullConnection(m.builder, true), {x, w, b}, y);
+    m.Graph({x}, {y}, m.calls);
+    const Status status = Build(m.Finish({x}, {y}));
+    EXPECT_EQ(status.IsError(), !reason.empty()) << reason << status.GetErrDescription();
+    EXPECT_NE(status.GetErrDescription().find(reason), std::string::npos) << status.GetErrDescription();
+  };
+  refused({{0.5, 0}}, {{0.5, 0}}, {{0.25, 0}}, "");
+  refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}}, {}, "");
+  refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}}, {{0, 0}}, "");
+  refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}, {1, 0}}, {{1, 0}}, "node 'dense' (FullConnection): 3 quantisation records");
+  refused({{0.5, 0}}, {{-0.5, 0}}, {{1, 0}}, "record 0 of 'w' is impossible: scale -0.5");
+  refused({{0.5, 0}}, {{INFINITY, 0}}, {{1, 0}}, "record 0 of 'w' is impossible: scale inf");
+  refused({{0.5, 0}}, {{0.5, -129}}, {{1, 0}}, "zero point -129 for int8");
+  refused({{0.5, 0}}, {{0.5, 0}}, {{1, 0}, {1, 0}, {1, 0}}, "3 quantisation records do not fit its constant 'b' [2]");
+  refused({{0.5, 0}, {1, 0}}, {{0.5, 0}}, {{1, 0}}, "'x' is no constant and has a quantisation record for each");
+  refused({}, {{0.5, 0}}, {{1, 0}}, "'x' has no quantisation record");
 }
 }  // namespace
 }  // namespace mslite::test

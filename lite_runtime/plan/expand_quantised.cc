@@ -1,0 +1,265 @@
+#include "plan/expand_quantised.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/dequantise.h"
+#include "plan/quantised.h"
+
+namespace mslite {
+namespace {
+// The operators whose third input is a bias: its integers are sums of products.
+bool HasBias(int32_t op) {
+  return op == MSLITE_OP_Conv2DFusion || op == MSLITE_OP_Conv2dTransposeFusion || op == MSLITE_OP_Conv2DAddFusion ||
+         op == MSLITE_OP_MatMulFusion || op == MSLITE_OP_FullConnection;
+}
+
+class Expander {
+ public:
+  explicit Expander(Graph *graph) : graph_(graph), dequantiser_(graph) {}
+
+  Status Expand(SubGraph *subgraph) {
+    subgraph_ = subgraph;
+    nodes_.clear();
+    reals_.clear();
+    without_integers_.clear();
+    for (const int32_t index : subgraph->nodes) MSLITE_TRY(Visit(index));
+    subgraph->nodes = std::move(nodes_);
+    return mindspore::kSuccess;
+  }
+
+ private:
+  Tensor &TensorAt(int32_t index) { return graph_->tensors[static_cast<size_t>(index)]; }
+  Node &NodeAt(int32_t index) { return graph_->nodes[static_cast<size_t>(index)]; }
+
+  bool IsQuantised(const Node &node) {
+    const auto is_quantised = [&](int32_t index) {
+      const Tensor &tensor = TensorAt(index);
+      return IsNarrowType(tensor.type) &&
+             (!tensor.quant.empty() || IsQuantisedKind(node.quant_type) || without_integers_.count(index) != 0);
+    };
+    return std::any_of(node.inputs.begin(), node.inputs.end(), is_quantised) ||
+           std::any_of(node.outputs.begin(), node.outputs.end(), is_quantised);
+  }
+
+  Status Visit(int32_t index) {
+    const Node &node = NodeAt(index);
+    if (node.op == MSLITE_OP_DynamicQuant) {
+      RoundAtRunTime(index);
+      return mindspore::kSuccess;
+    }
+    if (!IsQuantised(node)) {
+      nodes_.push_back(index);
+      return mindspore::kSuccess;
+    }
+    switch (QuantisedUseOf(node.op)) {
+      case QuantisedUse::kReadsRecords:
+        Keep(index, RecordsProblem(node));
+        return mindspore::kSuccess;
+      case QuantisedUse::kIgnores:
+        Keep(index, "");
+        return mindspore::kSuccess;
+      case QuantisedUse::kMoves:
+        if (!MovesIntegers(node)) return Compute(index, true);
+        ShareRecords(node);
+        nodes_.push_back(index);
+        return mindspore::kSuccess;
+      default:
+        return Compute(index, false);
+    }
+  }
+
+  // The node stays as it is; `problem` is why it cannot run, if it cannot.
+  void Keep(int32_t index, std::string problem) {
+    for (const int32_t input : NodeAt(index).inputs) {
+      if (problem.empty() && without_integers_.count(input) != 0) {
+        problem = "reads the integers '" + TensorAt(input).name + "', whose scale is known only at run time";
+      }
+    }
+    NodeAt(index).problem = std::move(problem);
+    nodes_.push_back(index);
+  }
+
+  std::string RecordsProblem(const Node &node) {
+    for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
+      for (const int32_t index : *list) {
+        const Tensor &tensor = TensorAt(index);
+        std::string problem = tensor.type == MSLITE_FLOAT32 ? "" : RecordProblem(tensor);
+        if (!problem.empty()) return problem;
+      }
+    }
+    return "";
+  }
+
+  // True when all that the node moves is stored in the same way.
+  bool MovesIntegers(const Node &node) {
+    const Tensor *first = nullptr;
+    const auto agrees = [&](int32_t index) {
+      const Tensor &tensor = TensorAt(index);
+      if (without_integers_.count(index) != 0) return false;
+      if (!IsNarrowType(tensor.type) || tensor.quant.empty()) return true;
+      // Records of channels would have to move with them.
+      if (tensor.quant.size() > 1) return false;
+      if (first == nullptr) first = &tensor;
+      return first->type == tensor.type &&
+             SameRecords(first->quant.data(), first->quant.size(), tensor.quant.data(), tensor.quant.size());
+    };
+    if (!std::all_of(node.inputs.begin(), node.inputs.end(), agrees)) return false;
+    return std::all_of(node.outputs.begin(), node.outputs.end(), [&](int32_t index) {
+      return agrees(index) && (first == nullptr || TensorAt(index).type == first->type || TensorAt(index).type == 0);
+    });
+  }
+
+  // What the file leaves out: moved values have the records that they had.
+  void ShareRecords(const Node &node) {
+    for (const int32_t input : node.inputs) {
+      const Tensor &source = TensorAt(input);
+      if (!IsNarrowType(source.type) || source.quant.empty()) continue;
+      for (const int32_t output : node.outputs) {
+        Tensor &target = TensorAt(output);
+        if (target.type == 0) target.type = source.type;
+        if (target.type == source.type && target.quant.empty()) target.quant = source.quant;
+      }
+      return;
+    }
+  }
+
+  Status Compute(int32_t index, bool moves) {
+    Node changed = NodeAt(index);
+    std::string problem;
+    for (size_t i = 0; i < changed.inputs.size() && problem.empty(); ++i) {
+      MSLITE_TRY(MakeReal(NodeAt(index), i, &changed.inputs[i], &problem));
+    }
+    std::vector<std::pair<int32_t, int32_t>> rounded;  // real, integer
+    for (int32_t &output : changed.outputs) {
+      const Tensor &tensor = TensorAt(output);
+      if (!IsNarrowType(tensor.type)) continue;
+      const int32_t integer = output;
+      if (tensor.quant.empty() && moves) {
+        output = reals_[integer] = AddReal(integer);
+        without_integers_.insert(integer);
+        continue;
+      }
+      if (problem.empty()) problem = ActivationProblem(tensor);
+      if (!problem.empty()) break;
+      output = AddReal(integer);
+      rounded.emplace_back(output, integer);
+    }
+    if (!problem.empty()) {
+      NodeAt(index).problem = problem;
+      nodes_.push_back(index);
+      return mindspore::kSuccess;
+    }
+    changed.quant_type = 0;
+    NodeAt(index) = std::move(changed);
+    nodes_.push_back(index);
+    for (const auto &[real, integer] : rounded) AddCast(real, integer, "_quantise");
+    return mindspore::kSuccess;
+  }
+
+  std::string ActivationProblem(const Tensor &tensor) {
+    const std::string label = "its quantised operand '" + tensor.name + "' ";
+    if (tensor.quant.empty()) return label + "has no quantisation record";
+    if (tensor.quant.size() > 1) return label + "is no constant and has a quantisation record for each channel";
+    return RecordProblem(tensor);
+  }
+
+  // `*input`: the float32 form of input `i` of the node, where it is quantised.
+  Status MakeReal(const Node &node, size_t i, int32_t *input, std::string *problem) {
+    const int32_t integer = node.inputs[i];
+    const Tensor &tensor = TensorAt(integer);
+    if (tensor.is_constant && HasBias(node.op) && i == 2) {
+      if (tensor.type != MSLITE_INT32 && tensor.type != MSLITE_INT64) return mindspore::kSuccess;
+      const bool has_scale = !tensor.quant.empty() && std::all_of(tensor.quant.begin(), tensor.quant.end(),
+                                                                  [](const auto &record) { return record.scale > 0; });
+      return has_scale ? dequantiser_.Constant(node, i, input) : dequantiser_.Bias(node, input);
+    }
+    if (tensor.is_constant && !tensor.quant.empty() && (IsNarrowType(tensor.type) || IsRecurrentBias(node, tensor))) {
+      return dequantiser_.Constant(node, i, input);
+    }
+    if (!IsNarrowType(tensor.type)) return mindspore::kSuccess;
+    const auto place = reals_.find(integer);
+    if (place != reals_.end()) {
+      *input = place->second;
+      return mindspore::kSuccess;
+    }
+    *problem = ActivationProblem(tensor);
+    if (!problem->empty()) return mindspore::kSuccess;
+    const int32_t real = AddReal(integer);
+    reals_[integer] = real;
+    AddCast(integer, real, "_dequantise");
+    *input = real;
+    return mindspore::kSuccess;
+  }
+
+  static bool IsRecurrentBias(const Node &node, const Tensor &tensor) {
+    return (node.op == MSLITE_OP_LSTM || node.op == MSLITE_OP_GRU) && tensor.type == MSLITE_INT32;
+  }
+
+  // DynamicQuant gives the real numbers that its integers stand for; the integers only where they leave the graph.
+  void RoundAtRunTime(int32_t index) {
+    Node node = NodeAt(index);
+    const auto *params = static_cast<const mslite_DynamicQuant *>(node.params);
+    if (node.outputs.empty() || params == nullptr || params->dst_type == MSLITE_FLOAT32) {
+      nodes_.push_back(index);
+      return;
+    }
+    const int32_t integer = node.outputs[0];
+    const auto &outputs = subgraph_->outputs;
+    if (std::find(outputs.begin(), outputs.end(), integer) != outputs.end()) nodes_.push_back(index);
+    const int32_t real = AddReal(integer);
+    auto *changed = graph_->arena.Make<mslite_DynamicQuant>();
+    *changed = *params;
+    changed->dst_type = MSLITE_FLOAT32;
+    node.params = changed;
+    node.outputs = {real};
+    nodes_.push_back(static_cast<int32_t>(graph_->nodes.size()));
+    graph_->nodes.push_back(std::move(node));
+    reals_[integer] = real;
+    without_integers_.insert(integer);
+  }
+
+  // A float32 value like `integer`.
+  int32_t AddReal(int32_t integer) {
+    Tensor real;
+    const Tensor &source = TensorAt(integer);
+    real.name = source.name + "_real";
+    real.type = MSLITE_FLOAT32;
+    real.format = source.format;
+    real.has_rank = source.has_rank;
+    real.dims = source.dims;
+    graph_->tensors.push_back(std::move(real));
+    return static_cast<int32_t>(graph_->tensors.size()) - 1;
+  }
+
+  void AddCast(int32_t from, int32_t to, const char *suffix) {
+    const bool rounds = TensorAt(from).type == MSLITE_FLOAT32;
+    Node cast;
+    cast.name = TensorAt(rounds ? to : from).name + suffix;
+    cast.op = MSLITE_OP_QuantDTypeCast;
+    auto *params = graph_->arena.Make<mslite_QuantDTypeCast>();
+    params->src_t = TensorAt(from).type;
+    params->dst_t = TensorAt(to).type;
+    cast.params = params;
+    cast.inputs = {from};
+    cast.outputs = {to};
+    nodes_.push_back(static_cast<int32_t>(graph_->nodes.size()));
+    graph_->nodes.push_back(std::move(cast));
+  }
+
+  Graph *graph_;
+  Dequantiser dequantiser_;
+  const SubGraph *subgraph_ = nullptr;
+  std::vector<int32_t> nodes_;          // of the sub-graph, rewritten
+  std::map<int32_t, int32_t> reals_;    // quantised tensor -> its float32 copy
+  std::set<int32_t> without_integers_;  // tensors that exist as float32 only
+};
+}  // namespace
+
+Status ExpandQuantised(Graph *graph) {
+  Expander expander(graph);
+  for (SubGraph &subgraph : graph->subgraphs) MSLITE_TRY(expander.Expand(&subgraph));
+  return mindspore::kSuccess;
+}
+}  // namespace mslite
