@@ -33,6 +33,16 @@ MOVES = frozenset(
 )  # fmt: skip
 """Operators whose results are elements of their operands: nothing is computed when all have the same records."""
 
+ON_INTEGERS = frozenset(
+    {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Clip", "Conv2DFusion",
+     "Conv2dTransposeFusion", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion", "Equal", "ExpFusion",
+     "FullConnection", "Greater", "GreaterEqual", "L2NormalizeFusion", "Less", "LessEqual", "Log", "LogSoftmax",
+     "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
+     "ReduceFusion", "Resize", "Rsqrt", "Softmax", "SpaceToBatchND", "Sqrt", "Square", "SquaredDifference",
+     "SubFusion", "Where"}
+)  # fmt: skip
+"""Operators that nodes on stored integers may have, besides those that only move them."""
+
 LOOKS = frozenset({"Shape", "Rank", "Size"})
 """Operators that see no elements."""
 

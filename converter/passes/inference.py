@@ -7,7 +7,8 @@ from collections.abc import Callable
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
-from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
@@ -154,8 +155,11 @@ def _callees(closure: Value) -> list[int]:
 
 def infer_node(node: Node, context: Context) -> Blocker | None:
     """Fills type and shape of one node's outputs, by the shape rules; a blocker when the node cannot be."""
+    on_integers = node.quant_type is QuantType.QUANT_ALL
     facts = [
-        native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
+        native.Facts(DataType.FLOAT32, value.shape)
+        if value.quant and (on_integers or (node.quant_type is QuantType.QUANT_WEIGHT and value.is_constant))
+        else native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
         for value in node.inputs
     ]
     channels_first = context.layout is Format.NCHW and is_channels_last_only(node)
@@ -171,7 +175,9 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
     if channels_first:
         results[0] = _permuted(results[0], lambda rank: inverse(channels_last(rank)))
     for value, result in zip(node.outputs, results, strict=True):
-        value.dtype, value.shape = result.dtype, result.shape
+        value.shape = result.shape
+        if not (on_integers and is_quantised(value)):
+            value.dtype = result.dtype
         if result.known is not None:
             context.known[value] = result.known
         else:

@@ -17,6 +17,7 @@ from mslite.converter.passes.inference import freeze_inputs, infer_shapes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
+from mslite.converter.passes.quantised_nodes import form_quantised_nodes
 from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS
 
@@ -82,6 +83,11 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     Step("fused_shapes", infer_shapes, "types and shapes of what the rules made, and a check of their work"),
     Step("fused_folding", fold_constants, "constants that the rules brought together"),
     Step("fused_identities", remove_identities, "transposes and reshapes that cancelled out"),
+    Step(
+        "quantised_nodes",
+        form_quantised_nodes,
+        "after the fusions, which look for real numbers: a node on integers takes in nothing more",
+    ),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
 )
 

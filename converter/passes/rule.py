@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Graph, Module, Node
+from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.pattern import Call, Match
@@ -31,6 +32,8 @@ class Rule:
     rewrite: Rewrite
     check: Check = lambda match, context: None
     shared: bool = False
+    quantised: bool = False
+    """Also applies to nodes with quantised weights and to moved integers: it does not look at what these stand for."""
 
     def find(self, node: Node, graph: Graph, context: Context) -> Match | None:
         """The first match at `node` that may be rewritten; refusals are noted in the context."""
@@ -39,11 +42,18 @@ class Rule:
                 if not self.shared and not match.is_private(graph):
                     context.refuse(self.name, node, "an inner result is used elsewhere")
                     continue
-                reason = self.check(match, context)
+                reason = self._quantised(match) or self.check(match, context)
                 if reason is None:
                     return match
                 context.refuse(self.name, node, reason)
         return None
+
+    def _quantised(self, match: Match) -> str | None:
+        """Stored integers stand for other numbers: few rules may touch them."""
+        if any(node.quant_type not in (QuantType.QUANT_NONE, QuantType.QUANT_WEIGHT) for node in match.inner):
+            return "a node computes on quantised integers"
+        touched = any(value.quant for node in match.inner for value in (*node.inputs, *node.outputs))
+        return "an operand is quantised" if touched and not self.quantised else None
 
 
 def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
@@ -57,7 +67,9 @@ def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
         match = rule.find(node, graph, context)
         if match is None:
             continue
+        weights = next((inner.quant_type for inner in match.inner if inner.quant_type), QuantType.QUANT_NONE)
         rule.rewrite(match, graph)
+        match.root.quant_type = weights
         graph.nodes = live_nodes(graph)
         context.applied[rule.name] = context.applied.get(rule.name, 0) + 1
         changed = True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.quantised import LOOKS, MOVES, NARROW, channel_axis, is_quantised, only_moves
+from mslite.converter.mindir.quantised import LOOKS, MOVES, NARROW, ON_INTEGERS, channel_axis, is_quantised, only_moves
 
 from .call import Blocked, Call
 from .records import is_quantised as is_quantised_tensor
@@ -26,16 +26,6 @@ _OWN_WAYS = frozenset(
     {"QUANTIZE", "DEQUANTIZE", "CAST", "IF", "WHILE", "CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"}
 )
 """Operators whose converters deal with quantised tensors themselves."""
-
-ON_INTEGERS = frozenset(
-    {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Clip", "Conv2DFusion",
-     "Conv2dTransposeFusion", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion", "Equal", "ExpFusion",
-     "FullConnection", "Greater", "GreaterEqual", "L2NormalizeFusion", "Less", "LessEqual", "Log", "LogSoftmax",
-     "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
-     "ReduceFusion", "Resize", "Rsqrt", "Softmax", "SpaceToBatchND", "Sqrt", "Square", "SquaredDifference",
-     "SubFusion", "Where"}
-)  # fmt: skip
-"""Operators that nodes on stored integers may have, besides those that only move them."""
 
 
 def concerns_integers(call: Call) -> bool:

@@ -81,12 +81,14 @@ class Rewriter:
         if value.data is not None:
             assert perm is not None
             data = np.ascontiguousarray(value.data.transpose(perm))
-            return constant(f"{value.name}_nhwc", data, Format.NHWC if perm == channels_last(4) else value.format)
+            copy = constant(f"{value.name}_nhwc", data, Format.NHWC if perm == channels_last(4) else value.format)
+            copy.quant = value.quant
+            return copy
         change = perm if current is None else inverse(current) if perm is None else permuted(inverse(current), perm)
         assert change is not None
         suffix = "nc2nh" if perm is not None else "nh2nc"
         shape = source if perm is None else permuted(source, perm)
-        result = Value(f"{value.name}_{suffix}", value.dtype, shape)
+        result = Value(f"{value.name}_{suffix}", value.dtype, shape, quant=value.quant)
         result.format = Format.NHWC if perm == channels_last(4) else Format.NCHW
         stored_shape = source if current is None else permuted(source, current)
         if moves_nothing(stored_shape, change) and sum(size < 0 for size in shape) <= 1 and 0 not in shape:

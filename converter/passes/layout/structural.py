@@ -186,7 +186,7 @@ class ShapeOf(Behaviour):
         if inputs[0] is None:
             return [node]
         result = node.output
-        stored = Value(f"{result.name}_nhwc", result.dtype, result.shape)
+        stored = Value(f"{result.name}_nhwc", result.dtype, result.shape, quant=result.quant)
         node.outputs = (stored,)
         stored.producer = node
         order = constant(f"{node.name}_order", np.array(inverse(inputs[0]), np.int32))

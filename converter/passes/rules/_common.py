@@ -33,6 +33,11 @@ def activation_of(node: Node) -> ActivationType:
     return ActivationType(getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION))
 
 
+def has_no_activation(node: Node) -> bool:
+    """No built-in activation; the weights may be quantised."""
+    return activation_of(node) is ActivationType.NO_ACTIVATION
+
+
 def is_plain(node: Node) -> bool:
     """No built-in activation and no quantisation."""
     return activation_of(node) is ActivationType.NO_ACTIVATION and node.quant_type == 0

@@ -7,7 +7,7 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, op
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become, clamp_of, is_float, is_plain
+from mslite.converter.passes.rules._common import become, clamp_of, has_no_activation, is_float
 
 
 def _check(match: Match, context: Context) -> str | None:
@@ -24,7 +24,8 @@ def _rewrite(match: Match, graph: Graph) -> None:
 
 
 def _rule(name: str, operators: str) -> Rule:
-    return Rule(name, (op("Activation Clip", op(operators, name="producer", where=is_plain)),), _rewrite, _check)
+    pattern = op("Activation Clip", op(operators, name="producer", where=has_no_activation))
+    return Rule(name, (pattern,), _rewrite, _check, quantised=True)
 
 
 CONVOLUTION = _rule("ConvActivationFusion", "Conv2DFusion Conv2dTransposeFusion")

@@ -13,14 +13,18 @@ from mslite.converter.passes.rules._common import (
     become,
     broadcast_keeps_rank,
     float_value,
-    is_plain,
+    has_no_activation,
     last_dimension,
     per_channel,
 )
 
 CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
 _PATTERN = op(
-    "AddFusion BiasAdd", op(CONVOLUTIONS, name="conv", where=is_plain), const("bias"), name="add", commutative=True
+    "AddFusion BiasAdd",
+    op(CONVOLUTIONS, name="conv", where=has_no_activation),
+    const("bias"),
+    name="add",
+    commutative=True,
 )
 
 
@@ -33,6 +37,8 @@ def _check(match: Match, context: Context) -> str | None:
     conv = match.node("conv")
     if len(conv.inputs) > 2 and conv.inputs[2].data is None:
         return "the bias of the convolution is not constant"
+    if match.value("bias").quant or any(value.quant for value in conv.inputs[2:]):
+        return "a bias is quantised"
     return None
 
 
@@ -52,4 +58,4 @@ def _rewrite(match: Match, graph: Graph) -> None:
     )
 
 
-RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check)
+RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check, quantised=True)

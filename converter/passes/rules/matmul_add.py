@@ -16,14 +16,14 @@ from mslite.converter.passes.rules._common import (
     become,
     broadcast_keeps_rank,
     float_value,
-    is_plain,
+    has_no_activation,
     last_dimension,
     per_channel,
 )
 
 _PATTERN = op(
     "AddFusion BiasAdd",
-    op("MatMulFusion FullConnection", name="matmul", where=is_plain),
+    op("MatMulFusion FullConnection", name="matmul", where=has_no_activation),
     const("bias"),
     commutative=True,
 )
@@ -38,6 +38,8 @@ def _check(match: Match, context: Context) -> str | None:
         return "the addend is not one float32 number per column"
     if len(matmul.inputs) > 2 and (matmul.inputs[2].data is None or matmul.inputs[2].data.size not in (1, columns)):
         return "the product has a bias that is not constant"
+    if match.value("bias").quant or any(value.quant for value in matmul.inputs[2:]):
+        return "a bias is quantised"
     return None
 
 
@@ -56,4 +58,4 @@ def _rewrite(match: Match, graph: Graph) -> None:
     become(root, product, operands, matmul.name)
 
 
-RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check)
+RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check, quantised=True)

@@ -38,6 +38,7 @@ TRANSPOSE = Rule(
     _merge_transposes,
     _same_rank,
     shared=True,
+    quantised=True,
 )
 
 
@@ -56,7 +57,12 @@ def _merge_reshapes(match: Match, graph: Graph) -> None:
 
 
 RESHAPE = Rule(
-    "ReshapeReshapeFusion", (op(_RESHAPES, op(_RESHAPES, value("x"))),), _merge_reshapes, _reshape_check, shared=True
+    "ReshapeReshapeFusion",
+    (op(_RESHAPES, op(_RESHAPES, value("x"))),),
+    _merge_reshapes,
+    _reshape_check,
+    shared=True,
+    quantised=True,
 )
 
 

@@ -1,0 +1,145 @@
+"""Casts around operators on real numbers → nodes on stored integers.
+
+ONNX spells a quantised operator as dequantise → operator → quantise. MindIR has one node with records on every operand
+and result. Movements do not need real numbers at all, so casts go around them first.
+"""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.quantised import MOVES, ON_INTEGERS, is_quantised, only_moves, same_records
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import live_nodes
+
+_SEVERAL = frozenset({"Concat", "Stack"})
+"""Movements whose operands are all data; the others move their first operand."""
+
+
+def form_quantised_nodes(module: Module, context: Context) -> None:
+    """Lets nodes between casts compute on stored integers."""
+    for graph in module.graphs:
+        if not any(node.op.name == "QuantDTypeCast" for node in graph.nodes):
+            continue
+        for node in list(graph.nodes):
+            _dequantise_later(graph, node)
+        for node in reversed(list(graph.nodes)):
+            _quantise_earlier(graph, node)
+        for node in list(graph.nodes):
+            _close(graph, node)
+        for node in list(graph.nodes):
+            _drop_pair(graph, node)
+        graph.nodes = live_nodes(graph)
+
+
+def _dequantised(value: Value) -> Value | None:
+    """The stored integers that `value` was cast from."""
+    cast = value.producer
+    if cast is None or cast.op.name != "QuantDTypeCast" or value.dtype is not DataType.FLOAT32:
+        return None
+    source = cast.inputs[0]
+    return source if is_quantised(source) and len(source.quant) == 1 else None
+
+
+def _is_quantisation(node: Node) -> bool:
+    """A cast from real numbers to stored integers with one record."""
+    return (
+        node.op.name == "QuantDTypeCast"
+        and node.inputs[0].dtype is DataType.FLOAT32
+        and is_quantised(node.output)
+        and len(node.output.quant) == 1
+    )
+
+
+def _moved(node: Node) -> tuple[Value, ...]:
+    """The operands whose elements a movement moves."""
+    return node.inputs if node.op.name in _SEVERAL else node.inputs[:1]
+
+
+def _dequantise_later(graph: Graph, node: Node) -> None:
+    """Moves stored integers instead of the real numbers made of them."""
+    if node.op.name not in MOVES or node.quant_type != 0 or not node.inputs:
+        return
+    sources = [_dequantised(value) for value in _moved(node)]
+    first = sources[0]
+    if first is None or any(
+        source is None or source.dtype is not first.dtype or not same_records(source.quant, first.quant)
+        for source in sources
+    ):
+        return
+    if any(value.dtype is not DataType.FLOAT32 for value in node.outputs):
+        return
+    rest = node.inputs[len(sources) :]
+    node.set_inputs([*(source for source in sources if source is not None), *rest])
+    casts = []
+    for value in node.outputs:
+        real = Value(value.name, DataType.FLOAT32, value.shape, format=value.format)
+        graph.replace_uses(value, real)
+        value.name = f"{value.name}_stored"
+        value.dtype, value.quant = first.dtype, first.quant
+        op = QuantDTypeCast(src_t=int(first.dtype), dst_t=int(DataType.FLOAT32))
+        casts.append(Node(op, f"{value.name}_dtype_cast", (value,), (real,)))
+    graph.insert_after(node, *casts)
+
+
+def _quantise_earlier(graph: Graph, node: Node) -> None:
+    """Quantises before a movement that only this quantisation reads."""
+    if not _is_quantisation(node):
+        return
+    moved, result = node.inputs[0], node.output
+    movement = moved.producer
+    if movement is None or movement.op.name not in MOVES - _SEVERAL or len(movement.outputs) != 1:
+        return
+    if movement.quant_type != 0 or moved in graph.outputs or moved.users != [node]:
+        return
+    before = movement.inputs[0]
+    if before.is_constant or before.producer is None or before.dtype is not DataType.FLOAT32:
+        return
+    if before.users != [movement] or before in graph.outputs:
+        return
+    stored = Value(f"{before.name}_stored", result.dtype, before.shape, format=before.format)
+    stored.quant = result.quant
+    # The cast's node becomes the movement, so that the result keeps its place and name.
+    cast = Node(node.op, f"{node.name}_early", (before,), (stored,))
+    graph.insert_before(node, cast)
+    node.op, node.name = movement.op, movement.name
+    node.set_inputs([stored, *movement.inputs[1:]])
+    graph.remove(movement)
+    _quantise_earlier(graph, cast)
+
+
+def _close(graph: Graph, node: Node) -> None:
+    """Lets the node before a quantisation make the stored integers, when it reads such."""
+    if not _is_quantisation(node):
+        return
+    inner, result = node.inputs[0], node.output
+    producer = inner.producer
+    if producer is None or len(producer.outputs) != 1 or inner in graph.outputs or inner.users != [node]:
+        return
+    if producer.op.name not in ON_INTEGERS | MOVES or producer.quant_type is QuantType.QUANT_ALL:
+        return
+    operands: list[Value] = []
+    reads = False
+    for value in producer.inputs:
+        source = _dequantised(value)
+        if source is None and not value.is_constant and value.dtype in (DataType.FLOAT32, DataType.FLOAT16):
+            return
+        reads |= source is not None
+        operands.append(value if source is None else source)
+    if not reads:
+        return
+    node.op, node.name, node.source = producer.op, producer.name, producer.source
+    node.set_inputs(operands)
+    graph.remove(producer)
+    node.quant_type = QuantType.QUANT_NONE if only_moves(node) else QuantType.QUANT_ALL
+    result.format = inner.format
+
+
+def _drop_pair(graph: Graph, node: Node) -> None:
+    """Integers that are dequantised and quantised again with the same record are what they were."""
+    if not _is_quantisation(node) or node.output in graph.outputs:
+        return
+    source = _dequantised(node.inputs[0])
+    if source is not None and source.dtype is node.output.dtype and same_records(source.quant, node.output.quant):
+        graph.replace_uses(node.output, source)
