@@ -127,6 +127,8 @@ static const char *read_weights(const mslite_tensor *const *inputs, mslite_recur
     return "the projection does not fit";
   if (plan->projection_bias >= 0 && !has_count(inputs[plan->projection_bias], plan->directions * plan->state))
     return "the projection's bias does not fit";
+  if (plan->normalization >= 0 && !has_count(inputs[plan->normalization], plan->directions * rows))
+    return "the normalization does not fit";
   if (plan->lengths >= 0) plan->lengths_type = inputs[plan->lengths]->type;
   return NULL;
 }
@@ -217,6 +219,7 @@ static const char *read_lstm_sequence(const mslite_LSTMSequence *a, int32_t inpu
   plan->peepholes = take(a->has_peepholes, &next);
   plan->projection = take(a->has_projection, &next);
   plan->projection_bias = take(a->has_projection_bias, &next);
+  plan->normalization = take(a->has_normalization, &next);
   if (next != input_count) return "the optional inputs are not those that the attributes name";
   plan->clip = a->clip;
   plan->cell_clip = a->cell_clip;
@@ -263,7 +266,7 @@ const char *mslite_plan_recurrent(int32_t op, const void *params, const mslite_t
                                   int32_t input_count, mslite_recurrent_plan *plan) {
   memset(plan, 0, sizeof *plan);
   plan->bias = plan->lengths = plan->initial_hidden = plan->initial_cell = -1;
-  plan->peepholes = plan->projection = plan->projection_bias = -1;
+  plan->peepholes = plan->projection = plan->projection_bias = plan->normalization = -1;
   plan->weight_input = 1;
   plan->weight_hidden = 2;
   if (input_count < 3) return "weights are missing";

@@ -34,7 +34,7 @@ typedef struct {
   int64_t time, batch, input, hidden;
   int64_t state; /* size of the hidden state: `hidden`, or what it is projected to */
   int32_t weight_input, weight_hidden, bias, lengths, initial_hidden, initial_cell, peepholes, projection,
-      projection_bias;
+      projection_bias, normalization;
   int32_t lengths_type;
   int32_t place[4]; /* where gate i o f c (z r h) stands among the weights */
   int64_t weight_input_at[2], weight_hidden_at[2], projection_at[2]; /* first element of a direction in its operand */

@@ -1,5 +1,6 @@
 /* RNN, LSTM and GRU, float32. First the products of all inputs with their weights, then the time steps: sequences and
  * directions run side by side, the steps of one sequence one after the other. */
+#include <math.h>
 #include <string.h>
 
 #include "math/simd_math.h"
@@ -134,8 +135,10 @@ static void project(const recurrent_derived *n, const mslite_run *run, int32_t p
   const int64_t row_end = rows - row_begin < PROJECT_ROWS ? rows : row_begin + PROJECT_ROWS;
   int64_t count = units - unit < PROJECT_UNITS ? units - unit : PROJECT_UNITS;
   const float *weight = offset(run, plan->weight_input, plan->weight_input_at[direction]) + unit * plan->input;
-  const float *bias = offset(run, plan->bias, plan->bias_at[direction]);
-  const float *hidden_bias = offset(run, plan->bias, plan->hidden_bias_at[direction]);
+  /* Normalised gates get their biases afterwards. */
+  const int32_t bias_input = plan->normalization >= 0 ? -1 : plan->bias;
+  const float *bias = offset(run, bias_input, plan->bias_at[direction]);
+  const float *hidden_bias = offset(run, bias_input, plan->hidden_bias_at[direction]);
   for (int64_t row = row_begin; row < row_end; ++row) {
     const float *x = (const float *)run->inputs[0] + row / plan->batch * n->x_time + row % plan->batch * n->x_batch;
     float *y = (float *)run->shared + (direction * rows + row) * units + unit;
@@ -185,6 +188,59 @@ typedef struct {
   float *c, *full;        /* hidden each; full: the hidden state before projection */
 } recurrent_space;
 
+/* Gate `place` of a normalised LSTM, plus its peephole's product with the cell: mean 0, variance 1, scale, biases. */
+static void normalize_gate(const recurrent_derived *n, const mslite_run *run, int64_t direction, int32_t gate,
+                           const float *peephole, const recurrent_space *s) {
+  const mslite_recurrent_plan *plan = &n->plan;
+  const int64_t hidden = plan->hidden, first = plan->place[gate] * hidden;
+  const float *scale = offset(run, plan->normalization, direction * 4 * hidden) + first;
+  const float *bias = offset(run, plan->bias, plan->bias_at[direction]);
+  const float *hidden_bias = offset(run, plan->bias, plan->hidden_bias_at[direction]);
+  float *x = s->gates + first;
+  double sum = 0, squares = 0;
+  for (int64_t k = 0; k < hidden; ++k) {
+    if (peephole != NULL) x[k] += peephole[k] * s->c[k];
+    sum += x[k];
+  }
+  const double mean = sum / (double)hidden;
+  for (int64_t k = 0; k < hidden; ++k) squares += (x[k] - mean) * (x[k] - mean);
+  const double factor = 1 / sqrt(squares / (double)hidden + 1e-8);
+  for (int64_t k = 0; k < hidden; ++k) {
+    x[k] = (float)((x[k] - mean) * factor * scale[k]);
+    if (bias != NULL) x[k] += bias[first + k] + hidden_bias[first + k];
+  }
+}
+
+/* The cell of a normalised LSTM: the output gate is normalised when the new cell state is known. */
+static void step_normalized_cell(const recurrent_derived *n, const mslite_run *run, int64_t direction, float *h,
+                                 const recurrent_space *s) {
+  const mslite_recurrent_plan *plan = &n->plan;
+  const mslite_recurrent_activation *functions = plan->activations[direction];
+  const int64_t hidden = plan->hidden;
+  const float *peepholes = offset(run, plan->peepholes, direction * 3 * hidden);
+  normalize_gate(n, run, direction, 0, peepholes, s);
+  normalize_gate(n, run, direction, 2, peepholes == NULL ? NULL : peepholes + 2 * hidden, s);
+  normalize_gate(n, run, direction, 3, NULL, s);
+  for (int64_t k = 0; k < hidden; k += SIMD_WIDTH) {
+    const int64_t left = hidden - k;
+    const simd_f32 i =
+        activate(&functions[0], clipped(plan->clip, load_some(s->gates + plan->place[0] * hidden + k, left)));
+    const simd_f32 f =
+        activate(&functions[0], clipped(plan->clip, load_some(s->gates + plan->place[2] * hidden + k, left)));
+    const simd_f32 g =
+        activate(&functions[1], clipped(plan->clip, load_some(s->gates + plan->place[3] * hidden + k, left)));
+    const simd_f32 forget = plan->input_forget ? simd_set(1) - i : f;
+    store_some(s->c + k, clipped(plan->cell_clip, forget * load_some(s->c + k, left) + i * g), left);
+  }
+  normalize_gate(n, run, direction, 1, peepholes == NULL ? NULL : peepholes + hidden, s);
+  for (int64_t k = 0; k < hidden; k += SIMD_WIDTH) {
+    const int64_t left = hidden - k;
+    const simd_f32 o =
+        activate(&functions[0], clipped(plan->clip, load_some(s->gates + plan->place[1] * hidden + k, left)));
+    store_some(h + k, o * activate(&functions[2], clipped(plan->clip, load_some(s->c + k, left))), left);
+  }
+}
+
 static void step_lstm(const recurrent_derived *n, const mslite_run *run, int64_t direction, const float *input,
                       const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;
@@ -194,7 +250,8 @@ static void step_lstm(const recurrent_derived *n, const mslite_run *run, int64_t
   multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, plan->state, 4 * hidden,
                 input, NULL, s->gates);
   float *h = plan->projection < 0 ? s->h : s->full;
-  for (int64_t k = 0; k < hidden; k += SIMD_WIDTH) {
+  if (plan->normalization >= 0) step_normalized_cell(n, run, direction, h, s);
+  for (int64_t k = 0; k < hidden && plan->normalization < 0; k += SIMD_WIDTH) {
     const int64_t left = hidden - k;
     simd_f32 i = load_some(s->gates + plan->place[0] * hidden + k, left);
     simd_f32 o = load_some(s->gates + plan->place[1] * hidden + k, left);

@@ -229,3 +229,12 @@ MSLITE_SHAPE_RULE(mslite_shape_of_triangle) {
   }
   return MSLITE_OK;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_dynamic_update_slice) {
+  (void)params, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  if (inputs[0]->rank >= 0 && inputs[1]->rank >= 0 && inputs[0]->rank != inputs[1]->rank)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an update with %d dimensions does not fit %d",
+                             (int)inputs[1]->rank, (int)inputs[0]->rank);
+  return MSLITE_OK;
+}

@@ -330,3 +330,25 @@ MSLITE_SHAPE_RULE(mslite_shape_of_invert_permutation) {
   for (int32_t i = 0; i < x->known_count; ++i) outputs[0]->known[i] = inverse[i];
   return MSLITE_OK;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_bitcast) {
+  (void)input_count, (void)output_count;
+  const mslite_tensor *x = inputs[0];
+  mslite_tensor *y = outputs[0];
+  const int32_t type = mslite_canonical_type((int32_t)((const mslite_Bitcast *)params)->data_type);
+  const int32_t before = mslite_type_size(x->type), after = mslite_type_size(type);
+  mslite_same_shape(x, y);
+  y->type = type;
+  if (before == 0 || after == 0)
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "a type without a fixed size");
+  if (x->rank < 0 || before == after) return MSLITE_OK;
+  if (before > after) {
+    if (x->rank >= MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "too many dimensions");
+    y->dims[y->rank++] = before / after;
+    return MSLITE_OK;
+  }
+  if (x->rank < 1 || (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 1] != after / before))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the last dimension does not make up an element");
+  --y->rank;
+  return MSLITE_OK;
+}

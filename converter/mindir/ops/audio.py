@@ -31,11 +31,27 @@ class Rfft(Operator):
     fft_length: int = long(0)
 
 
-@operator(59, tflite="CUSTOM:FlexReal")
+@operator(59, tflite="REAL CUSTOM:FlexReal")
 class FftReal(Operator):
     """Real part."""
 
 
-@operator(60, tflite="CUSTOM:FlexImag")
+@operator(60, tflite="IMAG CUSTOM:FlexImag")
 class FftImag(Operator):
     """Imaginary part."""
+
+
+@operator(1130, tflite="RFFT2D", custom_type="mslite.Rfft2D")
+class Rfft2D(Operator):
+    """Fourier transforms of real images (the last two dimensions): `[..., fft_height, fft_width / 2 + 1]` complex64.
+
+    Images are cut to, or continued by zeros to, the lengths of the transform.
+    """
+
+    fft_height: int = long(0)
+    fft_width: int = long(1)
+
+
+@operator(1131, tflite="COMPLEX_ABS", custom_type="mslite.ComplexAbs")
+class ComplexAbs(Operator):
+    """Magnitudes of complex numbers."""

@@ -112,3 +112,13 @@ class UniqueSlices(Operator):
     axis: int = long(1)
     sorted_: bool = boolean(2, True)
     """ascending, otherwise in the order of first occurrence"""
+
+
+@operator(
+    1134,
+    inputs="x update starts",
+    tflite="DYNAMIC_UPDATE_SLICE STABLEHLO_DYNAMIC_UPDATE_SLICE",
+    custom_type="mslite.DynamicUpdateSlice",
+)
+class DynamicUpdateSlice(Operator):
+    """A copy of x with `update` laid over it from the indices `starts` on, which are moved so that it fits."""

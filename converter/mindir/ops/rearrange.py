@@ -142,3 +142,11 @@ class ReverseSequence(Operator):
 @operator(174, tensorflow="InvertPermutation")
 class InvertPermutation(Operator):
     """The inverse of a permutation vector."""
+
+
+@operator(1135, tflite="BITCAST", custom_type="mslite.Bitcast")
+class Bitcast(Operator):
+    """The same bytes read as another element type; the last dimension comes or goes where the sizes differ."""
+
+    data_type: int = long(0)
+    """TypeId number of the result"""

@@ -60,7 +60,7 @@ class RNNSequence(Operator):
     1111,
     inputs=(
         "x weight_input weight_hidden [bias] [sequence_lengths] [initial_hidden] [initial_cell] [peepholes]"
-        " [projection] [projection_bias]"
+        " [projection] [projection_bias] [normalization]"
     ),
     outputs="y hidden cell",
     onnx="LSTM",
@@ -96,6 +96,9 @@ class LSTMSequence(Operator):
     has_peepholes: bool = boolean(13)
     has_projection: bool = boolean(14)
     has_projection_bias: bool = boolean(15)
+    has_normalization: bool = boolean(16)
+    """`normalization` [directions, 4 * hidden] scales each gate's pre-activations (without the bias, which is added
+    afterwards), brought to mean 0 and variance 1 over the units of the gate"""
 
 
 @operator(

@@ -245,3 +245,18 @@ for _k in (-3, -1, 0, 2, 9):
     case(f"k{_k}", ops.Triu(), [normal(2, 4, 5), np.array([_k])])
 case("plain", ops.Tril(), [normal(5, 3)])
 case("plain", ops.Triu(), [integers(0, 9, 3, 5, dtype=np.int8)])
+
+
+@reference("DynamicUpdateSlice")
+def dynamic_update_slice(op: ops.DynamicUpdateSlice, inputs: Inputs) -> list[Array]:
+    """x with a box replaced; the box is moved inside."""
+    x, update, starts = _given(inputs)
+    y = x.copy()
+    begin = np.clip(starts, 0, np.array(x.shape) - update.shape)
+    y[tuple(slice(b, b + size) for b, size in zip(begin, update.shape, strict=True))] = update
+    return [y]
+
+
+for _label, _starts in (("inside", [1, 2, 0]), ("moved", [-4, 9, 1])):
+    case(_label, ops.DynamicUpdateSlice(), [normal(3, 5, 4), normal(2, 2, 3), np.array(_starts, np.int32)])
+case("all", ops.DynamicUpdateSlice(), [integers(0, 9, 4), integers(0, 9, 4), np.array([0], np.int64)])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..ops import rearrange as ops
-from ..ops.enums import Format
+from ..ops.enums import DataType, Format
 from ._declare import Array, Inputs, case, integers, normal, reference
 
 
@@ -239,3 +239,19 @@ case("batch-first", ops.ReverseSequence(seq_dim=1, batch_dim=0), [normal(3, 4, 5
 case("time-first", ops.ReverseSequence(seq_dim=0, batch_dim=1), [normal(4, 3, 5), np.array([1, 3, 4])])
 case("between", ops.ReverseSequence(seq_dim=3, batch_dim=1), [normal(2, 3, 2, 4, 2), _ints(2, 4, 3)])
 case("plain", ops.InvertPermutation(), [_ints(3, 0, 2, 1)])
+
+
+@reference("Bitcast")
+def bitcast(op: ops.Bitcast, inputs: Inputs) -> list[Array]:
+    """The same bytes."""
+    (x,) = (np.asarray(array) for array in inputs)
+    dtype = {DataType.INT32: np.int32, DataType.FLOAT32: np.float32, DataType.INT16: np.int16}[DataType(op.data_type)]
+    size = np.dtype(dtype).itemsize
+    if size == x.itemsize:
+        return [x.view(dtype)]
+    return [x.reshape(*x.shape, 1).view(dtype) if size < x.itemsize else x.view(dtype)[..., 0]]
+
+
+case("same-size", ops.Bitcast(data_type=int(DataType.INT32)), [normal(3, 4)])
+case("smaller", ops.Bitcast(data_type=int(DataType.INT16)), [normal(3, 4)])
+case("larger", ops.Bitcast(data_type=int(DataType.FLOAT32)), [integers(-99, 99, 3, 2, dtype=np.int16)])

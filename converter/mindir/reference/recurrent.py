@@ -67,6 +67,7 @@ class _Cell:
     peepholes: Array | None = None
     projection: Array | None = None
     projection_bias: Array | None = None
+    normalization: Array | None = None
 
     def _clipped(self, x: Array) -> Array:
         return np.clip(x, -self.clip, self.clip) if self.clip else x
@@ -85,15 +86,23 @@ class _Cell:
         hidden = r * (h @ rh.T + bh) if self.linear_before_reset else (r * h) @ rh.T + bh
         return (1 - z) * g(self._clipped(wh + hidden)) + z * h, c
 
+    def _gate(self, number: int, x: Array) -> Array:
+        """The pre-activation of gate i o f c with its biases, normalised where that is asked for."""
+        bias = np.split(self.bias_w + self.bias_r, 4)[number]
+        if self.normalization is None:
+            return x + bias
+        normal = (x - x.mean()) / np.sqrt(x.var() + 1e-8)
+        return normal * np.split(self.normalization, 4)[number] + bias
+
     def lstm(self, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
         f, g, last = self.functions
-        i, o, forget, candidate = np.split(x @ self.w.T + h @ self.r.T + self.bias_w + self.bias_r, 4, -1)
+        i, o, forget, candidate = np.split(x @ self.w.T + h @ self.r.T, 4, -1)
         pi, po, pf = np.split(self.peepholes if self.peepholes is not None else np.zeros(3 * c.shape[-1]), 3)
-        i = f(self._clipped(i + pi * c))
-        forget = 1 - i if self.input_forget else f(self._clipped(forget + pf * c))
-        c = forget * c + i * g(self._clipped(candidate))
+        i = f(self._clipped(self._gate(0, i + pi * c)))
+        forget = 1 - i if self.input_forget else f(self._clipped(self._gate(2, forget + pf * c)))
+        c = forget * c + i * g(self._clipped(self._gate(3, candidate)))
         c = np.clip(c, -self.cell_clip, self.cell_clip) if self.cell_clip else c
-        h = f(self._clipped(o + po * c)) * last(self._clipped(c))
+        h = f(self._clipped(self._gate(1, o + po * c))) * last(self._clipped(c))
         if self.projection is not None:
             h = h @ self.projection.T + (self.projection_bias if self.projection_bias is not None else 0)
             h = np.clip(h, -self.projection_clip, self.projection_clip) if self.projection_clip else h
@@ -139,7 +148,7 @@ def _sequence(
     x, w, r = (np.asarray(a, np.float64) for a in inputs[:3])
     flags = [op.has_bias, op.has_sequence_lengths, op.has_initial_hidden, *extra]
     bias, lengths, h0, *more = _take(inputs, flags)
-    c0, peepholes, projection, projection_bias = (_f64(a) for a in (more or [None] * 4))
+    c0, peepholes, projection, projection_bias, normalization = (_f64(a) for a in (more or [None] * 5))
     if op.layout:
         x = np.swapaxes(x, 0, 1)
     time, batch = x.shape[:2]
@@ -161,6 +170,7 @@ def _sequence(
             peepholes=None if peepholes is None else peepholes[d],
             projection=None if projection is None else projection[d],
             projection_bias=None if projection_bias is None else projection_bias[d],
+            normalization=None if normalization is None else normalization[d],
             **options,  # type: ignore[arg-type]
         )
         start = [np.zeros((batch, size)) for size in (state, hidden)]
@@ -198,7 +208,7 @@ def lstm_sequence(op: ops.LSTMSequence, inputs: Inputs) -> list[Array]:
         "cell_clip": op.cell_clip,
         "projection_clip": op.projection_clip,
     }
-    extra = [op.has_initial_cell, op.has_peepholes, op.has_projection, op.has_projection_bias]
+    extra = [op.has_initial_cell, op.has_peepholes, op.has_projection, op.has_projection_bias, op.has_normalization]
     return _sequence("lstm", op, inputs, options, ["Sigmoid", "Tanh", "Tanh"], extra)
 
 
@@ -339,6 +349,10 @@ for _name in ("forward", "reverse", "bidirectional"):
     _rest = [_state(_directions, 9), _state(_directions), normal(_directions, 3 * _H), normal(_directions, 9, _H)]
     _rest = [_bias(4, _directions), *_rest, normal(_directions, 9)]
     case(f"{_name}-peepholes", _peep, [_x, *_weights(4, _directions, 9), *_rest], (1, 2, 3))
+for _peepholes in (False, True):
+    _normal = ops.LSTMSequence(has_bias=True, has_peepholes=_peepholes, has_normalization=True)
+    _rest = [_bias(4), *([normal(1, 3 * _H)] if _peepholes else []), normal(1, 4 * _H)]
+    case(f"normalized-{_peepholes}", _normal, [normal(_T, _B, _I), *_weights(4), *_rest])
 case("input-forget", ops.LSTMSequence(input_forget=True), [normal(_T, _B, _I), *_weights(4)])
 case(
     "activations",
