@@ -173,10 +173,8 @@ Status Session::FindPlan(int32_t graph_index, int32_t begin, const Frame &frame,
   std::shared_ptr<const Plan> plan;
   MSLITE_TRY(planner.Make(begin, needs_data, &plan));
   if (!found.empty()) {
-    // While building, all are collected; later, a request with other shapes may still run.
-    if (!is_created_) {
-      for (const auto &[node, reason] : found) problems_[node] = reason;
-    }
+    // While building, all are collected, first reasons first; later, a request with other shapes may still run.
+    if (!is_created_) problems_.insert(found.begin(), found.end());
     return ProblemStatus(graph(), found);
   }
   if (*needs_data) return mindspore::kSuccess;
