@@ -1,17 +1,36 @@
-"""`python3 -m converter.mindir.generator.documentation OUT`: writes `operators.md`, the reference of all operators."""
+"""`python3 -m converter.mindir.generator.documentation OUT [FACTS]`: writes `operators.md`, the reference of all operators.
+
+FACTS is what `mslite.converter.operator_facts` found in the finished build: front ends, element types, instruction sets.
+Without it (a bare Python has no NumPy) these columns say what the declarations and the lists in `kernels/` tell.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from collections.abc import Mapping
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 from ..ops import OPERATORS_BY_ID
 from ..ops._declare import Attribute, Operand, OperatorDeclaration
 
 _KERNELS = Path(__file__).resolve().parents[3] / "kernels"
-_FRONT_ENDS = ("onnx", "tflite", "tensorflow", "caffe")
+_FRONT_ENDS = {
+    "onnx": "ONNX",
+    "tflite": "TensorFlow Lite",
+    "tensorflow": "TensorFlow",
+    "caffe": "Caffe",
+    "mindir": "MINDIR",
+}
+
+_EXECUTOR = frozenset(("Call", "PartialFusion", "Switch", "SwitchLayer"))
+"""Run by the executor, without a kernel."""
+
+Facts = Mapping[str, Mapping[str, Any]]
+"""Operator -> `front_ends` (name -> foreign operators), `types`, `isas`."""
 
 
 def shape_rules() -> frozenset[str]:
@@ -43,17 +62,43 @@ def _default(attribute: Attribute) -> str:
     return value.name if isinstance(value, IntEnum) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _entry(declaration: OperatorDeclaration, rules: frozenset[str]) -> str:
+def _sources(declaration: OperatorDeclaration, facts: Facts) -> dict[str, list[str]]:
+    """Front end -> foreign operators that become this one, alone or together with others."""
+    if declaration.name in facts:
+        return dict(facts[declaration.name]["front_ends"])
+    found = {key: list(getattr(declaration, key, ())) for key in _FRONT_ENDS}
+    return {key: names for key, names in found.items() if names}
+
+
+def _row(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
+    """One line of a family's table."""
+    known = facts.get(declaration.name, {})
+    types = ", ".join(known.get("types", ())) or (_status(declaration, rules, facts) if facts else "-")
+    sources = _sources(declaration, facts)
+    counts = ", ".join(f"{title} {len(sources[key])}" for key, title in _FRONT_ENDS.items() if key in sources)
+    cells = [f"[{declaration.name}](#{declaration.name.lower()})", counts or "-"]
+    cells += [types, ", ".join(known.get("isas", ())) or "-", "-", "-"]
+    return f"| {' | '.join(cells)} |"
+
+
+def _status(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
+    """Whether the operator runs, in two words."""
+    if facts.get(declaration.name, {}).get("isas"):
+        return "has kernels"
+    if declaration.name in _EXECUTOR:
+        return "the executor's"
+    return "shape rule only" if declaration.name in rules else "declared only"
+
+
+def _entry(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
     lines = [f"### {declaration.name}", "", declaration.doc, ""]
     wire = f"Custom, type `{declaration.custom_type}`" if declaration.is_custom else "union member"
     lines.append(f"- number {declaration.wire_id} ({wire})" + (", training" if declaration.training else ""))
     lines.append(f"- inputs: {', '.join(_operand(operand) for operand in declaration.inputs) or 'none'}")
     lines.append(f"- outputs: {', '.join(_operand(operand) for operand in declaration.outputs) or 'none'}")
     lines.append(f"- layout: {declaration.layout}; shape rule: {'yes' if declaration.name in rules else 'no'}")
-    for front_end in _FRONT_ENDS:
-        names = getattr(declaration, front_end)
-        if names:
-            lines.append(f"- {front_end}: {', '.join(names)}")
+    sources = _sources(declaration, facts)
+    lines += [f"- {title}: {', '.join(sources[key])}" for key, title in _FRONT_ENDS.items() if key in sources]
     if declaration.attributes:
         lines += ["", "| attribute | slot | type | default |", "|---|---|---|---|"]
         lines += [
@@ -63,31 +108,47 @@ def _entry(declaration: OperatorDeclaration, rules: frozenset[str]) -> str:
     return "\n".join(lines)
 
 
-def emit() -> str:
+_LEGEND = """\
+The table of a family shows, per operator: how many operators of each front end become it, alone or together with others
+(their names stand below); element types of its first operand that the test cases run; the instruction sets that its kernels
+are compiled for; delegates that take it; targets that C code is generated for (`-`: none yet). A file that holds an
+operator which is declared only loads and prints; the operator is refused by name when it would have to run."""
+
+
+def emit(facts: Facts | None = None) -> str:
     """The text of `operators.md`: families in alphabetical order, operators by number."""
+    facts = facts or {}
     rules, kernels = shape_rules(), family_kernels()
     declarations = [cls.declaration for _, cls in sorted(OPERATORS_BY_ID.items())]
     own = sum(declaration.is_custom for declaration in declarations)
     ruled = sum(declaration.name in rules for declaration in declarations)
+    run = sum(bool(facts.get(declaration.name, {}).get("isas")) for declaration in declarations)
     parts = [
         "# Operators",
         "Generated from `converter/mindir/ops` and the lists in `kernels/`; do not edit.",
         f"{len(declarations)} operators: {len(declarations) - own} of MindSpore Lite's schema, {own} of our own, which a "
-        f"file holds as Custom nodes. {ruled} have a shape rule. `[x]` may be left out, `x...` may be repeated.",
+        f"file holds as Custom nodes. {ruled} have a shape rule"
+        + (f", {run} a kernel" if facts else "")
+        + ". `[x]` may be left out, `x...` may be repeated.",
+        _LEGEND,
     ]
     for family in sorted({declaration.family for declaration in declarations}):
+        members = [declaration for declaration in declarations if declaration.family == family]
         parts.append(f"## {family}")
         names = ", ".join(f"`{name}`" for name in kernels.get(family, []))
         parts.append(f"Kernels (`*` = compiled per instruction set): {names or 'none yet'}.")
-        parts += [_entry(declaration, rules) for declaration in declarations if declaration.family == family]
+        head = ["| operator | front ends | types | ISAs | delegates | generated C |", "|---|---|---|---|---|---|"]
+        parts.append("\n".join([*head, *(_row(declaration, rules, facts) for declaration in members)]))
+        parts += [_entry(declaration, rules, facts) for declaration in members]
     return "\n\n".join(parts) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        print("usage: python3 -m converter.mindir.generator.documentation OUT", file=sys.stderr)
+    if len(arguments) not in (1, 2):
+        print("usage: python3 -m converter.mindir.generator.documentation OUT [FACTS]", file=sys.stderr)
         return 2
-    Path(arguments[0]).write_text(emit(), encoding="utf-8")
+    facts = json.loads(Path(arguments[1]).read_text(encoding="utf-8")) if len(arguments) == 2 else {}
+    Path(arguments[0]).write_text(emit(facts), encoding="utf-8")
     return 0
 
 

@@ -1,0 +1,219 @@
+"""`python3 -m mslite.converter.operator_facts OUT.json`: what is true of each operator in this build, for `docs/operators.md`.
+
+Front ends come from the tables of the parsers, element types and instruction sets from the kernel table of the native
+module, asked with the test cases of the references.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from mslite import _native
+from mslite.converter.mindir.graph import data_type_of
+from mslite.converter.mindir.ops import OPERATORS, Operator
+from mslite.converter.mindir.reference import CASES, REFERENCES
+from mslite.converter.mindir.wire import primitive_bytes
+
+_PLUMBING = frozenset(
+    (
+        *("BroadcastTo", "Cast", "Concat", "ConstantOfShape", "ExpandDims", "Fill", "Gather", "PadFusion", "Reshape"),
+        *("Shape", "SliceFusion", "Squeeze", "Stack", "StridedSlice", "TileFusion", "Transpose", "Unsqueeze"),
+    )
+)
+"""Operators that converters also use to bring operands into shape."""
+
+_VECTOR_ISAS = ("scalar", "avx2", "avx512", "neon")
+"""What a kernel of `kernels/simd/` is compiled for, whichever of them this machine has."""
+
+_DEPTH = 4
+
+
+def tables() -> dict[str, Mapping[str, Callable[..., Any]]]:
+    """Front end -> foreign operator -> its converter."""
+    import mslite.converter.parsers.caffe
+    import mslite.converter.parsers.onnx.parser
+    import mslite.converter.parsers.tf
+    import mslite.converter.parsers.tflite.parser  # noqa: F401
+    from mslite.converter.parsers.caffe.registry import CONVERTERS as CAFFE
+    from mslite.converter.parsers.onnx.registry import KNOWN_OPSET, find_converter, registered_operators
+    from mslite.converter.parsers.tf.registry import CONVERTERS as TENSORFLOW
+    from mslite.converter.parsers.tflite.registry import CONVERTERS as TFLITE
+
+    onnx = {
+        f"{domain}.{name}" if domain else name: converter
+        for domain in ("", "com.microsoft")
+        for name in registered_operators(domain)
+        if (converter := find_converter(domain, name, KNOWN_OPSET)) is not None
+    }
+    return {"onnx": onnx, "tflite": TFLITE, "tensorflow": TENSORFLOW, "caffe": CAFFE}
+
+
+def front_ends() -> dict[str, dict[str, list[str]]]:
+    """Operator -> front end -> foreign operators that become it."""
+    result: dict[str, dict[str, set[str]]] = {name: {} for name in OPERATORS}
+    for front_end, converters in tables().items():
+        others = frozenset(id(converter) for converter in converters.values())
+        declared = _declared(front_end)
+        for foreign, converter in converters.items():
+            if foreign.startswith("_"):
+                continue
+            for name in declared.get(foreign, set()) or _direct(reached(converter, foreign, others)):
+                result[name].setdefault(front_end, set()).add(foreign)
+    for foreign, names in _mindir().items():
+        for name in names:
+            result[name].setdefault("mindir", set()).add(foreign)
+    return {name: {key: sorted(values) for key, values in found.items()} for name, found in result.items()}
+
+
+def _mindir() -> dict[str, set[str]]:
+    """MindIR primitives -> operators: those with a converter, and ours by their own names."""
+    import mslite.converter.parsers.mindir  # noqa: F401
+    from mslite.converter.parsers.mindir.registry import REACHED, find_converter
+
+    result = {name: {name} for name, cls in OPERATORS.items() if not cls.declaration.is_custom}
+    for name, stated in REACHED.items():
+        converter = find_converter(name)
+        assert converter is not None
+        result[name] = set(stated) & reached(converter, name) or set(stated)
+    return result
+
+
+def _declared(front_end: str) -> dict[str, set[str]]:
+    """Foreign operator -> the operators whose declarations name it."""
+    result: dict[str, set[str]] = {}
+    for name, cls in OPERATORS.items():
+        for foreign in getattr(cls.declaration, front_end):
+            result.setdefault(foreign, set()).add(name)
+    return result
+
+
+def _direct(names: set[str]) -> set[str]:
+    return names - _PLUMBING or names
+
+
+# ---- what a converter emits: the operators that its source names ----
+
+
+def reached(converter: Callable[..., Any], foreign: str, others: frozenset[int] = frozenset()) -> set[str]:
+    """The operators that a converter, and the functions of its front end that it calls, name in their source.
+
+    A table is looked up by the foreign name where it has that key, and counts as a whole where it does not. `others` are
+    the identities of converters of other operators, which are not followed.
+    """
+    names: set[str] = set()
+    _visit(converter, foreign, names, set(others) - {id(converter)}, 0)
+    return names
+
+
+def _visit(value: Any, foreign: str, names: set[str], seen: set[int], depth: int) -> None:
+    if id(value) in seen or depth > _DEPTH:
+        return
+    seen.add(id(value))
+    if isinstance(value, functools.partial):
+        for each in (value.func, *value.args, *value.keywords.values()):
+            _visit(each, foreign, names, seen, depth)
+    elif isinstance(value, type):
+        if issubclass(value, Operator) and value is not Operator:
+            names.add(value.__name__)
+    elif isinstance(value, Operator):
+        names.add(value.name)
+    elif isinstance(value, dict):
+        for each in [value[foreign]] if foreign in value else value.values():
+            _visit(each, foreign, names, seen, depth)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            _visit(each, foreign, names, seen, depth)
+    elif isinstance(value, FunctionType) and ".parsers." in value.__module__:
+        for each in _named(value):
+            _visit(each, foreign, names, seen, depth + 1)
+
+
+def _named(function: FunctionType) -> Iterable[Any]:
+    """What the names in a function's source stand for."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError, TypeError):
+        return
+    for cell in function.__closure__ or ():
+        yield cell.cell_contents
+    scope = function.__globals__
+    first = tree.body[0]
+    body = first.body if isinstance(first, ast.FunctionDef) else tree.body  # not the decorators
+    for node in (each for statement in body for each in ast.walk(statement)):
+        if isinstance(node, ast.Name) and node.id in scope:
+            yield scope[node.id]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = scope.get(node.value.id)
+            if isinstance(owner, ModuleType):
+                yield getattr(owner, node.attr, None)
+
+
+# ---- kernels ----
+
+
+def kernel_facts() -> dict[str, dict[str, list[str]]]:
+    """Operator -> element types of the first operand that some kernel takes, and instruction sets."""
+    kernels: dict[str, list[tuple[str, str]]] = {}
+    for name, operator, isa, _ in _native.kernels():
+        kernels.setdefault(operator, []).append((name, isa))
+    types: dict[str, set[str]] = {}
+    for case in CASES:
+        inputs = [np.ascontiguousarray(array).reshape(array.shape) for array in case.inputs if array is not None]
+        if not inputs:
+            continue
+        infos = [_native.TensorInfo(int(data_type_of(a)), list(a.shape), None, a) for a in inputs]
+        flags = [index in case.constants for index in range(len(inputs))]
+        with np.errstate(all="ignore"):
+            outputs = len(REFERENCES[case.op.name](case.op, case.inputs))
+        primitive = primitive_bytes(case.op)
+        for name, isa in kernels.get(case.op.name, []):
+            if isa == "scalar" and _takes(name, primitive, infos, flags, outputs):
+                types.setdefault(case.op.name, set()).add(str(inputs[0].dtype))
+                break
+    return {
+        operator: {"types": sorted(types.get(operator, ())), "isas": _isas({isa for _, isa in entries})}
+        for operator, entries in kernels.items()
+    }
+
+
+def _takes(name: str, primitive: bytes, infos: list[Any], flags: list[bool], outputs: int) -> bool:
+    try:
+        return _native.supports(name, primitive, infos, flags, outputs)
+    except _native.OperatorError:
+        return False
+
+
+def _isas(found: set[str]) -> list[str]:
+    return sorted(found | set(_VECTOR_ISAS), key=_order) if found - {"scalar"} else ["scalar"]
+
+
+def _order(isa: str) -> tuple[int, str]:
+    return (_VECTOR_ISAS.index(isa), "") if isa in _VECTOR_ISAS else (len(_VECTOR_ISAS), isa)
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python3 -m mslite.converter.operator_facts OUT.json", file=sys.stderr)
+        return 2
+    kernels, sources = kernel_facts(), front_ends()
+    nothing: dict[str, list[str]] = {"types": [], "isas": []}
+    facts = {name: {"front_ends": sources[name], **kernels.get(name, nothing)} for name in OPERATORS}
+    path, text = Path(arguments[0]), json.dumps(facts, indent=1, sort_keys=True) + "\n"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""What docs/operators.md says of front ends, element types and instruction sets."""
+
+from __future__ import annotations
+
+import pytest
+
+from mslite import _native
+from mslite.converter.mindir.generator import documentation
+from mslite.converter.mindir.ops import OPERATORS
+from mslite.converter.operator_facts import front_ends, kernel_facts, reached, tables
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, dict[str, list[str]]]:
+    return front_ends()
+
+
+@pytest.mark.parametrize(
+    ("operator", "front_end", "foreign"),
+    [
+        ("Conv2DFusion", "onnx", "Conv"),
+        ("Conv2DFusion", "tflite", "DEPTHWISE_CONV_2D"),
+        ("Conv2DFusion", "tensorflow", "Conv2D"),
+        ("Conv2DFusion", "caffe", "Convolution"),
+        ("Conv2DFusion", "mindir", "Conv2D"),
+        ("AddFusion", "mindir", "TensorAdd"),
+        ("MatMulFusion", "onnx", "Einsum"),
+        ("LSTMSequence", "onnx", "LSTM"),
+    ],
+)
+def test_known_mappings(sources: dict[str, dict[str, list[str]]], operator: str, front_end: str, foreign: str) -> None:
+    assert foreign in sources[operator][front_end]
+
+
+def test_mappings_that_are_not(sources: dict[str, dict[str, list[str]]]) -> None:
+    assert "Sub" not in sources["AddFusion"]["mindir"]
+    assert "Identity" not in sources["Conv2DFusion"]["onnx"]
+    assert "Conv" not in sources["Transpose"]["onnx"]  # only brings a weight into shape
+
+
+def test_every_foreign_operator_of_tflite_reaches_something() -> None:
+    aside = {
+        "CALL",
+        "STABLEHLO_COMPOSITE",
+        "CALL_ONCE",
+        "VAR_HANDLE",
+        "READ_VARIABLE",
+        "ASSIGN_VARIABLE",
+        "DENSIFY",
+        "NO_VALUE",
+    }
+    lost = [name for name, converter in tables()["tflite"].items() if not reached(converter, name)]
+    assert set(lost) <= aside, "the source of these converters names no operator"
+
+
+def test_kernels_and_their_types() -> None:
+    facts = kernel_facts()
+    assert set(facts) == {operator for _, operator, _, _ in _native.kernels()}
+    assert {"float32", "int32"} <= set(facts["AddFusion"]["types"])
+    assert facts["AddFusion"]["isas"] == ["scalar", "avx2", "avx512", "neon"]
+    assert facts["Acos"]["isas"] == ["scalar"]
+
+
+def test_the_page_shows_them(sources: dict[str, dict[str, list[str]]]) -> None:
+    empty: dict[str, list[str]] = {"types": [], "isas": []}
+    kernels = kernel_facts()
+    facts = {name: {"front_ends": sources[name], **kernels.get(name, empty)} for name in OPERATORS}
+    text = documentation.emit(facts)
+    (row,) = (line for line in text.splitlines() if line.startswith("| [Conv2DFusion]"))
+    assert "ONNX " in row
+    assert "float32" in row
+    assert "scalar, avx2, avx512, neon" in row
+    (row,) = (line for line in text.splitlines() if line.startswith("| [Adam]"))
+    assert "declared only" in row
