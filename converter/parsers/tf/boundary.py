@@ -42,6 +42,7 @@ _EFFECTS = frozenset(
         "ScalarSummary",
         "ShardedFilename",
         "StringFormat",
+        "TensorArrayCloseV3",
         "TensorSummary",
         "TensorSummaryV2",
         "VarHandleOp",
@@ -58,15 +59,28 @@ _SCALAR_IS_SCALAR = 24
 
 
 def output_nodes(model: SourceModel) -> list[SourceNode]:
-    """The nodes that nobody reads, in the file's order. Raises ConversionError when there are none."""
+    """The nodes that nobody reads, in the file's order; those that merely pass constants on only where there are no others.
+
+    Raises ConversionError when there are none.
+    """
     nodes = model.graph.nodes.values()
     read = {ref.node for node in nodes for ref in node.inputs}
     waited_for = {name for node in nodes for name in node.controls if node.operator not in ("NoOp", "ControlTrigger")}
     candidates = [node for node in nodes if node.name not in read and node.operator not in _EFFECTS]
     outputs = [node for node in candidates if node.name not in waited_for] or candidates
+    outputs = [node for node in outputs if not _passes_constant(model.graph, node)] or outputs
     if not outputs:
         raise damaged(model.name, "the graph has no outputs: every node is read by another one")
     return outputs
+
+
+def _passes_constant(graph: SourceGraph, node: SourceNode) -> bool:
+    """True for Identities of a Const: what is left of a variable that was frozen."""
+    for _ in range(len(graph.nodes)):
+        if node.operator != "Identity" or len(node.inputs) != 1:
+            break
+        node = graph.nodes[node.inputs[0].node]
+    return node.operator == "Const"
 
 
 def _default_is_input(model: SourceModel, input_shapes: object, node: SourceNode) -> bool:
