@@ -8,8 +8,10 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.passes.cleanup import remove_dead_code
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
+from mslite.converter.passes.quantised_boundary import cast_quantised_input, cast_quantised_output, may_change
 
 _REAL = frozenset({DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.UINT8})
 _INTEGER = frozenset({DataType.INT32, DataType.INT64})
@@ -25,7 +27,9 @@ def set_boundary_types(module: Module, context: Context) -> None:
     wanted_input, wanted_output = context.settings.input_type, context.settings.output_type
     if wanted_input is not None:
         for value in module.main.inputs:
-            if _applies(value, wanted_input):
+            if may_change(value, wanted_input):
+                cast_quantised_input(module.main, value, wanted_input)
+            elif _applies(value, wanted_input):
                 _cast_input(module.main, value, wanted_input)
     if wanted_output is not None:
         if module.outputs is not None:
@@ -34,9 +38,14 @@ def set_boundary_types(module: Module, context: Context) -> None:
             )
         graph = module.main
         graph.outputs = [
-            _cast_output(graph, value, wanted_output) if _applies(value, wanted_output) else value
+            cast_quantised_output(graph, value, wanted_output)
+            if may_change(value, wanted_output)
+            else _cast_output(graph, value, wanted_output)
+            if _applies(value, wanted_output)
+            else value
             for value in graph.outputs
         ]
+        remove_dead_code(module, context)
 
 
 def _applies(value: Value, wanted: DataType) -> bool:

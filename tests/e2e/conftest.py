@@ -1,4 +1,4 @@
-"""Prints how many models were converted, ran, and were within tolerance, per kind."""
+"""Prints how many models were converted, ran, were right and within tolerance, per kind and class."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
+_STAGES = ("converted", "ran", "right", "within tolerance")
 RATES: dict[str, Counter[str]] = defaultdict(Counter)
 
 
@@ -17,5 +18,5 @@ def rates() -> dict[str, Counter[str]]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for kind, counts in sorted(RATES.items()):
         total = counts["models"]
-        shares = ", ".join(f"{stage} {counts[stage]}/{total}" for stage in ("converted", "ran", "within tolerance"))
+        shares = ", ".join(f"{stage} {counts[stage]}/{total}" for stage in _STAGES)
         terminalreporter.write_line(f"{kind}: {shares}")

@@ -19,6 +19,11 @@ Array = npt.NDArray[Any]
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 _FILES = {"onnx": "model.onnx", "tflite": "model.tflite"}
+_CLASSES = ("float", "fp16", "drq", "int8")
+_COSINE = 0.99
+"""What integers computed through real numbers have to reach, over each whole output."""
+_EQUAL = 0.95
+"""The share of equal elements that an index has to reach where the reference's own kernels disagree."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,10 @@ class Entry:
     path: str
     kind: str
     tolerance_class: str
+    """float; fp16; drq: 8-bit weights, float activations; int8: quantised activations"""
     cases: Sequence[dict[str, Any]]
+    zero_points: Sequence[int]
+    """of the outputs"""
 
     @property
     def folder(self) -> Path:
@@ -39,15 +47,21 @@ class Entry:
         return self.folder / _FILES[self.kind]
 
 
-def float_models() -> list[Entry]:
-    """The ONNX and TFLite models with float weights and activations; empty when the set is not there."""
+def models() -> list[Entry]:
+    """The models of the kinds that are converted; empty when the set is not there."""
     manifest = MODELS / "manifest.json"
     if not manifest.is_file():
         return []
     return [
-        Entry(model["path"], model["kind"], model["tolerance_class"], model["cases"])
+        Entry(
+            model["path"],
+            model["kind"],
+            model["tolerance_class"],
+            model["cases"],
+            [output.get("quant", {}).get("zero_point", 0) for output in model["outputs"]],
+        )
         for model in json.loads(manifest.read_text())["models"]
-        if model["kind"] in _FILES and model["tolerance_class"] in ("float", "fp16")
+        if model["kind"] in _FILES and model["tolerance_class"] in _CLASSES
     ]
 
 
@@ -76,7 +90,10 @@ def run_case(entry: Entry, model: mslite.Model, case: dict[str, Any]) -> list[Ar
 
 
 def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> list[str]:
-    """What is wrong with the outputs of a case; empty when all lie within the manifest's tolerance."""
+    """What is wrong with the outputs of a case; empty when all are as close as their class asks for.
+
+    That is the manifest's tolerance; for quantised activations the direction of the real numbers.
+    """
     problems = []
     if len(got) != len(case["outputs"]):
         return [f"{len(got)} outputs instead of {len(case['outputs'])}"]
@@ -84,18 +101,39 @@ def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> lis
         want = np.load(entry.folder / name)
         if mine.shape != want.shape or mine.dtype != want.dtype:
             problems.append(f"output {index}: {mine.dtype}{mine.shape} instead of {want.dtype}{want.shape}")
+        elif tolerance.get("unstable") and tolerance["unit"] == "exact":
+            problems.extend(_mostly_equal(index, mine, want))
         elif tolerance.get("unstable"):
-            problems.extend(_unstable(index, mine, want, tolerance))
-        elif want.size:
-            error = float(np.abs(mine.astype(np.float64) - want.astype(np.float64)).max())
-            if not error <= tolerance["max_abs_err"]:
-                problems.append(f"output {index}: off by {error:.3g}, allowed {tolerance['max_abs_err']:.3g}")
+            problems.extend(_direction(index, mine, want, tolerance.get("cosine_min", 0.9), entry.zero_points[index]))
+        elif entry.tolerance_class == "int8" and tolerance["unit"] != "exact":
+            problems.extend(_direction(index, mine, want, _COSINE, entry.zero_points[index]))
+        elif want.size and not (error := _distance(mine, want)) <= tolerance["max_abs_err"]:
+            problems.append(f"output {index}: off by {error:.3g}, allowed {tolerance['max_abs_err']:.3g}")
     return problems
 
 
-def _unstable(index: int, mine: Array, want: Array, tolerance: dict[str, Any]) -> list[str]:
-    """The reference's own kernels disagree here: only the direction of the whole output is compared."""
-    a, b = mine.astype(np.float64).reshape(-1), want.astype(np.float64).reshape(-1)
+def is_within_tolerance(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> bool:
+    """Whether the outputs are also as close as the reference's own kernels are to each other."""
+    wanted = [np.load(entry.folder / name) for name in case["outputs"]]
+    return all(
+        tolerance.get("unstable") or not want.size or _distance(mine, want) <= tolerance["max_abs_err"]
+        for mine, want, tolerance in zip(got, wanted, case["tolerance"], strict=True)
+    )
+
+
+def _distance(mine: Array, want: Array) -> float:
+    return float(np.abs(mine.astype(np.float64) - want.astype(np.float64)).max())
+
+
+def _mostly_equal(index: int, mine: Array, want: Array) -> list[str]:
+    share = float((mine == want).mean())
+    return [] if share >= _EQUAL else [f"output {index}: {share:.3f} of its elements are equal, wanted {_EQUAL}"]
+
+
+def _direction(index: int, mine: Array, want: Array, wanted: float, zero_point: int) -> list[str]:
+    """Compares the directions of whole outputs, of the real numbers where integers stand for such."""
+    a, b = (array.astype(np.float64).reshape(-1) - zero_point for array in (mine, want))
+    if not a.any() and not b.any():
+        return []
     cosine = float(a @ b) / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-30)
-    wanted = tolerance.get("cosine_min", 0.9)
     return [] if cosine >= wanted else [f"output {index}: cosine {cosine:.5f}, wanted {wanted}"]

@@ -75,6 +75,8 @@ class TensorReader:
         name = tensor.name or "(unnamed)"
         dims = tuple(tensor.dims)
         check_dimensions(name, dims)
+        if tensor.data_type in (TensorProto.INT4, TensorProto.UINT4):
+            return self._nibbles(tensor, name, dims)
         kind = data_type(tensor.data_type)
         if kind is DataType.STRING:
             raise UnsupportedTensor(f"tensor '{name}' holds strings, which are not supported")
@@ -94,6 +96,25 @@ class TensorReader:
         if flat.size != count:
             raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {flat.size} elements")
         return flat.reshape(dims)
+
+    def _nibbles(self, tensor: TensorProto, name: str, dims: tuple[int, ...]) -> Array:
+        """4-bit integers, two to a byte and the low one first, as 8-bit ones."""
+        count = prod(dims)
+        size = (count + 1) // 2
+        if tensor.data_location == TensorProto.EXTERNAL:
+            packed = self._external(tensor, name, size)
+        elif tensor.HasField("raw_data"):
+            packed = np.frombuffer(tensor.raw_data, np.uint8)
+        else:
+            packed = np.array(tensor.int32_data, np.int32).astype(np.uint8)
+        if packed.size != size:
+            raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {packed.size} bytes")
+        if tensor.data_type == TensorProto.UINT4:
+            both = np.stack([packed & 15, packed >> 4], axis=1)
+        else:
+            signed = packed.view(np.int8)
+            both = np.stack([np.left_shift(signed, 4) >> 4, signed >> 4], axis=1)
+        return both.reshape(-1)[:count].reshape(dims)
 
     @staticmethod
     def _typed_field(tensor: TensorProto, kind: DataType) -> Array:

@@ -1,0 +1,79 @@
+"""Types of quantised inputs and outputs of the model: real numbers, or signed or unsigned integers of the same scale."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from mslite.converter.mindir.graph import Graph, Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import SHIFTS, SIGNED, is_quantised
+from mslite.converter.passes.graph_edit import live_nodes
+
+_BYTES = frozenset({DataType.INT8, DataType.UINT8})
+
+
+def may_change(value: Value, wanted: DataType) -> bool:
+    """True when a quantised boundary tensor may have the type `wanted`."""
+    if not is_quantised(value) or len(value.quant) != 1 or value.dtype is wanted:
+        return False
+    return wanted is DataType.FLOAT32 or (wanted in _BYTES and value.dtype in _BYTES)
+
+
+def cast_quantised_input(graph: Graph, value: Value, wanted: DataType) -> None:
+    """Gives an input the type `wanted`; what the graph reads stays signed integers."""
+    signed = SIGNED.get(value.dtype, value.dtype)
+    inside = Value(f"{value.name}_cast", signed, value.shape, format=value.format, quant=_records(value, signed))
+    if value.dtype in SHIFTS:
+        for node in value.users:
+            if _is_cast(node, signed):
+                graph.replace_uses(node.output, inside)
+        graph.nodes = live_nodes(graph)
+        if value.users or value in graph.outputs:  # somebody wants it unsigned
+            before = Value(f"{value.name}_unsigned", value.dtype, value.shape, format=value.format, quant=value.quant)
+            graph.replace_uses(value, before)
+            graph.nodes.insert(0, _cast(inside, before))
+    else:
+        graph.replace_uses(value, inside)
+    value.quant, value.dtype = _records(value, wanted), wanted
+    if wanted is signed:
+        graph.replace_uses(inside, value)
+    else:
+        graph.nodes.insert(0, _cast(value, inside))
+
+
+def cast_quantised_output(graph: Graph, value: Value, wanted: DataType) -> Value:
+    """The output that stands for `value` in the type `wanted`."""
+    inner = value
+    if value.producer is not None and value.dtype in SHIFTS and is_quantised(value.producer.inputs[0]):
+        inner = value.producer.inputs[0]
+    name = value.name
+    if value not in graph.inputs:
+        value.name = f"{name}_uncast"
+    if inner.dtype is wanted:
+        if inner in graph.inputs or inner in graph.outputs or inner.is_constant:
+            value.name = name
+            return value
+        inner.name = name
+        return inner
+    outside = Value(name, wanted, value.shape, format=value.format, quant=_records(value, wanted))
+    graph.nodes.append(_cast(inner, outside))
+    return outside
+
+
+def _is_cast(node: Node, dtype: DataType) -> bool:
+    return node.op.name == "QuantDTypeCast" and node.output.dtype is dtype
+
+
+def _cast(before: Value, after: Value) -> Node:
+    op = QuantDTypeCast(src_t=int(before.dtype), dst_t=int(after.dtype))
+    return Node(op, f"{after.name}_dtype_cast", (before,), (after,))
+
+
+def _records(value: Value, dtype: DataType) -> tuple[QuantParam, ...]:
+    """The records of the same real numbers stored as `dtype`."""
+    if dtype is DataType.FLOAT32:
+        return ()
+    shift = SHIFTS.get(dtype, 0) - SHIFTS.get(value.dtype, 0)
+    return tuple(dataclasses.replace(record, zeroPoint=record.zeroPoint + shift) for record in value.quant)
