@@ -146,6 +146,31 @@ def _matrix(call: Emitter, term: Term, batch: str, rows: str, columns: str, size
     return call.emit(Reshape(), arranged.value, shape)
 
 
+def _diagonals(
+    call: Emitter, value: Value, labels: str, shape: Sequence[int | None]
+) -> tuple[Value, str, tuple[int | None, ...]]:
+    """Takes the diagonal of the dimensions that share a label, pair by pair, until every label is there once.
+
+    The pair is moved to the end and joined; every (size + 1)th element of that is on the diagonal.
+    """
+    dims = list(shape)
+    while len(set(labels)) != len(labels):
+        first = next(index for index, label in enumerate(labels) if labels.count(label) > 1)
+        second = labels.index(labels[first], first + 1)
+        size = dims[first] if dims[first] is not None else dims[second]
+        others = [index for index in range(len(labels)) if index not in (first, second)]
+        kept = [dims[index] for index in others]
+        if size is None or dims[second] not in (None, size) or kept.count(None) > 1:
+            raise call.block("the sizes around a diagonal are not known", "Give --inputShape", "equation")
+        turned = call.emit(Transpose(), value, call.ints((*others, first, second)))
+        flat = call.emit(Reshape(), turned, call.ints([-1 if dim is None else dim for dim in kept] + [size * size]))
+        places = call.ints([index * (size + 1) for index in range(size)])
+        value = call.emit(Gather(), flat, places, call.ints(len(others)))
+        labels = "".join(labels[index] for index in others) + labels[first]
+        dims = [*kept, size]
+    return value, labels, tuple(dims)
+
+
 def einsum(call: Emitter, equation: str, values: Sequence[Value]) -> Value:
     """The result of an equation such as `bij,bjk->bik` on values of known rank."""
     equation = equation.replace(" ", "")
@@ -155,13 +180,16 @@ def einsum(call: Emitter, equation: str, values: Sequence[Value]) -> Value:
         raise call.block(f"'{equation}' has {len(texts)} terms for {len(values)} inputs", "Export again", "equation")
     terms: list[Term] = []
     sizes: dict[str, int] = {}
+    written = ""
     for text, value in zip(texts, values, strict=True):
         shape = call.shape(value)
         labels = _labels(call, text, None if shape is None else len(shape))
+        dims = shape or (None,) * len(labels)
+        written += labels
         if len(set(labels)) != len(labels):
-            raise call.block(f"the term '{text}' takes a diagonal", "Export without repeated labels", "equation")
+            value, labels, dims = _diagonals(call, value, labels, dims)
         terms.append(Term(value, labels))
-        for label, size in zip(labels, shape or (None,) * len(labels), strict=True):
+        for label, size in zip(labels, dims, strict=True):
             if size is not None and (label not in sizes or sizes[label] == 1):
                 sizes[label] = size
     if any(label.isdigit() and _differs(call, terms, label) for label in sizes):
@@ -174,7 +202,7 @@ def einsum(call: Emitter, equation: str, values: Sequence[Value]) -> Value:
             raise call.block(f"the result '{right}' is not understood", "Export the model again", "equation")
         target = match.group(1) + (dots if match.group(2) else "") + match.group(3)
     else:
-        target = dots + "".join(sorted(label for label in set(used) if label.isalpha() and used.count(label) == 1))
+        target = dots + "".join(sorted(label for label in set(used) if label.isalpha() and written.count(label) == 1))
     if not set(target) <= set(used):
         raise call.block(f"the result '{right}' has a label of its own", "Export the model again", "equation")
     result = terms[0]

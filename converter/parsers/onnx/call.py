@@ -15,6 +15,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 
 from .attributes import Attributes, Blocked
+from .tensor_sequence import TensorSequence
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
@@ -61,13 +62,40 @@ class Call(Attributes):
         return index < len(self.node.output) and self.importer.is_used(self.node.output[index])
 
     def input(self, index: int) -> Value:
-        """An input that must be there."""
+        """An input that must be there, a tensor."""
+        value = self.tensor_or_sequence(index)
+        if isinstance(value, TensorSequence):
+            raise self.block(
+                f"input {index} is a sequence of tensors", "Export the model without sequences of changing length"
+            )
+        return value
+
+    def sequence(self, index: int) -> TensorSequence:
+        """An input that must be a sequence of known length."""
+        value = self.tensor_or_sequence(index)
+        if not isinstance(value, TensorSequence):
+            raise self.block(
+                f"the sequence '{value.name}' is not made of known tensors",
+                "Export the model without sequences of changing length",
+            )
+        return value
+
+    def tensor_or_sequence(self, index: int) -> Value:
+        """An input that is passed on, whatever it is."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing", "The model breaks the ONNX standard; export it again")
         return self.importer.lookup(self.node.input[index])
 
     def optional(self, index: int) -> Value | None:
         return self.input(index) if self.has_input(index) else None
+
+    def stored_weight(self, index: int) -> Value:
+        """As `input`, but a quantised constant stays as it is stored: the node becomes one with quantised weights."""
+        known = self.importer.find_coded(self.node.input[index]) if self.has_input(index) else None
+        return self.input(index) if known is None or known.stored is None else known.stored
+
+    def optional_stored_weight(self, index: int) -> Value | None:
+        return self.stored_weight(index) if self.has_input(index) else None
 
     def inputs(self) -> list[Value]:
         """All inputs of a variadic operator (at least one)."""
@@ -143,6 +171,11 @@ class Call(Attributes):
                 f"the element type of '{value.name}' is not known", "Run onnx.shape_inference on the model first"
             )
         return dtype
+
+    def same_type(self, value: Value, source: Value) -> Value:
+        """Notes that an emitted value has the type and shape of another one; returns it."""
+        self.importer.note(value, self.dtype(source), self.shape(source))
+        return value
 
     def axis(self, axis: int, rank: int, attribute: str = "axis") -> int:
         """`axis` counted from the front."""

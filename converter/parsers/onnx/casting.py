@@ -7,6 +7,7 @@ from onnx import TensorProto
 
 from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
@@ -60,6 +61,15 @@ def cast_operator(call: Call) -> Value:
     return call.emit(Cast(), call.input(0), call.ints(int(_target(call, element_type))))
 
 
+@onnx_operator("BitCast")
+def bit_cast(call: Call) -> Value:
+    """The same bits as another type of the same width."""
+    dtype, source = _target(call, call.integer("to")), call.require_dtype(call.input(0))
+    if source is DataType.STRING or numpy_type(source).itemsize != numpy_type(dtype).itemsize:
+        raise call.block("the types have different widths", "Export the model again", "to")
+    return call.emit(Bitcast(data_type=int(dtype)), call.input(0))
+
+
 @onnx_operator("CastLike")
 def cast_like(call: Call) -> Value:
     call.ignore("saturate", "round_mode")
@@ -67,8 +77,12 @@ def cast_like(call: Call) -> Value:
 
 
 @onnx_operator("Identity")
-def identity(call: Call) -> Value:
-    return call.input(0)
+def identity(call: Call) -> Value | tuple[Value, ...]:
+    known = call.importer.deferred.get(call.node.input[0]) if call.node.input else None
+    if known is None:
+        return call.tensor_or_sequence(0)
+    call.importer.defer(call.node.output[0], known)
+    return ()
 
 
 @onnx_operator("Dropout")

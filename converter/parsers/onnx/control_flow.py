@@ -11,6 +11,8 @@ captured values, trip count):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
@@ -24,7 +26,7 @@ from mslite.converter.mindir.ops.rearrange import Shape
 from .call import Call
 from .casting import to_int64
 from .importer import GraphImporter
-from .loops import LoopBuilder, typed_results
+from .loops import Accumulator, LoopBuilder, typed_results
 from .registry import onnx_operator
 
 
@@ -68,13 +70,25 @@ def loop(call: Call) -> tuple[Value, ...]:
     start = [call.const(np.zeros((), np.int64)), condition or call.const(np.array(True)), *first]
     following = [body.emit(AddFusion(), (state[0], body.constant(np.ones((), np.int64), call.name)), 1, None)[0]]
     following += outputs[: 1 + carried]
-    for element in outputs[1 + carried :]:
-        empty, so_far = builder.accumulator(element, 0)
-        start.append(empty)
-        state.append(so_far)
-        following.append(builder.collect(so_far, element, 0, front=False))
+    collected = [builder.accumulator(element, 0) for element in outputs[1 + carried :]]
+    _collect(collected, [0] * scans, start, state, following)
+    results = slice(2, len(state))
     _carry_along(call, body, trip, start, state, following)
-    return builder.finish(start, state, following, slice(2, 2 + carried + scans), (0, 1, trip))
+    return builder.finish(start, state, following, results, collected, (0, 1, trip))
+
+
+def _collect(
+    collected: Sequence[Accumulator],
+    directions: Sequence[int],
+    start: list[Value],
+    state: list[Value],
+    following: list[Value],
+) -> None:
+    """Adds the scan outputs to the loop state; a direction of 1 puts later slices in front."""
+    for accumulator, front in zip(collected, directions, strict=True):
+        start.extend(accumulator.start)
+        state.extend(accumulator.state)
+        following.extend(accumulator.following(bool(front)))
 
 
 def _carry_along(
@@ -144,12 +158,12 @@ def scan(call: Call) -> tuple[Value, ...]:
         value.dtype = call.dtype(source) if value.dtype is DataType.UNKNOWN else value.dtype
     step = body.constant(np.ones((), np.int64), call.name)
     following = [body.emit(AddFusion(), (iteration, step), 1, None)[0], *outputs[:states]]
-    for element, axis, front in zip(outputs[states:], output_axes, output_directions, strict=True):
-        rank = len(body.shape_of(element) or ()) + 1
-        empty, so_far = builder.accumulator(element, axis if axis >= 0 else axis + rank)
-        start.append(empty)
-        state.append(so_far)
-        following.append(builder.collect(so_far, element, axis if axis >= 0 else axis + rank, bool(front)))
+    collected = [
+        builder.accumulator(element, axis if axis >= 0 else axis + len(body.shape_of(element) or ()) + 1)
+        for element, axis in zip(outputs[states:], output_axes, strict=True)
+    ]
+    _collect(collected, output_directions, start, state, following)
+    results = slice(1, len(state))
     start += sources
     state += whole
     following += whole
@@ -157,4 +171,4 @@ def scan(call: Call) -> tuple[Value, ...]:
     start.append(length)
     state.append(count)
     following.append(count)
-    return builder.finish(start, state, following, slice(1, 1 + states + scans), (0, None, length))
+    return builder.finish(start, state, following, results, collected, (0, None, length))

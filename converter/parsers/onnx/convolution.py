@@ -10,12 +10,12 @@ from mslite.converter.mindir.ops.rearrange import Transpose, Unsqueeze
 from .call import Call
 from .registry import onnx_operator
 from .spatial import check_dimensions, lift, lower, pads_attribute, read_window, sizes
-from .volumes import conv_volume
+from .volumes import VolumeWindow, conv_transpose_volume, conv_volume
 
 
 def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:
     """The weight in MindIR's layout, and the source's shape [first, second, kernel...]."""
-    weight = call.input(1)
+    weight = call.stored_weight(1)
     shape = call.require_shape(weight, "a convolution")
     if len(shape) < 3:
         raise call.block(f"the weight has {len(shape)} dimensions", "Export the model again")
@@ -24,7 +24,7 @@ def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:
         raise call.block(f"the weight has the shape {list(shape)}", "Export the model again")
     if weight.data is not None:
         array = weight.data.reshape(shape[0], shape[1], -1 if len(shape) == 4 else 1, shape[-1])
-        return call.importer.derived(weight, "channel_last", array.transpose(0, 2, 3, 1)), shape
+        return call.importer.rearranged(weight, "channel_last", array.transpose(0, 2, 3, 1), {0: 0, 1: 3}), shape
     if len(shape) == 3:
         weight = call.emit(Unsqueeze(axis=(2,)), weight)
     return call.emit(Transpose(), weight, call.ints((0, 2, 3, 1))), shape
@@ -46,8 +46,9 @@ def _group(call: Call, channels: int) -> int:
 
 @onnx_operator("Conv")
 def conv(call: Call) -> Value:
-    x, bias = call.input(0), call.optional(2)
-    if call.rank(call.input(1)) == 5:
+    x, bias = call.input(0), call.optional_stored_weight(2)
+    if call.rank(call.stored_weight(1)) == 5:
+        bias = call.optional(2)
         shape = call.require_shape(call.input(1), "a convolution")
         _kernel(call, shape)
         return conv_volume(call, x, call.input(1), bias, _group(call, shape[0]))
@@ -103,7 +104,9 @@ def _transpose_pads(
 
 @onnx_operator("ConvTranspose")
 def conv_transpose(call: Call) -> Value:
-    x, bias = call.input(0), call.optional(2)
+    x, bias = call.input(0), call.optional_stored_weight(2)
+    if call.rank(call.stored_weight(1)) == 5:
+        return _conv_transpose_volume(call, x)
     weight, shape = _weight(call)
     kernel = _kernel(call, shape)
     dimensions = len(kernel)
@@ -130,3 +133,13 @@ def conv_transpose(call: Call) -> Value:
     )
     operands = [lift(call, x, dimensions), weight] + ([] if bias is None else [bias])
     return lower(call, call.emit(op, *operands), dimensions)
+
+
+def _conv_transpose_volume(call: Call, x: Value) -> Value:
+    shape = call.require_shape(call.input(1), "a convolution")
+    kernel = _kernel(call, shape)
+    stride, dilation = sizes(call, "strides", 3, 1), sizes(call, "dilations", 3, 1)
+    extra = list(sizes(call, "output_padding", 3, 0, 0))
+    begin, end = _transpose_pads(call, x, kernel, stride, dilation, extra)
+    window = VolumeWindow(kernel, stride, dilation, tuple(begin), tuple(end))
+    return conv_transpose_volume(call, x, call.input(1), call.optional(2), _group(call, shape[0]), window, extra)

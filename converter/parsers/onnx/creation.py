@@ -8,9 +8,12 @@ from mslite.converter.mindir.graph import Array, Value, data_type_of
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import creation as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
+from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.rearrange import Shape
-from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Shape, Unsqueeze
+from mslite.converter.mindir.ops.reduction import ArgMaxFusion
+from mslite.converter.mindir.ops.unary import Cast, Log, Neg
 
 from .call import Call
 from .casting import as_type
@@ -113,6 +116,23 @@ def _converted(call: Call, value: Value) -> Value:
     return value if dtype is DataType.FLOAT32 else call.emit(Cast(), value, call.ints(int(dtype)))
 
 
-@onnx_operator("Bernoulli", "Multinomial")
-def random_draw(call: Call) -> Value:
-    raise call.block("random draws are not supported", "Replace the operator by its expected value")
+@onnx_operator("Multinomial")
+def multinomial(call: Call) -> Value:
+    """Draws classes by the largest of log-probability and Gumbel noise, which is -log(-log(uniform)).
+
+    The numbers differ from those of any other runtime; only their distribution is defined.
+    """
+    x, count, dtype = call.input(0), call.integer("sample_size", 1), _dtype_attribute(call, DataType.INT32)
+    if count < 1 or dtype not in (DataType.INT32, DataType.INT64):
+        raise call.block("an impossible number or type of samples", "Export the model again", "sample_size")
+    own = call.emit(Shape(), x)
+    batch, classes = (call.emit(Gather(), own, call.ints((index,)), call.ints(0)) for index in (0, 1))
+    shape = call.emit(Concat(axis=0), batch, call.ints((count,)), classes)
+    uniform = call.emit(ops.UniformReal(seed=int(call.real("seed"))), shape)
+    # Strictly between 0 and 1, which keeps the logarithms finite.
+    narrowed = call.emit(MulFusion(), uniform, call.const(np.float32(1 - 2.0**-20)))
+    inner = call.emit(Log(), call.emit(AddFusion(), narrowed, call.const(np.float32(2.0**-22))))
+    noise = call.emit(Neg(), call.emit(Log(), call.emit(Neg(), inner)))
+    logits = call.emit(AddFusion(), call.emit(Unsqueeze(axis=(1,)), x), noise)
+    drawn = call.emit(ArgMaxFusion(axis=2, keep_dims=False, top_k=1), logits)
+    return drawn if dtype is DataType.INT32 else call.emit(Cast(), drawn, call.ints(int(dtype)))

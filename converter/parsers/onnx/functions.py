@@ -1,15 +1,17 @@
-"""Functions: those that the model brings along, and standard operators that are defined by other operators."""
+"""Functions: those that the model brings along, and operators that are defined by other operators."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
 import onnx.inliner
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
-from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TypeProto
+from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, TypeProto
 
+from .expansion import Expansion, expand_nodes, is_foreign
+from .function_versions import align_versions
 from .protos import all_nodes
 from .registry import KNOWN_OPSET, find_converter
 from .types import infer_types
@@ -23,40 +25,64 @@ class FunctionError(Exception):
     """The model's own functions cannot be expanded."""
 
 
-def expand_functions(model: ModelProto, opsets: Mapping[str, int]) -> ModelProto:
+def expand_functions(
+    model: ModelProto, opsets: Mapping[str, int], constants: Mapping[str, TensorProto]
+) -> tuple[ModelProto, Expansion]:
     """Every node that has no converter but a definition becomes the nodes of its definition.
 
-    A node whose definition cannot be instantiated stays; it is reported as unsupported later. Raises FunctionError.
+    A node whose definition cannot be instantiated stays; the second result knows why, and it is reported later.
+    Raises FunctionError.
     """
     if model.functions:
+        align_versions(model)
         try:
             model = onnx.inliner.inline_local_functions(model)
         except _FAILURES as error:
             raise FunctionError(next(iter(str(error).strip().splitlines()), "")) from None
+    expansion = Expansion()
     refused: set[str] = set()
     for _ in range(_MAX_ROUNDS):
+        changed = _expand_foreign(model, opsets, constants, expansion)
         nodes = [
             (node, schema)
             for node in all_nodes(model.graph.node)
             if (schema := _definition(node, opsets)) is not None and _key(node) not in refused
         ]
-        if not nodes:
+        if nodes:
+            model = _expand_standard(model, nodes, opsets, refused)
+        elif not changed:
             break
-        plain = {(node.domain, node.op_type) for node, schema in nodes if schema.has_function}
+    return model, expansion
+
+
+def _expand_foreign(
+    model: ModelProto, opsets: Mapping[str, int], constants: Mapping[str, TensorProto], expansion: Expansion
+) -> bool:
+    """Operators outside of the standard. Says whether there was one that is expanded now."""
+    version = opsets.get("", 1)
+    if not any(is_foreign(node, version) and expansion.is_open(node) for node in all_nodes(model.graph.node)):
+        return False
+    return expand_nodes(model, version, infer_types(model), constants, expansion)
+
+
+def _expand_standard(
+    model: ModelProto, nodes: Sequence[tuple[NodeProto, Any]], opsets: Mapping[str, int], refused: set[str]
+) -> ModelProto:
+    plain = {(node.domain, node.op_type) for node, schema in nodes if schema.has_function}
+    for node, schema in nodes:
+        _fill_defaults(node, schema)
+    if not all(schema.has_function for _, schema in nodes):
+        types = infer_types(model)
         for node, schema in nodes:
-            _fill_defaults(node, schema)
-        if not all(schema.has_function for _, schema in nodes):
-            types = infer_types(model)
-            for node, schema in nodes:
-                if not schema.has_function and not _instantiate(model, node, schema, types, opsets):
-                    refused.add(_key(node))
-        try:
-            if model.functions:
-                model = onnx.inliner.inline_local_functions(model)
-            if plain:
-                model = onnx.inliner.inline_selected_functions(model, sorted(plain), inline_schema_functions=True)
-        except _FAILURES:
-            refused.update(_key(node) for node, _ in nodes)
+            if not schema.has_function and not _instantiate(model, node, schema, types, opsets):
+                refused.add(_key(node))
+    try:
+        if model.functions:
+            model = onnx.inliner.inline_local_functions(model)
+        if plain:
+            model = onnx.inliner.inline_selected_functions(model, sorted(plain), inline_schema_functions=True)
+    except _FAILURES:
+        refused.update(_key(node) for node, _ in nodes)
     return model
 
 

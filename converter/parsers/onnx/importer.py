@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -12,8 +12,9 @@ from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Array, Graph, Node, Value
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
 
 from .attributes import Blocked
 from .call import Call
@@ -21,7 +22,10 @@ from .graph_inputs import PartialShape, input_type, known_type
 from .model import DOMAINS, graph_error
 from .names import Session
 from .order import ordered, used_names
+from .protos import all_nodes
+from .quantised import Coded, Quantised
 from .registry import KNOWN_OPSET, find_converter
+from .tensor_sequence import TensorSequence
 from .tensors import TensorError, UnsupportedTensor
 
 _SMALL_BYTES = 4096
@@ -48,6 +52,10 @@ class GraphImporter:
         self._known: dict[int, tuple[DataType, PartialShape]] = {}
         self._bound: set[int] = set()
         self._used = used_names(proto)
+        self.deferred: dict[str, Quantised | Coded] = {}
+        """Quantised tensors, which are made in the form that is asked for."""
+        self.axes: dict[int, int] = {} if outer is None else outer.axes
+        """The dimensions to which the records of constants belong, by identity."""
         self.index = len(session.graphs)
         """The number by which PartialFusion calls this graph."""
         session.graphs.append(self.graph)
@@ -104,7 +112,13 @@ class GraphImporter:
         return value
 
     def _output(self, name: str) -> Value:
-        value = self.lookup(name)
+        known = self.deferred.get(name)
+        if isinstance(known, Quantised) and known.has_records() and self.outer is None and name not in self._values:
+            value = known.boundary()
+        else:
+            value = self.lookup(name)
+        if isinstance(value, TensorSequence):
+            raise Blocked("this graph output is a sequence of tensors", "Export the model with tensors as outputs")
         taken = any(value is other for other in self.graph.outputs)
         if value.producer is not None and not taken:
             value.name = name
@@ -123,6 +137,7 @@ class GraphImporter:
         version = self.model.opsets.get(domain, 1)
         first_output = node.output[0] if node.output else ""
         call = Call(self, node, self.session.nodes.unique(node.name or first_output or node.op_type), version)
+        first = len(self.graph.nodes)
         try:
             results = self._convert(call, domain)
         except Blocked as blocked:
@@ -131,8 +146,9 @@ class GraphImporter:
         if results and results[0] is not None and id(results[0].producer) in call.emitted:
             assert results[0].producer is not None
             results[0].producer.name = call.name
+        self._mark(first)
         for index, output in enumerate(node.output):
-            if output:
+            if output and output not in self.deferred:
                 value = results[index] if index < len(results) else None
                 self._bind(output, Value(output, DataType.UNKNOWN) if value is None else value)
 
@@ -150,8 +166,10 @@ class GraphImporter:
             raise call.block("this attribute is not understood", "Export the model without it", name)
         return (result,) if isinstance(result, Value) else result
 
-    @staticmethod
-    def _unknown(call: Call, domain: str, operator: str) -> Blocked:
+    def _unknown(self, call: Call, domain: str, operator: str) -> Blocked:
+        reason = self.model.expansion.reason(call.node)
+        if reason is not None:
+            return reason
         if domain == "" and onnx.defs.has(operator, domain):
             return call.block("the operator is not supported", "Replace it in the model by other operators")
         where = f"the domain '{domain}'" if domain else "the ONNX standard"
@@ -168,6 +186,58 @@ class GraphImporter:
         if name in self.model.types and id(value) not in self._known:
             self._known[id(value)] = known_type(self.model.types[name])
 
+    # ---- quantised tensors ----
+
+    def defer(self, name: str, made: Quantised | Coded) -> None:
+        """Lets the output `name` be built when it is read."""
+        if name in self._values or name in self.deferred:
+            raise graph_error(self.model.name, f"'{name}' is produced twice")
+        self.deferred[name] = made
+
+    def find_coded(self, name: str) -> Coded | None:
+        """The quantised constant of that name, of this graph or an outer one."""
+        known = self.deferred.get(name)
+        if known is None and self.outer is not None and name not in self._values:
+            return self.outer.find_coded(name)
+        return known if isinstance(known, Coded) else None
+
+    def rearranged(self, value: Value, what: str, array: Array, axes: Mapping[int, int]) -> Value:
+        """A weight in another layout; `axes` tells where the dimensions with records per channel went."""
+        result = self.derived(value, what, array)
+        if value.quant:
+            result.quant = value.quant
+            self.axes[id(result)] = axes.get(self.axes.get(id(value), 0), -1)
+        return result
+
+    def _mark(self, first: int) -> None:
+        """Nodes with stored weights have quantised weights, if readers of the file find the right dimension."""
+        for node in self.graph.nodes[first:]:
+            if only_moves(node) or node.op.name == "QuantDTypeCast":
+                continue
+            for index, value in enumerate(node.inputs):
+                if value.data is None or not value.quant:
+                    continue
+                axis = self.axes.get(id(value), 0)
+                if len(value.quant) == 1 or axis == channel_axis(node.op, index, node.inputs):
+                    node.quant_type = QuantType.QUANT_WEIGHT
+                elif axis >= 0:
+                    node.replace_input(value, self.derived(value, "real", real_numbers(value.data, value.quant, axis)))
+
+    def is_output(self, name: str) -> bool:
+        return any(info.name == name for info in self.proto.output)
+
+    def times_used(self, name: str) -> int:
+        """How many operands and graph outputs a name is, sub-graphs included."""
+        used = sum(list(node.input).count(name) for node in all_nodes(self.proto.node))
+        return used + sum(info.name == name for info in self.proto.output)
+
+    def source_type(self, name: str) -> int:
+        """The element type of a name as the source numbers them, 0 when it is not known."""
+        if name in self._initializers:
+            return int(self._initializers[name].data_type)
+        kind = self.model.types.get(name)
+        return 0 if kind is None else int(kind.tensor_type.elem_type)
+
     # ---- values ----
 
     def is_used(self, name: str) -> bool:
@@ -177,6 +247,10 @@ class GraphImporter:
         """The value of a name: of this graph, an initializer, or of an outer graph."""
         if name in self._values:
             return self._values[name]
+        if name in self.deferred:
+            value = self.deferred[name].plain()
+            self._bind(name, value)
+            return value
         if name in self._initializers:
             value = self._initializer(name, self._initializers[name])
         elif self.outer is not None:
@@ -198,6 +272,8 @@ class GraphImporter:
     def _capture(self, name: str) -> Value:
         assert self.outer is not None
         source = self.outer.lookup(name)
+        if isinstance(source, TensorSequence):
+            raise Blocked("a sequence of tensors goes into a sub-graph", "Export the model without sequences there")
         if source.is_constant:
             return source
         inner = Value(self.session.values.unique(f"{self.graph.name}/{name}"), source.dtype, source.shape)
@@ -227,6 +303,10 @@ class GraphImporter:
         if value.shape is not None:
             return tuple(dim if dim >= 0 else None for dim in value.shape)
         return self._known.get(id(value), (DataType.UNKNOWN, None))[1]
+
+    def note(self, value: Value, dtype: DataType, shape: PartialShape) -> None:
+        """Remembers what is known of an emitted value."""
+        self._known[id(value)] = (dtype, shape)
 
     def known_type(self, name: str) -> tuple[DataType, PartialShape]:
         """What type inference found for a name."""

@@ -6,10 +6,14 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import indexing as ops
-from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.arithmetic import AddFusion, FloorMod
+from mslite.converter.mindir.ops.assembly import BroadcastTo
 from mslite.converter.mindir.ops.comparison import Less, NotEqual, Where
+from mslite.converter.mindir.ops.creation import Range
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Transpose
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Squeeze, Transpose
+from mslite.converter.mindir.quantised import NARROW
 
 from .call import Call
 from .casting import as_type, to_int64
@@ -28,7 +32,15 @@ def _indices(call: Call, index: int) -> Value:
 
 @onnx_operator("Gather")
 def gather(call: Call) -> Value:
-    return call.emit(ops.Gather(), call.input(0), _indices(call, 1), call.ints(call.integer("axis", 0)))
+    """Of a table with one scale the stored rows are gathered, and dequantised then."""
+    table = call.stored_weight(0)
+    if len(table.quant) != 1 or table.dtype not in NARROW:
+        table = call.input(0)
+    rows = call.emit(ops.Gather(), table, _indices(call, 1), call.ints(call.integer("axis", 0)))
+    if not table.quant:
+        return rows
+    rows.dtype, rows.quant = table.dtype, table.quant
+    return call.emit(QuantDTypeCast(src_t=int(table.dtype), dst_t=int(DataType.FLOAT32)), rows)
 
 
 @onnx_operator("GatherElements")
@@ -114,3 +126,26 @@ def unique(call: Call) -> tuple[Value, ...]:
     has_axis = call.has_attribute("axis")
     op = ops.UniqueSlices(has_axis=has_axis, axis=call.integer("axis", 0), sorted_=call.boolean("sorted", True))
     return call.emit_many(op, (call.input(0),), 4)
+
+
+@onnx_operator("TensorScatter")
+def tensor_scatter(call: Call) -> Value:
+    """Writes `update` into a cache along the sequence axis, from an index per batch entry on (0 without any)."""
+    cache, update = call.input(0), call.input(1)
+    circular = call.choice("mode", call.text("mode", "linear"), {"linear": False, "circular": True})
+    rank = call.require_rank(cache)
+    axis = call.axis(call.integer("axis", -2), rank)
+    if axis == 0:
+        raise call.block("the batch dimension cannot be the sequence", "Export the model again", "axis")
+    shape = call.emit(Shape(), update)
+    length = call.emit(ops.Gather(), shape, call.ints(axis), call.ints(0))
+    places = call.emit(Range(d_type=int(DataType.INT32)), call.ints(0), length, call.ints(1))
+    places = call.emit(Reshape(), places, call.ints((-1, *(1,) * (rank - 1 - axis))))
+    if call.has_input(2):
+        begin = as_type(call, call.input(2), DataType.INT32)
+        begin = call.emit(Reshape(), begin, call.ints((-1, *(1,) * (rank - 1))))
+        places = call.emit(AddFusion(), begin, places)
+    if circular:
+        size = call.emit(ops.Gather(), call.emit(Shape(), cache), call.ints(axis), call.ints(0))
+        places = call.emit(FloorMod(), places, size)
+    return call.emit(ops.ScatterElements(axis=axis), cache, call.emit(BroadcastTo(), places, shape), update)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from onnx import GraphProto
 
 from mslite.converter.mindir.graph import Shape as Dims
 from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.comparison import Less, LogicalAnd
 from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch
 from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.rearrange import Unsqueeze
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose, Unsqueeze
 
 from .call import Call
 from .importer import GraphImporter
@@ -35,6 +40,77 @@ def typed_results(call: Call, importer: GraphImporter, results: Sequence[Value])
     return tuple(results)
 
 
+class Accumulator(Protocol):
+    """Collects the slices of a scan output in entries of the loop state."""
+
+    start: tuple[Value, ...]
+    """The entries before the first iteration, values of the outer graph."""
+    state: tuple[Value, ...]
+    """The entries as the body reads them."""
+
+    def following(self, front: bool) -> tuple[Value, ...]:
+        """The entries after an iteration, in the body; `front`: new slices go before the others."""
+
+    def result(self, entries: Sequence[Value]) -> Value:
+        """The whole scan output, made of the last entries in the outer graph."""
+
+
+class RowAccumulator:
+    """Slices of one known shape: they are joined along the axis."""
+
+    def __init__(self, loop: LoopBuilder, element: Value, dtype: DataType, axis: int, dims: Sequence[int]) -> None:
+        self._loop, self._element, self._axis = loop, element, axis
+        zero = loop.call.const(np.zeros((), numpy_type(dtype)))
+        empty = loop.call.ints((*dims[:axis], 0, *dims[axis:]))
+        self.start = (loop.call.emit(Fill(), zero, empty),)
+        symbol = loop.session.symbol("")
+        name = loop.session.values.unique(f"{loop.body.graph.name}/{element.name}/collected")
+        self.state = (Value(name, dtype, (*dims[:axis], symbol, *dims[axis:])),)
+
+    def following(self, front: bool) -> tuple[Value, ...]:
+        row = self._loop.emit(Unsqueeze(axis=(self._axis,)), self._element)
+        pair = (row, self.state[0]) if front else (self.state[0], row)
+        return (self._loop.emit(Concat(axis=self._axis), *pair),)
+
+    def result(self, entries: Sequence[Value]) -> Value:
+        return entries[0]
+
+
+class FlatAccumulator:
+    """Slices of a shape that only running tells: their elements in a row, and the number and shape of the slices."""
+
+    def __init__(self, loop: LoopBuilder, element: Value, dtype: DataType, axis: int, rank: int) -> None:
+        self._loop, self._element, self._axis, self._rank = loop, element, axis, rank
+        call, graph = loop.call, loop.body.graph.name
+        self.start = (
+            call.emit(Fill(), call.const(np.zeros((), numpy_type(dtype))), call.ints((0,))),
+            call.ints((0,)),  # no slice, and so no shape of one either
+        )
+        names = (loop.session.values.unique(f"{graph}/{element.name}/{part}") for part in ("elements", "sizes"))
+        self.state = tuple(
+            Value(name, kind, (loop.session.symbol(""),))
+            for name, kind in zip(names, (dtype, DataType.INT32), strict=True)
+        )
+
+    def following(self, front: bool) -> tuple[Value, ...]:
+        loop = self._loop
+        row = loop.emit(Reshape(), self._element, loop.constant((-1,), np.int32))
+        pair = (row, self.state[0]) if front else (self.state[0], row)
+        first = loop.constant((0,), np.int32)
+        count = loop.emit(Gather(), self.state[1], first, loop.constant(0, np.int32))
+        more = loop.emit(AddFusion(), count, loop.constant((1,), np.int32))
+        sizes = loop.emit(Concat(axis=0), more, loop.emit(Shape(), self._element))
+        return loop.emit(Concat(axis=0), *pair), sizes
+
+    def result(self, entries: Sequence[Value]) -> Value:
+        call = self._loop.call
+        joined = call.emit(Reshape(), *entries)
+        if self._axis == 0:
+            return joined
+        order = [*range(1, self._axis + 1), 0, *range(self._axis + 1, self._rank)]
+        return call.emit(Transpose(), joined, call.ints(order))
+
+
 class LoopBuilder:
     """Builds the three graphs of a loop from its body."""
 
@@ -48,27 +124,31 @@ class LoopBuilder:
     def scalar(self, name: str, dtype: DataType) -> Value:
         return Value(self.session.values.unique(f"{self.body.graph.name}/{name}"), dtype, ())
 
-    def accumulator(self, element: Value, axis: int) -> tuple[Value, Value]:
-        """For a scan output: its empty start, and the input of the body that holds what is collected so far."""
+    def accumulator(self, element: Value, axis: int) -> Accumulator:
+        """What collects a scan output along `axis`."""
         shape, dtype = self.body.shape_of(element), self.body.type_of(element)
-        if shape is None or None in shape or dtype is DataType.UNKNOWN:
+        if dtype is DataType.UNKNOWN:
             raise self.call.block(
-                f"the shape of the scan output '{element.name}' is not fixed", "Export the model with fixed shapes"
+                f"the type of the scan output '{element.name}' is not known", "Run onnx.shape_inference on the model"
             )
+        if shape is None or None in shape:
+            if axis != 0 and shape is None:
+                raise self.call.block(
+                    f"the rank of the scan output '{element.name}' is not known",
+                    "Run onnx.shape_inference on the model",
+                )
+            return FlatAccumulator(self, element, dtype, axis, 0 if shape is None else len(shape) + 1)
         if not 0 <= axis <= len(shape):
             raise self.call.block(f"the axis {axis} of a scan output is out of range", "Export the model again")
-        dims = [dim for dim in shape if dim is not None]
-        start = self.call.emit(
-            Fill(), self.call.const(np.zeros((), numpy_type(dtype))), self.call.ints((*dims[:axis], 0, *dims[axis:]))
-        )
-        wish = f"{self.body.graph.name}/{element.name}/collected"
-        symbol = self.session.symbol("")
-        return start, Value(self.session.values.unique(wish), dtype, (*dims[:axis], symbol, *dims[axis:]))
+        return RowAccumulator(self, element, dtype, axis, [dim for dim in shape if dim is not None])
 
-    def collect(self, so_far: Value, element: Value, axis: int, front: bool) -> Value:
-        (row,) = self.body.emit(Unsqueeze(axis=(axis,)), (element,), 1, None)
-        pair = (row, so_far) if front else (so_far, row)
-        return self.body.emit(Concat(axis=axis), pair, 1, None)[0]
+    def emit(self, op: Operator, *inputs: Value) -> Value:
+        """A node of the body with one output."""
+        return self.body.emit(op, inputs, 1, None)[0]
+
+    def constant(self, data: npt.ArrayLike, dtype: npt.DTypeLike) -> Value:
+        """A constant of the body."""
+        return self.body.constant(np.asarray(data, dtype), self.call.name)
 
     def copies(self, importer: GraphImporter, values: Sequence[Value]) -> list[Value]:
         """Inputs of another graph with the types of these."""
@@ -97,11 +177,12 @@ class LoopBuilder:
         state: Sequence[Value],
         following: Sequence[Value],
         results: slice,
+        collected: Sequence[Accumulator],
         keep_going: tuple[int, int | None, Value | None],
     ) -> tuple[Value, ...]:
         """Connects the graphs. `start`, `state` and `following` are L outside, at the body's begin, and at its end.
 
-        `results` are the entries of L that leave the loop. `keep_going` says where in L the iteration and the condition
+        `results` are the entries of L that leave the loop; the last of them belong to what is `collected`. `keep_going` says where in L the iteration and the condition
         are, and what the trip count is: a constant, or None where L ends with it or there is none.
         """
         call, body, condition, end = self.call, self.body, self.condition, self.end
@@ -127,4 +208,14 @@ class LoopBuilder:
         end.graph.outputs[:] = end.graph.inputs
         closure = call.emit(PartialFusion(sub_graph_index=condition.index), *start)
         values = call.emit_many(CallClosure(is_tail_call=False), (closure,), count)
-        return typed_results(call, call.importer, values)
+        carried = count - sum(len(each.state) for each in collected)
+        outputs, rest = list(values[:carried]), list(values[carried:])
+        for each in collected:
+            entries = [rest.pop(0) for _ in each.state]
+            for entry, inside in zip(entries, each.state, strict=True):
+                entry.dtype, entry.shape = (
+                    inside.dtype,
+                    fresh_shape(call.importer, call.importer.shape_of(inside) or ()),
+                )
+            outputs.append(each.result(entries))
+        return typed_results(call, call.importer, outputs)

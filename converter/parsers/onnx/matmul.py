@@ -15,7 +15,7 @@ from .registry import onnx_operator
 
 @onnx_operator("MatMul")
 def matmul(call: Call) -> Value:
-    return call.emit(MatMulFusion(), call.input(0), call.input(1))
+    return call.emit(MatMulFusion(), call.stored_weight(0), call.stored_weight(1))
 
 
 def _scaled(call: Call, value: Value, factor: float) -> Value:
@@ -28,16 +28,19 @@ def _scaled(call: Call, value: Value, factor: float) -> Value:
 @onnx_operator("Gemm")
 def gemm(call: Call) -> Value:
     """alpha * A * B + beta * C, with C of any shape that broadcasts to the product."""
-    a, b, c = call.input(0), call.input(1), call.optional(2)
+    a, b = call.input(0), call.stored_weight(1)
     alpha, beta = call.real("alpha", 1.0), call.real("beta", 1.0)
     op = MatMulFusion(transpose_a=call.boolean("transA"), transpose_b=call.boolean("transB"))
     call.ignore("broadcast", "axis")  # before version 7; broadcasting is always allowed from there on
-    if beta == 0.0:
-        c = None
-    if c is not None and beta != 1.0:
-        c = _scaled(call, c, beta)
     shape_b = call.shape(b)
     columns = None if shape_b is None or len(shape_b) != 2 else shape_b[0 if op.transpose_b else 1]
+    if call.has_input(2) and alpha == 1.0 and beta == 1.0:
+        bias = call.stored_weight(2)
+        if bias.quant and bias.shape == (columns,):
+            return call.emit(op, a, b, bias)
+    c = None if beta == 0.0 else call.optional(2)
+    if c is not None and beta != 1.0:
+        c = _scaled(call, c, beta)
     if c is not None and alpha == 1.0 and c.data is not None and columns is not None and c.data.size == columns:
         if c.data.shape == (columns,):
             return call.emit(op, a, b, c)

@@ -12,9 +12,11 @@ from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 
+from .expansion import Expansion
 from .folding import fold_shapes
 from .functions import FunctionError, expand_functions
 from .protos import all_nodes
+from .quantised_flow import real_movements
 from .ranks import complete_ranks
 from .tensors import MAX_DIMENSION, TensorReader
 from .types import infer_types
@@ -41,6 +43,8 @@ class SourceModel:
     producer: str = ""
     types: dict[str, onnx.TypeProto] = field(default_factory=dict)
     """What type inference found, for the values of every graph."""
+    expansion: Expansion = field(default_factory=Expansion)
+    """Why operators outside of the standard were not written out."""
 
 
 def graph_error(name: str, message: str) -> ConversionError:
@@ -61,9 +65,10 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     skeleton, initializers = _skeleton(proto, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
     try:
-        skeleton = expand_functions(skeleton, opsets)
+        skeleton, expansion = expand_functions(skeleton, opsets, initializers)
     except FunctionError as error:
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
+    real_movements(skeleton.graph, initializers)
     types = infer_types(skeleton)
     for _ in range(_MAX_FOLDS):
         if not fold_shapes(skeleton, types, initializers) and not complete_ranks(skeleton, types):
@@ -77,6 +82,7 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         reader=TensorReader(folder),
         producer=f"{proto.producer_name} {proto.producer_version}".strip(),
         types=types,
+        expansion=expansion,
     )
 
 

@@ -10,6 +10,15 @@ from .call import Call
 from .registry import onnx_operator
 
 
+@onnx_operator("Optional")
+def optional(call: Call) -> Value:
+    """An optional that holds something is that thing."""
+    if not call.has_input(0):
+        raise call.block("an optional without an element is not supported", "Export the model without optionals")
+    call.ignore("type")
+    return call.tensor_or_sequence(0)
+
+
 @onnx_operator("OptionalHasElement")
 def optional_has_element(call: Call) -> Value:
     """From version 18 on the input may be a tensor, which is there, or be left out."""
@@ -18,4 +27,4 @@ def optional_has_element(call: Call) -> Value:
 
 @onnx_operator("OptionalGetElement")
 def optional_get_element(call: Call) -> Value:
-    return call.input(0)
+    return call.tensor_or_sequence(0)

@@ -21,6 +21,7 @@ from . import (  # noqa: F401  (each registers its converters)
     einsum,
     elementwise,
     indexing,
+    linear_algebra,
     matmul,
     normalization,
     optional,
@@ -30,6 +31,9 @@ from . import (  # noqa: F401  (each registers its converters)
     recurrent,
     reduction,
     resize,
+    sequences,
+    signal,
+    windows,
 )
 from .importer import GraphImporter
 from .model import graph_error, load

@@ -7,10 +7,11 @@ from math import prod
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import MulFusion, PowFusion
-from mslite.converter.mindir.ops.enums import Format, PadMode, ReduceMode, RoundMode
+from mslite.converter.mindir.ops.enums import DataType, Format, PadMode, ReduceMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Abs
+from mslite.converter.mindir.ops.windows import MaxPoolWithIndices
 
 from .call import Call
 from .registry import onnx_operator
@@ -39,11 +40,11 @@ def _pool(call: Call, x: Value, pool: Callable[[Value, Window], Value]) -> Value
 
 
 @onnx_operator("MaxPool")
-def max_pool(call: Call) -> tuple[Value, Value | None]:
-    rounding = _round_mode(call)
-    call.ignore("storage_order")  # the order of Indices
-    if call.has_output(1):
-        raise call.block("the output Indices is not supported", "Export the model without it (and without MaxUnpool)")
+def max_pool(call: Call) -> tuple[Value, ...]:
+    rounding, x = _round_mode(call), call.input(0)
+    column_major = call.boolean("storage_order")  # the order of Indices
+    if call.has_output(1) or call.dtype(x) in (DataType.INT8, DataType.UINT8):
+        return _max_pool_with_indices(call, x, rounding, column_major)
 
     def pool(image: Value, window: Window) -> Value:
         plain = MaxPoolFusion(
@@ -67,7 +68,32 @@ def max_pool(call: Call) -> tuple[Value, Value | None]:
         )
         return call.emit(extended, image)
 
-    return _pool(call, call.input(0), pool), None
+    return (_pool(call, x, pool),)
+
+
+def _max_pool_with_indices(call: Call, x: Value, rounding: RoundMode, column_major: bool) -> tuple[Value, ...]:
+    """One operator for any number of dimensions, in the layout of the source; it takes 8-bit integers too."""
+    kernel = _kernel(call)
+    if len(kernel) == 3:
+        volume = read_volume_window(call, volume_shape(call, x), kernel)
+        stride, dilation, pads = volume.stride, volume.dilation, (*volume.begin, *volume.end)
+    else:
+        window = read_window(call, x, kernel)
+        if window.pad_mode is not PadMode.PAD:
+            raise call.block("the padding depends on an input size that is not fixed", "Give --inputShape", "auto_pad")
+        lists = ([*values][-len(kernel) :] for values in (window.stride, window.dilation))
+        stride, dilation = (tuple(values) for values in lists)
+        rows = [window.pads[index : index + 2] for index in (0, 2)][-len(kernel) :]
+        pads = (*(row[0] for row in rows), *(row[1] for row in rows))
+    op = MaxPoolWithIndices(
+        kernel_size=kernel,
+        strides=stride,
+        dilations=dilation,
+        pads=pads,
+        ceil_mode=rounding is RoundMode.CEIL,
+        column_major=column_major,
+    )
+    return call.emit_many(op, (x,), 2 if call.has_output(1) else 1)
 
 
 def _average(call: Call, x: Value, count_include_pad: bool) -> Value:
@@ -124,8 +150,8 @@ def _exponent(call: Call) -> float:
 
 
 def _power(call: Call, x: Value, p: float) -> Value:
-    magnitude = call.emit(Abs(), x)
-    return magnitude if p == 1 else call.emit(PowFusion(), magnitude, call.like(p, x))
+    magnitude = call.same_type(call.emit(Abs(), x), x)
+    return magnitude if p == 1 else call.same_type(call.emit(PowFusion(), magnitude, call.like(p, x)), x)
 
 
 def _reduce_image(call: Call, x: Value, rank: int, mode: ReduceMode) -> Value:

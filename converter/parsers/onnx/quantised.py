@@ -15,6 +15,7 @@ from onnx import TensorProto
 
 from mslite.converter.mindir.graph import Array, Value, constant, numpy_type
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import BroadcastTo, SliceFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape
@@ -90,9 +91,19 @@ class Parameters:
 
     def _spread_blocks(self, call: Call, value: Value, x: Value) -> Value:
         shape = call.require_shape(x, "quantisation in blocks")
+        axis = self.axis % max(len(shape), 1)
         if value.data is None:
-            raise call.block("scales in blocks are computed at run time", "Export the model with constant scales")
-        return call.const(blocks_repeated(value.data, self.axis % max(len(shape), 1), self.block, shape))
+            blocks = (shape[axis] + self.block - 1) // self.block
+            wide = [*shape[:axis], blocks, self.block, *shape[axis + 1 :]]
+            thin = [*shape[:axis], blocks, 1, *shape[axis + 1 :]]
+            whole = [*shape[:axis], blocks * self.block, *shape[axis + 1 :]]
+            spread = call.emit(BroadcastTo(), call.emit(Reshape(), value, call.ints(thin)), call.ints(wide))
+            spread = call.emit(Reshape(), spread, call.ints(whole))
+            if whole[axis] == shape[axis]:
+                return spread
+            op = SliceFusion(axes=tuple(range(len(shape))))
+            return call.emit(op, spread, call.ints([0] * len(shape)), call.ints(shape))
+        return call.const(blocks_repeated(value.data, axis, self.block, shape))
 
 
 def as_float(call: Call, value: Value) -> Value:

@@ -1,21 +1,101 @@
-"""Quantised operators: named here so that a quantised model says what it waits for."""
+"""QuantizeLinear and DequantizeLinear. Every other quantised operator is written out in these (see `expansion`)."""
 
 from __future__ import annotations
 
+import numpy as np
+from onnx import TensorProto
+from onnx.helper import tensor_dtype_to_string
+
 from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.quantised import SHIFTS, SIGNED
 
 from .call import Call
+from .quantised import RANGES, Parameters, Quantised, as_float, coded, scaled
 from .registry import onnx_operator
 
+_STORABLE = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16, DataType.INT32)
 
-@onnx_operator(
-    "QuantizeLinear",
-    "DequantizeLinear",
-    "DynamicQuantizeLinear",
-    "QLinearConv",
-    "QLinearMatMul",
-    "ConvInteger",
-    "MatMulInteger",
-)
-def quantized(call: Call) -> Value:
-    raise call.block("quantised ONNX models are not supported yet", "Convert the float model")
+
+def _parameters(call: Call) -> Parameters:
+    call.ignore("saturate", "output_dtype", "precision")
+    scale, point = call.input(1), call.optional(2)
+    block = call.integer("block_size", 0)
+    if block < 0:
+        raise call.block(f"{block} is negative", "Export the model again", "block_size")
+    return Parameters(scale, point, call.integer("axis", 1), block)
+
+
+def _element_type(call: Call) -> int:
+    """The type that a QuantizeLinear makes."""
+    known = call.importer.model.types.get(call.node.output[0])
+    asked = call.integer("output_dtype", 0)
+    point = call.importer.source_type(call.node.input[2]) if call.has_input(2) else 0
+    element_type = asked or point or (known.tensor_type.elem_type if known is not None else 0) or TensorProto.UINT8
+    if element_type not in RANGES:
+        name = tensor_dtype_to_string(element_type).removeprefix("TensorProto.")
+        raise call.block(f"quantisation to {name} is not supported", "Quantise to 8 or 16-bit integers")
+    return element_type
+
+
+@onnx_operator("QuantizeLinear")
+def quantize(call: Call) -> tuple[Value, ...]:
+    """round(x / scale) + zero point, half to even and limited to the type."""
+    element_type, parameters = _element_type(call), _parameters(call)
+    made = Quantised(call, call.input(0), parameters, element_type)
+    name = call.node.output[0]
+    if element_type in (TensorProto.INT4, TensorProto.UINT4) and call.importer.is_output(name):
+        raise call.block("outputs of 4-bit integers are not supported", "Dequantise them in the model")
+    call.importer.defer(name, made)
+    return ()
+
+
+@onnx_operator("DequantizeLinear")
+def dequantize(call: Call) -> tuple[Value, ...] | Value:
+    """scale * (x - zero point)."""
+    parameters = _parameters(call)
+    known = call.importer.deferred.get(call.node.input[0]) if call.node.input else None
+    if isinstance(known, Quantised):
+        return _like_scale(call, known.real(parameters), parameters)
+    x = call.input(0)
+    if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
+        if x.dtype not in _STORABLE:
+            raise call.block(f"its input has the type {x.dtype.name}", "Quantise to 8 or 16-bit integers")
+        call.importer.defer(call.node.output[0], coded(call, x, parameters))
+        return ()
+    stored = _boundary(call, x, parameters)
+    if stored is not None:
+        result = call.emit(QuantDTypeCast(src_t=int(stored.dtype), dst_t=int(DataType.FLOAT32)), stored)
+        result.dtype = DataType.FLOAT32
+        return _like_scale(call, result, parameters)
+    return _like_scale(call, scaled(call, as_float(call, x), parameters, x), parameters)
+
+
+def _like_scale(call: Call, value: Value, parameters: Parameters) -> Value:
+    """The result has the scale's type."""
+    dtype = call.dtype(parameters.scale)
+    if dtype in (DataType.FLOAT32, DataType.UNKNOWN):
+        return value
+    return call.emit(Cast(), value, call.ints(int(dtype)))
+
+
+def _boundary(call: Call, x: Value, parameters: Parameters) -> Value | None:
+    """Stored integers of a graph input that is read here only: users then find its scale. None for anything else."""
+    record, importer = parameters.record, call.importer
+    if record is None or not record[0] > 0 or not np.isfinite(record[0]) or importer.outer is not None or x.quant:
+        return None
+    if x.dtype not in _STORABLE[:4] or x not in importer.graph.inputs or importer.times_used(call.node.input[0]) != 1:
+        return None
+    scale, point = record
+    bits = 16 if x.dtype in (DataType.INT16, DataType.UINT16) else 8
+    x.quant = (QuantParam(scale=scale, zeroPoint=point, numBits=bits, dstDtype=int(x.dtype)),)
+    if x.dtype not in SHIFTS:
+        return x
+    inside = SIGNED[x.dtype]
+    value = call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(inside)), x)
+    value.dtype = inside
+    value.quant = (QuantParam(scale=scale, zeroPoint=point - SHIFTS[x.dtype], numBits=bits, dstDtype=int(x.dtype)),)
+    return value

@@ -10,7 +10,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
-from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PaddingMode, PadMode
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 
@@ -123,3 +123,79 @@ def conv_volume(call: Call, x: Value, weight: Value, bias: Value | None, group: 
     assert total is not None
     stacked = call.emit(Reshape(), total, call.ints((n, out_d, out_c, out_h, out_w)))
     return call.emit(Transpose(), stacked, call.ints((0, 2, 1, 3, 4)))
+
+
+def conv_transpose_volume(
+    call: Call,
+    x: Value,
+    weight: Value,
+    bias: Value | None,
+    group: int,
+    window: VolumeWindow,
+    extra: Sequence[int],
+) -> Value:
+    """One 2-D transposed convolution per depth of the kernel, spread over the depth by zeros, summed up.
+
+    `extra` is the output padding; the kernel is [in, out / group, depth, height, width].
+    """
+    n, c, d, h, w = volume_shape(call, x)
+    if weight.data is None:
+        raise call.block("the weight of a 3-D convolution is computed at run time", "Give it as a constant")
+    kernels = weight.data
+    flat, stride, dilation = window.flat(1, 2), window.stride[0], window.dilation[0]
+    out_c = kernels.shape[1] * group
+    sizes_out = [
+        stride_ * (size - 1) + (kernel - 1) * dilation_ + 1 + more - begin - end
+        for size, kernel, stride_, dilation_, begin, end, more in zip(
+            (d, h, w), window.kernel, window.stride, window.dilation, window.begin, window.end, extra, strict=True
+        )
+    ]
+    if min(sizes_out) < 1:
+        raise call.block(f"the result would have the size {sizes_out}", "Export the model again", "pads")
+    op = Conv2dTransposeFusion(
+        format=Format.NCHW,
+        kernel_size=flat.kernel,
+        stride=flat.stride,
+        dilation=flat.dilation,
+        pad_mode=PadMode.PAD,
+        pad_list=flat.pads,
+        mode=1,
+        group=group,
+        in_channel=c,
+        out_channel=out_c,
+        output_paddings=tuple(extra[1:]),
+    )
+    turned = call.emit(Transpose(), x, call.ints((0, 2, 1, 3, 4)))
+    images = call.emit(Reshape(), turned, call.ints((n * d, c, h, w)))
+    plane = out_c * sizes_out[1] * sizes_out[2]
+    spread = (d - 1) * stride + 1
+    whole = sizes_out[0] + window.begin[0] + window.end[0]
+    total: Value | None = None
+    for depth in range(kernels.shape[2]):
+        layer = call.const(np.ascontiguousarray(kernels[:, :, depth].transpose(0, 2, 3, 1)))
+        rows = call.emit(Reshape(), call.emit(op, images, layer), call.ints((n, d, 1, plane)))
+        rows = _padded(call, rows, 2, 0, stride - 1)
+        rows = call.emit(Reshape(), rows, call.ints((n, d * stride, plane)))
+        rows = _cut(call, rows, 1, 0, spread)
+        rows = _padded(call, rows, 1, depth * dilation, whole - spread - depth * dilation)
+        total = rows if total is None else call.emit(AddFusion(), total, rows)
+    assert total is not None
+    total = _cut(call, total, 1, window.begin[0], window.begin[0] + sizes_out[0])
+    stacked = call.emit(Reshape(), total, call.ints((n, sizes_out[0], out_c, *sizes_out[1:])))
+    result = call.emit(Transpose(), stacked, call.ints((0, 2, 1, 3, 4)))
+    if bias is None:
+        return result
+    return call.emit(AddFusion(), result, call.emit(Reshape(), bias, call.ints((1, out_c, 1, 1, 1))))
+
+
+def _padded(call: Call, x: Value, axis: int, before: int, after: int) -> Value:
+    """Zeros around one dimension of x, of which `axis` is the last but one."""
+    if before == 0 and after == 0:
+        return x
+    rows = np.zeros((axis + 2, 2), np.int32)
+    rows[axis] = (before, after)
+    return call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), x, call.const(rows))
+
+
+def _cut(call: Call, x: Value, axis: int, begin: int, end: int) -> Value:
+    return call.emit(StridedSlice(), x, *(call.ints((value,)) for value in (begin, end, axis, 1)))

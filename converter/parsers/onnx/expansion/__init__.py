@@ -1,0 +1,22 @@
+"""Operators outside of the ONNX standard, written out in standard operators: those of onnxruntime and a few of ai.onnx.ml."""
+
+from __future__ import annotations
+
+from . import (  # noqa: F401  (each registers its expansions)
+    microsoft_activation,
+    microsoft_attention,
+    microsoft_cache,
+    microsoft_embedding,
+    microsoft_fused,
+    microsoft_normalization,
+    microsoft_signal,
+    microsoft_tensor,
+    quantised_elementwise,
+    quantised_products,
+    quantised_weights,
+    refused,
+    scikit,
+)
+from .expand import Expansion, expand_nodes, is_foreign
+
+__all__ = ["Expansion", "expand_nodes", "is_foreign"]

@@ -1,0 +1,125 @@
+"""Replaces foreign nodes by the standard nodes that define them, in all graphs of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
+from onnx.defs import has as is_standard
+
+from mslite.converter.parsers.onnx.attributes import Blocked
+from mslite.converter.parsers.onnx.protos import all_nodes, sub_graphs
+from mslite.converter.parsers.onnx.tensors import TensorError
+
+from .body import Body, Unknown
+from .registry import EXPANDERS, STANDARD, Expander
+
+
+@dataclass
+class Expansion:
+    """Why nodes stay as they are, by the name of their first output."""
+
+    refused: dict[str, Blocked] = field(default_factory=dict)
+    waiting: dict[str, Blocked] = field(default_factory=dict)
+    """Nodes that need types which nothing has told yet."""
+
+    def is_open(self, node: NodeProto) -> bool:
+        """Whether it is worth trying this node (again)."""
+        return node_key(node) not in self.refused
+
+    def reason(self, node: NodeProto) -> Blocked | None:
+        """Why this node could not be expanded; None when it was not tried."""
+        key = node_key(node)
+        return self.refused.get(key) or self.waiting.get(key)
+
+
+def node_key(node: NodeProto) -> str:
+    return next(filter(None, node.output), node.name)
+
+
+def expander_of(node: NodeProto, version: int) -> Expander | None:
+    """The expansion of a node. onnxruntime knew some operators in the standard domain before the standard did."""
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    if domain == "" and is_standard(node.op_type, version, ""):
+        return EXPANDERS.get((STANDARD, node.op_type))
+    return EXPANDERS.get((domain, node.op_type))
+
+
+def is_foreign(node: NodeProto, version: int) -> bool:
+    """Whether this node has an expansion."""
+    return expander_of(node, version) is not None
+
+
+def expand_nodes(
+    model: ModelProto,
+    version: int,
+    types: Mapping[str, TypeProto],
+    constants: Mapping[str, TensorProto],
+    expansion: Expansion,
+) -> bool:
+    """One round over the whole model. Says whether a node was replaced."""
+    names = {name for node in all_nodes(model.graph.node) for name in (*node.input, *node.output, node.name)}
+    names.update(constants)
+    known = dict(constants)
+    expansion.waiting.clear()
+
+    def in_graph(graph: GraphProto) -> bool:
+        known.update((tensor.name, tensor) for tensor in graph.initializer)
+        known.update(_constant_nodes(graph))
+        kept: list[NodeProto] = []
+        changed = False
+        for node in graph.node:
+            for inner in sub_graphs(node):
+                changed |= in_graph(inner)
+            nodes = _expand(node, version, types, known, names, expansion)
+            changed |= nodes is not None
+            kept.extend([node] if nodes is None else nodes)
+        if changed:
+            copies = [NodeProto.FromString(node.SerializeToString()) for node in kept]
+            del graph.node[:]
+            graph.node.extend(copies)
+        return changed
+
+    return in_graph(model.graph)
+
+
+def _constant_nodes(graph: GraphProto) -> dict[str, TensorProto]:
+    found: dict[str, TensorProto] = {}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.domain in ("", "ai.onnx") and node.output:
+            tensors = [a.t for a in node.attribute if a.name == "value" and a.type == AttributeProto.TENSOR]
+            found.update((node.output[0], tensor) for tensor in tensors)
+    return found
+
+
+def _expand(
+    node: NodeProto,
+    version: int,
+    types: Mapping[str, TypeProto],
+    constants: Mapping[str, TensorProto],
+    names: set[str],
+    expansion: Expansion,
+) -> list[NodeProto] | None:
+    expander = expander_of(node, version)
+    key = node_key(node)
+    if expander is None or not expansion.is_open(node):
+        return None
+    body = Body(node, version, types, constants, names)
+    try:
+        expander(body)
+        unread = body.unread_attributes()
+        if unread:
+            raise body.block("this attribute is not understood", "Export the model without it", unread[0])
+    except Unknown as unknown:
+        expansion.waiting[key] = Blocked(
+            f"{unknown.what} is not known", "Run onnx.shape_inference on the model, or export it with fixed shapes"
+        )
+        return None
+    except Blocked as blocked:
+        expansion.refused[key] = blocked
+        return None
+    except TensorError as error:
+        expansion.refused[key] = Blocked(str(error), "Export the model again")
+        return None
+    return body.nodes

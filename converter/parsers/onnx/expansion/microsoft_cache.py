@@ -1,0 +1,196 @@
+"""Rotary embedding, and attention over grouped heads with a cache of keys and values, as language models have them."""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from .attention_parts import head_count, last_dim, lowest, optional, positions, scale_of
+from .body import Body
+from .registry import expands
+
+
+def rotated(body: Body, x: str, head_size: int, cos: str, sin: str, width: int, interleaved: bool) -> str:
+    """Rotates the pairs of the first `width` numbers of heads x; cos and sin are [batch or 1, 1, sequence, width / 2].
+
+    Pairs are neighbours when `interleaved`, otherwise a number and the one width / 2 further.
+    """
+    if not 0 < width <= head_size or width % 2:
+        raise body.block(f"{width} rotated numbers do not fit heads of {head_size}", "Export the model again")
+    turning = x if width == head_size else body.slice(x, 3, 0, width)
+    if interleaved:
+        pairs = body.reshape(turning, 0, 0, 0, width // 2, 2)
+        first, second = (body.squeeze(part, 4) for part in body.split(pairs, 4, None, 2))
+    else:
+        first, second = body.split(turning, 3, None, 2)
+    left = body.op("Sub", body.op("Mul", first, cos), body.op("Mul", second, sin))
+    right = body.op("Add", body.op("Mul", first, sin), body.op("Mul", second, cos))
+    if interleaved:
+        both = body.op("Concat", body.unsqueeze(left, 4), body.unsqueeze(right, 4), axis=4)
+        result = body.reshape(both, 0, 0, 0, width)
+    else:
+        result = body.op("Concat", left, right, axis=3)
+    if width == head_size:
+        return result
+    return body.op("Concat", result, body.slice(x, 3, width, head_size), axis=3)
+
+
+def _angles(body: Body, cache: str, places: str, rank: int) -> str:
+    """Rows of a cache at places [sequence] or [batch, sequence], to be broadcast over heads."""
+    rows = body.op("Gather", cache, places, axis=0)
+    return body.unsqueeze(rows, 0, 1) if rank == 1 else body.unsqueeze(rows, 1)
+
+
+@expands("RotaryEmbedding")
+def rotary_embedding(body: Body) -> None:
+    """Inputs: x [b, s, hidden] or [b, n, s, d], positions [1] (of the first) or [b, s], cosines, sines."""
+    if body.real("scale", 1.0) != 1.0:
+        raise body.block("a scale is not supported", "Export with scale = 1", "scale")
+    if body.boolean("is_packed_batching"):
+        raise body.block("packed batches are not supported", "Export padded batches", "is_packed_batching")
+    x, places, cache = body.input(0), body.input(1), body.input(2)
+    width = body.integer("rotary_embedding_dim") or 2 * last_dim(body, cache)
+    heads, flat = body.integer("num_heads"), body.rank(x) == 3
+    if flat:
+        head_size = last_dim(body, x) // heads if heads else width
+        turned = body.transpose(body.reshape(x, 0, 0, -1, head_size), 0, 2, 1, 3)
+        length = body.size(x, 1)
+    else:
+        head_size, turned, length = last_dim(body, x), x, body.size(x, 2)
+    rank = body.rank(places)
+    if rank < 2:
+        places = body.op("Add", positions(body, length), body.cast(places, TensorProto.INT64))
+    cos, sin = (_angles(body, body.input(index), places, max(rank, 1)) for index in (2, 3))
+    result = rotated(body, turned, head_size, cos, sin, width, body.boolean("interleaved"))
+    if flat:
+        result = body.reshape(body.transpose(result, 0, 2, 1, 3), 0, 0, -1)
+    body.result(0, result)
+
+
+def _require_plain_cache(body: Body) -> None:
+    for name, plain in (("k_quant_type", "NONE"), ("v_quant_type", "NONE")):
+        if body.text(name, plain) != plain:
+            raise body.block("a quantised cache is not supported", "Export a float cache", name)
+    body.ignore("kv_cache_bit_width")  # means nothing without quantisation
+    if body.integer("qk_output"):
+        raise body.block("the output of the scores is not supported", "Export without it", "qk_output")
+    if body.has_output(3):
+        raise body.block("the output of the scores is not supported", "Export without it")
+
+
+def _operands(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
+    """q [b, heads, s, d], k and v [b, groups, s, d], and d."""
+    query = body.input(0)
+    if body.has_input(1):
+        head_size = last_dim(body, query) // heads
+        parts = [query, body.input(1), body.input(2)]
+    else:
+        head_size = last_dim(body, query) // (heads + 2 * groups)
+        parts = body.split(query, 2, (heads * head_size, groups * head_size, groups * head_size), 3)
+    counts = (heads, groups, groups)
+    rows = [body.reshape(part, 0, 0, count, head_size) for part, count in zip(parts, counts, strict=True)]
+    return [body.transpose(row, 0, 2, 1, 3) for row in rows], head_size
+
+
+def _written(body: Body, past: str, new: str, places: str, total: str) -> str:
+    """The cache with the new rows at `places` [b, s], as long as the longer of the past and `total`."""
+    shape = body.op("Shape", new)
+    batch, heads, size = (body.op("Gather", shape, body.ints(axis), axis=0) for axis in (0, 1, 3))
+    missing = total
+    if past:
+        length = body.size(past, 2)
+        missing = body.op("Sub", body.op("Max", length, total), length)
+    empty = body.op("ConstantOfShape", body.op("Concat", batch, heads, missing, size, axis=0))
+    cache = body.cast_like(empty, body.input(0))
+    if past:
+        cache = body.op("Concat", past, cache, axis=2)
+    index = body.op("Expand", body.unsqueeze(places, 1, 3), shape)
+    return body.op("ScatterElements", cache, index, new, axis=2)
+
+
+def _soft_capped(body: Body, logits: str, cap: float, *like: str) -> str:
+    if cap == 0.0:
+        return logits
+    limit = body.number(cap, *like)
+    return body.op("Mul", limit, body.op("Tanh", body.op("Div", logits, limit)))
+
+
+def _softmax(body: Body, logits: str, sink: str) -> str:
+    """Softmax over the keys; with a sink, a further logit per head takes its share and is dropped."""
+    if not sink:
+        return body.op("Softmax", logits, axis=-1)
+    leading = body.slice(body.op("Shape", logits), 0, 0, 4)
+    column = body.op("Expand", sink, body.op("Concat", leading, body.ints(1), axis=0))
+    shares = body.op("Softmax", body.op("Concat", logits, column, axis=4), axis=-1)
+    return body.slice(shares, 4, body.ints(0), body.ints(-1))
+
+
+@expands("GroupQueryAttention")
+def group_query_attention(body: Body) -> None:
+    """Causal attention in which several heads share a key; the batch entries may have pasts of different lengths.
+
+    Inputs: query (or q, k, v in one), [key], [value], [past key], [past value], seqlens_k [b] (valid keys - 1), total
+    length, [cosines], [sines], [positions], [attention bias], [sinks]. Outputs: y, present key, present value.
+    """
+    _require_plain_cache(body)
+    heads, groups = head_count(body), head_count(body, "kv_num_heads")
+    if heads % groups:
+        raise body.block(f"{groups} does not divide {heads} heads", "Export the model again", "kv_num_heads")
+    (q, k, v), head_size = _operands(body, heads, groups)
+    length = body.size(q, 2)
+    valid = body.op("Add", body.reshape(body.cast(body.input(5), TensorProto.INT64), -1), body.const(1, "int64"))
+    total = body.reshape(body.cast(body.input(6), TensorProto.INT64), 1)
+    # The first call has no past, whatever padding its shorter entries end with.
+    past = body.op("Max", body.op("Sub", valid, length), body.const(0, "int64"))
+    past = body.op("Where", body.op("Equal", total, length), body.const(0, "int64"), past)
+    places = body.op("Add", body.unsqueeze(past, 1), body.unsqueeze(positions(body, length), 0))
+    if body.boolean("do_rotary"):
+        given = optional(body, 9)
+        chosen = body.reshape(given, body.size(q, 0), length) if given else places
+        cos, sin = (_angles(body, body.input(index), chosen, 2) for index in (7, 8))
+        width, interleaved = 2 * last_dim(body, body.input(7)), body.boolean("rotary_interleaved")
+        q, k = (rotated(body, x, head_size, cos, sin, width, interleaved) for x in (q, k))
+    else:
+        body.ignore("rotary_interleaved")
+    k = _written(body, optional(body, 3), k, places, total)
+    v = _written(body, optional(body, 4), v, places, total)
+    body.result(1, k)
+    body.result(2, v)
+    like = (body.input(0),)
+    share = heads // groups
+    grouped = body.reshape(q, 0, groups, share, -1, head_size)
+    scaled = body.op("Mul", grouped, body.number(scale_of(body, head_size), *like))
+    logits = body.op("MatMul", scaled, body.unsqueeze(body.transpose(k, 0, 1, 3, 2), 2))
+    logits = _soft_capped(body, logits, body.real("softcap", 0.0), *like)
+    if body.has_input(10):
+        bias = body.input(10)
+        logits = body.op("Add", logits, _grouped_bias(body, bias, groups, share))
+    keys = body.unsqueeze(positions(body, body.size(k, 2)), 0, 1)
+    own = body.unsqueeze(places, 2)
+    allowed = body.op("Not", body.op("Less", own, keys))
+    window = body.integer("local_window_size", -1)
+    if window >= 0:
+        near = body.op("Less", body.op("Sub", own, keys), body.const(window, "int64"))
+        allowed = body.op("And", allowed, near)
+    logits = body.op("Where", body.unsqueeze(allowed, 1, 2), logits, lowest(body, *like))
+    result = body.op("MatMul", _softmax(body, logits, _sink(body, groups, share, *like)), body.unsqueeze(v, 2))
+    rows = body.reshape(result, 0, heads, -1, head_size)
+    body.result(0, body.reshape(body.transpose(rows, 0, 2, 1, 3), 0, 0, heads * head_size))
+
+
+def _grouped_bias(body: Body, bias: str, groups: int, share: int) -> str:
+    """[b or 1, heads or 1, s, keys] -> [b or 1, groups or 1, heads per group or 1, s, keys]."""
+    dims = body.dims(bias)
+    if dims is not None and len(dims) == 4 and dims[1] == 1:
+        return body.unsqueeze(bias, 1)
+    if dims is None or len(dims) != 4 or dims[1] != groups * share:
+        raise body.block("the number of heads of the attention bias is not known", "Export with a fixed shape")
+    parts = [body.unsqueeze(part, 1) for part in body.split(bias, 1, (share,) * groups, groups)]
+    return parts[0] if groups == 1 else body.op("Concat", *parts, axis=1)
+
+
+def _sink(body: Body, groups: int, share: int, *like: str) -> str:
+    """[1, groups, heads per group, 1, 1], or nothing."""
+    smooth = body.integer("smooth_softmax", 0) > 0
+    if body.has_input(11):
+        return body.reshape(body.input(11), 1, groups, share, 1, 1)
+    return body.reshape(body.number(0.0, *like), 1, 1, 1, 1, 1) if smooth else ""

@@ -1,0 +1,81 @@
+"""The embedding layer of BERT-like models as one operator of onnxruntime."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto
+
+from .body import Body
+from .formulas import layer_norm
+from .registry import expands
+
+
+@expands("EmbedLayerNormalization")
+def embed_layer_normalization(body: Body) -> None:
+    """Inputs: ids [b, s], [segments], word table, position table, [segment table], gamma, beta, [mask], [positions].
+
+    Outputs: y [b, s, h], [number of unmasked words per batch entry], [the sum of the embeddings].
+    """
+    body.ignore("mask_index_type")
+    ids, positions = body.input(0), body.input(3)
+    words = body.op("Gather", body.input(2), ids, axis=0)
+    if body.has_input(8):
+        places = body.op("Gather", positions, body.input(8), axis=0)
+    else:
+        places = body.slice(positions, 0, body.ints(0), body.size(ids, 1))
+    total = body.op("Add", words, places)
+    if body.has_input(1):
+        total = body.op("Add", total, body.op("Gather", body.input(4), body.input(1), axis=0))
+    tables = (body.input(2), body.input(5))
+    normalised, _, _ = layer_norm(body, total, body.real("epsilon", 1e-12), (-1,), *tables)
+    body.result(0, body.op("Add", body.op("Mul", normalised, body.input(5)), body.input(6)))
+    body.result(2, total)
+    if body.has_output(1):
+        body.result(1, _mask_index(body, ids))
+
+
+def _mask_index(body: Body, ids: str) -> str:
+    """int32 [b]: the number of ones in the mask, zeros without a mask."""
+    if body.has_input(7):
+        return body.total(body.cast(body.input(7), TensorProto.INT32), 1, keep=False)
+    zeros = body.op("ConstantOfShape", body.size(ids, 0))
+    return body.cast(zeros, TensorProto.INT32)
+
+
+@expands("RelativePositionBias")
+def relative_position_bias(body: Body) -> None:
+    """The bias of T5: table [buckets, heads], query length, key length -> [1, heads, query length, key length]."""
+    table = body.input(0)
+    both = body.boolean("is_bidirectional")
+    dims = body.dims(table)
+    limit = body.integer("max_distance")
+    if dims is None or dims[0] is None or limit < 1:
+        raise body.block("needs the shape of its table and max_distance", "Export the model again")
+    buckets = dims[0] // 2 if both else dims[0]
+    exact = buckets // 2
+    if exact < 1 or limit <= exact:
+        raise body.block(f"{dims[0]} buckets do not fit a distance of {limit}", "Export the model again")
+    zero, one = body.const(0, "int64"), body.const(1, "int64")
+    rows, columns = (body.op("Range", zero, _scalar(body, index), one) for index in (1, 2))
+    distance = body.op("Sub", body.unsqueeze(columns, 0), body.unsqueeze(rows, 1))
+    if both:
+        ahead = body.cast(body.op("Greater", distance, zero), TensorProto.INT64)
+        start = body.op("Mul", ahead, body.const(buckets, "int64"))
+        distance = body.op("Abs", distance)
+    else:
+        start = zero
+        distance = body.op("Max", body.op("Neg", distance), zero)
+    # Beyond `exact` a bucket covers distances that grow by a factor each.
+    real = body.op("Div", body.cast(body.op("Max", distance, one), TensorProto.FLOAT), body.const(exact, np.float32))
+    factor = body.const((buckets - exact) / np.log(limit / exact), np.float32)
+    steps = body.cast(body.op("Mul", body.op("Log", real), factor), TensorProto.INT64)
+    far = body.op("Min", body.op("Add", steps, body.const(exact, "int64")), body.const(buckets - 1, "int64"))
+    near = body.op("Less", distance, body.const(exact, "int64"))
+    chosen = body.op("Add", start, body.op("Where", near, distance, far))
+    rows_of_table = body.op("Gather", table, chosen, axis=0)
+    body.result(0, body.unsqueeze(body.transpose(rows_of_table, 2, 0, 1), 0))
+
+
+def _scalar(body: Body, index: int) -> str:
+    """An input that holds one number, as an int64 scalar."""
+    return body.squeeze(body.reshape(body.cast(body.input(index), TensorProto.INT64), 1), 0)

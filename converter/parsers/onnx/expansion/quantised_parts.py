@@ -1,0 +1,63 @@
+"""What the expansions of quantised operators have in common: real numbers between DequantizeLinear and QuantizeLinear."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from .body import Body
+
+
+def optional(body: Body, index: int) -> str:
+    """The name of an input, "" when it is left out."""
+    return body.node.input[index] if body.has_input(index) else ""
+
+
+def dequantised(body: Body, x: str, scale: str, point: str = "", axis: int | None = None) -> str:
+    """scale * (x - point), per tensor or along `axis`."""
+    attributes = {} if axis is None else {"axis": axis}
+    return body.op("DequantizeLinear", *((x, scale, point) if point else (x, scale)), **attributes)
+
+
+def operand(body: Body, index: int, axis: int | None = None) -> str:
+    """Real numbers of the three inputs tensor, scale, zero point that begin at `index`."""
+    return dequantised(body, body.input(index), body.input(index + 1), optional(body, index + 2), axis)
+
+
+def quantised_result(body: Body, y: str, index: int, element_type: int = 0) -> None:
+    """Output 0 is y, quantised with the scale and zero point that begin at input `index`."""
+    inputs = [y, body.input(index), *([body.input(index + 1)] if body.has_input(index + 1) else [])]
+    node = helper.make_node("QuantizeLinear", inputs, [body.node.output[0]], name=body.node.output[0])
+    if len(inputs) == 2 and element_type == TensorProto.INT8:
+        inputs.append(body.const(0, np.int8))
+        node.input.append(inputs[-1])
+    body.nodes.append(node)
+
+
+def plain_result(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: int) -> None:
+    """Output 0 is op_type(y, others)."""
+    name = body.node.output[0]
+    body.nodes.append(helper.make_node(op_type, [y, *others], [name], name=name, **attributes))
+
+
+def bias_scale(body: Body, *scales: str) -> str:
+    """The product of scales, a constant when they are."""
+    arrays = [body.contents(scale) for scale in scales]
+    if all(array is not None for array in arrays):
+        product = np.float32(1.0)
+        for array in arrays:
+            product = product * np.asarray(array, np.float32)
+        return body.const(product, np.float32)
+    result = scales[0]
+    for scale in scales[1:]:
+        result = body.op("Mul", result, scale)
+    return result
+
+
+def channels_first(body: Body, x: str, rank: int) -> str:
+    """x [n, h, w, c] as [n, c, h, w]."""
+    return body.transpose(x, 0, rank - 1, *range(1, rank - 1))
+
+
+def channels_last(body: Body, y: str, rank: int) -> str:
+    return body.transpose(y, 0, *range(2, rank), 1)

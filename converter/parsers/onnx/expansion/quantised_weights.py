@@ -1,0 +1,128 @@
+"""Weights packed in blocks of a few bits: decoded when the model is converted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from onnx import TensorProto, helper
+
+from mslite.converter.parsers.onnx.blocks import blocks_repeated
+
+from .body import Body
+from .quantised_parts import plain_result
+from .registry import expands
+
+_CONSTANT = "Export the model with the weights as initializers in the file"
+
+
+def _constant(body: Body, index: int, what: str) -> npt.NDArray[np.generic]:
+    array = body.contents(body.input(index))
+    if array is None:
+        raise body.block(f"the {what} (input {index}) are no constant of this file", _CONSTANT)
+    return array
+
+
+def _fields(packed: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray[np.uint8]:
+    """The first `count` numbers of `bits` bits in each row, the lowest bits of a byte first."""
+    per_byte = 8 // bits
+    parts = [(packed >> (bits * index)) & ((1 << bits) - 1) for index in range(per_byte)]
+    return np.stack(parts, axis=-1).reshape(*packed.shape[:-1], -1)[..., :count]
+
+
+@expands("MatMulNBits")
+def matmul_nbits(body: Body) -> None:
+    """Inputs a, weights [N, K / block, block * bits / 8], scales [N, K / block], [zero points], [order], [bias].
+
+    real = scale * (stored - zero point); without zero points that is half of the range.
+    """
+    rows, columns = body.integer("N"), body.integer("K")
+    bits, block = body.integer("bits", 4), body.integer("block_size", 32)
+    body.ignore("accuracy_level", "weight_prepacked")
+    if bits not in (2, 4, 8):
+        raise body.block(f"{bits} bits are not supported", "Quantise the weights to 4 or 8 bits", "bits")
+    if rows < 1 or columns < 1 or block < 16 or rows > 2**31 or columns > 2**31:
+        raise body.block(f"{rows} x {columns} in blocks of {block} cannot be", "Export the model again", "block_size")
+    if body.has_input(4):
+        raise body.block("weights in another order (g_idx) are not supported", "Quantise without reordering", "g_idx")
+    blocks = (columns + block - 1) // block
+    packed, scales = _constant(body, 1, "weights"), _constant(body, 2, "scales")
+    if packed.dtype != np.uint8 or packed.size != rows * blocks * (block * bits // 8) or scales.size != rows * blocks:
+        raise body.block(f"the weights and scales do not fit {rows} x {columns} in blocks of {block}", _CONSTANT)
+    stored = _fields(packed.reshape(rows, blocks, -1), bits, block).astype(np.float32)
+    points = np.full((rows, blocks), float(1 << (bits - 1)), np.float32)
+    if body.has_input(3):
+        points = _points(body, rows, blocks, bits)
+    real = (stored - points[..., np.newaxis]) * scales.reshape(rows, blocks, 1).astype(np.float32)
+    weight = np.ascontiguousarray(real.reshape(rows, -1)[:, :columns].T).astype(scales.dtype)
+    product = body.op("MatMul", body.input(0), body.const(weight))
+    if body.has_input(5):
+        plain_result(body, product, "Add", body.input(5))
+    else:
+        plain_result(body, product)
+
+
+def _points(body: Body, rows: int, blocks: int, bits: int) -> npt.NDArray[np.float32]:
+    given = _constant(body, 3, "zero points")
+    if given.dtype.kind == "f":
+        if given.size != rows * blocks:
+            raise body.block(f"{given.size} zero points do not fit", "Export the model again")
+        return given.reshape(rows, blocks).astype(np.float32)
+    per_row = (blocks * bits + 7) // 8
+    if given.dtype != np.uint8 or given.size != rows * per_row:
+        raise body.block(f"{given.size} bytes of zero points do not fit", "Export the model again")
+    return _fields(given.reshape(rows, per_row), bits, blocks).astype(np.float32)
+
+
+@expands("GatherBlockQuantized")
+def gather_blocks(body: Body) -> None:
+    """Inputs table, indices, scales per block along `quantize_axis`, [zero points]. Bytes hold 8 / bits numbers."""
+    table, scales = _constant(body, 0, "table"), _constant(body, 2, "scales")
+    bits, block = body.integer("bits", 4), body.integer("block_size", 128)
+    if bits not in (4, 8) or block < 1:
+        raise body.block(f"{bits} bits in blocks of {block} are not supported", "Export the model again", "bits")
+    packed = body.element_type(body.input(0)) == TensorProto.UINT8 and bits == 4
+    points = _constant(body, 3, "zero points") if body.has_input(3) else None
+    if packed:
+        table = _fields(table.astype(np.uint8), bits, 2 * table.shape[-1])
+        points = None if points is None else _fields(points.astype(np.uint8), bits, scales.shape[-1])
+    unsigned = body.element_type(body.input(0)) in (TensorProto.UINT8, TensorProto.UINT4)
+    axis = body.integer("quantize_axis", 1) % max(table.ndim, 1)
+    try:
+        spread = blocks_repeated(scales, axis, block, table.shape)
+        zero = np.float32(1 << (bits - 1) if unsigned and body.element_type(body.input(0)) == TensorProto.UINT8 else 0)
+        origin = zero if points is None else blocks_repeated(points, axis, block, table.shape).astype(np.float32)
+    except ValueError as error:
+        raise body.block(str(error), "Export the model again") from None
+    real = ((table.astype(np.float32) - origin) * spread.astype(np.float32)).astype(scales.dtype)
+    plain_result(body, body.const(real), "Gather", body.input(1), axis=body.integer("gather_axis", 0))
+
+
+@expands("DynamicQuantizeLSTM")
+def lstm(body: Body) -> None:
+    """The standard's inputs with weights [directions, in, 4 * size], then scales and zero points of both weights."""
+    weights = []
+    for index, first in ((1, 8), (2, 10)):
+        stored, scale = _constant(body, index, "weights"), _constant(body, first, "scales")
+        point = _constant(body, first + 1, "zero points") if body.has_input(first + 1) else np.zeros_like(scale)
+        if stored.ndim != 3 or any(array.shape[:1] != stored.shape[:1] for array in (scale, point)):
+            raise body.block(
+                f"the scales {scale.shape} do not fit the weights {stored.shape}", "Export the model again"
+            )
+        directions = stored.shape[0]
+        factors, origins = (array.astype(np.float32).reshape(directions, 1, -1) for array in (scale, point))
+        if any(array.shape[2] not in (1, stored.shape[2]) for array in (factors, origins)):
+            raise body.block(
+                f"the scales {scale.shape} do not fit the weights {stored.shape}", "Export the model again"
+            )
+        real = (stored.astype(np.float32) - origins) * factors
+        weights.append(body.const(np.ascontiguousarray(real.transpose(0, 2, 1))))
+    inputs = [body.input(0), *weights, *(body.node.input[3:8])]
+    body.ignore(*(entry.name for entry in body.node.attribute))
+    node = helper.make_node("LSTM", inputs, list(body.node.output), name=body.node.output[0])
+    node.attribute.extend(body.node.attribute)
+    body.nodes.append(node)
+
+
+@expands("MatMulBnb4", "MatMulFpQ4", "QOrderedMatMul", "QOrderedAttention", "QOrderedGelu", "QOrderedLayerNormalization")  # fmt: skip
+def refused(body: Body) -> None:
+    raise body.block("this form of quantised weights is not supported", "Quantise the model with QDQ or MatMulNBits")

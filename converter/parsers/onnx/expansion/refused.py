@@ -1,0 +1,78 @@
+"""Operators that are known and not built, each with what to do instead."""
+
+from __future__ import annotations
+
+from .body import Body
+from .registry import expands
+
+_GENERATION = "Convert the decoder alone and let the program search"
+_PACKING = "Export the model with padded batches"
+_TEXT = "Move text processing out of the model"
+_MASK = "Export the model for inference (eval mode)"
+
+_REFUSED: dict[str, tuple[str, str]] = {
+    "BeamSearch": ("a whole search over a language model", _GENERATION),
+    "GreedySearch": ("a whole search over a language model", _GENERATION),
+    "Sampling": ("a whole search over a language model", _GENERATION),
+    "WhisperBeamSearch": ("a whole search over a language model", _GENERATION),
+    "NGramRepeatBlock": ("a step of text generation", _GENERATION),
+    "BifurcationDetector": ("a step of text generation", _GENERATION),
+    "PackedAttention": ("attention over packed sequences", _PACKING),
+    "PackedMultiHeadAttention": ("attention over packed sequences", _PACKING),
+    "RemovePadding": ("packing of sequences", _PACKING),
+    "RestorePadding": ("packing of sequences", _PACKING),
+    "PagedAttention": ("attention over a paged cache", "Export GroupQueryAttention instead"),
+    "SparseAttention": ("block-sparse attention", "Export GroupQueryAttention instead"),
+    "LongformerAttention": ("attention over sliding windows with global words", "Export the model without fusion"),
+    "DecoderAttention": ("attention over a cache of its own layout", "Export MultiHeadAttention instead"),
+    "DecoderMaskedMultiHeadAttention": ("attention over a shared buffer", "Export MultiHeadAttention instead"),
+    "DecoderMaskedSelfAttention": ("attention over a shared buffer", "Export Attention instead"),
+    "GatedRelativePositionBias": ("a gated position bias", "Export the model without fusion"),
+    "BiasSoftmax": ("a fused softmax", "Save the model with fewer graph optimisations"),
+    "BitmaskDropout": ("a mask of bits", _MASK),
+    "BitmaskBiasDropout": ("a mask of bits", _MASK),
+    "MoE": ("a mixture of experts", "Export the experts as plain products"),
+    "QMoE": ("a quantised mixture of experts", "Export the experts as plain products"),
+    "DynamicTimeWarping": ("dynamic time warping", "Move it out of the model"),
+    "UnfoldTensor": ("sliding windows of a tensor", "Export them as Gather"),
+    "CropAndResize": ("resizing of regions", "Export RoiAlign instead"),
+    "MaxpoolWithMask": ("pooling with a mask", "Export MaxPool instead"),
+    "NhwcFusedConv": ("a convolution in the layout of one device", "Save the model for the CPU"),
+    "SparseToDenseMatMul": ("a product with a sparse tensor", "Export dense weights"),
+    "MurmurHash3": ("hashing", "Hash outside of the model"),
+    "Tokenizer": ("text processing", _TEXT),
+    "WordConvEmbedding": ("text processing", _TEXT),
+    "EPContext": ("a graph compiled for one device", "Save the model without compiled contexts"),
+    "ShrunkenGather": ("a gradient operator", "Export the model for inference"),
+}
+
+
+def _refuse(body: Body) -> None:
+    what, remedy = _REFUSED[body.node.op_type]
+    raise body.block(f"{what} is not supported", remedy)
+
+
+expands(*_REFUSED)(_refuse)
+
+_SCIKIT = "Export the model with a neural network library, or run this part outside of the model"
+
+_SCIKIT_REFUSED = (
+    "CastMap",
+    "CategoryMapper",
+    "DictVectorizer",
+    "LabelEncoder",
+    "LinearClassifier",
+    "SVMClassifier",
+    "SVMRegressor",
+    "TreeEnsemble",
+    "TreeEnsembleClassifier",
+    "TreeEnsembleRegressor",
+    "ZipMap",
+)
+
+
+def _refuse_scikit(body: Body) -> None:
+    raise body.block("classical machine learning is not supported", _SCIKIT)
+
+
+expands(*_SCIKIT_REFUSED, domain="ai.onnx.ml")(_refuse_scikit)

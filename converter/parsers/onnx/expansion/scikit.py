@@ -1,0 +1,120 @@
+"""The arithmetic among the operators of ai.onnx.ml."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import TensorProto
+
+from .body import Body
+from .registry import expands
+
+MACHINE_LEARNING = "ai.onnx.ml"
+
+
+def _float(body: Body, x: str) -> str:
+    """x as float32, which most results are."""
+    return x if body.element_type(x) == TensorProto.FLOAT else body.cast(x, TensorProto.FLOAT)
+
+
+def _row(body: Body, values: Sequence[float] | None) -> str:
+    return body.const(values or (), np.float32)
+
+
+@expands("Scaler", domain=MACHINE_LEARNING)
+def scaler(body: Body) -> None:
+    """(x - offset) * scale, per column."""
+    offset, scale = _row(body, body.reals("offset")), _row(body, body.reals("scale"))
+    body.result(0, body.op("Mul", body.op("Sub", _float(body, body.input(0)), offset), scale))
+
+
+@expands("Binarizer", domain=MACHINE_LEARNING)
+def binarizer(body: Body) -> None:
+    """1 above the threshold, else 0."""
+    x = body.input(0)
+    above = body.op("Greater", x, body.number(body.real("threshold", 0.0), x))
+    body.result(0, body.cast_like(above, x))
+
+
+@expands("ArrayFeatureExtractor", domain=MACHINE_LEARNING)
+def array_feature_extractor(body: Body) -> None:
+    """Columns of x."""
+    x = body.input(0)
+    if body.rank(x) == 1:
+        x = body.unsqueeze(x, 0)
+    body.result(0, body.op("Gather", x, body.reshape(body.input(1), -1), axis=body.rank(body.input(0)) - 1 or 1))
+
+
+@expands("FeatureVectorizer", domain=MACHINE_LEARNING)
+def feature_vectorizer(body: Body) -> None:
+    """The columns of all inputs side by side."""
+    body.ignore("inputdimensions")
+    parts = [_float(body, body.input(index)) for index in range(len(body.node.input))]
+    parts = [
+        part if body.rank(name) > 1 else body.unsqueeze(part, 0)
+        for part, name in zip(parts, body.node.input, strict=True)
+    ]
+    body.result(0, body.op("Concat", *parts, axis=1))
+
+
+@expands("Imputer", domain=MACHINE_LEARNING)
+def imputer(body: Body) -> None:
+    """Other values where x is the replaced one, which may be NaN."""
+    x, floats = body.input(0), body.has_attribute("imputed_value_floats")
+    if not floats:
+        integers = body.integers("imputed_value_int64s")
+        missing = body.op("Equal", x, body.const(body.integer("replaced_value_int64", 0), np.int64))
+        body.result(0, body.op("Where", missing, body.const(integers or (0,), np.int64), x))
+        return
+    replaced = body.real("replaced_value_float", 0.0)
+    missing = body.op("IsNaN", x) if np.isnan(replaced) else body.op("Equal", x, body.const(replaced, np.float32))
+    body.result(0, body.op("Where", missing, _row(body, body.reals("imputed_value_floats")), x))
+
+
+@expands("Normalizer", domain=MACHINE_LEARNING)
+def normalizer(body: Body) -> None:
+    """x over the norm of its row."""
+    x, norm = _float(body, body.input(0)), body.text("norm", "MAX")
+    axis = body.rank(body.input(0)) - 1
+    if norm == "L2":
+        size = body.op("Sqrt", body.total(body.op("Mul", x, x), axis))
+    elif norm == "L1":
+        size = body.total(body.op("Abs", x), axis)
+    elif body.version < 18:
+        size = body.op("ReduceMax", x, axes=[axis], keepdims=1)
+    else:
+        size = body.op("ReduceMax", x, body.ints(axis), keepdims=1)
+    safe = body.op("Where", body.op("Equal", size, body.const(0.0, np.float32)), body.const(1.0, np.float32), size)
+    body.result(0, body.op("Div", x, safe))
+
+
+@expands("LinearRegressor", domain=MACHINE_LEARNING)
+def linear_regressor(body: Body) -> None:
+    """x times the transposed coefficients [targets, columns], plus the intercepts."""
+    targets, coefficients = body.integer("targets", 1), body.reals("coefficients") or ()
+    if targets < 1 or not coefficients or len(coefficients) % targets:
+        raise body.block(f"do not fit {targets} targets", "Export the model again", "coefficients")
+    after = body.text("post_transform", "NONE")
+    matrix = np.array(coefficients, np.float32).reshape(targets, -1)
+    result = body.op("MatMul", _float(body, body.input(0)), body.const(np.ascontiguousarray(matrix.T)))
+    intercepts = body.reals("intercepts")
+    if intercepts:
+        result = body.op("Add", result, _row(body, intercepts))
+    if after not in ("NONE", "LOGISTIC", "SOFTMAX"):
+        raise body.block(f"'{after}' is not supported", "Use NONE, LOGISTIC or SOFTMAX", "post_transform")
+    if after == "LOGISTIC":
+        result = body.op("Sigmoid", result)
+    body.result(0, body.op("Softmax", result, axis=1) if after == "SOFTMAX" else result)
+
+
+@expands("OneHotEncoder", domain=MACHINE_LEARNING)
+def one_hot_encoder(body: Body) -> None:
+    """float32 [..., categories]: 1 where x is the category."""
+    if body.has_attribute("cats_strings"):
+        raise body.block("strings are not supported", "Encode them outside of the model", "cats_strings")
+    if not body.boolean("zeros", True):
+        raise body.block("an error for unknown categories is not supported", "Export with zeros = 1", "zeros")
+    categories = body.const(body.integers("cats_int64s") or (), np.int64)
+    column = body.unsqueeze(body.cast(body.input(0), TensorProto.INT64), body.rank(body.input(0)))
+    body.result(0, body.cast(body.op("Equal", column, categories), TensorProto.FLOAT))

@@ -1,0 +1,42 @@
+"""Functions of a model that were written for another operator set than the model itself."""
+
+from __future__ import annotations
+
+import onnx
+from onnx import FunctionProto, ModelProto
+
+from .protos import all_nodes
+
+_STANDARD = ("", "ai.onnx")
+
+
+def align_versions(model: ModelProto) -> None:
+    """Lets functions use the model's operator set where their operators mean the same in both.
+
+    Functions that import a domain which the model does not name add it. What differs stays; the inliner reports it.
+    """
+    versions = {entry.domain: entry.version for entry in model.opset_import}
+    for function in model.functions:
+        for entry in function.opset_import:
+            if entry.domain not in versions and not (
+                entry.domain in _STANDARD and any(d in versions for d in _STANDARD)
+            ):
+                versions[entry.domain] = entry.version
+                model.opset_import.add(domain=entry.domain, version=entry.version)
+            wanted = versions.get(entry.domain, entry.version)
+            if entry.version != wanted and entry.domain in _STANDARD and _same(function, entry.version, wanted):
+                entry.version = wanted
+
+
+def _same(function: FunctionProto, old: int, new: int) -> bool:
+    """Whether every standard operator of the function is the same in both versions."""
+    for node in all_nodes(function.node):
+        if node.domain not in _STANDARD:
+            continue
+        try:
+            schemas = [onnx.defs.get_schema(node.op_type, version, "") for version in (old, new)]
+        except onnx.defs.SchemaError:
+            return False
+        if schemas[0].since_version != schemas[1].since_version:
+            return False
+    return True

@@ -1,0 +1,108 @@
+"""Sequences of tensors whose length is known when converting: the operators on them only choose and join tensors."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.assembly import Concat, Split
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Squeeze, Unsqueeze
+
+from .call import Call
+from .registry import onnx_operator
+from .tensor_sequence import TensorSequence
+
+_REMEDY = "Export the model without sequences of changing length"
+
+
+def sequence(call: Call, items: list[Value]) -> TensorSequence:
+    return TensorSequence(f"{call.name}/sequence", DataType.UNKNOWN, items=tuple(items))
+
+
+def _items(call: Call, index: int = 0) -> list[Value]:
+    return list(call.sequence(index).items)
+
+
+def _position(call: Call, index: int, count: int) -> int:
+    """A constant position counted from the front."""
+    place = call.require_integers(index, "the position in a sequence")
+    if len(place) != 1 or not -count <= place[0] < count:
+        raise call.block(f"{list(place)} is outside of a sequence of {count}", "Export the model again")
+    return place[0] % count
+
+
+@onnx_operator("SequenceEmpty")
+def sequence_empty(call: Call) -> Value:
+    call.ignore("dtype")
+    return sequence(call, [])
+
+
+@onnx_operator("SequenceConstruct")
+def sequence_construct(call: Call) -> Value:
+    return sequence(call, call.inputs())
+
+
+@onnx_operator("SequenceInsert")
+def sequence_insert(call: Call) -> Value:
+    items, tensor = _items(call), call.input(1)
+    place = len(items) if not call.has_input(2) else _position(call, 2, len(items) + 1)
+    if call.has_input(2) and call.require_integers(2, "the position in a sequence")[0] < 0:
+        place = _position(call, 2, len(items))  # negative positions count the tensors that are there
+    return sequence(call, [*items[:place], tensor, *items[place:]])
+
+
+@onnx_operator("SequenceErase")
+def sequence_erase(call: Call) -> Value:
+    items = _items(call)
+    place = len(items) - 1 if not call.has_input(1) else _position(call, 1, len(items))
+    return sequence(call, [*items[:place], *items[place + 1 :]])
+
+
+@onnx_operator("SequenceAt")
+def sequence_at(call: Call) -> Value:
+    items = _items(call)
+    return items[_position(call, 1, len(items))]
+
+
+@onnx_operator("SequenceLength")
+def sequence_length(call: Call) -> Value:
+    return call.const(len(_items(call)), "int64")
+
+
+@onnx_operator("ConcatFromSequence")
+def concat_from_sequence(call: Call) -> Value:
+    """With new_axis the tensors are stacked."""
+    items, axis, stacked = _items(call), call.integer("axis"), call.boolean("new_axis")
+    if not items:
+        raise call.block("the sequence is empty", "Export the model again")
+    if stacked:
+        if axis < 0:
+            axis += call.require_rank(items[0]) + 1
+        items = [call.emit(Unsqueeze(axis=(axis,)), item) for item in items]
+    return items[0] if len(items) == 1 else call.emit(Concat(axis=axis), *items)
+
+
+@onnx_operator("SplitToSequence")
+def split_to_sequence(call: Call) -> Value:
+    """Parts of one size each (a scalar), of listed sizes, or single slices whose dimension may go."""
+    x = call.input(0)
+    axis = call.axis(call.integer("axis", 0), call.require_rank(x))
+    shape = call.shape(x)
+    total = None if shape is None else shape[axis]
+    listed = call.constant_integers(1)
+    if total is None or (listed is None and call.has_input(1)):
+        raise call.block("the number of parts is not known", _REMEDY)
+    if listed is None:
+        sizes = [1] * total
+    elif call.rank(call.input(1)) == 0 or (len(listed) == 1 and listed[0] != total):
+        size = max(1, listed[0])
+        sizes = [min(size, total - begin) for begin in range(0, total, size)]
+    else:
+        sizes = list(listed)
+    if sum(sizes) != total or any(size < 0 for size in sizes):
+        raise call.block(f"the sizes {sizes} do not add up to {total}", "Export the model again")
+    squeezed = not call.boolean("keepdims", True) and listed is None
+    if not sizes:
+        return sequence(call, [])
+    split = Split(output_num=len(sizes), size_splits=tuple(sizes), axis=axis)
+    parts = [x] if len(sizes) == 1 else list(call.emit_many(split, (x,), len(sizes)))
+    return sequence(call, [call.emit(Squeeze(axis=(axis,)), part) if squeezed else part for part in parts])

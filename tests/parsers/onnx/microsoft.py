@@ -1,0 +1,37 @@
+"""Nodes of onnxruntime's own operators, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onnx import ModelProto
+
+from .helper import Array, make_model, node
+
+DOMAIN = "com.microsoft"
+
+
+def foreign(
+    op_type: str,
+    inputs: Mapping[str, Array | None],
+    constants: Mapping[str, Array] | None = None,
+    outputs: int | Sequence[str] = 1,
+    opset: int = 17,
+    domain: str = DOMAIN,
+    order: Sequence[str] | None = None,
+    shapes: Mapping[str, Sequence[int | str]] | None = None,
+    **attributes: Any,
+) -> ModelProto:
+    """One node that reads the inputs (None: absent) and then the constants, or all in the given order."""
+    constants = constants or {}
+    names = [
+        name if name in constants or inputs.get(name) is not None else "" for name in order or [*inputs, *constants]
+    ]
+    results = [f"y{index}" for index in range(outputs)] if isinstance(outputs, int) else list(outputs)
+    present = {name: array for name, array in inputs.items() if array is not None}
+    entry = node(op_type, names, results, domain=domain, **attributes)
+    model = make_model([entry], present, [name for name in results if name], constants, opset, shapes)
+    if domain:
+        model.opset_import.add(domain=domain, version=1 if domain == DOMAIN else 3)
+    return model
