@@ -18,13 +18,13 @@ _SUFFIXES = {
     ".pth": FmkType.PYTORCH,
     ".ms": FmkType.MSLITE,
 }
-_TENSORFLOW_SUFFIXES = (".h5", ".keras")
+_TENSORFLOW_SUFFIXES = (".h5", ".hdf5", ".keras")
 _IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkType.TFLITE}
 
 
 def detect(path: Path) -> FmkType:
     """The framework of a model file. Raises ConversionError when neither contents nor name tell."""
-    if path.is_dir() or path.suffix.lower() in _TENSORFLOW_SUFFIXES:
+    if path.is_dir() or path.name == "saved_model.pb" or path.suffix.lower() in _TENSORFLOW_SUFFIXES:
         return FmkType.TF
     try:
         with path.open("rb") as file:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -9,6 +11,8 @@ from mslite.converter.parsers.naming import Blocked
 
 from .attributes import Attributes
 from .call import Call
+from .elementwise import BINARY
+from .functions import PASSING
 from .importer import GraphImporter, Session
 from .model import Ref, SourceGraph, SourceModel, SourceNode, damaged
 from .registry import tf_operator
@@ -58,29 +62,41 @@ _SCALAR_IS_SCALAR = 24
 """From this version of the graph format on, the shape [] of a Placeholder says that it is a scalar."""
 
 
-def output_nodes(model: SourceModel) -> list[SourceNode]:
-    """The nodes that nobody reads, in the file's order; those that merely pass constants on only where there are no others.
+_BETWEEN = frozenset(["Enter", "LoopCond", "NextIteration", "RefEnter", "RefNextIteration", "RefSwitch", "Switch"])
+"""Parts of TensorFlow 1 control flow that may be left without a reader."""
 
-    Raises ConversionError when there are none.
+_CONDITION_PARTS = ("pred_id", "switch_f", "switch_t")
+"""The names (behind the last `/`) of what tf.cond of TensorFlow 1 leaves without a reader."""
+
+
+def output_names(model: SourceModel) -> list[str]:
+    """The nodes that nobody reads, in the file's order. Raises ConversionError when there are none.
+
+    Left out are nodes that only act (assertions, summaries), constants, what control flow leaves behind, and, where there
+    is anything else, nodes that others wait for and loop variables that nobody needs after the loop.
     """
-    nodes = model.graph.nodes.values()
-    read = {ref.node for node in nodes for ref in node.inputs}
-    waited_for = {name for node in nodes for name in node.controls if node.operator not in ("NoOp", "ControlTrigger")}
-    candidates = [node for node in nodes if node.name not in read and node.operator not in _EFFECTS]
-    outputs = [node for node in candidates if node.name not in waited_for] or candidates
-    outputs = [node for node in outputs if not _passes_constant(model.graph, node)] or outputs
+    nodes = model.graph.nodes
+    read = {ref.node for node in nodes.values() for ref in node.inputs}
+    waited_for = {name for node in nodes.values() for name in node.controls if node.operator not in _EFFECTS}
+    candidates = [node for node in nodes.values() if node.name not in read and _may_be_output(node, nodes)]
+    useful = [node for node in candidates if node.name not in waited_for and node.operator not in ("Exit", "RefExit")]
+    outputs = [node.name for node in useful or candidates]
     if not outputs:
         raise damaged(model.name, "the graph has no outputs: every node is read by another one")
     return outputs
 
 
-def _passes_constant(graph: SourceGraph, node: SourceNode) -> bool:
-    """True for Identities of a Const: what is left of a variable that was frozen."""
-    for _ in range(len(graph.nodes)):
-        if node.operator != "Identity" or len(node.inputs) != 1:
-            break
-        node = graph.nodes[node.inputs[0].node]
-    return node.operator == "Const"
+def _may_be_output(node: SourceNode, nodes: Mapping[str, SourceNode]) -> bool:
+    if node.operator in _EFFECTS or node.operator in _BETWEEN:
+        return False
+    seen: set[str] = set()
+    source = node
+    while source.operator in PASSING and source.inputs and source.name not in seen:
+        seen.add(source.name)
+        source = nodes[source.inputs[0].node]
+    if source.operator == "Const":
+        return False
+    return node.operator != "Identity" or node.name.rpartition("/")[2] not in _CONDITION_PARTS
 
 
 def _default_is_input(model: SourceModel, input_shapes: object, node: SourceNode) -> bool:
@@ -113,12 +129,38 @@ def graph_input(session: Session, node: SourceNode) -> Value:
     wanted = session.input_shapes.get(node.name)
     if wanted is not None:
         dims = _given(session, node.name, dims, tuple(wanted))
+    if dims is None and _takes_scalar(session.model.graph, node):
+        dims = ()
     if dims is None:
         raise Blocked(
             "the file does not say how many dimensions this input has", f"Give --inputShape={node.name}:<sizes>"
         )
     shape: Shape = tuple(session.inference.new_symbol() if dim < 0 else dim for dim in dims)
     return Value(node.name, dtype, shape, format=Format.NHWC if len(shape) == 4 else Format.NCHW)
+
+
+def _takes_scalar(graph: SourceGraph, node: SourceNode) -> bool:
+    """True when a value of unknown rank may be a scalar: all its readers broadcast it, or branch by it."""
+    open_names, seen = [node.name], {node.name}
+    while open_names:
+        name = open_names.pop()
+        for reader in graph.nodes.values():
+            for position, ref in enumerate(reader.inputs):
+                if ref.node != name:
+                    continue
+                if reader.operator in PASSING or reader.operator in ("Cast", "LogicalNot"):
+                    if reader.name not in seen:
+                        seen.add(reader.name)
+                        open_names.append(reader.name)
+                elif _SCALAR_OPERANDS.get(reader.operator, position) != position or (
+                    reader.operator not in BINARY and reader.operator not in _SCALAR_OPERANDS
+                ):
+                    return False
+    return True
+
+
+_SCALAR_OPERANDS = {"If": 0, "StatelessIf": 0, "RefSwitch": 1, "Switch": 1}
+"""Which operand of these operators is a condition."""
 
 
 def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Shape:
@@ -166,11 +208,13 @@ def placeholder_with_default(call: Call) -> Value:
     return call.input(0)
 
 
-def results_of(source: SourceGraph, nodes: list[SourceNode]) -> list[Ref]:
+def results_of(model: SourceModel, names: Sequence[str]) -> list[Ref]:
     """All outputs of these nodes that can be told from the file; the first for any other operator."""
     refs: list[Ref] = []
-    for node in nodes:
-        refs.extend(Ref(node.name, number) for number in range(output_count(node)))
+    for name in names:
+        if name not in model.graph.nodes:
+            raise damaged(model.name, f"the output '{name}' is not there")
+        refs.extend(Ref(name, number) for number in range(output_count(model.graph.nodes[name])))
     return refs
 
 

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from .call import Call
 from .registry import tf_operator
 
-_BINARY: dict[str, Operator] = {
+BINARY: dict[str, Operator] = {
     "Add": ops.AddFusion(),
     "AddV2": ops.AddFusion(),
     "Sub": ops.SubFusion(),
@@ -82,9 +82,9 @@ _UNARY: dict[str, Operator] = {
 }
 
 
-@tf_operator(*_BINARY)
+@tf_operator(*BINARY)
 def binary(call: Call) -> Value:
-    return call.emit(_BINARY[call.operator], call.input(0), call.input(1))
+    return call.emit(BINARY[call.operator], call.input(0), call.input(1))
 
 
 @tf_operator(*_UNARY)

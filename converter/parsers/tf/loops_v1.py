@@ -10,7 +10,6 @@ Outside of frames, `Switch` sends a value into a branch and `Merge` takes the va
 
 from __future__ import annotations
 
-from .boundary import output_nodes
 from .conditions_v1 import raise_conditions
 from .model import ARGUMENT, Ref, SourceGraph, SourceModel, SourceNode, damaged
 from .source_slices import function_attribute, slice_of, unique
@@ -21,8 +20,6 @@ MERGES = frozenset({"Merge", "RefMerge"})
 NEXTS = frozenset({"NextIteration", "RefNextIteration"})
 SWITCHES = frozenset({"Switch", "RefSwitch"})
 
-INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
-
 _Frame = tuple[str, ...]
 """Names of the frames around a node, outermost first."""
 
@@ -32,41 +29,15 @@ def raise_control_flow(model: SourceModel) -> None:
     flow = ENTERS | MERGES | SWITCHES
     if not any(node.operator in flow for graph in _graphs(model) for node in graph.nodes.values()):
         return
-    exits = {node.name for node in model.graph.nodes.values() if node.operator in EXITS}
-    unread = _unread(model.graph)
     for graph in _graphs(model):
         if any(node.operator in ENTERS for node in graph.nodes.values()):
             _Loops(model, graph).raise_all()
     for graph in _graphs(model):
         raise_conditions(model, graph)
-    _drop_unread(model, unread, exits)
 
 
 def _graphs(model: SourceModel) -> list[SourceGraph]:
     return [model.graph, *model.functions.values()]
-
-
-def _unread(graph: SourceGraph) -> set[str]:
-    """The nodes whose results nobody reads."""
-    return graph.nodes.keys() - {ref.node for node in graph.nodes.values() for ref in node.inputs}
-
-
-def _drop_unread(model: SourceModel, unread: set[str], exits: set[str]) -> None:
-    """Takes out what only control flow read, so that it does not pass for a result of the model.
-
-    `unread` are the nodes that nobody read before; of the `exits` among them, those of loops with other results go too.
-    """
-    nodes = model.graph.nodes
-    if any(node.name not in exits for node in output_nodes(model) if node.name in unread):
-        unread = unread - exits
-    while True:
-        gone = [name for name in _unread(model.graph) - unread if nodes[name].operator not in INPUTS]
-        if not gone:
-            break
-        for name in gone:
-            del nodes[name]
-    for node in nodes.values():
-        node.controls = tuple(name for name in node.controls if name in nodes)
 
 
 class _Loops:

@@ -34,11 +34,15 @@ from . import (  # noqa: F401  (each registers its converters)
     recurrent,
     reduction,
     resize,
+    tensor_arrays,
+    tensor_lists,
     volumes,
 )
-from .boundary import bind_inputs, output_nodes, results_of
+from .boundary import bind_inputs, output_names, results_of
 from .importer import GraphImporter, Inference, Session
+from .loops_v1 import raise_control_flow
 from .model import Ref, SourceModel, damaged, load, read_bytes
+from .saved_model import frozen, needs_tensorflow
 
 FRAMEWORK_TF = 0
 
@@ -51,28 +55,40 @@ def parse(
     inference: Inference,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> Module:
-    """Reads a frozen GraphDef. Images keep their layout, which `Module.layout` says; weights are in MindIR's.
+    """Reads a frozen GraphDef, or a SavedModel folder or Keras file that TensorFlow freezes first.
 
+    Images keep their layout, which `Module.layout` says; weights are in MindIR's.
     `inference` tells types and shapes of what is emitted. `input_shapes` fixes the dimensions of inputs. Dimensions that
     the model leaves open are symbols. The outputs are the nodes that nobody reads.
 
     Raises ConversionError for a file that is not a sound GraphDef, and for all nodes that cannot be expressed, at once.
     """
-    model = load(read_bytes(Path(path)), str(path))
-    return module_of(model, inference, input_shapes)
+    file = Path(path)
+    if needs_tensorflow(file):
+        content, outputs = frozen(file)
+        return module_of(load(content, str(path)), inference, input_shapes, outputs)
+    return module_of(load(read_bytes(file), str(path)), inference, input_shapes)
 
 
 def module_of(
-    model: SourceModel, inference: Inference, input_shapes: Mapping[str, Sequence[int]] | None = None
+    model: SourceModel,
+    inference: Inference,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    outputs: Sequence[str] = (),
 ) -> Module:
-    """The module of a loaded model. Raises ConversionError."""
+    """The module of a loaded model, whose outputs are these nodes or, without names, told from the graph.
+
+    Raises ConversionError.
+    """
+    outputs = outputs or output_names(model)
+    raise_control_flow(model)
     session = Session(model, inference, _layout(model), dict(input_shapes or {}))
     inference.use_layout(session.layout)
     session.values.reserve(*model.graph.nodes)
     graph, _ = session.new_graph("main_graph")
     importer = GraphImporter(session, model.graph, graph)
     bind_inputs(session, importer)
-    refs = results_of(model.graph, output_nodes(model))
+    refs = results_of(model, outputs)
     try:
         values = importer.run(refs)
     except (Blocked, RecursionError) as error:

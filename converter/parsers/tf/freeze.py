@@ -1,0 +1,144 @@
+"""Run on its own, with TensorFlow: freezes a SavedModel folder or a Keras file into a GraphDef.
+
+    python -P freeze.py <model> <result.pb>
+
+Functions stay functions (If, While). The outputs get the names of the signature and are told on the last line of
+the standard output; so is, with exit code 1, what goes wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+
+class FreezeError(Exception):
+    """A model that cannot be frozen; `str()` says why."""
+
+
+def signature(folder: Path) -> Any:
+    """The function of a SavedModel that serves: `serving_default`, or the only one."""
+    import tensorflow as tf  # type: ignore[import-not-found]
+
+    loaded = tf.saved_model.load(str(folder))
+    signatures = dict(loaded.signatures)
+    signatures.pop("__saved_model_init_op", None)
+    function = signatures.get("serving_default")
+    if function is None and len(signatures) == 1:
+        function = next(iter(signatures.values()))
+    if function is None:
+        names = ", ".join(sorted(signatures)) or "none"
+        raise FreezeError(f"it has no signature 'serving_default' (its signatures: {names}); export it with one")
+    function._keeps_loaded = loaded  # the variables live as long as what was loaded
+    return function
+
+
+def keras_function(file: Path) -> Any:
+    """The inference function of a Keras model: one argument per input, a dictionary of its outputs."""
+    import tensorflow as tf
+
+    model = _load_keras(file)
+    specs = [
+        tf.TensorSpec(tensor.shape, tensor.dtype, name=_plain(tensor.name, f"input_{number}"))
+        for number, tensor in enumerate(model.inputs)
+    ]
+    names = _unique([_plain(name, f"output_{number}") for number, name in enumerate(model.output_names)])
+
+    def serve(*arguments: Any) -> dict[str, Any]:
+        outputs = tf.nest.flatten(model(_packed(model, arguments), training=False))
+        return dict(zip(names, outputs, strict=True))
+
+    return tf.function(serve, input_signature=specs).get_concrete_function()
+
+
+def _packed(model: Any, arguments: tuple[Any, ...]) -> Any:
+    """The arguments in the structure that the model was built with."""
+    import tensorflow as tf
+
+    structure = getattr(model, "_inputs_struct", None)
+    if structure is None:
+        structure = getattr(model, "_nested_inputs", None)
+    if structure is None or len(tf.nest.flatten(structure)) != len(arguments):
+        return arguments[0] if len(arguments) == 1 else list(arguments)
+    return tf.nest.pack_sequence_as(structure, list(arguments))
+
+
+def _load_keras(file: Path) -> Any:
+    """Keras 3 where it reads the file, else the older Keras."""
+    import tensorflow as tf
+
+    try:
+        return tf.keras.models.load_model(str(file), compile=False)
+    except Exception as error:
+        first = error
+    try:
+        import tf_keras  # type: ignore[import-not-found]
+
+        return tf_keras.models.load_model(str(file), compile=False)
+    except ImportError:
+        raise first from None
+    except Exception:
+        raise first from None
+
+
+def _plain(name: str, otherwise: str) -> str:
+    """A name without the number of the output, usable as the name of an argument."""
+    text = name.partition(":")[0].replace("/", "_").replace("-", "_").replace(".", "_")
+    return text if text.isidentifier() else otherwise
+
+
+def _unique(names: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if seen[name] == 1 else f"{name}_{seen[name] - 1}")
+    return result
+
+
+def frozen_graph(function: Any) -> tuple[Any, list[str]]:
+    """The GraphDef of a function with its variables as constants, and its output nodes, under the signature's names."""
+    from tensorflow.python.framework.convert_to_constants import (  # type: ignore[import-not-found]
+        convert_variables_to_constants_v2,
+    )
+
+    frozen = convert_variables_to_constants_v2(function, lower_control_flow=False)
+    graph = frozen.graph.as_graph_def()
+    structure = function.structured_outputs
+    wanted = sorted(structure) if isinstance(structure, dict) else []
+    taken = {node.name for node in graph.node}
+    names = []
+    for number, tensor in enumerate(frozen.outputs):
+        name = wanted[number] if len(wanted) == len(frozen.outputs) else ""
+        if name in taken or not name.replace("_", "a").isalnum():
+            name = f"output_{number}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+        copy = graph.node.add(name=name, op="Identity", input=[tensor.name.removesuffix(":0")])
+        copy.attr["T"].type = tensor.dtype.as_datatype_enum
+    return graph, names
+
+
+def main() -> int:
+    source, target = Path(sys.argv[1]), Path(sys.argv[2])
+    try:
+        function = signature(source) if source.is_dir() else keras_function(source)
+        graph, names = frozen_graph(function)
+        target.write_bytes(graph.SerializeToString())
+    except Exception as error:  # whatever TensorFlow raises is told in one line
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(text[:500])
+        return 1
+    print(*names)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
