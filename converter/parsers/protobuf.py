@@ -75,12 +75,12 @@ def _add_field(
     kind, _, default = (part.strip() for part in spelling.partition("="))
     words = kind.split()
     field = message.field.add(name=name, number=number, label=_FIELD.LABEL_OPTIONAL)
-    if words[0] == "repeated":
+    if words[:1] == ["repeated"]:
         field.label = _FIELD.LABEL_REPEATED
         del words[0]
     if words[1:] == ["packed"]:
         field.options.packed = True
-    elif words[1:]:
+    elif len(words) != 1:
         raise TypeError(f"{message.name}.{name}: '{spelling}' is no field type")
     if words[0] in _SCALARS:
         field.type = _SCALARS[words[0]]

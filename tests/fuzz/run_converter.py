@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 # Read before the first fork, not once per file.
+import mslite.converter.parsers.caffe
 import mslite.converter.parsers.onnx
 import mslite.converter.parsers.tflite  # noqa: F401
 from mslite.converter import cli
@@ -22,7 +23,7 @@ CPU_SECONDS = 10
 WALL_SECONDS = 120
 """For what waits without end; then SIGALRM."""
 
-FORMATS = {".onnx": "ONNX", ".tflite": "TFLITE", ".ms": "MSLITE"}
+FORMATS = {".onnx": "ONNX", ".tflite": "TFLITE", ".ms": "MSLITE", ".prototxt": "CAFFE"}
 
 
 def child(model: Path, output: Path, log: int) -> int:
@@ -31,7 +32,9 @@ def child(model: Path, output: Path, log: int) -> int:
     os.dup2(log, 2)
     signal.alarm(WALL_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    code = cli.main([f"--fmk={FORMATS[model.suffix]}", f"--modelFile={model}", f"--outputFile={output}"])
+    weights = model.with_suffix(".caffemodel")
+    extra = [f"--weightFile={weights}"] if model.suffix == ".prototxt" else []
+    code = cli.main([f"--fmk={FORMATS[model.suffix]}", f"--modelFile={model}", f"--outputFile={output}", *extra])
     sys.stdout.flush()
     sys.stderr.flush()
     return code

@@ -12,6 +12,7 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType
 
 from .call import Blob, Call
 from .registry import caffe_layer
+from .unsupported import LOSSES
 
 _PLAIN = {
     "BNLL": ActivationType.SOFTPLUS,
@@ -155,7 +156,7 @@ def softmax(call: Call) -> Blob:
     return Blob(call.emit(ops.Softmax(axis=(axis,)), x.value), x.shape)
 
 
-@caffe_layer("SoftmaxWithLoss", "SigmoidCrossEntropyLoss")
+@caffe_layer(*LOSSES)
 def loss_as_function(call: Call) -> list[Blob]:
     """For inference a loss is the function whose result it judges."""
     x = call.bottom()

@@ -18,7 +18,7 @@ from .call import MAX_DIMENSION, Blob, Call
 from .inputs import is_data_layer, layer_inputs
 from .prototxt import Network, SourceLayer, damaged
 from .registry import CONVERTERS
-from .unsupported import DROPPED, explain
+from .unsupported import DROPPED, LOSSES, explain
 from .weights import Weights
 
 _SMALL_BYTES = 4096
@@ -148,7 +148,7 @@ class Importer:
 
     def _read(self, layer: SourceLayer, name: str) -> list[Blob | None]:
         blobs = []
-        for bottom in layer.bottoms:
+        for bottom in layer.bottoms[:1] if layer.type in LOSSES else layer.bottoms:
             if bottom not in self._blobs:
                 raise damaged(
                     self.network.file, f"the layer '{name}' reads '{bottom}', which no layer before it writes"

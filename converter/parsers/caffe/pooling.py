@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat
@@ -134,14 +135,7 @@ def roi_pooling(call: Call) -> Blob:
         raise call.block(f"the regions have the shape {list(rois.shape)}, not [regions, 5]")
     if not (1 <= given.pooled_h <= _MAX_SIZE and 1 <= given.pooled_w <= _MAX_SIZE):
         raise call.block(f"{given.pooled_h} x {given.pooled_w} bins are not possible", attribute="pooled_h")
-    count = rois.shape[0] if rois.rank == 4 and rois.shape[1] == 5 else _rows(rois)
+    count = prod(rois.shape) // 5
     rows = call.reshape(rois.value, rois.shape, (count, 5))
     op = ROIPooling(pooled_h=given.pooled_h, pooled_w=given.pooled_w, scale=given.spatial_scale)
     return Blob(call.emit(op, x.value, rows), (count, x.shape[1], given.pooled_h, given.pooled_w))
-
-
-def _rows(rois: Blob) -> int:
-    count = 1
-    for dim in rois.shape[:-1]:
-        count *= dim
-    return count

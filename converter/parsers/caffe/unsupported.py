@@ -17,6 +17,9 @@ DROPPED = dict.fromkeys(
 )
 """Type -> why the layer is left out; what only it read becomes an output."""
 
+LOSSES = ("SoftmaxWithLoss", "SigmoidCrossEntropyLoss")
+"""Layers that become the function whose result they judge; they read labels too."""
+
 _DECODE = "Take the layer out: its bottom blobs become outputs, and your program decodes them"
 _REASONS = {
     "Filter": ("which items go on depends on data", "Take the layer out and select in your program"),
