@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import assembly as ops
+from mslite.converter.mindir.ops.arithmetic import Maximum, Minimum
+from mslite.converter.mindir.ops.comparison import Equal, Where
 from mslite.converter.mindir.ops.enums import PaddingMode
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.reduction import CumSum
@@ -157,3 +159,21 @@ def roll(call: Call) -> Value:
             head, tail = call.emit_many(cut_here, [x], 2)
             x = call.emit(ops.Concat(axis=axis), tail, head)
     return x
+
+
+@tf_operator("BroadcastArgs")
+def broadcast_shapes(call: Call) -> Value:
+    """The shape of two tensors broadcast together, from their shapes."""
+    first, second = call.int32(0), call.int32(1)
+    lengths = [call.require_size(value, 0, "broadcasting") for value in (first, second)]
+    rank = max(lengths)
+    aligned = []
+    for value, length in zip((first, second), lengths, strict=True):
+        ones = call.ints((1,) * (rank - length))
+        aligned.append(value if length == rank else call.emit(ops.Concat(axis=0), ones, value))
+    # Where the sizes differ one of them is 1, so the larger one is the result (unless the other is 0).
+    larger = call.emit(Maximum(), *aligned)
+    zero = call.ints(0)
+    some = call.emit(Minimum(), *aligned)
+    result = call.emit(Where(), call.emit(Equal(), some, zero), zero, larger)
+    return call.as_type(result, call.input(0).dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
@@ -62,11 +63,16 @@ _SCALAR_IS_SCALAR = 24
 """From this version of the graph format on, the shape [] of a Placeholder says that it is a scalar."""
 
 
-_BETWEEN = frozenset(["Enter", "LoopCond", "NextIteration", "RefEnter", "RefNextIteration", "RefSwitch", "Switch"])
+_BETWEEN = frozenset(
+    ["Enter", "LoopCond", "NextIteration", "RefEnter", "RefNextIteration", "RefSwitch", "Switch", "_SwitchN"]
+)
 """Parts of TensorFlow 1 control flow that may be left without a reader."""
 
-_CONDITION_PARTS = ("pred_id", "switch_f", "switch_t")
-"""The names (behind the last `/`) of what tf.cond of TensorFlow 1 leaves without a reader."""
+_PREDICATE = "pred_id"
+"""How tf.cond of TensorFlow 1 calls its copy of the condition, which may be left without a reader."""
+
+_FUNCTION_RESULT = re.compile(r"Identity(_\d+)?")
+"""The names of the results of a function; variables that nobody needs are left as other Identity nodes of constants."""
 
 
 def output_names(model: SourceModel) -> list[str]:
@@ -89,14 +95,20 @@ def output_names(model: SourceModel) -> list[str]:
 def _may_be_output(node: SourceNode, nodes: Mapping[str, SourceNode]) -> bool:
     if node.operator in _EFFECTS or node.operator in _BETWEEN:
         return False
-    seen: set[str] = set()
-    source = node
-    while source.operator in PASSING and source.inputs and source.name not in seen:
-        seen.add(source.name)
-        source = nodes[source.inputs[0].node]
-    if source.operator == "Const":
+    if node.operator not in PASSING or not node.inputs or _FUNCTION_RESULT.fullmatch(node.name):
+        return True
+    if nodes[node.inputs[0].node].operator in _BETWEEN or node.name.rpartition("/")[2] == _PREDICATE:
         return False
-    return node.operator != "Identity" or node.name.rpartition("/")[2] not in _CONDITION_PARTS
+    return source_of(node, nodes).operator != "Const"
+
+
+def source_of(node: SourceNode, nodes: Mapping[str, SourceNode]) -> SourceNode:
+    """The node whose value reaches this one unchanged."""
+    seen: set[str] = set()
+    while node.operator in PASSING and node.inputs and node.name not in seen:
+        seen.add(node.name)
+        node = nodes[node.inputs[0].node]
+    return node
 
 
 def _default_is_input(model: SourceModel, input_shapes: object, node: SourceNode) -> bool:

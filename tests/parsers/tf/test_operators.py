@@ -25,11 +25,13 @@ def test_recorded_model(name: str, tmp_path: Path) -> None:
     model = mslite.Model()
     model.build_from_file(file, mslite.ModelType.MINDIR_LITE)
     tensors = model.get_inputs()
-    assert [tensor.name for tensor in tensors] == [f"x{number}" for number in range(len(recorded.inputs))]
-    shapes = [list(array.shape) for array in recorded.inputs]
+    given = {f"x{number}": array for number, array in enumerate(recorded.inputs)}
+    assert sorted(given) == sorted(tensor.name for tensor in tensors)
+    arrays = [given[tensor.name] for tensor in tensors]  # the file's order is not that of the arguments
+    shapes = [list(array.shape) for array in arrays]
     if shapes != [list(tensor.shape) for tensor in tensors]:
         model.resize(tensors, shapes)
-    results = {tensor.name: tensor.get_data_to_numpy() for tensor in model.predict(recorded.inputs)}
+    results = {tensor.name: tensor.get_data_to_numpy() for tensor in model.predict(arrays)}
     assert sorted(results) == sorted(recorded.outputs)
     tolerance = _CUBIC_TABLE if name.startswith("bicubic") else 1e-5
     for key, want in recorded.outputs.items():
