@@ -10,7 +10,7 @@ from mslite.converter.passes.graph_edit import bypass, live_nodes
 
 _UNREPEATABLE = frozenset(
     {"RandomNormal", "RandomStandardNormal", "UniformReal", "PartialFusion", "Switch", "SwitchLayer", "Call", "Assert",
-     "TensorArray", "TensorListReserve", "Assign", "AssignAdd", "Depend"}
+     "TensorArray", "TensorListReserve", "Assign", "AssignAdd", "AssignVariable", "Depend"}
 )  # fmt: skip
 
 

@@ -17,7 +17,9 @@ SIZE_LIMIT = 1 << 16
 """Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
 
 _RANDOM = frozenset({"RandomNormal", "RandomStandardNormal", "UniformReal", "Dropout"})
-_CONTROL = frozenset({"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend"})
+_CONTROL = frozenset(
+    {"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend", "ReadVariable", "AssignVariable"}
+)
 _QUANTISED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
 _INTEGERS = (DataType.INT32, DataType.INT64)
 

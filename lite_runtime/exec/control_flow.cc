@@ -120,6 +120,7 @@ Status Session::EnterCall(const Activation &caller, const CallSite &site, Activa
   const CallSite::Branch &branch = site.branches[static_cast<size_t>(closure)];
   const Program &target = model_->programs[static_cast<size_t>(branch.graph)];
   *callee = {branch.graph, TakeFrame(branch.graph), 0};
+  MSLITE_TRY(BindVariables(branch.graph, callee->frame));
   for (size_t i = 0; i < branch.arguments.size(); ++i) {
     const int32_t local = branch.arguments[i];
     const bool is_over = site.is_tail || program.last_use[static_cast<size_t>(local)] == caller.position;
@@ -180,6 +181,7 @@ Status Session::RunGraphs(Activation *current, StepObserver *observer) {
     MSLITE_TRY(RunSteps(current, observer));
     const Program &program = model_->programs[static_cast<size_t>(current->graph)];
     if (current->position >= static_cast<int32_t>(program.steps.size())) {
+      MSLITE_TRY(KeepVariables(*current));
       if (callers_.empty()) return mindspore::kSuccess;
       MSLITE_TRY(LeaveCall(*current, callers_.back()));
       *current = callers_.back();
@@ -190,6 +192,7 @@ Status Session::RunGraphs(Activation *current, StepObserver *observer) {
     const ProgramStep &step = program.steps[static_cast<size_t>(current->position)];
     const CallSite &site = program.calls[static_cast<size_t>(step.call)];
     Activation callee;
+    if (site.is_tail) MSLITE_TRY(KeepVariables(*current));
     MSLITE_TRY(EnterCall(*current, site, &callee));
     if (site.is_tail) {
       ReturnFrame(current->graph, current->frame);

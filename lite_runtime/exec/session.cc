@@ -111,8 +111,10 @@ Status Session::Resize(const std::vector<TensorShape> &inputs) {
   for (const OutputSlot &output : outputs_) old_outputs.push_back(output.shape);
   SetInputs(inputs.data(), nullptr);
   for (OutputSlot &output : outputs_) output.shape = TensorShape{0, -1, {}};
+  if (variables_.size() != model_->variables.size()) MSLITE_TRY(ResetVariables());
+  MSLITE_TRY(BindVariables(0, &main_frame_));
   const Status status = std::all_of(inputs.begin(), inputs.end(), IsKnown) ? PlanAhead() : mindspore::kSuccess;
-  if (status.IsOk() && problems_.empty()) return status;
+  if (status.IsOk() && problems_.empty()) return ResetVariables();
   for (size_t i = 0; i < main.inputs.size(); ++i) {
     main_frame_.values[static_cast<size_t>(main.inputs[i])].shape = old_inputs[i];
   }
@@ -241,8 +243,10 @@ Status Session::KernelFailure(const Node &node, const mslite_failure &failure) c
 Status Session::Run(const InputView *inputs, StepObserver *observer) {
   SetInputs(nullptr, inputs);
   Activation current = {0, &main_frame_, 0};
-  Status status = RunGraphs(&current, observer);
+  Status status = BindVariables(0, &main_frame_);
+  if (status.IsOk()) status = RunGraphs(&current, observer);
   if (status.IsOk()) status = FinishOutputs(current);
+  CommitVariables(status.IsOk());
   ReturnAllFrames();
   return status;
 }

@@ -38,7 +38,8 @@ class Session {
                        std::unique_ptr<Session> *session);
 
   // Plans for these input shapes as far as that is possible without data, and sets the shapes of the outputs.
-  // A shape with a negative dimension is not planned. On failure the old plans and shapes stay.
+  // A shape with a negative dimension is not planned. Variables get their first values again. On failure the old plans,
+  // shapes and variables stay.
   Status Resize(const std::vector<TensorShape> &inputs);
 
   // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).
@@ -73,6 +74,13 @@ class Session {
     Frame *frame = nullptr;
     int32_t position = 0;
   };
+  // A variable: its value, and the one that this run has given it.
+  struct VariableState {
+    TensorShape shape;
+    GrowingBuffer current;
+    GrowingBuffer next;
+    bool is_written = false;
+  };
   // Working memory of a step whose output shapes are counted.
   struct Counting {
     std::vector<mslite_tensor> inputs;
@@ -96,6 +104,11 @@ class Session {
   Status KernelFailure(const Node &node, const mslite_failure &failure) const;
   void SetConstant(const Program &program, int32_t local, Value *value) const;
 
+  Status ResetVariables();
+  Status BindVariables(int32_t graph_index, Frame *frame);
+  Status KeepVariables(const Activation &ended);
+  void CommitVariables(bool succeeded);
+
   Frame *TakeFrame(int32_t graph_index);
   void ReturnFrame(int32_t graph_index, Frame *frame);
   void ReturnAllFrames();
@@ -115,6 +128,7 @@ class Session {
   std::vector<ProgramState> programs_;
   GrowingBuffer arena_;
   std::vector<OutputSlot> outputs_;
+  std::vector<VariableState> variables_;
   Frame main_frame_;
   std::vector<Activation> callers_;  // of the graph that is running, where control comes back to them
   Counting counting_;

@@ -7,9 +7,47 @@ namespace mslite {
 namespace {
 constexpr size_t kMaximumSwitches = 256;  // within each other
 
+bool IsVariable(const Node &node) { return node.op == MSLITE_OP_ReadVariable || node.op == MSLITE_OP_AssignVariable; }
+
+// The name of the variable that a ReadVariable or AssignVariable node uses.
+std::string VariableName(const Node &node) {
+  const char *name = node.op == MSLITE_OP_ReadVariable
+                         ? static_cast<const mslite_ReadVariable *>(node.params)->variable
+                         : static_cast<const mslite_AssignVariable *>(node.params)->variable;
+  return name == nullptr ? "" : name;
+}
+
+// The number of that variable, or -1.
+int32_t FindVariable(const Node &node, const std::vector<Variable> &variables) {
+  const std::string name = VariableName(node);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i].name == name) return static_cast<int32_t>(i);
+  }
+  return -1;
+}
+
+// The variables that some graph reads; the first ReadVariable node of a name gives the first value.
+Status CollectVariables(const Graph &graph, std::vector<Variable> *variables) {
+  for (const Node &node : graph.nodes) {
+    if (!IsVariable(node)) continue;
+    if (node.params == nullptr || node.inputs.size() != 1 || node.outputs.size() != 1) {
+      return Fail(mindspore::kLiteGraphFileError,
+                  "file '" + graph.file->name() + "': " + Describe(node) + ": must have one input and one output");
+    }
+    if (node.op != MSLITE_OP_ReadVariable || FindVariable(node, *variables) >= 0) continue;
+    if (!graph.tensors[static_cast<size_t>(node.inputs[0])].is_constant) {
+      return Fail(mindspore::kLiteGraphFileError,
+                  "file '" + graph.file->name() + "': " + Describe(node) + ": its first value is not a constant");
+    }
+    variables->push_back({VariableName(node), node.inputs[0]});
+  }
+  return mindspore::kSuccess;
+}
+
 class Builder {
  public:
-  Builder(const Graph &graph, size_t index) : graph_(graph) {
+  Builder(const Graph &graph, size_t index, const std::vector<Variable> &variables)
+      : graph_(graph), variables_(variables) {
     program_.subgraph = &graph.subgraphs[index];
     locals_.assign(graph.tensors.size(), -1);
   }
@@ -64,6 +102,15 @@ class Builder {
     }
     for (const int32_t input : node.inputs) {
       if (closures_.count(input) != 0) return Error(node, "reads a closure, which only Call may");
+    }
+    if (IsVariable(node)) {
+      const bool is_read = node.op == MSLITE_OP_ReadVariable;
+      // A variable that nothing reads need not be kept.
+      if (const int32_t variable = FindVariable(node, variables_); variable >= 0) {
+        (is_read ? program_.reads : program_.writes)
+            .push_back({Local((is_read ? node.outputs : node.inputs)[0]), variable});
+      }
+      return mindspore::kSuccess;
     }
     program_.steps.push_back({index, -1, Locals(node.inputs), Locals(node.outputs)});
     return mindspore::kSuccess;
@@ -134,11 +181,17 @@ class Builder {
     for (const int32_t output : program_.outputs) {
       program_.last_use[static_cast<size_t>(output)] = static_cast<int32_t>(program_.steps.size());
     }
+    for (const Program::VariableUse &use : program_.writes) {
+      program_.last_use[static_cast<size_t>(use.local)] = static_cast<int32_t>(program_.steps.size());
+    }
   }
 
   void FindProducers() {
     program_.producer.assign(program_.tensors.size(), Program::kConstant);
     for (const int32_t input : program_.inputs) program_.producer[static_cast<size_t>(input)] = Program::kInput;
+    for (const Program::VariableUse &use : program_.reads) {
+      program_.producer[static_cast<size_t>(use.local)] = Program::kInput;
+    }
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       for (const int32_t output : program_.steps[i].outputs) {
         program_.producer[static_cast<size_t>(output)] = static_cast<int32_t>(i);
@@ -157,10 +210,14 @@ class Builder {
     const bool unused = std::none_of(site.outputs.begin(), site.outputs.end(), [this](int32_t output) {
       return program_.last_use[static_cast<size_t>(output)] >= 0;
     });
-    site.is_tail = gives_results || (flagged && unused);
+    const bool kept = std::any_of(program_.writes.begin(), program_.writes.end(), [&](const Program::VariableUse &use) {
+      return std::find(site.outputs.begin(), site.outputs.end(), use.local) != site.outputs.end();
+    });
+    site.is_tail = (gives_results || (flagged && unused)) && !kept;
   }
 
   const Graph &graph_;
+  const std::vector<Variable> &variables_;
   Program program_;
   std::vector<int32_t> locals_;
   std::map<int32_t, int32_t> closures_;  // tensor -> the node that makes it
@@ -171,9 +228,10 @@ class Builder {
 Status SharedModel::Create(std::shared_ptr<const Graph> graph, std::shared_ptr<SharedModel> *model) {
   auto result = std::make_shared<SharedModel>();
   result->graph = std::move(graph);
+  MSLITE_TRY(CollectVariables(*result->graph, &result->variables));
   result->programs.resize(result->graph->subgraphs.size());
   for (size_t i = 0; i < result->programs.size(); ++i) {
-    MSLITE_TRY(Builder(*result->graph, i).Build(&result->programs[i]));
+    MSLITE_TRY(Builder(*result->graph, i, result->variables).Build(&result->programs[i]));
   }
   *model = std::move(result);
   return mindspore::kSuccess;

@@ -47,6 +47,14 @@ struct Program {
   std::vector<int32_t> outputs;  // local
   std::vector<ProgramStep> steps;
   std::vector<CallSite> calls;
+  // ReadVariable and AssignVariable are no steps: a variable that is read is like an input, one that is assigned like
+  // an output.
+  struct VariableUse {
+    int32_t local = 0;
+    int32_t variable = 0;  // in SharedModel::variables
+  };
+  std::vector<VariableUse> reads;
+  std::vector<VariableUse> writes;
   std::vector<int32_t> last_use;  // per local tensor: the last step that reads it, the number of steps for outputs, -1
 
   std::vector<int32_t> producer;  // per local tensor: the step that writes it, kInput, or kConstant
@@ -56,10 +64,17 @@ struct Program {
   static constexpr int32_t kConstant = INT32_MAX;
 };
 
+// A tensor that lives from one run of a session to the next.
+struct Variable {
+  std::string name;
+  int32_t initial = 0;  // in Graph::tensors: a constant
+};
+
 // A loaded model with what all its sessions share.
 struct SharedModel {
   std::shared_ptr<const Graph> graph;
   std::vector<Program> programs;  // one per sub-graph
+  std::vector<Variable> variables;
   WeightStore weights;
 
   // Errors: kLiteGraphFileError for control flow that makes no sense, kLiteNotSupport for a kind that is not built.

@@ -62,7 +62,7 @@ def conditional(call: Call) -> tuple[Value, ...]:
     return _run(call, call.emit(Switch(), call.input(0), *closures))
 
 
-@tflite_operator("WHILE")
+@tflite_operator("WHILE", "STABLEHLO_WHILE")
 def loop(call: Call) -> tuple[Value, ...]:
     variables = call.inputs()
     if len(call.node.outputs) != len(variables):
@@ -89,13 +89,31 @@ def loop(call: Call) -> tuple[Value, ...]:
 
 @tflite_operator("CALL_ONCE")
 def call_once(call: Call) -> tuple[Value, ...]:
-    """Initialises resources; nothing is left of it when there are none."""
-    number = call.options.integer("subgraph")
-    graphs = call.importer.session.model.graphs
-    if not 0 < number < len(graphs):
-        raise call.block(f"there is no sub-graph {number}", attribute="init_subgraph_index")
-    if graphs[number].operators:
-        raise call.block(
-            "variables and tables that live between runs are not supported", "Freeze the model's variables"
-        )
+    """Initialises variables: done when converting."""
+    session = call.importer.session
+    if session.is_initialising:
+        raise call.block("initialisations call each other")
+    session.is_initialising = True
+    try:
+        inlined(call, "subgraph", [])
+    finally:
+        session.is_initialising = False
     return ()
+
+
+def inlined(call: Call, option: str, arguments: Sequence[Value]) -> tuple[Value, ...]:
+    """The results of the sub-graph that an option names, whose nodes become nodes of this graph."""
+    number = call.options.integer(option)
+    graphs = call.importer.session.model.graphs
+    if not 0 < number < len(graphs) or len(graphs[number].inputs) != len(arguments):
+        raise call.block(f"there is no sub-graph {number} with {len(arguments)} inputs", attribute=option)
+    return call.importer.inline(number, call.name, arguments)
+
+
+@tflite_operator("CALL", "STABLEHLO_COMPOSITE")
+def call_graph(call: Call) -> tuple[Value, ...]:
+    """A composite is computed as its decomposition says."""
+    results = inlined(call, "subgraph", call.inputs() if call.node.inputs else [])
+    if len(results) != len(call.node.outputs):
+        raise call.block(f"its sub-graph returns {len(results)} values, not {len(call.node.outputs)}")
+    return results

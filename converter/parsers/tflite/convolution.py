@@ -24,13 +24,13 @@ def _rank_4(call: Call, *indices: int) -> None:
             raise call.block(f"input {index} has {call.rank(index)} dimensions, not 4")
 
 
-def _permuted(call: Call, weight: Value, perm: tuple[int, ...]) -> Value:
+def permuted(call: Call, weight: Value, perm: tuple[int, ...]) -> Value:
     if weight.data is None:
         return call.emit(Transpose(), weight, call.ints(perm))
     return call.importer.permuted(weight, perm)
 
 
-def _with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, weight: Value, index: int) -> Value:
+def with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, weight: Value, index: int) -> Value:
     bias = call.bias(index)
     return call.emit(op, x, weight, *([] if bias is None else [bias]))
 
@@ -57,7 +57,7 @@ def convolution(call: Call) -> Value:
         out_channel=out,
         activation_type=activation,
     )
-    return follow(_with_bias(call, op, call.input(0), call.stored_weight(1), 2))
+    return follow(with_bias(call, op, call.input(0), call.stored_weight(1), 2))
 
 
 @tflite_operator("DEPTHWISE_CONV_2D")
@@ -82,7 +82,7 @@ def depthwise(call: Call) -> Value:
         out_channel=out,
         activation_type=activation,
     )
-    return follow(_with_bias(call, op, call.input(0), _permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 2))
+    return follow(with_bias(call, op, call.input(0), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 2))
 
 
 @tflite_operator("TRANSPOSE_CONV")
@@ -119,4 +119,4 @@ def transposed(call: Call) -> Value:
         activation_type=activation,
         output_paddings=tuple(extra),
     )
-    return follow(_with_bias(call, op, call.input(2), _permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 3))
+    return follow(with_bias(call, op, call.input(2), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 3))

@@ -22,8 +22,11 @@ from .model import SourceGraph, SourceModel, SourceTensor
 from .quantised import axis_fits, concerns_integers, convert_quantised, mark
 from .records import is_shifted, quant_params, stored, stored_type
 from .registry import CONVERTERS
+from .unsupported import unknown
+from .variables import HANDLES, GraphVariables, keep_assigned
 
 _MAX_GRAPHS = 256
+_MAX_CALLS = 4096
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
@@ -55,7 +58,16 @@ class Session:
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
+    handles: dict[int, str] = field(default_factory=dict)
+    """the variables by the identity of their handles"""
+    kept: list[Value] = field(default_factory=list)
+    """the handles: they stay, so that their identities do"""
+    initial: dict[str, Array] = field(default_factory=dict)
+    """what variables are before the first run"""
+    is_initialising: bool = False
+    """inside of CALL_ONCE"""
     _symbol: int = SYMBOL_LIMIT
+    _calls: int = 0
 
     def symbol(self) -> int:
         """A size that nothing else is known to equal."""
@@ -64,16 +76,22 @@ class Session:
 
     def importer(self, number: int, name: str, outer: GraphImporter | None = None) -> GraphImporter:
         """Begins to import a source graph. Raises FlatBufferError when graphs call each other without end."""
-        caller = outer
-        while caller is not None:
-            if caller.number == number:
-                raise FlatBufferError(f"graph {number} calls itself")
-            caller = caller.outer
+        self.check_call(number, outer)
         if len(self.graphs) >= _MAX_GRAPHS:
             raise FlatBufferError(f"its graphs call each other more than {_MAX_GRAPHS} times")
         made = GraphImporter(self, number, name, outer)
         self.graphs.append(made.graph)
         return made
+
+    def check_call(self, number: int, caller: GraphImporter | None) -> None:
+        """Raises FlatBufferError when a graph would call itself, or when calls without end are likely."""
+        self._calls += 1
+        while caller is not None:
+            if caller.number == number:
+                raise FlatBufferError(f"graph {number} calls itself")
+            caller = caller.outer
+        if self._calls > _MAX_CALLS:
+            raise FlatBufferError(f"its graphs call each other more than {_MAX_CALLS} times")
 
 
 class GraphImporter:
@@ -87,6 +105,7 @@ class GraphImporter:
         self.graph = Graph(name)
         self.index = len(session.graphs)
         """The graph's place in the module."""
+        self.variables = GraphVariables()
         self._values: dict[int, Value] = {}
         self._tensors: dict[int, SourceTensor] = {}
         self._derived: dict[tuple[int, str], Value] = {}
@@ -106,7 +125,21 @@ class GraphImporter:
             self._import_node(number, Call(self, node, self._node_name(number)))
         for index in self.source.outputs:
             self.graph.outputs.append(self._output(index))
+        keep_assigned(self)
         return self.graph
+
+    def inline(self, number: int, name: str, arguments: Sequence[Value]) -> tuple[Value, ...]:
+        """The results of a source graph whose nodes become nodes of this graph. Raises FlatBufferError."""
+        self.session.check_call(number, self)
+        inner = GraphImporter(self.session, number, name, self)
+        inner.graph, inner.index, inner.variables = self.graph, self.index, self.variables
+        inner._derived, inner._axes, inner._pool = self._derived, self._axes, self._pool
+        inner._stored_forms = self._stored_forms
+        for index, value in zip(inner.source.inputs, arguments, strict=True):
+            inner._bind(index, value)
+        for position, node in enumerate(inner.source.operators):
+            inner._import_node(position, Call(inner, node, inner._node_name(position)))
+        return tuple(inner.lookup(index) for index in inner.source.outputs)
 
     def _node_name(self, number: int) -> str:
         node = self.source.operators[number]
@@ -152,8 +185,6 @@ class GraphImporter:
         if tensor.dtype in (DataType.UNKNOWN, DataType.BFLOAT16):
             reason = f"tensors of type {tensor.type_name} are not supported"
             raise Blocked(reason, "Export the model with another element type")
-        if tensor.is_sparse:
-            raise Blocked(f"the tensor '{tensor.name}' is stored sparse", "Export the model with dense weights")
 
     def _import_node(self, number: int, call: Call) -> None:
         first = len(self.graph.nodes)
@@ -184,8 +215,8 @@ class GraphImporter:
     def _convert(self, call: Call) -> Value | Sequence[Value]:
         converter = CONVERTERS.get(call.node.name)
         if converter is None:
-            raise call.block("the operator is not supported", "Replace it in the model by other operators")
-        for index in call.node.outputs:
+            raise unknown(call)
+        for index in call.node.outputs if call.node.name not in HANDLES else ():
             self._check_type(self.source.tensors[index])
         try:
             return convert_quantised(call, converter) if concerns_integers(call) else converter(call)

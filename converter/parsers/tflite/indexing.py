@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import indexing as ops
-from mslite.converter.mindir.ops.enums import LshProjectionType
+from mslite.converter.mindir.ops.enums import DataType, LshProjectionType
 from mslite.converter.mindir.ops.sparse import SparseToDense
-from mslite.converter.mindir.ops.text import HashtableLookup, LshProjection, SkipGram
+from mslite.converter.mindir.ops.text import HashtableLookup, LshProjection
 
 from .call import Call
 from .registry import tflite_operator
@@ -59,7 +59,9 @@ def sparse_to_dense(call: Call) -> Value:
 
 @tflite_operator("HASHTABLE_LOOKUP")
 def hashtable_lookup(call: Call) -> tuple[Value, ...]:
-    return call.emit_many(HashtableLookup(), [call.input(0), call.input(1), call.input(2)], 2)
+    if call.source(2).dtype is DataType.STRING:
+        raise call.block("its values are strings", "Move the processing of text out of the model")
+    return call.emit_many(HashtableLookup(), [call.input(0), call.input(1), call.weight(2)], 2)
 
 
 @tflite_operator("LSH_PROJECTION")
@@ -69,14 +71,3 @@ def lsh_projection(call: Call) -> Value:
     if number not in kinds:
         raise call.block(f"type {number} is not supported", "Use SPARSE or DENSE", "type")
     return call.emit(LshProjection(type=kinds[number]), *call.inputs())
-
-
-@tflite_operator("SKIP_GRAM")
-def skip_gram(call: Call) -> Value:
-    options = call.options
-    op = SkipGram(
-        include_all_grams=bool(options.integer("include_all_ngrams")),
-        max_skip_size=options.integer("max_skip_size"),
-        ngram_size=options.integer("ngram_size"),
-    )
-    return call.emit(op, call.input(0))

@@ -16,6 +16,7 @@ from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 
 from .options import Options
+from .sparsity import Sparsity, read_sparsity
 
 _SCHEMA_VERSION = 3
 _MAX_RANK = 8
@@ -68,7 +69,7 @@ class SourceTensor:
     data: memoryview | None
     quantization: Quantization | None
     is_variable: bool
-    is_sparse: bool
+    sparsity: Sparsity | None
     bits: int = 8
     """of an element, where that is not the size of `dtype`: 4-bit integers are read into INT8"""
 
@@ -77,6 +78,10 @@ class SourceTensor:
         if self.data is None:
             return None
         dtype = numpy_type(self.dtype)
+        if self.sparsity is not None:
+            if self.bits != 8 or len(self.data) % dtype.itemsize:
+                raise FlatBufferError(f"tensor '{self.name}' is sparse and has elements of parts of bytes")
+            return self.sparsity.dense(np.frombuffer(bytes(self.data), dtype), self.shape, self.name)
         count = 1
         for dim in self.shape:
             count *= dim
@@ -249,7 +254,7 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         data if len(data) else None,
         _quantization(quantization, name),
         bool(table.scalar(5, "bool")),
-        table.table(6) is not None,
+        read_sparsity(table.table(6), len(shape), name),
         4 if number == _INT4 else 8,
     )
 

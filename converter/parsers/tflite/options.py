@@ -31,6 +31,11 @@ def _fields(spec: str) -> dict[str, Option]:
 _FUSED = _fields("activation:byte")
 _POOL = _fields("padding:byte stride_w:int stride_h:int filter_w:int filter_h:int activation:byte")
 _REDUCE = _fields("keep_dims:bool")
+_VOLUME = _fields(
+    "padding:byte stride_d:int stride_w:int stride_h:int activation:byte dilation_d:int=1 dilation_w:int=1"
+    " dilation_h:int=1"
+)
+_RANDOM = _fields("seed:long seed2:long")
 _SEQUENCE = _fields("time_major:bool activation:byte")
 
 OPTIONS: dict[str, dict[str, Option]] = {
@@ -97,6 +102,28 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "UNIQUE": _fields("index_type:byte=2"),
     "UNPACK": _fields("count:int axis:int"),
     "WHILE": _fields("cond_subgraph:int body_subgraph:int"),
+    "BUCKETIZE": _fields("boundaries:[float]"),
+    "CALL": _fields("subgraph:uint"),
+    "CONV_3D": _VOLUME,
+    "CONV_3D_TRANSPOSE": _VOLUME,
+    "EMBEDDING_LOOKUP_SPARSE": _fields("combiner:byte"),
+    "LSTM": _fields("activation:byte cell_clip:float projection_clip:float kernel_type:byte"),
+    "MULTINOMIAL": _RANDOM,
+    "RANDOM_STANDARD_NORMAL": _RANDOM,
+    "RANDOM_UNIFORM": _RANDOM,
+    "RNN": _FUSED,
+    "STABLEHLO_BROADCAST_IN_DIM": _fields("dimensions:[long]"),
+    "STABLEHLO_COMPARE": _fields("direction:uint type:uint"),
+    "STABLEHLO_COMPOSITE": _fields("name:string subgraph:int"),
+    "STABLEHLO_CONCATENATE": _fields("dimension:long"),
+    "STABLEHLO_DYNAMIC_SLICE": _fields("sizes:[long]"),
+    "STABLEHLO_IOTA": _fields("dimension:long"),
+    "STABLEHLO_PAD": _fields("low:[long] high:[long] interior:[long]"),
+    "STABLEHLO_SLICE": _fields("start:[long] limit:[long] strides:[long]"),
+    "STABLEHLO_TRANSPOSE": _fields("permutation:[long]"),
+    "STABLEHLO_WHILE": _fields("cond_subgraph:int body_subgraph:int"),
+    "SVDF": _fields("rank:int activation:byte"),
+    "VAR_HANDLE": _fields("container:string shared_name:string"),
 }
 """Operators that are not listed have no options, or none that mean anything to a float model."""
 
@@ -119,7 +146,16 @@ class Options:
         )
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        if self._table is None:
-            return None
-        numbers = self._table.numbers(self._fields[name].slot, "int")
+        numbers = self._numbers(name)
         return None if numbers is None else tuple(int(number) for number in numbers)
+
+    def reals(self, name: str) -> tuple[float, ...] | None:
+        numbers = self._numbers(name)
+        return None if numbers is None else tuple(float(number) for number in numbers)
+
+    def _numbers(self, name: str) -> tuple[int | float, ...] | None:
+        field = self._fields[name]
+        return None if self._table is None else self._table.numbers(field.slot, field.kind.strip("[]"))
+
+    def text(self, name: str) -> str:
+        return "" if self._table is None else self._table.text(self._fields[name].slot) or ""

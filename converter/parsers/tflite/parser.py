@@ -13,6 +13,7 @@ from . import (  # noqa: F401  (each registers its converters)
     activation,
     arithmetic,
     assembly,
+    chance,
     control_flow,
     convolution,
     creation,
@@ -20,6 +21,8 @@ from . import (  # noqa: F401  (each registers its converters)
     detection,
     indexing,
     matmul,
+    matrices,
+    mediapipe,
     normalization,
     pooling,
     quantization,
@@ -27,6 +30,13 @@ from . import (  # noqa: F401  (each registers its converters)
     recurrent,
     reduction,
     resize,
+    segments,
+    signals,
+    stablehlo,
+    streaming,
+    unsupported,
+    variables,
+    volumes,
 )
 from .call import Blocked
 from .importer import Session

@@ -1,39 +1,165 @@
-"""Recurrent layers over a sequence. Their state tensors are taken as zero at the start of every run."""
+"""Recurrent layers.
+
+A state tensor that the model keeps (`is_variable`) lives from one run to the next where a run is one time step, as in
+streaming models. A layer over several steps is taken as a whole sequence that starts from zero in every run.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat
-from mslite.converter.mindir.ops.rearrange import ReverseV2, Squeeze
+from mslite.converter.mindir.ops.rearrange import Reshape, ReverseV2, Squeeze
 from mslite.converter.mindir.ops.recurrent import LSTMSequence, RNNSequence
 
 from .call import Call
 from .registry import tflite_operator
+from .variables import keep_state, state
 
 _ACTIVATIONS = {0: "Affine", 1: "Relu", 4: "Tanh", 6: "Sigmoid"}
 _GATES = (0, 3, 1, 2)
 """The source orders the gates i f c o, ONNX and MindIR i o f c."""
 
 
-def _stacked(call: Call, indices: list[int], what: str) -> Value:
-    """The weights of the gates as one constant [1, sum of rows, ...]."""
-    arrays = []
-    for index in indices:
-        value = call.weight(index)
-        if value.data is None:
-            raise call.block(f"the {what} are computed at run time", "Export the model with constant weights")
-        arrays.append(value.data)
+@dataclass(frozen=True)
+class LstmInputs:
+    """Where the operands of one direction begin: four input and recurrent weights, three peepholes, four biases, a
+    projection and its bias, two states, four normalisation coefficients (-1: none)."""
+
+    weights: int
+    hidden: int
+    cell: int
+    normalization: int = -1
+
+    @property
+    def recurrent(self) -> int:
+        return self.weights + 4
+
+    @property
+    def peepholes(self) -> int:
+        return self.weights + 8
+
+    @property
+    def biases(self) -> int:
+        return self.weights + 11
+
+    @property
+    def projection(self) -> int:
+        return self.weights + 15
+
+
+def _array(call: Call, index: int, what: str) -> np.ndarray:  # type: ignore[type-arg]
+    value = call.weight(index)
+    if value.data is None:
+        raise call.block(f"the {what} are computed at run time", "Export the model with constant weights")
+    return np.asarray(value.data, np.float32)
+
+
+def _stacked(call: Call, arrays: Sequence[np.ndarray], what: str) -> Value:  # type: ignore[type-arg]
+    """Arrays under each other as one constant [1, sum of rows, ...]."""
     try:
-        return call.const(np.concatenate(arrays, axis=0)[np.newaxis], np.float32)
+        return call.const(np.concatenate(list(arrays), axis=0)[np.newaxis], np.float32)
     except ValueError:
         raise call.block(f"the shapes of the {what} do not fit each other") from None
 
 
-def _zero_state(call: Call, index: int) -> None:
-    if call.has_input(index) and not call.source(index).is_variable and call.input(index).data is None:
-        raise call.block(f"the state (input {index}) comes from another node", "Start the sequence with zeros")
+def _gates(call: Call, first: int, what: str) -> list[np.ndarray]:  # type: ignore[type-arg]
+    """The operands of the four gates in the order i o f c. Without input gate that is 1 - forget gate, which is the
+    forget gate of negated weights."""
+    gates = [_array(call, first + gate, what) for gate in (1, 2, 3)]
+    forget, candidate, output = gates
+    i = _array(call, first, what) if call.has_input(first) else -forget
+    return [i, output, forget, candidate]
+
+
+def _peepholes(call: Call, first: int, coupled: bool, shape: tuple[int, ...]) -> list[np.ndarray]:  # type: ignore[type-arg]
+    """In the order i o f; absent ones are zero."""
+    zero = np.zeros(shape, np.float32)
+    i, f, o = (_array(call, first + gate, "peepholes") if call.has_input(first + gate) else zero for gate in range(3))
+    return [-f if coupled else i, o, f]
+
+
+def _state_operand(call: Call, index: int, layout: int, streaming: bool) -> Value | None:
+    """The first state [1, batch, size] ([batch, 1, size] for layout 1); None for zero."""
+    if not call.has_input(index) or (call.source(index).is_variable and not streaming):
+        return None
+    value = state(call, index)
+    if value.data is not None and not np.any(value.data):
+        return None
+    batch, size = call.shape(index)
+    return call.emit(Reshape(), value, call.ints((batch, 1, size) if layout else (1, batch, size)))
+
+
+def _keep(call: Call, index: int, value: Value, streaming: bool) -> None:
+    if streaming and call.has_input(index) and call.source(index).is_variable:
+        keep_state(call, index, call.emit(Reshape(), value, call.ints(call.shape(index))))
+
+
+def _lstm(
+    call: Call,
+    x: Value,
+    at: LstmInputs,
+    time_major: bool,
+    steps: int,
+    auxiliary: int = -1,
+) -> Value:
+    """One direction of an LSTM over x [time, batch, size] or [batch, time, size] without the dimension of directions."""
+    options = call.options
+    if options.integer("activation") != 4:
+        raise call.block("only TANH is supported", "Use the default activation", "fused_activation_function")
+    if not all(call.has_input(at.weights + gate) and call.has_input(at.recurrent + gate) for gate in (1, 2, 3)):
+        raise call.block("weights of a gate are missing")
+    coupled = not call.has_input(at.weights)
+    inputs = _gates(call, at.weights, "input weights")
+    if auxiliary >= 0:
+        extra = _gates(call, auxiliary, "weights of the auxiliary input")
+        inputs = [np.concatenate(pair, axis=1) for pair in zip(inputs, extra, strict=True)]
+    biases = _stacked(call, _gates(call, at.biases, "biases"), "biases").array()
+    operands = [
+        x,
+        _stacked(call, inputs, "input weights"),
+        _stacked(call, _gates(call, at.recurrent, "recurrent weights"), "recurrent weights"),
+        call.const(np.concatenate([biases, np.zeros_like(biases)], axis=1)),
+    ]
+    layout, streaming = 0 if time_major else 1, steps == 1
+    hidden, cell = (_state_operand(call, index, layout, streaming) for index in (at.hidden, at.cell))
+    operands += [value for value in (hidden, cell) if value is not None]
+    peepholes = any(call.has_input(at.peepholes + gate) for gate in range(3))
+    if peepholes:
+        shape = (biases.shape[1] // 4,)
+        operands.append(_stacked(call, _peepholes(call, at.peepholes, coupled, shape), "peepholes"))
+    projected = call.has_input(at.projection)
+    projection_bias = projected and call.has_input(at.projection + 1)
+    if projected:
+        operands.append(_stacked(call, [_array(call, at.projection, "projection")], "projection"))
+    if projection_bias:
+        operands.append(_stacked(call, [_array(call, at.projection + 1, "projection bias")], "projection bias"))
+    normalized = at.normalization >= 0 and any(call.has_input(at.normalization + gate) for gate in range(4))
+    if normalized:
+        # The sign of a coupled gate is in its weights; the coefficients are the forget gate's.
+        coefficients = _gates(call, at.normalization, "normalisation coefficients")
+        coefficients[0] = coefficients[2] if coupled else coefficients[0]
+        operands.append(_stacked(call, coefficients, "normalisation coefficients"))
+    op = LSTMSequence(
+        layout=layout,
+        cell_clip=options.real("cell_clip"),
+        projection_clip=options.real("projection_clip"),
+        has_bias=True,
+        has_initial_hidden=hidden is not None,
+        has_initial_cell=cell is not None,
+        has_peepholes=peepholes,
+        has_projection=projected,
+        has_projection_bias=projection_bias,
+        has_normalization=normalized,
+    )
+    y, last_hidden, last_cell = call.emit_many(op, operands, 3)
+    _keep(call, at.hidden, last_hidden, streaming)
+    _keep(call, at.cell, last_cell, streaming)
+    return _first_direction(call, y, time_major)
 
 
 def _first_direction(call: Call, y: Value, time_major: bool) -> Value:
@@ -41,61 +167,93 @@ def _first_direction(call: Call, y: Value, time_major: bool) -> Value:
     return call.emit(Squeeze(axis=(1 if time_major else 2,)), y)
 
 
+def sequence_lengths(call: Call, time_major: bool) -> int:
+    """The number of time steps of the input [time, batch, size] or [batch, time, size]."""
+    shape = call.shape(0)
+    if len(shape) != 3:
+        raise call.block(f"the input has {len(shape)} dimensions, not 3")
+    return shape[0 if time_major else 1]
+
+
 @tflite_operator("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def lstm(call: Call) -> Value:
     """Inputs: x; input weights i f c o; recurrent weights i f c o; peepholes i f o; biases i f c o; projection and its
     bias; states; layer-normalisation coefficients."""
     options = call.options
-    if not call.is_float():
-        raise call.block("the quantised form is not supported", "Use a float model")
-    if any(call.has_input(index) for index in range(20, 24)):
-        raise call.block("layer normalisation is not supported", "Export the layer unrolled")
     if options.integer("diagonal"):
         raise call.block("is not supported", "Use full recurrent weights", "diagonal_recurrent_tensors")
-    if not (call.has_input(1) and call.has_input(5)):
-        raise call.block("the input gate is coupled to the forget gate", "Use a layer with an input gate")
-    if options.integer("activation") != 4:
-        raise call.block("only TANH is supported", "Use the default activation", "fused_activation_function")
-    for index in (18, 19):
-        _zero_state(call, index)
-    operands = [
-        call.input(0),
-        _stacked(call, [1 + gate for gate in _GATES], "input weights"),
-        _stacked(call, [5 + gate for gate in _GATES], "recurrent weights"),
-    ]
-    gates = _stacked(call, [12 + gate for gate in _GATES], "biases").array()
-    operands.append(call.const(np.concatenate([gates, np.zeros_like(gates)], axis=1)))
-    peepholes = call.has_input(9) or call.has_input(10) or call.has_input(11)
-    if peepholes:
-        operands.append(_stacked(call, [9, 11, 10], "peepholes"))
-    projected = call.has_input(16)
-    if projected:
-        operands.append(_stacked(call, [16], "projection"))
-        if call.has_input(17):
-            operands.append(_stacked(call, [17], "projection bias"))
     time_major = bool(options.integer("time_major"))
-    op = LSTMSequence(
-        layout=0 if time_major else 1,
-        cell_clip=options.real("cell_clip"),
-        projection_clip=options.real("projection_clip"),
-        has_bias=True,
-        has_peepholes=peepholes,
-        has_projection=projected,
-        has_projection_bias=projected and call.has_input(17),
-    )
-    return _first_direction(call, call.emit_many(op, operands, 3)[0], time_major)
+    return _lstm(call, call.input(0), LstmInputs(1, 18, 19, 20), time_major, sequence_lengths(call, time_major))
 
 
-def _rnn(call: Call, first: int, activation: str, time_major: bool, x: Value) -> Value:
-    weight, recurrent, bias = (_stacked(call, [first + offset], "weights") for offset in range(3))
+def lstm_step(call: Call) -> Value:
+    """The same layer for one step x [batch, size]."""
+    if call.rank(0) != 2:
+        raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
+    x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
+    return call.emit(Squeeze(axis=(0,)), _lstm(call, x, LstmInputs(1, 18, 19, 20), True, 1))
+
+
+def _auxiliary(call: Call, first: int) -> bool:
+    return call.has_input(first) or call.has_input(first + 1)
+
+
+@tflite_operator("BIDIRECTIONAL_SEQUENCE_LSTM")
+def bidirectional_lstm(call: Call) -> tuple[Value, ...]:
+    """Forward and backward layers; an auxiliary input is joined to x where it has weights, and is the backward layer's
+    input otherwise."""
+    time_major = bool(call.options.integer("time_major"))
+    steps = sequence_lengths(call, time_major)
+    forward_x = backward_x = call.input(0)
+    forward_weights, backward_weights = (40, 44) if _auxiliary(call, 40) else (-1, -1)
+    if call.has_input(39):
+        if forward_weights < 0:
+            backward_x = call.input(39)
+        else:
+            forward_x = backward_x = call.emit(Concat(axis=2), call.input(0), call.input(39))
+    elif forward_weights >= 0:
+        raise call.block("the auxiliary input is missing")
+    backwards = ReverseV2(axis=(0 if time_major else 1,))
+    forward = _lstm(call, forward_x, LstmInputs(1, 35, 36), time_major, steps, forward_weights)
+    turned = call.emit(backwards, backward_x)
+    reverse = _lstm(call, turned, LstmInputs(18, 37, 38), time_major, steps, backward_weights)
+    return _merged(call, forward, call.emit(backwards, reverse))
+
+
+def _merged(call: Call, forward: Value, reverse: Value) -> tuple[Value, ...]:
+    if call.options.integer("merge_outputs"):
+        return (call.emit(Concat(axis=2), forward, reverse),)
+    return forward, reverse
+
+
+def _rnn(
+    call: Call, x: Value, first: int, state_index: int, time_major: bool, steps: int, auxiliary: int = -1
+) -> Value:
+    """One direction: weight [size, in], recurrent weight and bias from input `first` on."""
+    layout, streaming = 0 if time_major else 1, steps == 1
+    activation = _rnn_activation(call)
+    weight = _array(call, first, "weights")
+    if auxiliary >= 0:
+        weight = np.concatenate([weight, _array(call, auxiliary, "weights of the auxiliary input")], axis=1)
+    bias = _array(call, first + 2, "biases")
+    operands = [
+        x,
+        _stacked(call, [weight], "weights"),
+        _stacked(call, [_array(call, first + 1, "recurrent weights")], "recurrent weights"),
+        call.const(np.concatenate([bias, np.zeros_like(bias)])[np.newaxis], np.float32),
+    ]
+    hidden = _state_operand(call, state_index, layout, streaming)
+    if hidden is not None:
+        operands.append(hidden)
     op = RNNSequence(
         activations=None if activation == "Tanh" else activation,
         activation_alpha=(1.0,) if activation == "Affine" else None,
-        layout=0 if time_major else 1,
+        layout=layout,
         has_bias=True,
+        has_initial_hidden=hidden is not None,
     )
-    both = np.concatenate([bias.array(), np.zeros_like(bias.array())], axis=1)
-    y = call.emit_many(op, [x, weight, recurrent, call.const(both)], 2)[0]
+    y, last = call.emit_many(op, operands, 2)
+    _keep(call, state_index, last, streaming)
     return _first_direction(call, y, time_major)
 
 
@@ -109,21 +267,34 @@ def _rnn_activation(call: Call) -> str:
 @tflite_operator("UNIDIRECTIONAL_SEQUENCE_RNN")
 def rnn(call: Call) -> Value:
     """Inputs x, weight [size, in], recurrent weight, bias, state."""
-    _zero_state(call, 4)
-    return _rnn(call, 1, _rnn_activation(call), bool(call.options.integer("time_major")), call.input(0))
+    time_major = bool(call.options.integer("time_major"))
+    return _rnn(call, call.input(0), 1, 4, time_major, sequence_lengths(call, time_major))
+
+
+@tflite_operator("RNN")
+def rnn_step(call: Call) -> Value:
+    """The same layer for one step x [batch, size]."""
+    if call.rank(0) != 2:
+        raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
+    x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
+    return call.emit(Squeeze(axis=(0,)), _rnn(call, x, 1, 4, True, 1))
 
 
 @tflite_operator("BIDIRECTIONAL_SEQUENCE_RNN")
 def bidirectional_rnn(call: Call) -> tuple[Value, ...]:
-    """Inputs x, forward weights and state, backward weights and state; the backward one runs over reversed time."""
-    if any(call.has_input(index) for index in range(9, 12)):
-        raise call.block("an auxiliary input is not supported", "Use layers without one")
-    time_major, activation = bool(call.options.integer("time_major")), _rnn_activation(call)
-    _zero_state(call, 4)
-    _zero_state(call, 8)
+    """Inputs x, forward weights and state, backward weights and state, auxiliary input and its two weights."""
+    time_major = bool(call.options.integer("time_major"))
+    steps = sequence_lengths(call, time_major)
+    forward_x = backward_x = call.input(0)
+    auxiliary = (10, 11) if call.has_input(10) else (-1, -1)
+    if call.has_input(9):
+        if auxiliary[0] < 0:
+            backward_x = call.input(9)
+        else:
+            forward_x = backward_x = call.emit(Concat(axis=2), call.input(0), call.input(9))
+    elif auxiliary[0] >= 0:
+        raise call.block("the auxiliary input is missing")
     backwards = ReverseV2(axis=(0 if time_major else 1,))
-    forward = _rnn(call, 1, activation, time_major, call.input(0))
-    reverse = call.emit(backwards, _rnn(call, 5, activation, time_major, call.emit(backwards, call.input(0))))
-    if call.options.integer("merge_outputs"):
-        return (call.emit(Concat(axis=2), forward, reverse),)
-    return forward, reverse
+    forward = _rnn(call, forward_x, 1, 4, time_major, steps, auxiliary[0])
+    reverse = _rnn(call, call.emit(backwards, backward_x), 5, 8, time_major, steps, auxiliary[1])
+    return _merged(call, forward, call.emit(backwards, reverse))

@@ -1,0 +1,42 @@
+"""Random numbers: the same ones in every run, by the seeds of the model."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import SubFusion
+from mslite.converter.mindir.ops.creation import RandomStandardNormal, UniformReal
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import ExpandDims
+from mslite.converter.mindir.ops.reduction import ArgMaxFusion
+from mslite.converter.mindir.ops.unary import Log, Neg
+
+from .call import Call
+from .registry import tflite_operator
+
+
+def _seeds(call: Call) -> dict[str, int]:
+    return {name: call.options.integer(name) for name in ("seed", "seed2")}
+
+
+@tflite_operator("RANDOM_UNIFORM")
+def uniform(call: Call) -> Value:
+    return call.emit(UniformReal(**_seeds(call)), call.int32(0))
+
+
+@tflite_operator("RANDOM_STANDARD_NORMAL")
+def normal(call: Call) -> Value:
+    return call.emit(RandomStandardNormal(**_seeds(call)), call.int32(0))
+
+
+@tflite_operator("MULTINOMIAL")
+def multinomial(call: Call) -> Value:
+    """Draws classes by their logits [batch, classes]: the largest of logit - log(-log(uniform)) each time."""
+    (count,) = call.integers(1, "the number of draws")
+    if call.rank(0) != 2 or count < 0:
+        raise call.block(f"{count} draws from logits {call.shape(0)} are not possible")
+    batch, classes = call.shape(0)
+    numbers = call.emit(UniformReal(**_seeds(call)), call.ints((batch, count, classes)))
+    noise = call.emit(Log(), call.emit(Neg(), call.emit(Log(), numbers)))
+    logits = call.emit(ExpandDims(), call.as_type(call.input(0), DataType.FLOAT32), call.ints(1))
+    op = ArgMaxFusion(axis=2, top_k=1, keep_dims=False)
+    return call.as_declared(call.emit(op, call.emit(SubFusion(), logits, noise)))

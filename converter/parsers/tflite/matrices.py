@@ -1,0 +1,93 @@
+"""Diagonals, spread tensors and boxes laid over others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
+from mslite.converter.mindir.ops.comparison import Where
+from mslite.converter.mindir.ops.indexing import DynamicUpdateSlice
+from mslite.converter.mindir.ops.rearrange import Bitcast, ExpandDims, Reshape
+
+from .call import Call
+from .registry import tflite_operator
+
+
+def _zero(call: Call, index: int) -> Value:
+    dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(index).dtype)
+    return call.const(0, dtype)
+
+
+@tflite_operator("MATRIX_DIAG")
+def matrix_diagonal(call: Call) -> Value:
+    """Matrices [..., n, n] with the vectors [..., n] as diagonals."""
+    size = call.shape(0)[-1] if call.rank(0) else 0
+    if size < 1:
+        raise call.block(f"the input {call.shape(0)} holds no vectors")
+    rows = call.emit(ExpandDims(), call.input(0), call.ints(-1))
+    return call.emit(Where(), call.const(np.eye(size, dtype=np.bool_)), rows, _zero(call, 0))
+
+
+@tflite_operator("MATRIX_SET_DIAG")
+def set_diagonal(call: Call) -> Value:
+    """x with the main diagonals replaced by vectors."""
+    shape, diagonal = call.shape(0), call.input(1)
+    if len(shape) < 2 or call.shape(1) != (*shape[:-2], min(shape[-2:])):
+        raise call.block(f"diagonals {call.shape(1)} do not fit the matrices {shape}")
+    rows, columns = shape[-2:]
+    missing = columns - min(rows, columns)
+    if missing:
+        pads = np.zeros((len(shape) - 1, 2), np.int32)
+        pads[-1, 1] = missing
+        diagonal = call.emit(PadFusion(), diagonal, call.const(pads))
+    spread = call.emit(ExpandDims(), diagonal, call.ints(-2))
+    return call.emit(Where(), call.const(np.eye(rows, columns, dtype=np.bool_)), spread, call.input(0))
+
+
+@tflite_operator("DYNAMIC_UPDATE_SLICE")
+def dynamic_update_slice(call: Call) -> Value:
+    return call.emit(DynamicUpdateSlice(), call.input(0), call.input(1), call.input(2))
+
+
+@tflite_operator("BITCAST")
+def bitcast(call: Call) -> Value:
+    return call.emit(Bitcast(data_type=int(call.output().dtype)), call.input(0))
+
+
+def spread(call: Call, x: Value, shape: Sequence[int], steps: Sequence[int], fill: Value | None) -> Value:
+    """`steps - 1` fillings (zero when None) between neighbours of each dimension."""
+    sizes = list(shape)
+    for axis, step in enumerate(steps):
+        if step == 1 or sizes[axis] <= 1:
+            continue
+        apart = call.emit(Reshape(), x, call.ints((*sizes[: axis + 1], 1, *sizes[axis + 1 :])))
+        pads = np.zeros((len(sizes) + 1, 2), np.int32)
+        pads[axis + 1, 1] = step - 1
+        wide = call.emit(PadFusion(), apart, call.const(pads), *([] if fill is None else [fill]))
+        sizes[axis] *= step
+        joined = call.emit(Reshape(), wide, call.ints(sizes))
+        sizes[axis] -= step - 1
+        limits = [(0,) * len(sizes), tuple(sizes), (1,) * len(sizes)]
+        x = call.emit(StridedSlice(), joined, *(call.ints(limit) for limit in limits))
+    return x
+
+
+@tflite_operator("DILATE")
+def dilate(call: Call) -> Value:
+    """Inputs x, steps, filling."""
+    steps = call.integers(1, "the dilations")
+    if len(steps) != call.rank(0) or min(steps, default=1) < 1:
+        raise call.block(f"the dilations {steps} do not fit {call.rank(0)} dimensions")
+    return spread(call, call.input(0), call.shape(0), steps, call.input(2))
+
+
+@tflite_operator("DENSIFY")
+def densify(call: Call) -> Value:
+    """Sparse constants are dense when they have been read."""
+    x = call.input(0)
+    if x.data is None:
+        raise call.block("its input is not a constant", "Export the model with dense weights")
+    return x

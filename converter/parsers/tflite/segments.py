@@ -1,0 +1,101 @@
+"""Reductions of rows that share a segment, a bucket or a sparse row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops.arithmetic import DivFusion, MulFusion
+from mslite.converter.mindir.ops.assembly import Concat, StridedSlice
+from mslite.converter.mindir.ops.comparison import Equal, GreaterEqual, Less, Where
+from mslite.converter.mindir.ops.creation import Fill
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.indexing import Gather, ScatterReduceNd
+from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape
+from mslite.converter.mindir.ops.reduction import ReduceFusion, UnsortedSegmentSum
+from mslite.converter.mindir.ops.unary import Cast, Sqrt, Square
+
+from .call import Call
+from .registry import tflite_operator
+
+_REDUCTIONS = {"UNSORTED_SEGMENT_MAX": "max", "UNSORTED_SEGMENT_MIN": "min", "UNSORTED_SEGMENT_PROD": "mul"}
+
+
+@tflite_operator(*_REDUCTIONS)
+def unsorted_segment(call: Call) -> Value:
+    """Inputs x, ids, number of segments. Segments without rows have the reduction's neutral element; rows with a
+    negative id go to one more segment, which is cut off."""
+    reduction = _REDUCTIONS[call.node.name]
+    x, ids = call.input(0), call.int32(1)
+    (count,) = call.integers(2, "the number of segments")
+    rank = call.rank(1)
+    if count < 0 or call.shape(0)[:rank] != call.shape(1):
+        raise call.block(f"ids {call.shape(1)} do not fit the data {call.shape(0)} and {count} segments")
+    dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(0).dtype)
+    limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    neutral = {"max": limits.min, "min": limits.max, "mul": 1}[reduction]
+    row = call.shape(0)[rank:]
+    start = call.emit(Fill(), call.const(neutral, dtype), call.ints((count + 1, *row)))
+    unused = call.emit(Less(), ids, call.ints(0))
+    place = call.emit(Where(), unused, call.ints(count), ids)
+    place.dtype = DataType.INT32
+    tuples = call.emit(ExpandDims(), place, call.ints(-1))
+    result = call.emit(ScatterReduceNd(reduction=reduction), start, tuples, x)
+    return call.emit(StridedSlice(), result, call.ints((0,)), call.ints((count,)), call.ints((1,)))
+
+
+@tflite_operator("BUCKETIZE")
+def bucketize(call: Call) -> Value:
+    """The number of boundaries that are not above x."""
+    boundaries = call.options.reals("boundaries") or ()
+    x = call.as_type(call.input(0), DataType.FLOAT32)
+    apart = call.emit(ExpandDims(), x, call.ints(-1))
+    passed = call.emit(GreaterEqual(), apart, call.const(boundaries, np.float32))
+    counted = call.emit(Cast(), passed, call.ints(int(DataType.INT32)))
+    op = ReduceFusion(mode=ReduceMode.ReduceSum, coeff=1.0)
+    return call.emit(op, counted, call.ints((call.rank(0),)))
+
+
+@tflite_operator("EMBEDDING_LOOKUP_SPARSE")
+def embedding_lookup_sparse(call: Call) -> Value:
+    """Inputs ids [n], indices [n, rank], shape [rank], weights [n], table: weighted rows, combined by all indices but
+    the last: SUM, MEAN or SQRTN (divided by the root of the sum of squared weights)."""
+    combiner = call.options.integer("combiner")
+    shape, (count,) = call.integers(2, "the shape"), call.shape(0)
+    if combiner not in (0, 1, 2) or call.shape(1) != (count, len(shape)) or len(shape) < 2 or call.rank(4) < 1:
+        raise call.block(f"indices {call.shape(1)} do not fit {count} ids, shape {shape} and combiner {combiner}")
+    outer = shape[:-1]
+    buckets = int(np.prod(outer))
+    steps = [int(np.prod(outer[axis + 1 :])) for axis in range(len(outer))]
+    factors = call.ints((*steps, 0))
+    add = ReduceFusion(mode=ReduceMode.ReduceSum, coeff=1.0)
+    bucket = call.emit(add, call.emit(MulFusion(), call.int32(1), factors), call.ints((1,)))
+    row = call.shape(4)[1:]
+    column = (1,) * len(row)
+    weights = call.emit(Reshape(), call.weight(3), call.ints((count, *column)))
+    rows = call.emit(MulFusion(), call.emit(Gather(), call.weight(4), call.int32(0), call.ints(0)), weights)
+    total = call.emit(UnsortedSegmentSum(), rows, bucket, call.ints(buckets))
+    if combiner:
+        part = weights if combiner == 1 else call.emit(Square(), weights)
+        divisor = call.emit(UnsortedSegmentSum(), part, bucket, call.ints(buckets))
+        divisor = divisor if combiner == 1 else call.emit(Sqrt(), divisor)
+        empty = call.emit(Equal(), divisor, call.const(0.0, np.float32))
+        safe = call.emit(Where(), empty, call.const(1.0, np.float32), divisor)
+        total = call.emit(DivFusion(), total, safe)
+    return call.emit(Reshape(), total, call.ints((*outer, *row)))
+
+
+@tflite_operator("BROADCAST_ARGS")
+def broadcast_args(call: Call) -> Value:
+    """The shape to which two shapes broadcast."""
+    shapes, rank = [], max(call.shape(0)[0], call.shape(1)[0])
+    for index in range(2):
+        missing = rank - call.shape(index)[0]
+        value = call.input(index)
+        if missing:
+            ones = call.const(np.ones(missing), numpy_type(call.source(index).dtype))
+            value = call.emit(Concat(axis=0), ones, value)
+        shapes.append(value)
+    a, b = shapes
+    one = call.const(1, numpy_type(call.source(0).dtype))
+    return call.emit(Where(), call.emit(Equal(), a, one), b, a)

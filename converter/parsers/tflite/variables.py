@@ -1,0 +1,148 @@
+"""Variables: resources that live between runs, and the state tensors of recurrent operators.
+
+Inside one graph a variable is a chain of values: what is read first is the state when the graph is entered
+(`ReadVariable`), later reads see what was assigned last, and that is kept when the graph is left (`AssignVariable`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Value, numpy_type
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
+
+from .call import Call
+from .records import is_quantised as is_quantised_tensor
+from .records import quant_params, stored_type
+from .registry import tflite_operator
+
+if TYPE_CHECKING:
+    from .importer import GraphImporter
+
+HANDLES = frozenset({"VAR_HANDLE", "HASHTABLE"})
+"""Operators whose results are no tensors."""
+
+_LIVES_LONGER = "Freeze the model's variables, or export the loop with them as loop variables"
+
+
+@dataclass
+class GraphVariables:
+    """The variables of one graph while it is imported."""
+
+    current: dict[str, Value] = field(default_factory=dict)
+    """the value at this place of the graph"""
+    assigned: dict[str, Value] = field(default_factory=dict)
+    """the value for the next run"""
+    changed_elsewhere: set[str] = field(default_factory=set)
+    """variables that a graph called from here may have assigned"""
+
+
+def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], dtype: DataType) -> Value:
+    """The value of a variable; before the first run it is `initial`, or zero. Raises Blocked."""
+    importer = call.importer
+    variables = importer.variables
+    if name in variables.changed_elsewhere:
+        raise call.block(f"the variable '{name}' is changed by a graph that was called before", _LIVES_LONGER)
+    outer = importer.outer
+    while outer is not None:
+        if outer.variables is not variables and name in outer.variables.assigned:
+            raise call.block(f"the variable '{name}' was assigned in a graph that calls this one", _LIVES_LONGER)
+        outer = outer.outer
+    if name not in variables.current:
+        start = np.zeros(shape, numpy_type(dtype)) if initial is None else initial
+        value = call.emit(ReadVariable(variable=name), call.const(start))
+        value.dtype = dtype
+        variables.current[name] = value
+    return variables.current[name]
+
+
+def assign(call: Call, name: str, value: Value) -> None:
+    """Gives a variable its next value."""
+    call.importer.variables.current[name] = value
+    call.importer.variables.assigned[name] = value
+
+
+def keep_assigned(importer: GraphImporter) -> None:
+    """Ends a graph: what its variables have become is kept for the next run."""
+    for name, value in importer.variables.assigned.items():
+        (result,) = importer.emit(AssignVariable(variable=name), (value,), 1, None)
+        result.dtype, result.quant = value.dtype, value.quant
+    outer = importer.outer
+    if outer is not None:
+        outer.variables.changed_elsewhere |= importer.variables.assigned.keys()
+        outer.variables.changed_elsewhere |= importer.variables.changed_elsewhere
+
+
+def state_name(call: Call, index: int) -> str:
+    """The name of the state tensor at input `index`."""
+    return f"{call.importer.graph.name}/{call.source(index).name}"
+
+
+def state(call: Call, index: int) -> Value:
+    """The state tensor at input `index` as real numbers: a variable that starts at zero, or what the model stores."""
+    tensor = call.source(index)
+    if not tensor.is_variable:
+        return call.weight(index)
+    return read(call, state_name(call, index), None, tensor.shape, DataType.FLOAT32)
+
+
+def keep_state(call: Call, index: int, value: Value) -> None:
+    """Keeps the new state for the next run."""
+    if call.source(index).is_variable:
+        assign(call, state_name(call, index), value)
+
+
+# ---- resource variables ----
+
+
+@tflite_operator("VAR_HANDLE")
+def handle(call: Call) -> Value:
+    """A handle is a number that nothing reads: the variable is known when converting."""
+    session = call.importer.session
+    name = "/".join(part for part in (call.options.text("container"), call.options.text("shared_name")) if part)
+    value = Value(session.values.unique(f"{call.name}/handle"), DataType.INT32, (1,))
+    value.data = np.zeros(1, np.int32)
+    session.handles[id(value)] = name or call.name
+    session.kept.append(value)
+    return value
+
+
+def _variable(call: Call) -> str:
+    name = call.importer.session.handles.get(id(call.input(0)))
+    if name is None:
+        raise call.block("the variable is an argument of the graph", "Export the model with variables used directly")
+    return name
+
+
+@tflite_operator("READ_VARIABLE")
+def read_variable(call: Call) -> Value:
+    """The records of a quantised variable are those of the result."""
+    name, tensor = _variable(call), call.output()
+    dtype, records = stored_type(tensor), quant_params(tensor)
+    initial = call.importer.session.initial.get(name)
+    if initial is None:
+        point = records[0].zeroPoint if is_quantised_tensor(tensor) else 0
+        initial = np.full(tensor.shape, point, numpy_type(dtype))
+    if initial.dtype != numpy_type(dtype):
+        raise call.block(f"the variable '{name}' has the type {initial.dtype}, not {numpy_type(dtype)}")
+    value = read(call, name, initial, initial.shape, dtype)
+    value.quant = value.quant or records
+    return value
+
+
+@tflite_operator("ASSIGN_VARIABLE")
+def assign_variable(call: Call) -> tuple[Value, ...]:
+    """In the initialising graph of CALL_ONCE the value has to be a constant."""
+    name, value, session = _variable(call), call.input(1), call.importer.session
+    if not session.is_initialising:
+        assign(call, name, value)
+        return ()
+    array = value.data
+    if array is None:
+        raise call.block("the first value of a variable is computed", "Export it with constant first values")
+    session.initial[name] = array
+    return ()
