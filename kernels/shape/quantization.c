@@ -1,6 +1,17 @@
 /* Shape rules of the conversions between real numbers and integers. */
 #include "shape/shape.h"
 
+MSLITE_SHAPE_RULE(mslite_shape_of_dynamic_quant) {
+  (void)input_count, (void)output_count;
+  const int64_t type = ((const mslite_DynamicQuant *)params)->dst_type;
+  mslite_same_shape(inputs[0], outputs[0]);
+  if (type != MSLITE_INT8 && type != MSLITE_FLOAT32) {
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "dst_type is %lld, not int8", (long long)type);
+  }
+  outputs[0]->type = (int32_t)type;
+  return MSLITE_OK;
+}
+
 MSLITE_SHAPE_RULE(mslite_shape_of_quant_dtype_cast) {
   (void)input_count, (void)output_count;
   const int64_t type = ((const mslite_QuantDTypeCast *)params)->dst_t;

@@ -81,8 +81,8 @@ def test_dequantise(dtype: DataType, tmp_path: Path) -> None:
         .integers(max(limits.min, -30000), min(limits.max, 30000), 100)
         .astype(numpy_type(dtype))
     )
-    got = cast(tmp_path, x, (dtype, [QuantParam(scale=0.125, zeroPoint=-3)]), (DataType.FLOAT32, []))
-    np.testing.assert_array_equal(got, ((x.astype(np.float64) + 3) * 0.125).astype(np.float32))
+    got = cast(tmp_path, x, (dtype, [QuantParam(scale=0.125, zeroPoint=3)]), (DataType.FLOAT32, []))
+    np.testing.assert_array_equal(got, ((x.astype(np.float64) - 3) * 0.125).astype(np.float32))
 
 
 @pytest.mark.parametrize(("ratio", "zeros"), [(0.7, (3, -8)), (1.0, (0, -128)), (2.6, (-1, 4)), (0.0009, (0, 0))])

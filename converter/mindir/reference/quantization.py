@@ -1,0 +1,57 @@
+"""References of the conversions between real numbers and integers that need no quantisation records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..graph import numpy_type
+from ..ops import quantization as ops
+from ..ops.enums import DataType
+from ._declare import Array, Inputs, case, float32, normal, reference
+
+
+def _round_half_away(x: Array) -> Array:
+    return np.asarray(np.sign(x) * np.floor(np.abs(x) + 0.5))
+
+
+@reference("DynamicQuant")
+def dynamic_quant(op: ops.DynamicQuant, inputs: Inputs) -> list[Array]:
+    """int8 by the range of the values, of the whole tensor or of each index of the kept axes; float32: what it means.
+
+    symmetric: scale = max|x| / 127, zero point 0. Otherwise the range is widened to hold 0, scale = range / 255 and
+    zero point = round(-128 - low / scale).
+    """
+    assert inputs[0] is not None
+    x = inputs[0].astype(np.float64)
+    if x.size == 0:
+        return [np.zeros(x.shape, numpy_type(DataType(op.dst_type)))]
+    kept = {axis % x.ndim for axis in (op.prefer_axes or (op.prefer_axis,))} if op.activation_channel else set()
+    axes = tuple(axis for axis in range(x.ndim) if axis not in kept)
+    low = np.minimum(x.min(axes, keepdims=True), 0) if axes else np.minimum(x, 0)
+    high = np.maximum(x.max(axes, keepdims=True), 0) if axes else np.maximum(x, 0)
+    scale = np.maximum(-low, high) / 127 if op.symmetric else (high - low) / 255
+    scale = np.where(scale > 0, scale, 1.0)
+    zero = np.zeros_like(scale) if op.symmetric else _round_half_away(-128 - low / scale)
+    q = np.clip(_round_half_away(x / scale) + zero, -127 if op.symmetric else -128, 127)
+    return [((q - zero) * scale).astype(np.float32) if op.dst_type == DataType.FLOAT32 else q.astype(np.int8)]
+
+
+for _type in (DataType.INT8, DataType.FLOAT32):
+    _label = _type.name.lower()
+    case(f"asymmetric-{_label}", ops.DynamicQuant(dst_type=int(_type)), [normal(5, 7)])
+    case(f"symmetric-{_label}", ops.DynamicQuant(symmetric=True, dst_type=int(_type)), [normal(3, 11, 13)])
+    case(f"large-{_label}", ops.DynamicQuant(dst_type=int(_type)), [normal(2, 9000)])
+    for _name, _axis, _axes in (
+        ("rows", -2, ()),
+        ("columns", -1, ()),
+        ("batches-of-rows", -2, (0, -2)),
+        ("batches-of-columns", -1, (0, -1)),
+        ("all", 0, (0, 1, 2)),
+    ):
+        _op = ops.DynamicQuant(
+            symmetric=True, dst_type=int(_type), activation_channel=True, prefer_axis=_axis, prefer_axes=_axes
+        )
+        case(f"{_name}-{_label}", _op, [normal(3, 17, 5)])
+    case(f"zeros-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.zeros((2, 3)))])
+    case(f"positive-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.abs(normal(40)) + 3)])
+    case(f"nothing-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.zeros((0, 3)))])

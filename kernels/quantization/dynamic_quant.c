@@ -1,0 +1,150 @@
+/* DynamicQuant: quantises to int8 with the scale and zero point that the values themselves give, for the whole tensor
+ * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
+ * stand for: what a product with dequantised weights reads. symmetric   scale = max|x| / 127, zero point 0 otherwise
+ * scale = (high - low) / 255 of the range [low, high] that the values and 0 span, zero point = nearest(-128 - low /
+ * scale) */
+#include <math.h>
+#include <string.h>
+
+#include "movement.h"
+
+enum { PART_ELEMENTS = 16384 };
+
+/* Some of the axes, neighbours merged. */
+typedef struct {
+  int32_t count;
+  int64_t dims[MSLITE_MAX_RANK];
+  int64_t strides[MSLITE_MAX_RANK];
+} axis_list;
+
+typedef struct {
+  int64_t groups, groups_per_part;
+  int64_t rows, columns, step; /* a group is `rows` rows of `columns` elements, `step` apart */
+  axis_list kept, reduced;     /* `reduced` without the columns */
+  bool symmetric, real;
+} quant_derived;
+
+static int32_t quant_support(const mslite_node *node) {
+  const int32_t target = node->outputs[0]->type;
+  return node->inputs[0]->type == MSLITE_FLOAT32 && (target == MSLITE_INT8 || target == MSLITE_FLOAT32);
+}
+
+/* Bit k: axis k keeps a scale of its own. */
+static bool kept_axes(const mslite_DynamicQuant *params, int32_t rank, uint32_t *axes) {
+  *axes = 0;
+  if (!params->activation_channel) return true;
+  for (int64_t i = 0; i < (params->prefer_axes.count > 0 ? params->prefer_axes.count : 1); ++i) {
+    const int64_t axis = params->prefer_axes.count > 0 ? params->prefer_axes.at[i] : params->prefer_axis;
+    const int32_t normal = mslite_normalize_axis(axis, rank);
+    if (normal < 0) return false;
+    *axes |= 1U << normal;
+  }
+  return true;
+}
+
+static mslite_status quant_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  const mslite_tensor *x = node->inputs[0];
+  const mslite_DynamicQuant *params = node->params;
+  quant_derived *numbers = derived;
+  memset(numbers, 0, sizeof *numbers);
+  uint32_t kept;
+  if (!kept_axes(params, x->rank, &kept)) return MSLITE_ERROR_ATTRIBUTE;
+  numbers->symmetric = params->symmetric;
+  numbers->real = node->outputs[0]->type == MSLITE_FLOAT32;
+  numbers->groups = numbers->rows = numbers->columns = numbers->step = 1;
+  int64_t stride = mslite_element_count(x);
+  if (stride == 0) numbers->groups = 0;
+  for (int32_t i = 0; i < x->rank && stride > 0; ++i) {
+    stride /= x->dims[i];
+    const bool is_kept = (kept >> i & 1U) != 0;
+    axis_list *list = is_kept ? &numbers->kept : &numbers->reduced;
+    const bool merges = i > 0 && is_kept == ((kept >> (i - 1) & 1U) != 0);
+    if (!merges) list->dims[list->count++] = 1;
+    list->dims[list->count - 1] *= x->dims[i];
+    list->strides[list->count - 1] = stride;
+  }
+  for (int32_t i = 0; i < numbers->kept.count; ++i) numbers->groups *= numbers->kept.dims[i];
+  if (numbers->reduced.count > 0) {
+    const int32_t last = --numbers->reduced.count;
+    numbers->columns = numbers->reduced.dims[last];
+    numbers->step = numbers->reduced.strides[last];
+  }
+  for (int32_t i = 0; i < numbers->reduced.count; ++i) numbers->rows *= numbers->reduced.dims[i];
+  numbers->groups_per_part = PART_ELEMENTS / (numbers->rows * numbers->columns);
+  if (numbers->groups_per_part < 1) numbers->groups_per_part = 1;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = (int32_t)((numbers->groups + numbers->groups_per_part - 1) / numbers->groups_per_part);
+  return MSLITE_OK;
+}
+
+/* The offset of element `index` of the list's axes. */
+static int64_t offset_of(const axis_list *list, int64_t index) {
+  int64_t offset = 0;
+  for (int32_t i = list->count - 1; i >= 0; --i) {
+    offset += index % list->dims[i] * list->strides[i];
+    index /= list->dims[i];
+  }
+  return offset;
+}
+
+typedef struct {
+  double scale;
+  int32_t zero, low;
+} quant_range;
+
+static quant_range range_of(const quant_derived *numbers, const float *x) {
+  float low = 0.0F, high = 0.0F;
+  for (int64_t row = 0; row < numbers->rows; ++row) {
+    const float *values = x + offset_of(&numbers->reduced, row);
+    for (int64_t i = 0; i < numbers->columns; ++i) {
+      const float v = values[i * numbers->step];
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+    }
+  }
+  quant_range range = {0.0, 0, numbers->symmetric ? -INT8_MAX : INT8_MIN};
+  if (numbers->symmetric) {
+    range.scale = (double)(-low > high ? -low : high) / INT8_MAX;
+  } else {
+    range.scale = ((double)high - (double)low) / (INT8_MAX - INT8_MIN);
+  }
+  if (!(range.scale > 0.0)) range.scale = 1.0;
+  if (!numbers->symmetric) {
+    const double zero = round(INT8_MIN - (double)low / range.scale);
+    range.zero = zero >= INT8_MIN && zero <= INT8_MAX ? (int32_t)zero : INT8_MIN; /* an infinite scale gives NaN */
+  }
+  return range;
+}
+
+static int32_t quantised(const quant_range *range, float v) {
+  const double q = round((double)v / range->scale) + range->zero;
+  if (q != q) return range->zero;
+  return q < range->low ? range->low : q > INT8_MAX ? INT8_MAX : (int32_t)q;
+}
+
+static void quant_group(const quant_derived *numbers, const mslite_run *run, int64_t base) {
+  const float *x = run->inputs[0];
+  const quant_range range = range_of(numbers, x + base);
+  for (int64_t row = 0; row < numbers->rows; ++row) {
+    int64_t at = base + offset_of(&numbers->reduced, row);
+    for (int64_t i = 0; i < numbers->columns; ++i, at += numbers->step) {
+      const int32_t q = quantised(&range, x[at]);
+      if (numbers->real) {
+        ((float *)run->outputs[0])[at] = (float)(range.scale * (q - range.zero));
+      } else {
+        ((int8_t *)run->outputs[0])[at] = (int8_t)q;
+      }
+    }
+  }
+}
+
+static void quant_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const quant_derived *numbers = run->derived;
+  const int64_t begin = (int64_t)part * numbers->groups_per_part;
+  const int64_t left = numbers->groups - begin;
+  const int64_t end = begin + (left < numbers->groups_per_part ? left : numbers->groups_per_part);
+  for (int64_t group = begin; group < end; ++group) quant_group(numbers, run, offset_of(&numbers->kept, group));
+}
+
+MSLITE_MOVEMENT_KERNEL(dynamic_quant, DynamicQuant, quant_derived, quant_support, quant_prepare, quant_run, NULL)

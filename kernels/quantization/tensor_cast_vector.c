@@ -1,0 +1,111 @@
+/* QuantDTypeCast between float32 and 8-bit or 16-bit integers with one record: the casts around a quantised operator.
+ * The same numbers as quant_dtype_cast.c, which does all others. */
+#include "movement.h"
+#include "simd/simd.h"
+
+enum { PART_ELEMENTS = 16384 };
+
+typedef struct {
+  int64_t count;
+  double scale;
+  int32_t zero;
+  int32_t narrow;    /* the integer type */
+  int32_t quantises; /* otherwise: dequantises */
+} tensor_cast_derived;
+
+static bool is_narrow(const mslite_tensor *tensor) {
+  const bool narrow = tensor->type == MSLITE_INT8 || tensor->type == MSLITE_UINT8 || tensor->type == MSLITE_INT16;
+  return narrow && tensor->quant_count == 1;
+}
+
+static int32_t support(const mslite_node *node) {
+  const mslite_tensor *x = node->inputs[0];
+  const mslite_tensor *y = node->outputs[0];
+  return (x->type == MSLITE_FLOAT32 && is_narrow(y)) || (is_narrow(x) && y->type == MSLITE_FLOAT32) ? 2 : 0;
+}
+
+static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  tensor_cast_derived *numbers = derived;
+  numbers->quantises = node->inputs[0]->type == MSLITE_FLOAT32;
+  const mslite_tensor *integers = numbers->quantises ? node->outputs[0] : node->inputs[0];
+  if (!(integers->quant[0].scale > 0)) return MSLITE_ERROR_ATTRIBUTE;
+  numbers->count = mslite_element_count(node->inputs[0]);
+  numbers->scale = integers->quant[0].scale;
+  numbers->zero = integers->quant[0].zero_point;
+  numbers->narrow = integers->type;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = (int32_t)((numbers->count + PART_ELEMENTS - 1) / PART_ELEMENTS);
+  return MSLITE_OK;
+}
+
+/* Half away from zero. Beyond 17 bits the result is limited anyway; NaN counts as 0. */
+SIMD_INLINE int32_t nearest(float v) {
+  v = v == v ? v : 0.0F;
+  v = v > -131072.0F ? v : -131072.0F;
+  v = v < 131072.0F ? v : 131072.0F;
+  /* The largest number below one half: one half itself would carry the number below it up. */
+  return (int32_t)(v + (v < 0.0F ? -0.49999997F : 0.49999997F));
+}
+
+#define QUANTISE(type, low, high)                                 \
+  do {                                                            \
+    type *y = (type *)run->outputs[0] + begin;                    \
+    for (int64_t i = 0; i < n; ++i) {                             \
+      const int32_t q = nearest(x[i] / scale) + zero;             \
+      y[i] = (type)(q < (low) ? (low) : q > (high) ? (high) : q); \
+    }                                                             \
+  } while (0)
+
+static void quantise(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
+  const float *x = (const float *)run->inputs[0] + begin;
+  const float scale = (float)numbers->scale;
+  const int32_t zero = numbers->zero;
+  if (numbers->narrow == MSLITE_INT8) {
+    QUANTISE(int8_t, INT8_MIN, INT8_MAX);
+  } else if (numbers->narrow == MSLITE_UINT8) {
+    QUANTISE(uint8_t, 0, UINT8_MAX);
+  } else {
+    QUANTISE(int16_t, INT16_MIN, INT16_MAX);
+  }
+}
+
+#define DEQUANTISE(type)                                                                    \
+  do {                                                                                      \
+    const type *x = (const type *)run->inputs[0] + begin;                                   \
+    for (int64_t i = 0; i < n; ++i) y[i] = (float)(scale * (double)((int32_t)x[i] - zero)); \
+  } while (0)
+
+static void dequantise(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
+  float *y = (float *)run->outputs[0] + begin;
+  const double scale = numbers->scale;
+  const int32_t zero = numbers->zero;
+  if (numbers->narrow == MSLITE_INT8) {
+    DEQUANTISE(int8_t);
+  } else if (numbers->narrow == MSLITE_UINT8) {
+    DEQUANTISE(uint8_t);
+  } else {
+    DEQUANTISE(int16_t);
+  }
+}
+
+static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const tensor_cast_derived *numbers = run->derived;
+  const int64_t begin = (int64_t)part * PART_ELEMENTS;
+  const int64_t n = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
+  if (numbers->quantises) {
+    quantise(numbers, run, begin, n);
+  } else {
+    dequantise(numbers, run, begin, n);
+  }
+}
+
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_tensor_cast) = {
+    .name = MSLITE_ISA_STRING(tensor_cast),
+    .op = MSLITE_OP_QuantDTypeCast,
+    .isa = MSLITE_THIS_ISA,
+    .derived_size = sizeof(tensor_cast_derived),
+    .support = support,
+    .prepare = prepare,
+    .run = run_part,
+};
