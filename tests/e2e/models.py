@@ -18,7 +18,7 @@ from mslite.converter.options import Options
 Array = npt.NDArray[Any]
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
-_FILES = {"onnx": "model.onnx", "tflite": "model.tflite"}
+_FILES = {"onnx": "model.onnx", "tflite": "model.tflite", "pb": "model.pb"}
 _CLASSES = ("float", "fp16", "drq", "int8")
 _COSINE = 0.99
 """What integers computed through real numbers have to reach, over each whole output."""
