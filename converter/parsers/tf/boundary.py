@@ -17,6 +17,7 @@ from .functions import PASSING
 from .importer import GraphImporter, Session
 from .model import Ref, SourceGraph, SourceModel, SourceNode, damaged
 from .registry import tf_operator
+from .tensors import STRING
 
 _EFFECTS = frozenset(
     [
@@ -93,13 +94,18 @@ def output_names(model: SourceModel) -> list[str]:
 
 
 def _may_be_output(node: SourceNode, nodes: Mapping[str, SourceNode]) -> bool:
-    if node.operator in _EFFECTS or node.operator in _BETWEEN:
+    if node.operator in _EFFECTS or node.operator in _BETWEEN or _is_text(node):
         return False
     if node.operator not in PASSING or not node.inputs or _FUNCTION_RESULT.fullmatch(node.name):
         return True
     if nodes[node.inputs[0].node].operator in _BETWEEN or node.name.rpartition("/")[2] == _PREDICATE:
         return False
     return source_of(node, nodes).operator != "Const"
+
+
+def _is_text(node: SourceNode) -> bool:
+    """Names of files and the like, which saving a model leaves behind."""
+    return any(node.attributes[name].type == STRING for name in ("T", "dtype") if name in node.attributes)
 
 
 def source_of(node: SourceNode, nodes: Mapping[str, SourceNode]) -> SourceNode:
@@ -119,12 +125,16 @@ def _default_is_input(model: SourceModel, input_shapes: object, node: SourceNode
     return not any(other.operator in ("Placeholder", "PlaceholderV2") for other in nodes)
 
 
+_UNUSED = "unused_control_flow_input"
+"""TensorFlow's name of what it leaves behind where it lowered a loop."""
+
+
 def input_nodes(session: Session) -> list[SourceNode]:
     """The nodes whose values the caller gives, in the file's order."""
     return [
         node
         for node in session.model.graph.nodes.values()
-        if node.operator in ("Placeholder", "PlaceholderV2")
+        if (node.operator in ("Placeholder", "PlaceholderV2") and not node.name.startswith(_UNUSED))
         or (node.operator == "PlaceholderWithDefault" and _default_is_input(session.model, session.input_shapes, node))
     ]
 
