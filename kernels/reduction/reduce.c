@@ -1,8 +1,10 @@
-/* ReduceFusion, ReduceLogSumExp and All on float64, integers and bool. Integer sums wrap; an integer mean rounds
- * towards zero. */
+/* ReduceFusion, ReduceLogSumExp and All on float64, integers and bool, and on every type where the axes are computed by
+ * the model. Integer sums wrap; an integer mean rounds towards zero. */
 #include <math.h>
+#include <string.h>
 
 #include "math/scalar_math.h"
+#include "movement.h"
 #include "reduction/reduce_plan.h"
 
 enum { LOG_SUM_EXP = 100, PART_WORK = 16384 };
@@ -13,6 +15,10 @@ typedef struct {
   int64_t per_part;
   int32_t mode;
   int32_t type;
+  bool computed, to_end, keep; /* axes that are read when running, and what is needed then */
+  int32_t axes_type, rank, out_rank;
+  int64_t axes;
+  int64_t dims[MSLITE_MAX_RANK];
 } reduce_derived;
 
 static int32_t mode_of(const mslite_node *node) {
@@ -20,9 +26,25 @@ static int32_t mode_of(const mslite_node *node) {
   return node->op == MSLITE_OP_ReduceLogSumExp ? LOG_SUM_EXP : ((const mslite_ReduceFusion *)node->params)->mode;
 }
 
+static bool to_end_of(const mslite_node *node) {
+  return node->op == MSLITE_OP_ReduceFusion && ((const mslite_ReduceFusion *)node->params)->reduce_to_end;
+}
+
+static bool keeps(const mslite_node *node) {
+  if (node->op == MSLITE_OP_All) return ((const mslite_All *)node->params)->keep_dims != 0;
+  if (node->op == MSLITE_OP_ReduceLogSumExp) return ((const mslite_ReduceLogSumExp *)node->params)->keep_dims;
+  return ((const mslite_ReduceFusion *)node->params)->keep_dims;
+}
+
 static bool plan_of(const mslite_node *node, mslite_reduce_plan *plan) {
-  const bool to_end = node->op == MSLITE_OP_ReduceFusion && ((const mslite_ReduceFusion *)node->params)->reduce_to_end;
-  return mslite_plan_reduce(node->inputs[0], node->input_count > 1 ? node->inputs[1] : NULL, to_end, plan);
+  const mslite_tensor *axes = node->input_count > 1 ? node->inputs[1] : NULL;
+  return mslite_plan_reduce(node->inputs[0], axes, to_end_of(node), plan);
+}
+
+static bool computes_axes(const mslite_node *node) {
+  if (node->input_count < 2 || node->inputs[1]->data != NULL || node->inputs[0]->rank < 0) return false;
+  const int32_t type = node->inputs[1]->type;
+  return (type == MSLITE_INT32 || type == MSLITE_INT64) && mslite_element_count(node->inputs[1]) > 0;
 }
 
 static bool has_mode(int32_t type, int32_t mode) {
@@ -36,6 +58,7 @@ static bool has_mode(int32_t type, int32_t mode) {
     case MSLITE_INT32:
     case MSLITE_INT64:
       return mode >= 0 && mode <= MSLITE_REDUCE_MODE_REDUCE_ASUM;
+    case MSLITE_FLOAT32:
     case MSLITE_FLOAT64:
       return mode >= 0 && mode != MSLITE_REDUCE_MODE_REDUCE_ALL;
     default:
@@ -46,17 +69,34 @@ static bool has_mode(int32_t type, int32_t mode) {
 static int32_t support(const mslite_node *node) {
   mslite_reduce_plan plan;
   const int32_t type = node->inputs[0]->type, mode = mode_of(node);
-  if (node->outputs[0]->type != type || !has_mode(type, mode) || !plan_of(node, &plan)) return 0;
+  if (node->outputs[0]->type != type || !has_mode(type, mode)) return 0;
+  if (computes_axes(node)) return 1;
+  if (type == MSLITE_FLOAT32 || !plan_of(node, &plan)) return 0;
   return plan.reduced > 0 || type == MSLITE_FLOAT64 || mode != MSLITE_REDUCE_MODE_REDUCE_MEAN;
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   reduce_derived *numbers = derived;
+  memset(numbers, 0, sizeof *numbers);
+  numbers->mode = mode_of(node);
+  numbers->type = node->inputs[0]->type;
+  if (computes_axes(node)) {
+    numbers->computed = true;
+    numbers->to_end = to_end_of(node);
+    numbers->keep = keeps(node);
+    numbers->axes_type = node->inputs[1]->type;
+    numbers->axes = mslite_element_count(node->inputs[1]);
+    numbers->rank = node->inputs[0]->rank;
+    numbers->out_rank = node->outputs[0]->rank;
+    numbers->count = mslite_element_count(node->outputs[0]);
+    memcpy(numbers->dims, node->inputs[0]->dims, sizeof numbers->dims);
+    schedule->phase_count = 1;
+    schedule->part_count[0] = 1; /* nothing is known of the work */
+    return MSLITE_OK;
+  }
   if (!plan_of(node, &numbers->plan)) return MSLITE_ERROR_VALUE;
   numbers->count = numbers->plan.outer * numbers->plan.inner;
   numbers->per_part = numbers->plan.reduced < PART_WORK ? PART_WORK / (numbers->plan.reduced + 1) + 1 : 1;
-  numbers->mode = mode_of(node);
-  numbers->type = node->inputs[0]->type;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->count + numbers->per_part - 1) / numbers->per_part);
   return MSLITE_OK;
@@ -97,7 +137,7 @@ static uint64_t magnitude(int64_t v) { return v < 0 ? 0 - (uint64_t)v : (uint64_
         return (type)sum;                                                                         \
       case MSLITE_REDUCE_MODE_REDUCE_MEAN:                                                        \
         EACH(type, sum += (uint64_t)v)                                                            \
-        return (type)((int64_t)sum / plan->reduced);                                              \
+        return plan->reduced == 0 ? 0 : (type)((int64_t)sum / plan->reduced);                     \
       default:                                                                                    \
         EACH(type, sum += (uint64_t)v)                                                            \
         return (type)sum;                                                                         \
@@ -110,42 +150,88 @@ INTEGER_REDUCE(reduce_i8, int8_t, INT8_MIN, INT8_MAX)
 INTEGER_REDUCE(reduce_i32, int32_t, INT32_MIN, INT32_MAX)
 INTEGER_REDUCE(reduce_i64, int64_t, INT64_MIN, INT64_MAX)
 
-static double reduce_f64(const mslite_reduce_plan *plan, int32_t mode, const void *x, int64_t offset) {
-  double sum = 0, product = 1, top = -INFINITY, bottom = INFINITY;
-  switch (mode) {
-    case MSLITE_REDUCE_MODE_REDUCE_MAX:
-      EACH(double, if (!(v <= top)) top = top != top ? top : v)
-      return top;
-    case MSLITE_REDUCE_MODE_REDUCE_MIN:
-      EACH(double, if (!(v >= bottom)) bottom = bottom != bottom ? bottom : v)
-      return bottom;
-    case MSLITE_REDUCE_MODE_REDUCE_PROD:
-      EACH(double, product *= v)
-      return product;
-    case MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE:
-    case MSLITE_REDUCE_MODE_REDUCE_L2:
-      EACH(double, sum += v * v)
-      return mode == MSLITE_REDUCE_MODE_REDUCE_L2 ? sqrt(sum) : sum;
-    case MSLITE_REDUCE_MODE_REDUCE_ASUM:
-      EACH(double, sum += fabs(v))
-      return sum;
-    case LOG_SUM_EXP:
-      EACH(double, if (v > top) top = v)
-      if (top - top != 0) top = 0;
-      EACH(double, sum += mslite_exp(v - top))
-      return mslite_log(sum) + top;
-    default:
-      EACH(double, sum += v)
-      return mode == MSLITE_REDUCE_MODE_REDUCE_MEAN ? sum / (double)plan->reduced : sum;
+#define REAL_REDUCE(name, type)                                                                     \
+  static double name(const mslite_reduce_plan *plan, int32_t mode, const void *x, int64_t offset) { \
+    double sum = 0, product = 1, top = -INFINITY, bottom = INFINITY;                                \
+    switch (mode) {                                                                                 \
+      case MSLITE_REDUCE_MODE_REDUCE_MAX:                                                           \
+        EACH(type, if (!(v <= top)) top = top != top ? top : v)                                     \
+        return top;                                                                                 \
+      case MSLITE_REDUCE_MODE_REDUCE_MIN:                                                           \
+        EACH(type, if (!(v >= bottom)) bottom = bottom != bottom ? bottom : v)                      \
+        return bottom;                                                                              \
+      case MSLITE_REDUCE_MODE_REDUCE_PROD:                                                          \
+        EACH(type, product *= v)                                                                    \
+        return product;                                                                             \
+      case MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE:                                                    \
+      case MSLITE_REDUCE_MODE_REDUCE_L2:                                                            \
+        EACH(type, sum += v * v)                                                                    \
+        return mode == MSLITE_REDUCE_MODE_REDUCE_L2 ? sqrt(sum) : sum;                              \
+      case MSLITE_REDUCE_MODE_REDUCE_ASUM:                                                          \
+        EACH(type, sum += fabs(v))                                                                  \
+        return sum;                                                                                 \
+      case LOG_SUM_EXP:                                                                             \
+        EACH(type, if (v > top) top = v)                                                            \
+        if (top - top != 0) top = 0;                                                                \
+        EACH(type, sum += mslite_exp(v - top))                                                      \
+        return mslite_log(sum) + top;                                                               \
+      default:                                                                                      \
+        EACH(type, sum += v)                                                                        \
+        return mode == MSLITE_REDUCE_MODE_REDUCE_MEAN ? sum / (double)plan->reduced : sum;          \
+    }                                                                                               \
   }
+
+REAL_REDUCE(reduce_f32, float)
+REAL_REDUCE(reduce_f64, double)
+
+/* The plan of axes that are there now. */
+static bool plan_of_run(const mslite_run *run, mslite_reduce_plan *plan) {
+  const reduce_derived *numbers = run->derived;
+  mslite_tensor x = {0}, axes = {0};
+  x.type = numbers->type;
+  x.rank = numbers->rank;
+  memcpy(x.dims, numbers->dims, sizeof x.dims);
+  axes.type = numbers->axes_type;
+  axes.rank = 1;
+  axes.dims[0] = numbers->axes;
+  axes.data = run->inputs[1];
+  axes.known_count = -1;
+  return mslite_plan_reduce(&x, &axes, numbers->to_end, plan);
+}
+
+static mslite_status count(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]) {
+  const reduce_derived *numbers = run->derived;
+  bool reduced[MSLITE_MAX_RANK] = {false};
+  for (int64_t i = 0; i < numbers->axes; ++i) {
+    const int64_t wanted = mslite_integer_at(run->inputs[1], numbers->axes_type, i);
+    const int32_t axis = mslite_normalize_axis(wanted, numbers->rank);
+    if (axis < 0) return MSLITE_ERROR_VALUE;
+    for (int32_t k = axis; k < (numbers->to_end ? numbers->rank : axis + 1); ++k) reduced[k] = true;
+  }
+  int32_t at = 0;
+  for (int32_t i = 0; i < numbers->rank; ++i) {
+    if (!reduced[i] || numbers->keep) dims[0][at++] = reduced[i] ? 1 : numbers->dims[i];
+  }
+  return at == numbers->out_rank ? MSLITE_OK : MSLITE_ERROR_VALUE; /* an axis that is named twice */
 }
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const reduce_derived *numbers = run->derived;
+  mslite_reduce_plan computed;
   const mslite_reduce_plan *plan = &numbers->plan;
-  const int64_t begin = part * numbers->per_part;
-  const int64_t end = numbers->count - begin < numbers->per_part ? numbers->count : begin + numbers->per_part;
+  int64_t begin = part * numbers->per_part;
+  int64_t end = numbers->count - begin < numbers->per_part ? numbers->count : begin + numbers->per_part;
+  if (numbers->computed) {
+    if (!plan_of_run(run, &computed) || computed.outer * computed.inner != numbers->count) {
+      const int64_t wanted = mslite_integer_at(run->inputs[1], numbers->axes_type, 0);
+      mslite_report_value(run, 1, 0, wanted, -numbers->rank, numbers->rank);
+      return;
+    }
+    plan = &computed;
+    begin = 0;
+    end = numbers->count;
+  }
   const void *x = run->inputs[0];
   void *y = run->outputs[0];
   for (int64_t i = begin; i < end; ++i) {
@@ -166,6 +252,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       case MSLITE_INT64:
         ((int64_t *)y)[i] = reduce_i64(plan, numbers->mode, x, offset);
         break;
+      case MSLITE_FLOAT32:
+        ((float *)y)[i] = (float)reduce_f32(plan, numbers->mode, x, offset);
+        break;
       default:
         ((double *)y)[i] = reduce_f64(plan, numbers->mode, x, offset);
         break;
@@ -182,6 +271,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = support,                          \
       .prepare = prepare,                          \
       .run = run_part,                             \
+      .count = count,                              \
   };
 
 REDUCE(reduce, ReduceFusion)

@@ -1,4 +1,7 @@
-/* CumSum and CumProd: running sums and products along an axis; integers wrap. */
+/* CumSum and CumProd: running sums and products along an axis, which the model may compute; integers wrap. */
+#include <string.h>
+
+#include "movement.h"
 #include "reduction/order.h"
 
 typedef struct {
@@ -7,7 +10,16 @@ typedef struct {
   int32_t product;
   int32_t exclusive;
   int32_t reverse;
+  bool computed; /* the axis is read when running */
+  int32_t axis_type, rank;
+  int64_t dims[MSLITE_MAX_RANK];
 } scan_derived;
+
+static bool computes_axis(const mslite_node *node) {
+  const mslite_tensor *axis = node->inputs[1];
+  return axis->data == NULL && mslite_element_count(axis) == 1 && node->inputs[0]->rank > 0 &&
+         (axis->type == MSLITE_INT32 || axis->type == MSLITE_INT64);
+}
 
 static bool axis_of(const mslite_node *node, int32_t *axis) {
   const mslite_tensor *tensor = node->inputs[1];
@@ -30,7 +42,7 @@ static int32_t support(const mslite_node *node) {
     case MSLITE_FLOAT64:
     case MSLITE_INT32:
     case MSLITE_INT64:
-      return axis_of(node, &axis);
+      return axis_of(node, &axis) || computes_axis(node);
     default:
       return 0;
   }
@@ -39,8 +51,17 @@ static int32_t support(const mslite_node *node) {
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   scan_derived *numbers = derived;
   int32_t axis;
-  if (!axis_of(node, &axis)) return MSLITE_ERROR_VALUE;
-  numbers->view = mslite_view_axis(node->inputs[0], axis);
+  memset(numbers, 0, sizeof *numbers);
+  if (axis_of(node, &axis)) {
+    numbers->view = mslite_view_axis(node->inputs[0], axis);
+  } else if (computes_axis(node)) {
+    numbers->computed = true;
+    numbers->axis_type = node->inputs[1]->type;
+    numbers->rank = node->inputs[0]->rank;
+    memcpy(numbers->dims, node->inputs[0]->dims, sizeof numbers->dims);
+  } else {
+    return MSLITE_ERROR_VALUE;
+  }
   numbers->type = node->inputs[0]->type;
   numbers->product = node->op == MSLITE_OP_CumProd;
   const mslite_CumSum *sum = node->params;
@@ -48,7 +69,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->exclusive = numbers->product ? product->exclusive : sum->exclusive;
   numbers->reverse = numbers->product ? product->reverse : sum->reverse;
   schedule->phase_count = 1;
-  schedule->part_count[0] = (int32_t)numbers->view.outer;
+  schedule->part_count[0] = numbers->computed ? 1 : (int32_t)numbers->view.outer;
   return MSLITE_OK;
 }
 
@@ -67,10 +88,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   }                                                                              \
   break
 
-static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
+static void scan(const mslite_run *run, mslite_axis_view view, int64_t part) {
   const scan_derived *numbers = run->derived;
-  const mslite_axis_view view = numbers->view;
   switch (numbers->type) {
     case MSLITE_FLOAT32:
       SCAN(float, double);
@@ -81,6 +100,26 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     default:
       SCAN(int64_t, uint64_t);
   }
+}
+
+static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const scan_derived *numbers = run->derived;
+  if (!numbers->computed) {
+    scan(run, numbers->view, part);
+    return;
+  }
+  const int64_t wanted = mslite_integer_at(run->inputs[1], numbers->axis_type, 0);
+  const int32_t axis = mslite_normalize_axis(wanted, numbers->rank);
+  if (axis < 0) {
+    mslite_report_value(run, 1, 0, wanted, -numbers->rank, numbers->rank);
+    return;
+  }
+  mslite_tensor x = {0};
+  x.rank = numbers->rank;
+  memcpy(x.dims, numbers->dims, sizeof x.dims);
+  const mslite_axis_view view = mslite_view_axis(&x, axis);
+  for (int64_t outer = 0; outer < view.outer; ++outer) scan(run, view, outer);
 }
 
 static int32_t in_place(const mslite_node *node) {

@@ -19,9 +19,12 @@ typedef struct {
   int64_t rows, rows_per_part;
   int64_t in[MSLITE_MAX_RANK];
   int64_t out[MSLITE_MAX_RANK];
-  int64_t stride[MSLITE_MAX_RANK]; /* of the input, in elements */
-  int32_t taps[MSLITE_MAX_RANK];   /* 0: this dimension is not resized */
-  int64_t table[MSLITE_MAX_RANK];  /* where its table begins in the shared workspace, in 4-byte words */
+  int64_t stride[MSLITE_MAX_RANK];    /* of the input, in elements */
+  int32_t taps[MSLITE_MAX_RANK];      /* 0: this dimension is not resized */
+  int64_t table[MSLITE_MAX_RANK];     /* where its table begins in the shared workspace, in 4-byte words */
+  bool computed_scales, computed_roi; /* read when running, one per entry of `axes` (a region: two) */
+  int32_t axis_count;
+  int32_t axes[MSLITE_MAX_RANK];
 } resize_derived;
 
 /* A table: per output index the number of taps (0: extrapolated), then `taps` indices and `taps` weights each. */
@@ -154,7 +157,8 @@ static mslite_status prepare_tables(const mslite_node *node, resize_derived *num
   for (int32_t i = 0; i < x->rank; ++i) {
     const bool crops = numbers->plan.roi_begin[i] != 0 || numbers->plan.roi_end[i] != 1;
     const bool scaled = numbers->plan.scale[i] > 0 && numbers->plan.scale[i] != 1;
-    const bool resized = y->dims[i] != x->dims[i] || crops || scaled;
+    const bool resized =
+        y->dims[i] != x->dims[i] || crops || scaled || numbers->computed_scales || numbers->computed_roi;
     numbers->in[i] = x->dims[i];
     numbers->out[i] = y->dims[i];
     numbers->stride[i] = strides[i];
@@ -188,14 +192,32 @@ static mslite_status prepare_tables(const mslite_node *node, resize_derived *num
 static mslite_status resize_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_shape_context context = {.next_symbol = MSLITE_SYMBOL_LIMIT};
   resize_derived *numbers = derived;
+  memset(numbers, 0, sizeof *numbers);
   const mslite_status status =
       mslite_plan_resize(&context, node->params, node->inputs, node->input_count, &numbers->plan);
   return status == MSLITE_OK ? prepare_tables(node, numbers, schedule) : status;
 }
 
+/* Notes which scales and regions are read when running. False when there are not enough of them. */
+static bool prepare_computed(const mslite_node *node, resize_derived *numbers) {
+  const mslite_ResizeND *attributes = node->params;
+  const mslite_tensor *target = node->inputs[1];
+  const int32_t rank = node->inputs[0]->rank;
+  numbers->computed_scales = target->type == MSLITE_FLOAT32 && target->data == NULL;
+  numbers->computed_roi = numbers->plan.coordinates == RESIZE_TF_CROP_AND_RESIZE && node->inputs[2]->data == NULL;
+  numbers->axis_count = attributes->axes.count > 0 ? attributes->axes.count : rank;
+  for (int32_t i = 0; i < numbers->axis_count; ++i) {
+    numbers->axes[i] = mslite_normalize_axis(attributes->axes.count > 0 ? attributes->axes.at[i] : i, rank);
+  }
+  if (numbers->computed_scales && mslite_element_count(target) != numbers->axis_count) return false;
+  if (!numbers->computed_roi) return true;
+  return node->inputs[2]->type == MSLITE_FLOAT32 && mslite_element_count(node->inputs[2]) == 2 * numbers->axis_count;
+}
+
 static mslite_status resize_nd_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_shape_context context = {.next_symbol = MSLITE_SYMBOL_LIMIT};
   resize_derived *numbers = derived;
+  memset(numbers, 0, sizeof *numbers);
   const mslite_status status =
       mslite_plan_resize_nd(&context, node->params, node->inputs, node->input_count, &numbers->plan);
   if (status != MSLITE_OK) return status;
@@ -203,7 +225,7 @@ static mslite_status resize_nd_prepare(const mslite_node *node, void *derived, m
     const int64_t in = node->inputs[0]->dims[i];
     if (numbers->plan.scale[i] == 0 && in > 0) numbers->plan.scale[i] = (float)node->outputs[0]->dims[i] / (float)in;
   }
-  return prepare_tables(node, numbers, schedule);
+  return prepare_computed(node, numbers) ? prepare_tables(node, numbers, schedule) : MSLITE_ERROR_SHAPE;
 }
 
 static int32_t resize_support(const mslite_node *node) {
@@ -276,11 +298,28 @@ static void resize_row(const resize_derived *numbers, void *shared, const int64_
   if (first) memset(to, 0, (size_t)numbers->inner * sizeof(float));
 }
 
+/* Scales and regions that the model computes. */
+static void read_computed(const mslite_run *run, resize_derived *numbers) {
+  for (int32_t i = 0; i < numbers->axis_count; ++i) {
+    const int32_t axis = numbers->axes[i];
+    if (numbers->computed_scales) {
+      const float scale = ((const float *)run->inputs[1])[i];
+      if (scale > 0) numbers->plan.scale[axis] = scale;
+    }
+    if (numbers->computed_roi) {
+      numbers->plan.roi_begin[axis] = ((const float *)run->inputs[2])[i];
+      numbers->plan.roi_end[axis] = ((const float *)run->inputs[2])[numbers->axis_count + i];
+    }
+  }
+}
+
 static void resize_run(const mslite_run *run, int32_t phase, int32_t part) {
   const resize_derived *numbers = run->derived;
   if (phase == 0) {
+    resize_derived now = *numbers;
+    read_computed(run, &now);
     for (int32_t i = 0; i < numbers->rank; ++i) {
-      if (numbers->taps[i] > 0) fill_table(numbers, run->shared, i);
+      if (numbers->taps[i] > 0) fill_table(&now, run->shared, i);
     }
     return;
   }

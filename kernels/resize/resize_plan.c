@@ -160,13 +160,15 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
     if (axes[i] < 0) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "an axis is out of range");
   }
   float roi[2 * MSLITE_MAX_RANK];
+  bool computed_roi = false;
   int32_t count;
   if (plan->coordinates == RESIZE_TF_CROP_AND_RESIZE) {
-    if (input_count < 3 || !read_floats(inputs[2], roi, 2 * MSLITE_MAX_RANK, &count) || count != 2 * axis_count) {
-      return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED,
-                               "tf_crop_and_resize needs a constant region per axis");
+    if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "tf_crop_and_resize needs a region");
+    computed_roi = inputs[2]->data == NULL;
+    if (!computed_roi && (!read_floats(inputs[2], roi, 2 * MSLITE_MAX_RANK, &count) || count != 2 * axis_count)) {
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "tf_crop_and_resize needs two numbers per axis");
     }
-    for (int32_t i = 0; i < axis_count; ++i) {
+    for (int32_t i = 0; i < axis_count && !computed_roi; ++i) {
       plan->roi_begin[axes[i]] = roi[i];
       plan->roi_end[axes[i]] = roi[axis_count + i];
     }
@@ -178,7 +180,7 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
       return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d sizes for %d axes", (int)count, (int)axis_count);
     return plan_sizes(context, x, axes, sizes, count, policy, plan);
   }
-  if (!read_floats(inputs[1], scales, MSLITE_MAX_RANK, &count)) {
+  if (computed_roi || !read_floats(inputs[1], scales, MSLITE_MAX_RANK, &count)) {
     for (int32_t i = 0; i < axis_count; ++i) plan->out[axes[i]] = mslite_new_symbol(context);
     return MSLITE_OK;
   }

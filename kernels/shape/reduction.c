@@ -43,8 +43,8 @@ static mslite_status reduce(mslite_shape_context *context, const mslite_tensor *
   for (int64_t k = 0; k < axes || axes < 0; ++k) {
     int64_t wanted = 0;
     if (axes < 0 || !mslite_known_value(inputs[1], k, &wanted) || mslite_is_symbol(wanted)) {
-      if (!keep) {
-        output->rank = axes == 1 && !to_end ? x->rank - 1 : -1;
+      if (!keep) { /* no axis may be named twice */
+        output->rank = axes > 0 && axes <= x->rank && !to_end ? x->rank - (int32_t)axes : -1;
       } else {
         output->rank = x->rank;
       }

@@ -142,7 +142,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
     TensorShape &shape = shapes[static_cast<size_t>(place - inputs_.begin())];
     shape.rank = static_cast<int32_t>(dims[i].size());
     for (size_t k = 0; k < dims[i].size(); ++k) {
-      if (dims[i][k] <= 0 || dims[i][k] > INT32_MAX) {
+      if (dims[i][k] < 0 || dims[i][k] > INT32_MAX) {  // 0: a cache that is empty yet, for example
         return Fail(kLiteInputParamInvalid, "input '" + inputs[i].Name() + "': shape " +
                                                 mslite::DimsText(dims[i].data(), dims[i].size()) + " is not possible");
       }

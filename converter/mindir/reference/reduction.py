@@ -169,6 +169,15 @@ for _mode in (ReduceMode.ReduceMax, ReduceMode.ReduceMin):
 case("all-bool", ops.ReduceFusion(mode=ReduceMode.ReduceAll), [integers(0, 2, 9, 3, dtype=np.bool_), _list(1)], (1,))
 for _label, _along in _AXES:
     case(_label, ops.ReduceLogSumExp(keep_dims=True), [normal(3, 7, 5, 37) * 30, _list(*_along)], (1,))
+for _keep in (True, False):
+    for _mode in (ReduceMode.ReduceMean, ReduceMode.ReduceMax, ReduceMode.ReduceL2):
+        case(
+            f"{_mode.name}-computed-axes-{'kept' if _keep else 'gone'}",
+            ops.ReduceFusion(mode=_mode, keep_dims=_keep),
+            [normal(3, 5, 7), np.array([-1, 0])],
+        )
+case("computed-axis-int32", ops.ReduceFusion(mode=ReduceMode.ReduceSum), [integers(-9, 9, 3, 5, 7), _list(1)])
+case("computed-axis", ops.ReduceLogSumExp(), [normal(3, 5), _list(0)])
 case("float64", ops.ReduceLogSumExp(), [normal(3, 7).astype(np.float64)], tolerance=1e-12)
 case("rows", ops.All(), [integers(0, 4, 9, 3) > 0, _list(1)], (1,))
 case("everything", ops.All(keep_dims=1), [integers(0, 4, 9, 3) > 0])
@@ -192,6 +201,8 @@ for _scan in (ops.CumSum, ops.CumProd):
             case(f"{_exclusive}-{_reverse}", _running, [normal(3, 7, 5), int32(1)], (1,))
     for _dtype in ("int32", "int64", "float64"):
         case(_dtype, _scan(), [integers(-3, 4, 4, 9).astype(_dtype), int64([-1])], (1,))
+case("computed-axis", ops.CumSum(), [normal(3, 5, 7), int32(1)])
+case("computed-axis", ops.CumProd(reverse=True), [normal(3, 5, 7), int64([-1])])
 for _dtype in ("float32", "int32", "int64", "float64"):
     case(_dtype, ops.UnsortedSegmentSum(), [integers(0, 9, 8, 5).astype(_dtype), int32([0, 3, 1, 3, -1, 0, 2, 3]), int32(5)], (2,))  # fmt: skip
 case("matrix-ids", ops.UnsortedSegmentSum(), [normal(4, 3, 2), integers(0, 5, 4, 3, dtype=np.int64), int32([6])], (2,))
