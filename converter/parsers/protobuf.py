@@ -120,7 +120,7 @@ def parse_text(
     except UnicodeDecodeError as error:
         raise ProtobufError(f"it is not UTF-8 text (byte {error.start})") from None
     except text_format.ParseError as error:
-        reason = clean(_POSITION.sub("", str(error)))
+        reason = clean(_POSITION.sub("", str(error))).rstrip(".")
         line = f"line {first_line - 1 + error.GetLine()}: " if error.GetLine() else ""
         kind = UnknownField if "has no field named" in reason else ProtobufError
         raise kind(f"{line}{reason}") from None

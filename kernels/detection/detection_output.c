@@ -1,5 +1,5 @@
 /* DetectionOutput of SSD (Caffe): decodes boxes against priors, suppresses overlaps per class and keeps the best of an
- * image. Rows are (image, label, score, x_min, y_min, x_max, y_max), by image, label and falling score. */
+ * image. Rows are (image, label, score, x_min, y_min, x_max, y_max), by image and falling score. */
 #include <string.h>
 
 #include "detection/box_order.h"
@@ -23,7 +23,7 @@ typedef struct {
   int32_t *order;  /* candidates of one class */
   int32_t *kept;   /* priors that stay, of one class */
   float *score;    /* of what is found in one image, as the rest */
-  int32_t *prior, *label, *rank, *stays;
+  int32_t *prior, *label, *rank;
 } output_space;
 
 static output_space space_of(const output_derived *n, void *shared) {
@@ -36,7 +36,6 @@ static output_space space_of(const output_derived *n, void *shared) {
   space.prior = (int32_t *)(space.score + n->found);
   space.label = space.prior + n->found;
   space.rank = space.label + n->found;
-  space.stays = space.rank + n->found;
   return space;
 }
 
@@ -91,7 +90,7 @@ static mslite_status output_prepare(const mslite_node *node, void *derived, msli
   schedule->phase_count = 1;
   schedule->part_count[0] = 1;
   schedule->shared_bytes = (int64_t)n->priors * (int64_t)(sizeof(mslite_box) + sizeof(float) + 2 * sizeof(int32_t)) +
-                           (int64_t)n->found * (int64_t)(sizeof(float) + 4 * sizeof(int32_t));
+                           (int64_t)n->found * (int64_t)(sizeof(float) + 3 * sizeof(int32_t));
   return MSLITE_OK;
 }
 
@@ -152,9 +151,8 @@ static int32_t suppress(const output_derived *n, const output_space *space, cons
   return kept;
 }
 
-/* What is found in one image, with `stays` telling what stays; returns how many stay. */
-static int32_t find(const output_derived *n, const mslite_run *run, const output_space *space, int64_t image,
-                    int32_t *found) {
+/* What is found in one image, `rank` telling the order; returns how many stay. */
+static int32_t find(const output_derived *n, const mslite_run *run, const output_space *space, int64_t image) {
   const float *scores = (const float *)run->inputs[1] + image * n->priors * n->classes;
   int32_t total = 0;
   bool decoded = false;
@@ -170,15 +168,11 @@ static int32_t find(const output_derived *n, const mslite_run *run, const output
       space->label[total] = label;
       space->score[total] = space->values[space->kept[i]];
       space->rank[total] = total;
-      space->stays[total] = 1;
       ++total;
     }
   }
-  *found = total;
-  if (total <= n->keep) return total;
   mslite_sort_by_score(space->score, space->rank, total);
-  for (int32_t i = n->keep; i < total; ++i) space->stays[space->rank[i]] = 0;
-  return n->keep;
+  return total < n->keep ? total : n->keep;
 }
 
 /* Writes the rows when `to` is given; returns their number. */
@@ -187,12 +181,12 @@ static int64_t detect(const mslite_run *run, float *to) {
   const output_space space = space_of(n, run->shared);
   int64_t rows = 0;
   for (int64_t image = 0; image < n->images; ++image) {
-    int32_t found = 0;
-    rows += find(n, run, &space, image, &found);
-    for (int32_t i = 0; to != NULL && i < found; ++i) {
-      if (!space.stays[i]) continue;
-      const mslite_box box = box_of(n, run, image, space.label[i], space.prior[i]);
-      const float row[ROW] = {(float)image, (float)space.label[i], space.score[i], box.x_min, box.y_min, box.x_max,
+    const int32_t stays = find(n, run, &space, image);
+    rows += stays;
+    for (int32_t i = 0; to != NULL && i < stays; ++i) {
+      const int32_t at = space.rank[i];
+      const mslite_box box = box_of(n, run, image, space.label[at], space.prior[at]);
+      const float row[ROW] = {(float)image, (float)space.label[at], space.score[at], box.x_min, box.y_min, box.x_max,
                               box.y_max};
       memcpy(to, row, sizeof row);
       to += ROW;

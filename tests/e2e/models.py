@@ -18,7 +18,7 @@ from mslite.converter.options import Options
 Array = npt.NDArray[Any]
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
-_FILES = {"onnx": "model.onnx", "tflite": "model.tflite", "pb": "model.pb"}
+_FILES = {"onnx": "model.onnx", "tflite": "model.tflite", "pb": "model.pb", "caffe": "model.prototxt"}
 _CLASSES = ("float", "fp16", "drq", "int8")
 _COSINE = 0.99
 """What integers computed through real numbers have to reach, over each whole output."""
@@ -67,7 +67,8 @@ def models() -> list[Entry]:
 
 def convert_model(entry: Entry, folder: Path) -> Path:
     """Converts a model with the default options. Raises ConversionError."""
-    report = convert(Options(entry.source, folder / entry.path.replace("/", "__")))
+    weights = entry.folder / "model.caffemodel" if entry.kind == "caffe" else None
+    report = convert(Options(entry.source, folder / entry.path.replace("/", "__"), weight_file=weights))
     return report.files[0]
 
 
@@ -76,7 +77,7 @@ def run_case(entry: Entry, model: mslite.Model, case: dict[str, Any]) -> list[Ar
     arrays = [np.load(entry.folder / name) for name in case["inputs"]]
     tensors = model.get_inputs()
     assert len(arrays) == len(tensors)
-    if entry.kind == "onnx":
+    if entry.kind in ("onnx", "caffe"):
         arrays = [
             np.ascontiguousarray(array.transpose(0, 2, 3, 1))
             if array.ndim == 4 and tensor.format == mslite.Format.NHWC

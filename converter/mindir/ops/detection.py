@@ -75,7 +75,7 @@ class RoiAlign(Operator):
 
 @operator(1120, inputs="locations scores priors", caffe="DetectionOutput", custom_type="mslite.DetectionOutput")
 class DetectionOutput(Operator):
-    """Caffe's DetectionOutput: [1, 1, found, 7], rows of image, label, score, x_min, y_min, x_max, y_max."""
+    """Caffe's DetectionOutput: [1, 1, found, 7], rows of image, label, score, x_min, y_min, x_max, y_max, best first."""
 
     num_classes: int = long(0)
     share_location: bool = boolean(1, True)

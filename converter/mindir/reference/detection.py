@@ -172,7 +172,7 @@ def _decoded(op: ops.DetectionOutput, codes: Array, priors: Array, variances: Ar
 
 @reference("DetectionOutput")
 def detection_output(op: ops.DetectionOutput, inputs: Inputs) -> list[Array]:
-    """Caffe's (SSD's) DetectionOutput; an image counter in each row of -1 where nothing is found at all."""
+    """Caffe's (SSD's) DetectionOutput, best rows of an image first; one row of -1 per image where nothing is found."""
     locations, scores, priors = (array.astype(np.float64) for array in _given(inputs))
     images, sets = len(locations), 1 if op.share_location else op.num_classes
     boxes = priors[0, 0].reshape(-1, 4)
@@ -195,9 +195,8 @@ def detection_output(op: ops.DetectionOutput, inputs: Inputs) -> list[Array]:
                     if op.nms_eta < 1 and threshold > 0.5:
                         threshold *= op.nms_eta
             found += [(values[i], label, decoded[i]) for i in kept]
-        best = range(len(found))
-        if 0 <= op.keep_top_k < len(found):
-            best = sorted(sorted(best, key=lambda i: -found[i][0])[: op.keep_top_k])  # type: ignore[assignment]
+        best = sorted(range(len(found)), key=lambda i: -found[i][0])
+        best = best[: None if op.keep_top_k < 0 else op.keep_top_k]
         rows += [[image, found[i][1], found[i][0], *found[i][2]] for i in best]
     if not rows:
         rows = [[image, *([-1.0] * 6)] for image in range(images)]

@@ -195,7 +195,7 @@ def test_detection_output(code: str, shared: bool, tmp_path: Path) -> None:
         "DetectionOutput",
         named,
         f"detection_output_param {{ num_classes: 4 share_location: {str(shared).lower()} code_type: {code}"
-        " nms_param { nms_threshold: 0.45 top_k: 20 } keep_top_k: 15 confidence_threshold: 0.05 }",
+        " background_label_id: 0 nms_param { nms_threshold: 0.45 top_k: 20 } keep_top_k: 15 confidence_threshold: 0.05 }",
     )
     got = compute(tmp_path, text, {}, named)["y"]
     (wanted,) = opencv(text, {}, named, ["y"])
