@@ -129,8 +129,9 @@ class _Conditions:
     def _selector(self, switch: SourceNode) -> _Selector:
         return _Selector(self._source(switch.inputs[1]), switch.operator == "_SwitchN")
 
-    def _ports(self, start: Ref, with_controls: bool) -> dict[_Selector, set[int]]:
-        """The Switches that a tensor comes from, and by which outputs; not what lies behind them."""
+    def _ports(self, start: Ref, with_controls: bool) -> dict[_Selector, set[int]] | None:
+        """The Switches that a tensor comes from, and by which outputs; not what lies behind them. None when another Merge
+        comes first."""
         nodes = self._graph.nodes
         found: dict[_Selector, set[int]] = {}
         seen: set[Ref] = set()
@@ -146,16 +147,22 @@ class _Conditions:
                     found.setdefault(self._selector(node), set()).add(ref.output)
                 continue
             if node.operator in MERGES:
-                return {}  # its turn comes later
+                return None
             pending.extend(node.inputs)
             if with_controls:
                 pending.extend(Ref(name, -1) for name in node.controls if name in nodes)
         return found
 
     def _find(self, merge: SourceNode) -> _Branches | None:
-        """The condition of a Merge: a predicate that sends each of its inputs through another output."""
+        """The condition of a Merge: a predicate that sends each of its inputs through another output. None where there is
+        none, or where inner conditions come first."""
         for with_controls in (False, True):
-            sides = [self._ports(ref, with_controls) for ref in merge.inputs]
+            sides = []
+            for ref in merge.inputs:
+                side = self._ports(ref, with_controls)
+                if side is None:
+                    return None
+                sides.append(side)
             for selector in dict.fromkeys(selector for side in sides for selector in side):
                 ports = [side.get(selector, set()) for side in sides]
                 known = [port for port in ports if port]
@@ -263,8 +270,8 @@ class _Conditions:
             if name not in dead:
                 dead.add(name)
                 pending.extend(readers[name])
-        kept = self._ancestors([name for name in nodes if name not in dead and nodes[name].operator != "NoOp"])
-        kept |= {ref.node for ref in self._graph.results}
+        live = [name for name in nodes if name not in dead and nodes[name].operator != "NoOp"]
+        kept = self._ancestors([*live, *(ref.node for ref in self._graph.results)])
         for name in dead - kept:
             del nodes[name]
         for node in nodes.values():
