@@ -1,0 +1,109 @@
+"""Kernels on shapes that hypothesis draws: against the NumPy references, with one and three threads, on every
+instruction set of this machine. The draws are the same in every run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from mslite import _native
+from mslite.converter.mindir.reference import REFERENCES
+from mslite.converter.mindir.wire import primitive_bytes
+
+from . import random_calls as calls
+from . import random_images as images
+from . import random_sequences as sequences
+from .calls import KERNELS, difference, info, same_bits
+
+BOUNDED = settings(
+    max_examples=100,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+ISAS = _native.isas()
+
+
+def check(call: calls.Call) -> None:
+    """Every kernel that takes the call computes what the reference says, and the same bits with three threads."""
+    inputs = [np.ascontiguousarray(array).reshape(array.shape) for array in call.inputs]
+    with np.errstate(all="ignore"):
+        wanted = [np.asarray(array) for array in REFERENCES[call.op.name](call.op, inputs)]
+    primitive, tensors = primitive_bytes(call.op), [info(array) for array in inputs]
+    flags = [index in call.constants for index in range(len(inputs))]
+    ran = 0
+    for kernel in KERNELS:
+        if kernel.operator != call.op.name or kernel.isa not in ISAS:
+            continue
+        if not _native.supports(kernel.name, primitive, tensors, flags, len(wanted)):
+            continue
+        ran += 1
+        plain = _native.run_kernel(kernel.name, primitive, tensors, flags, len(wanted), 1, 0, False)
+        for got, want in zip(plain, wanted, strict=True):
+            assert difference(got, want, call.tolerance) == "", kernel.name
+        again = _native.run_kernel(kernel.name, primitive, tensors, flags, len(wanted), 3, 5, False)
+        assert all(map(same_bits, again, plain)), f"{kernel.name}: three threads give other bits"
+    assert ran, "no kernel takes this call"
+
+
+STRATEGIES = {
+    "unary": calls.unary(),
+    "activation": calls.activations(),
+    "binary": calls.binary(),
+    "where": calls.where(),
+    "reduction": calls.reductions(),
+    "axis": calls.along_one_axis(),
+    "normalization": calls.normalizations(),
+    "join": calls.joins(),
+    "cut": calls.cuts(),
+    "move": calls.moves(),
+    "lookup": calls.lookups(),
+    "product": calls.products(),
+    "convolution": images.convolutions(),
+    "transposed_convolution": images.transposed_convolutions(),
+    "pool": images.pools(),
+    "resize": images.resizes(),
+    "block": images.blocks(),
+    "image_normalization": images.image_normalizations(),
+    "recurrence": sequences.recurrences(),
+    "creation": sequences.creations(),
+    "detection": sequences.detections(),
+}
+
+
+@pytest.mark.parametrize("family", STRATEGIES)
+def test_family(family: str) -> None:
+    @BOUNDED
+    @given(STRATEGIES[family])
+    def run(call: calls.Call) -> None:
+        check(call)
+
+    run()
+
+
+def test_the_draws_reach_the_edges() -> None:
+    """Sizes 0 and 1, scalars, rank 5, negative axes and every kind of window do occur."""
+    seen: set[str] = set()
+
+    @BOUNDED
+    @given(calls.binary(), calls.reductions(), images.convolutions())
+    def look(pair: calls.Call, reduced: calls.Call, image: calls.Call) -> None:
+        seen.update(f"rank {array.ndim}" for array in pair.inputs)
+        seen.update(f"size {size}" for array in pair.inputs for size in array.shape)
+        seen.update("negative axis" for array in reduced.inputs[1:] for axis in array if axis < 0)
+        seen.add(f"group {'one' if image.op.group == 1 else 'many'}")  # type: ignore[attr-defined]
+        seen.add(f"batch {image.inputs[0].shape[0]}")
+
+    look()
+    edges = {"rank 0", "rank 5", "size 0", "size 1", "negative axis", "group one", "group many", "batch 0"}
+    assert edges <= seen
+
+
+def test_a_wrong_kernel_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = calls.Call(calls.OPERATORS["Abs"](), (np.array([-1.0, 2.0], np.float32),))
+    check(call)
+    monkeypatch.setitem(REFERENCES, "Abs", lambda op, inputs: [inputs[0] * np.float32(1.001)])
+    with pytest.raises(AssertionError, match="error"):
+        check(call)
