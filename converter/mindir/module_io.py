@@ -72,7 +72,7 @@ def to_module(meta: MetaGraph) -> Module:
     outputs = _pick(values, meta.outputIndex, "the outputs of the model") if meta.outputIndex is not None else None
     if outputs is not None and [id(v) for v in outputs] == [id(v) for v in graphs[0].outputs]:
         outputs = None
-    return Module(graphs, meta.name or "", meta.version or "", meta.fmkType, outputs)
+    return Module(graphs, meta.name or "", meta.version or "", meta.fmkType, outputs=outputs)
 
 
 def _whole_file(meta: MetaGraph) -> SubGraph:

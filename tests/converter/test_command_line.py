@@ -15,6 +15,7 @@ from mslite.converter.flag_values import parse_shapes
 from mslite.converter.flags import FLAGS
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.mindir.messages import ModelProto
 from tests.converter.onnx_models import save, small_network
 
 
@@ -108,7 +109,7 @@ def test_wrong_values(model: Path, flag: str, message: str, capsys: pytest.Captu
 @pytest.mark.parametrize(
     "flag",
     [
-        "--fmk=CAFFE", "--trainModel=true", "--encryption=true", "--saveType=MINDIR", "--optimize=gpu_oriented",
+        "--fmk=OM", "--trainModel=true", "--encryption=true", "--optimize=gpu_oriented",
         "--optimize=ascend_oriented:910b", "--optimizeTransformer=true", "--decryptKey=00", "--device=GPU",
     ],
 )  # fmt: skip
@@ -117,6 +118,25 @@ def test_what_is_not_built_is_refused_by_name(model: Path, flag: str, capsys: py
     assert status == 3
     assert flag.partition("=")[0] in err
     assert out.startswith("Convert failed. Ret: ")
+
+
+def test_mindir_is_written_in_the_sources_layout(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convert(capsys, model, "--saveType=MINDIR")[0] == 0
+    file = model.with_suffix(".mindir")
+    assert file.stat().st_mode & 0o777 == 0o400
+    assert not model.with_suffix(".ms").exists()
+    proto = ModelProto.FromString(file.read_bytes())
+    assert list(proto.graph.input[0].tensor[0].dims) == [1, 2, 6, 5]
+    again = file.with_name("again")
+    assert run(capsys, f"--modelFile={file}", f"--outputFile={again}")[0] == 0
+    assert load(again.with_suffix(".ms")).main.inputs[0].shape == (1, 6, 5, 2)
+
+
+def test_a_mindir_result_is_not_run(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for flag in ("--infer=true", "--verify"):
+        status, _, err = convert(capsys, model, "--saveType=MINDIR", flag)
+        assert status == 2
+        assert "infer and verify run the result" in err
 
 
 def test_input_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,8 +75,19 @@ def test_failures_are_runtime_errors(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="not an ONNX model"):
         converter.convert(mslite.FmkType.ONNX, str(broken), str(tmp_path / "out"))
     converter.save_type = mslite.ModelType.MINDIR
-    with pytest.raises(RuntimeError, match="MINDIR"):
+    converter.infer = True
+    with pytest.raises(RuntimeError, match="infer with save_type MINDIR"):
         converter.convert(mslite.FmkType.ONNX, str(broken), str(tmp_path / "out"))
+
+
+def test_a_mindir_file_is_written_and_read(tmp_path: Path) -> None:
+    model = small_network(tmp_path / "net.onnx")
+    converter = mslite.Converter()
+    converter.save_type = mslite.ModelType.MINDIR
+    converter.convert(mslite.FmkType.ONNX, str(model), str(tmp_path / "net"))
+    back = mslite.Converter()
+    back.convert(mslite.FmkType.MINDIR, str(tmp_path / "net.mindir"), str(tmp_path / "net"))
+    assert (tmp_path / "net.ms").is_file()
 
 
 def test_configuration_accumulates() -> None:
