@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Array, Value
+from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, MulFusion, ScaleFusion
-from mslite.converter.mindir.ops.enums import ActivationType
 
 from .call import Blob, Call
 from .registry import caffe_layer
+from .weights import Floats
 
 _ELTWISE = {"PROD": MulFusion, "SUM": AddFusion, "MAX": Maximum}
 
@@ -44,7 +44,7 @@ def _covered(call: Call, x: Blob, axis: int, count: int) -> tuple[int, ...]:
     return x.shape[axis:] if count == -1 else x.shape[axis : axis + count]
 
 
-def per_axis(call: Call, x: Blob, axis: int, factors: Array | None, offsets: Array | None) -> Value:
+def per_axis(call: Call, x: Blob, axis: int, factors: Floats | None, offsets: Floats | None) -> Value:
     """x * factors + offsets, both covering the dimensions of x from `axis` on."""
     given = factors if factors is not None else offsets
     assert given is not None
@@ -59,24 +59,18 @@ def per_axis(call: Call, x: Blob, axis: int, factors: Array | None, offsets: Arr
     return y
 
 
-def _scaled(call: Call, x: Blob, axis: int, factors: Array, offsets: Array | None) -> Value:
+def _scaled(call: Call, x: Blob, axis: int, factors: Floats, offsets: Floats | None) -> Value:
     """One factor per index of `axis`; the ScaleFusion before it (a BatchNorm) is taken in."""
     value, before = x.value, x.value.producer
-    if (
-        before is not None
-        and isinstance(before.op, ScaleFusion)
-        and before.op.axis == axis
-        and value.is_constant is False
-    ):
-        arrays = [operand.data for operand in before.inputs[1:]]
-        plain = before.op.activation_type is ActivationType.NO_ACTIVATION
-        if plain and all(array is not None and array.shape == factors.shape for array in arrays):
-            first = arrays[0]
-            assert first is not None
-            if len(arrays) > 1 and arrays[1] is not None:
-                moved = arrays[1] * factors
+    if before is not None and before.op == ScaleFusion(axis=axis):
+        constants = [
+            np.asarray(operand.array(), np.float32) for operand in before.inputs[1:] if operand.data is not None
+        ]
+        if len(constants) == len(before.inputs) - 1 and all(array.shape == factors.shape for array in constants):
+            if len(constants) > 1:
+                moved = constants[1] * factors
                 offsets = moved if offsets is None else moved + offsets
-            value, factors = before.inputs[0], np.asarray(first * factors)
+            value, factors = before.inputs[0], constants[0] * factors
     operands = [call.const(factors)] + ([] if offsets is None else [call.const(offsets)])
     return call.emit(ScaleFusion(axis=axis), value, *operands)
 
@@ -90,8 +84,7 @@ def scale(call: Call) -> Blob:
         factors = call.bottom(1)
         y = call.emit(MulFusion(), x.value, _aligned(call, x, factors, axis))
         if given.bias_term:
-            offsets = call.weight(0, factors.shape)
-            y = per_axis(call, Blob(y, x.shape), axis, None, offsets)
+            y = per_axis(call, Blob(y, x.shape), axis, None, call.weight(0, factors.shape))
         return Blob(y, x.shape)
     covered = _covered(call, x, axis, given.num_axes)
     offsets = call.weight(1, covered) if given.bias_term else None

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import Array, Shape, Value
+from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
@@ -20,6 +20,7 @@ from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.protobuf import Message, identifier
 
 from .prototxt import SourceLayer
+from .weights import Floats
 
 if TYPE_CHECKING:
     from .importer import Importer
@@ -94,7 +95,7 @@ class Call:
     def weight_count(self) -> int:
         return self.importer.weights.count(self.layer.name)
 
-    def weight(self, index: int, shape: Sequence[int]) -> Array:
+    def weight(self, index: int, shape: Sequence[int]) -> Floats:
         """Blob `index` of the layer as float32 in this shape. Old files state it with leading ones."""
         what = f"weight blob {index}"
         if index >= self.weight_count:

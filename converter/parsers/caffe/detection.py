@@ -12,6 +12,7 @@ from mslite.converter.parsers.protobuf import Message
 
 from .call import Blob, Call
 from .registry import caffe_layer
+from .weights import Floats
 
 _CODES = {"CORNER": 1, "CENTER_SIZE": 2, "CORNER_SIZE": 3}
 _MAX_SIZES = 32
@@ -91,7 +92,7 @@ def _constant(
     sides: list[tuple[float, float]],
     steps: tuple[float, float],
     size: tuple[int, int],
-) -> np.ndarray:  # type: ignore[type-arg]
+) -> Floats:
     """The boxes of sizes that MindIR's operator, whose sizes are integers, cannot say."""
     height, width = cells.shape[2:]
     image_h, image_w = size if size[0] else image.shape[2:]

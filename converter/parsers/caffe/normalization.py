@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion, PowFusion, SubFusion
@@ -15,6 +16,7 @@ from .arithmetic import per_axis
 from .call import Blob, Call
 from .pooling import PoolWindow, pool_image
 from .registry import caffe_layer
+from .weights import Floats
 
 
 def _reduce(call: Call, x: Value, mode: ReduceMode, axes: tuple[int, ...]) -> Value:
@@ -43,7 +45,7 @@ def batch_norm(call: Call) -> Blob:
     return Blob(per_axis(call, x, min(1, x.rank - 1), _single(scale), _single(offset)), x.shape)
 
 
-def _single(array: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _single(array: npt.NDArray[np.float64]) -> Floats:
     return array.astype(np.float32)
 
 

@@ -138,7 +138,7 @@ def _parse_layer(kind: type[Message], text: str, line: int) -> tuple[Message, st
 def _declared_inputs(file: str, net: Message) -> list[tuple[str, tuple[int, ...] | None]]:
     names = list(net.input)
     if net.input_shape:
-        shapes = [tuple(shape.dim) for shape in net.input_shape]
+        shapes: list[tuple[int, ...] | None] = [tuple(shape.dim) for shape in net.input_shape]
     else:
         dims = list(net.input_dim)
         if len(dims) % 4:

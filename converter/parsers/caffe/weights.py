@@ -6,14 +6,16 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped]
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.graph import Array
 from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
 
 from .prototxt import damaged, read_file
 from .schema import NetParameter
+
+Floats = npt.NDArray[np.float32]
 
 _MAX_RANK = 32
 
@@ -29,7 +31,7 @@ class Weights:
         """How many blobs a layer has; 0 for a layer that is not in the file."""
         return len(self._blobs.get(layer, ()))
 
-    def blob(self, layer: str, index: int) -> Array:
+    def blob(self, layer: str, index: int) -> Floats:
         """A float32 array in the shape that the file states. Raises ValueError for a blob that contradicts itself."""
         blob = self._blobs[layer][index]
         dims = (
@@ -48,7 +50,7 @@ class Weights:
         return data.reshape(dims)
 
 
-def _numbers(blob: Message) -> Array:
+def _numbers(blob: Message) -> Floats:
     """The contents as float32: packed float, packed double, or numbers one by one."""
     for chunks, kind in ((blob.data, "<f4"), (blob.double_data, "<f8")):
         content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
