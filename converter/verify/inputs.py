@@ -8,6 +8,7 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
+from mslite.converter.mindir.quantised import is_quantised
 
 _UNKNOWN_BATCH, _UNKNOWN_SIZE = 1, 32
 _INDEX_LIMIT = 8
@@ -15,7 +16,10 @@ _INDEX_LIMIT = 8
 
 
 def random_inputs(inputs: list[Value]) -> list[Array]:
-    """One array per input: floats in [-1, 1), integers in [0, 8); unknown sizes are 1 (first dimension) or 32."""
+    """One array per input; unknown sizes are 1 (first dimension) or 32.
+
+    Floats lie in [-1, 1), integers in [0, 8), quantised ones anywhere in their type.
+    """
     draw = np.random.default_rng(20)
     arrays: list[Array] = []
     sizes: dict[int, int] = {}
@@ -25,6 +29,9 @@ def random_inputs(inputs: list[Value]) -> list[Array]:
             arrays.append(draw.uniform(-1, 1, shape).astype(dtype))
         elif dtype.kind == "b":
             arrays.append(draw.integers(0, 2, shape).astype(np.bool_))
+        elif is_quantised(value):
+            limits = np.iinfo(dtype.char)
+            arrays.append(draw.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype))
         else:
             arrays.append(draw.integers(0, _INDEX_LIMIT, shape).astype(dtype))
     return arrays

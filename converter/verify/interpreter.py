@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from mslite.converter.mindir.graph import Array, Graph, Value
 from mslite.converter.passes import native
+from mslite.converter.verify.quantised import evaluate
 
 
 class InterpreterError(Exception):
@@ -20,15 +21,15 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
             raise InterpreterError(f"no data for the input '{value.name}'")
         contents[value] = inputs[value.name]
     for node in graph.nodes:
-        facts = []
+        operands = []
         for value in node.inputs:
             data = value.data if value.data is not None else contents.get(value)
             if data is None:
                 raise InterpreterError(f"{node.op.name} '{node.name}': '{value.name}' was not computed")
-            facts.append(native.Facts(value.dtype, tuple(data.shape), None, data, value.quant))
+            operands.append(data)
         try:
-            results = native.evaluate(node.op, facts, len(node.outputs))
-        except native.RuleError as error:
+            results = evaluate(node, operands)
+        except (native.RuleError, ValueError) as error:
             raise InterpreterError(f"{node.op.name} '{node.name}': {error}") from None
         contents.update(zip(node.outputs, results, strict=True))
     return contents

@@ -11,16 +11,18 @@ import numpy as np
 from mslite.converter.convert import Report
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model
-from mslite.converter.mindir.graph import Array, Graph, Value
+from mslite.converter.mindir.graph import Array, Graph, Value, data_type_of, numpy_type
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
 from mslite.converter.options import Options
 from mslite.converter.verify.inputs import given_inputs, random_inputs
 from mslite.converter.verify.interpreter import InterpreterError, run_graph
 from mslite.converter.verify.reference import Arrays, run_source
 
-TOLERANCE, TOLERANCE_FLOAT16 = 2e-4, 2e-2
-"""Largest allowed difference, as a share of the largest magnitude in the tensor."""
+TOLERANCE, TOLERANCE_FLOAT16, TOLERANCE_QUANTISED = 2e-4, 2e-2, 5e-2
+"""Largest allowed difference, as a share of the largest magnitude in the tensor; of the real numbers where integers
+stand for such: results on the other side of a rounding limit carry on through a quantised model."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Difference:
         return f"'{self.name}' differs by {self.error:.3g}, allowed are {self.allowed:.3g}"
 
 
-def difference(name: str, got: Array, want: Array, share: float) -> Difference:
-    """Compares two tensors; another shape counts as infinitely far."""
+def difference(name: str, got: Array, want: Array, share: float, least: float = 0.0) -> Difference:
+    """Compares two tensors; another shape counts as infinitely far. Floats may differ by `least` anyway."""
     if got.shape != want.shape:
         return Difference(f"{name} (shape {got.shape} instead of {want.shape})", float("inf"), 0.0)
     if not want.size:
@@ -51,7 +53,21 @@ def difference(name: str, got: Array, want: Array, share: float) -> Difference:
     finite = np.isfinite(b)
     scale = float(np.abs(b[finite]).max(initial=0.0))
     error = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
-    return Difference(name, error, share * max(scale, 1e-6) if want.dtype.kind == "f" else 0.0)
+    return Difference(name, error, max(share * max(scale, 1e-6), least) if want.dtype.kind == "f" else 0.0)
+
+
+def _compare(value: Value, got: Array, want: Array, share: float) -> Difference:
+    """Compares what a tensor is in the result with what it is in the source."""
+    least = 2 * max((record.scale for record in value.quant), default=0.0)
+    return difference(value.name, _real(value, got), _real(value, want), share, least)
+
+
+def _real(value: Value, array: Array) -> Array:
+    """What the integers of a quantised value stand for; the source may store them unsigned."""
+    if not is_quantised(value) or array.dtype.kind == "f":
+        return array
+    shift = SHIFTS.get(data_type_of(array), 0) if numpy_type(value.dtype).kind == "i" else 0
+    return real_numbers(array.astype(np.int64) - shift, value.quant, axis=0)
 
 
 def _as_stored(value: Value, array: Array) -> Array:
@@ -99,6 +115,8 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
     module = load(report.files[0])
     stored = [_as_stored(value, array) for value, array in zip(module.main.inputs, arrays, strict=True)]
     share = TOLERANCE_FLOAT16 if options.float16_weights else TOLERANCE
+    if any(is_quantised(value) for graph in module.graphs for value in graph.values()):
+        share = TOLERANCE_QUANTISED
     results = run_result(report.files[0], stored)
     outputs = module.outputs if module.outputs is not None else module.main.outputs
     wrong: list[Difference] = []
@@ -107,7 +125,7 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
         if want is None:
             say(f"verify      output '{value.name}' has no tensor of that name in the source")
             return False
-        found = difference(value.name, _like(got, want), want, share)
+        found = _compare(value, _like(got, want), want, share)
         say(f"verify      output {found}")
         if found.is_too_large:
             wrong.append(found)
@@ -138,7 +156,7 @@ def _first_layer(graph: Graph, inputs: list[Array], source: Arrays, share: float
             mine = got.transpose(0, 3, 1, 2) if nhwc and got.transpose(0, 3, 1, 2).shape == want.shape else got
             if mine.shape != want.shape:
                 continue
-            found = difference(value.name, mine, want, share)
+            found = _compare(value, mine, want, share)
             if found.is_too_large:
                 return f"the first layer that differs is {node.op.name} '{node.name}': {found}"
     return "every layer agrees when run alone by the scalar kernels: the difference comes from the runtime's kernels"

@@ -10,19 +10,23 @@ import pytest
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load, save
+from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.options import Options
 from mslite.converter.verify.report import difference, verify_conversion
-from tests.converter.onnx_models import small_network
+from tests.converter.onnx_models import quantised_network, small_network
 
 pytest.importorskip("onnxruntime")
 
 
 def damage(file: Path, operator: str) -> None:
-    """Changes one weight of the first `operator` in a `.ms` file."""
+    """Changes one weight of the first `operator` in a `.ms` file; all, where they are integers."""
     module = load(file)
     node = next(node for node in module.main.nodes if node.op.name == operator)
     changed = node.inputs[1].array().copy()
-    changed.reshape(-1)[0] += 1
+    if changed.dtype.kind == "f":
+        changed.reshape(-1)[0] += 1
+    else:
+        changed[:] = 127
     node.inputs[1].data = changed
     file.unlink()
     save(module, file)
@@ -37,6 +41,18 @@ def test_the_first_diverging_layer_is_named(tmp_path: Path, operator: str) -> No
     damage(report.files[0], operator)
     assert not verify_conversion(options, report, "random", lines.append)
     assert "the first layer that differs is " + operator in lines[-1]
+
+
+def test_quantised_layers_are_compared_by_what_they_stand_for(tmp_path: Path) -> None:
+    """The source stores uint8, the result int8; the layers of both are the same to within some steps."""
+    options = Options(quantised_network(tmp_path / "net.onnx"), tmp_path / "net")
+    report = convert(options)
+    assert QuantType.QUANT_ALL in [node.quant_type for node in load(report.files[0]).main.nodes]
+    lines: list[str] = []
+    assert verify_conversion(options, report, "random", lines.append)
+    damage(report.files[0], "Conv2DFusion")
+    assert not verify_conversion(options, report, "random", lines.append)
+    assert "the first layer that differs is Conv2DFusion" in lines[-1]
 
 
 def test_given_inputs(tmp_path: Path) -> None:
