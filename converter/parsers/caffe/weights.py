@@ -18,6 +18,7 @@ from .schema import NetParameter
 Floats = npt.NDArray[np.float32]
 
 _MAX_RANK = 32
+_HDF5 = b"\x89HDF"
 
 
 class Weights:
@@ -72,6 +73,9 @@ def _numbers(blob: Message) -> Floats:
 def read_weights(path: Path) -> Weights:
     """Reads a caffemodel of either generation. Raises ConversionError."""
     content = read_file(path, "the weight file", 2**31 - 1, "2 GiB, the limit of protobuf files")
+    if content.startswith(_HDF5):
+        reason = "weights in HDF5 files are not supported. Save them as a caffemodel (snapshot_format: BINARYPROTO)"
+        raise ConversionError(f"{path}: {reason}", code=ReturnCode.NOT_SUPPORTED)
     try:
         net = parse_binary(NetParameter, content)
     except ProtobufError as error:

@@ -80,19 +80,24 @@ def read(folder: Path, text: str, weights: Weights | bytes = b"", **shapes: Sequ
     return parse(prototxt, model, shapes)
 
 
-def compute(folder: Path, text: str, weights: Weights | bytes, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """What the converted model computes, by name: parser, passes, file, runtime."""
-    module = read(folder, text, weights)
+def build(module: Module, folder: Path) -> mslite.Model:
+    """The module in the runtime: passes, file, session. Inputs stay NCHW."""
     run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
     path = folder / "model.ms"
     path.unlink(missing_ok=True)
     module_io.save(module, path)
-    runner = mslite.Model()
-    runner.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, mslite.Context())
-    tensors = runner.get_inputs()
+    model = mslite.Model()
+    model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, mslite.Context())
+    return model
+
+
+def compute(folder: Path, text: str, weights: Weights | bytes, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """What the converted model computes, by name."""
+    model = build(read(folder, text, weights), folder)
+    tensors = model.get_inputs()
     for tensor in tensors:
         tensor.set_data_from_numpy(np.asarray(inputs[tensor.name], order="C"))
-    return {tensor.name: tensor.get_data_to_numpy() for tensor in runner.predict(tensors)}
+    return {tensor.name: tensor.get_data_to_numpy() for tensor in model.predict(tensors)}
 
 
 def opencv(text: str, weights: Weights, inputs: Mapping[str, Array], layers: Sequence[str]) -> list[Array]:

@@ -11,7 +11,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.parsers.caffe.schema import NetParameter
 
-from .helper import Weights, agree, caffemodel, compute, network, one, opencv, random, read
+from .helper import Weights, agree, build, caffemodel, compute, network, one, opencv, random, read
 
 _RELU = 'layer { name: "relu" type: "ReLU" bottom: "data" top: "y" }'
 
@@ -182,3 +182,33 @@ def test_numbers_stored_one_by_one_or_as_doubles(tmp_path: Path) -> None:
     layer = b"\x0a\x01y" + blob
     content = b"\xa2\x06" + bytes([len(layer)]) + layer
     np.testing.assert_array_equal(compute(tmp_path, text, content, {"x": x})["y"], wanted)
+
+
+_PYRAMID = """
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv" convolution_param { num_output: 6 kernel_size: 3 } }
+layer { name: "prelu" type: "PReLU" bottom: "conv" top: "conv" }
+layer { name: "pool" type: "Pooling" bottom: "conv" top: "pool" pooling_param { kernel_size: 2 stride: 2 } }
+layer { name: "boxes" type: "Convolution" bottom: "pool" top: "boxes" convolution_param { num_output: 4 kernel_size: 3 } }
+layer { name: "score" type: "Convolution" bottom: "pool" top: "score" convolution_param { num_output: 2 kernel_size: 3 } }
+layer { name: "prob" type: "Softmax" bottom: "score" top: "prob" }
+"""
+
+
+def test_networks_without_matrices_take_other_sizes_when_they_run(tmp_path: Path) -> None:
+    weights = {
+        "conv": [random(6, 3, 3, 3), random(6, seed=1)],
+        "prelu": [random(6, seed=2)],
+        "boxes": [random(4, 6, 3, 3, seed=3), random(4, seed=4)],
+        "score": [random(2, 6, 3, 3, seed=5), random(2, seed=6)],
+    }
+    stated = random(1, 3, 12, 12)
+    module = read(tmp_path, network(_PYRAMID, {"data": stated}), weights)
+    model = build(module, tmp_path)
+    for shape in ((1, 3, 12, 12), (2, 3, 31, 22), (1, 3, 18, 50)):
+        x = random(*shape, seed=7)
+        tensors = model.get_inputs()
+        model.resize(tensors, [list(shape)])
+        got = {tensor.name: tensor.get_data_to_numpy() for tensor in model.predict([x])}
+        wanted = opencv(network(_PYRAMID, {"data": x}), weights, {"data": x}, ["boxes", "prob"])
+        agree(got["boxes"], wanted[0])
+        agree(got["prob"], wanted[1])

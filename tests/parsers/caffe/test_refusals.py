@@ -132,6 +132,13 @@ def test_damaged_weights(content: bytes, tmp_path: Path) -> None:
     assert "not a caffemodel" in str(refusal(tmp_path, one("ReLU", X), content))
 
 
+def test_weights_in_other_containers(tmp_path: Path) -> None:
+    assert "BINARYPROTO" in str(refusal(tmp_path, one("ReLU", X), b"\x89HDF\r\n\x1a\n" + bytes(64)))
+    net = NetParameter()
+    net.layers.add().layer.name = "conv"
+    assert "V0" in str(refusal(tmp_path, one("ReLU", X), net.SerializeToString()))
+
+
 def test_exchanged_and_missing_files(tmp_path: Path) -> None:
     prototxt, weights = write(tmp_path, one("ReLU", X), {"y": [random(300)]})
     with pytest.raises(ConversionError, match="--weightFile"):
