@@ -14,6 +14,7 @@ from pathlib import Path
 # Read before the first fork, not once per file.
 import mslite.converter.parsers.caffe
 import mslite.converter.parsers.onnx
+import mslite.converter.parsers.tf
 import mslite.converter.parsers.tflite  # noqa: F401
 from mslite.converter import cli
 
@@ -23,7 +24,7 @@ CPU_SECONDS = 10
 WALL_SECONDS = 120
 """For what waits without end; then SIGALRM."""
 
-FORMATS = {".onnx": "ONNX", ".tflite": "TFLITE", ".ms": "MSLITE", ".prototxt": "CAFFE"}
+FORMATS = {".onnx": "ONNX", ".tflite": "TFLITE", ".ms": "MSLITE", ".prototxt": "CAFFE", ".pb": "TF"}
 
 
 def child(model: Path, output: Path, log: int) -> int:

@@ -59,7 +59,9 @@ class Call(Attributes):
         return self.importer.lookup(self.node.inputs[index])
 
     def inputs(self, start: int = 0, end: int | None = None) -> list[Value]:
-        """Some inputs; all by default."""
+        """Some inputs, of which `end` must be there; all by default."""
+        if end is not None and end > len(self.node.inputs):
+            raise self.block(f"it has {len(self.node.inputs)} inputs, not {end}")
         return [self.importer.lookup(ref) for ref in self.node.inputs[start:end]]
 
     def is_read(self, output: int) -> bool:

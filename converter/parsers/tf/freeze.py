@@ -47,7 +47,8 @@ def keras_function(file: Path) -> Any:
         tf.TensorSpec(tensor.shape, tensor.dtype, name=_plain(tensor.name, f"input_{number}"))
         for number, tensor in enumerate(model.inputs)
     ]
-    names = _unique([_plain(name, f"output_{number}") for number, name in enumerate(model.output_names)])
+    given = getattr(model, "output_names", None) or [tensor.name for tensor in model.outputs]
+    names = _unique([_plain(name, f"output_{number}") for number, name in enumerate(given)])
 
     def serve(*arguments: Any) -> dict[str, Any]:
         outputs = tf.nest.flatten(model(_packed(model, arguments), training=False))

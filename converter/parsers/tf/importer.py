@@ -28,6 +28,7 @@ _SMALL_BYTES = 4096
 
 _MAX_GRAPHS = 256
 _MAX_DEPTH = 32
+_MAX_CALLS = 8192
 _CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
 
 
@@ -64,6 +65,8 @@ class Session:
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
+    calls: int = 0
+    """How many graphs and functions were begun."""
 
     def new_graph(self, name: str) -> tuple[Graph, int]:
         """An empty graph and the number by which PartialFusion calls it. Raises Blocked when there are too many."""
@@ -91,8 +94,12 @@ class GraphImporter:
     """Turns one source graph into nodes of `graph`: a new one, or that of the caller for a function that is inlined."""
 
     def __init__(self, session: Session, source: SourceGraph, graph: Graph, prefix: str = "", depth: int = 0) -> None:
-        if depth > _MAX_DEPTH:
-            raise Blocked(f"functions call each other more than {_MAX_DEPTH} deep", "Simplify the control flow")
+        session.calls += 1
+        if depth > _MAX_DEPTH or session.calls > _MAX_CALLS:
+            raise damaged(
+                session.model.name,
+                f"its functions call each other more than {_MAX_DEPTH} deep or {_MAX_CALLS} times",
+            )
         self.session = session
         self.source = source
         self.graph = graph

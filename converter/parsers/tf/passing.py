@@ -26,6 +26,12 @@ def identity(call: Call) -> Value:
     return call.input(0)
 
 
+@tf_operator("ReadVariableOp")
+def read_variable(call: Call) -> Value:
+    """What a variable holds; the variable itself says why it has no value."""
+    return call.input(0)
+
+
 @tf_operator("IdentityN")
 def identity_n(call: Call) -> list[Value]:
     return call.inputs()

@@ -39,8 +39,8 @@ _DATA_TYPES: dict[int, DataType] = {
 
 _OTHER_NAMES = {11: "qint8", 12: "quint8", 13: "qint32", 15: "qint16", 16: "quint16", 20: "resource"}
 
-RESOURCE = 20
-"""TensorFlow's number of the type of variables, tables and other state."""
+STRING = 7
+"""TensorFlow's number of the type of texts."""
 
 _FIELDS: dict[DataType, str] = {
     DataType.FLOAT32: "float_val",
