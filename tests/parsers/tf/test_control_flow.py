@@ -1,0 +1,81 @@
+"""Loops, branches, lists and arrays of TensorFlow, recorded from TensorFlow at several sizes."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mslite
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+from mslite.converter.options import FmkType, Options
+
+_ARCHIVE = Path(__file__).parent / "control_flow.zip"
+
+
+def _names() -> list[str]:
+    with zipfile.ZipFile(_ARCHIVE) as archive:
+        return sorted(name.removesuffix(".pb") for name in archive.namelist() if name.endswith(".pb"))
+
+
+def _converted(content: bytes, folder: Path) -> Path:
+    (folder / "model.pb").write_bytes(content)
+    return convert(Options(folder / "model.pb", folder / "model", framework=FmkType.TF)).files[0]
+
+
+@pytest.mark.parametrize("name", _names())
+def test_recorded_model(name: str, tmp_path: Path) -> None:
+    """All runs forwards and back, so that plans for other sizes are met again."""
+    with zipfile.ZipFile(_ARCHIVE) as archive:
+        file = _converted(archive.read(f"{name}.pb"), tmp_path)
+        with np.load(io.BytesIO(archive.read(f"{name}.npz"))) as content:
+            arrays = dict(content)
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR_LITE)
+    count = 1 + max(int(key.partition("_")[0]) for key in arrays if key != "names")
+    for run in [*range(count), *reversed(range(count))]:
+        order = [int(tensor.name.removeprefix("x")) for tensor in model.get_inputs()]
+        outputs = model.predict([arrays[f"{run}_input_{number}"] for number in order])
+        got = {tensor.name: tensor.get_data_to_numpy() for tensor in outputs}
+        assert len(got) == len(arrays["names"])
+        for number, key in enumerate(arrays["names"]):
+            want = arrays[f"{run}_output_{number}"]
+            assert (got[str(key)].shape, got[str(key)].dtype) == (want.shape, want.dtype), key
+            np.testing.assert_allclose(got[str(key)], want, 1e-5, 1e-5, err_msg=f"run {run}: {key}")
+
+
+def test_a_merge_without_a_condition_is_named(tmp_path: Path) -> None:
+    from mslite.converter.parsers.tf.protos import GraphDef
+
+    graph = GraphDef()
+    for name, operator, inputs in (("a", "Placeholder", []), ("b", "Placeholder", []), ("m", "Merge", ["a", "b"])):
+        added = graph.node.add(name=name, op=operator, input=inputs)
+        if operator == "Placeholder":
+            for key in ("dtype", "shape"):
+                added.attr.add(key=key)
+            added.attr[0].value.type = 1
+            added.attr[1].value.shape.dim.add(size=2)
+    graph.node.add(name="y", op="Identity", input=["m"])
+    with pytest.raises(ConversionError, match=r"'m'.*no Switch tells apart"):
+        _converted(graph.SerializeToString(), tmp_path)
+
+
+def test_a_loop_without_a_condition_is_named(tmp_path: Path) -> None:
+    from mslite.converter.parsers.tf.protos import GraphDef
+
+    graph = GraphDef()
+    for name, operator, inputs in (
+        ("enter", "Enter", ["c"]),
+        ("merge", "Merge", ["enter", "next"]),
+        ("next", "NextIteration", ["merge"]),
+        ("exit", "Exit", ["merge"]),
+        ("c", "Placeholder", []),
+        ("y", "Identity", ["exit"]),
+    ):
+        graph.node.add(name=name, op=operator, input=inputs)
+    with pytest.raises(ConversionError, match="the loop '' has 0 conditions"):
+        _converted(graph.SerializeToString(), tmp_path)
