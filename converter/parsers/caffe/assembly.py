@@ -13,6 +13,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 
 from .call import Blob, Call
+from .inputs import dummy_shapes
 from .registry import caffe_layer
 
 _MAX_FILLED = 1 << 26
@@ -122,10 +123,7 @@ def parameter(call: Call) -> Blob:
 def dummy_data(call: Call) -> list[Blob]:
     """Constant blobs."""
     given, tops = call.parameter("dummy_data"), call.top_count
-    shapes = [tuple(shape.dim) for shape in given.shape]
-    if not shapes:
-        shapes = list(zip(given.num, given.channels, given.height, given.width, strict=False))
-    fillers = list(given.data_filler)
+    shapes, fillers = dummy_shapes(call.layer), list(given.data_filler)
     if len(shapes) not in (1, tops) or len(fillers) not in (0, 1, tops):
         raise call.block(f"{len(shapes)} shapes and {len(fillers)} fillers do not fit {tops} top blobs")
     shapes = shapes * tops if len(shapes) == 1 else shapes
@@ -134,8 +132,6 @@ def dummy_data(call: Call) -> list[Blob]:
         if any(dim < 1 for dim in shape) or prod(shape) > _MAX_FILLED:
             raise call.block(f"the shape {list(shape)} is not possible")
         filler = fillers[index if len(fillers) == tops else 0] if fillers else None
-        if filler is not None and filler.type != "constant":
-            raise call.block(f"a filler of type '{filler.type}' is not supported", "Use an Input layer")
         value = 0.0 if filler is None else filler.value
         blobs.append(Blob(call.const(np.full(shape, value, np.float32)), shape))
     return blobs

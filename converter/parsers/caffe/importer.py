@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class Importer:
         for layer in layers:
             self._import_layer(layer)
         unknown = sorted(set(self._input_shapes) - set(self._inputs))
-        if unknown:
+        if unknown and self._inputs:
             names = ", ".join(f"'{name}'" for name in self._inputs)
             message = f"{self.network.file}: --inputShape names '{unknown[0]}', but the inputs of the model are {names}"
             raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
@@ -96,9 +97,11 @@ class Importer:
 
     def _import_layer(self, layer: SourceLayer) -> None:
         name = self._nodes.unique(layer.name or (layer.tops[0] if layer.tops else layer.type))
-        if is_data_layer(layer.type):
+        if is_data_layer(layer):
             self._import_data_layer(layer, name)
             return
+        if layer.type in LOSSES and not layer.tops:
+            layer = replace(layer, tops=(layer.name or name,))  # as Caffe does
         dropped = DROPPED.get(layer.type)
         if dropped is not None:
             self.notes.append(f"{layer.type} '{name}' is left out: {dropped}")
@@ -149,10 +152,12 @@ class Importer:
     def _read(self, layer: SourceLayer, name: str) -> list[Blob | None]:
         blobs = []
         for bottom in layer.bottoms[:1] if layer.type in LOSSES else layer.bottoms:
+            if bottom not in self._blobs and bottom in self._input_shapes:  # its data layer is for training only
+                self._declare_input(bottom, None, "", "input")
             if bottom not in self._blobs:
-                raise damaged(
-                    self.network.file, f"the layer '{name}' reads '{bottom}', which no layer before it writes"
-                )
+                reason = f"the layer '{name}' reads '{bottom}', which no layer before it writes"
+                remedy = f"Give the prototxt for deployment, or --inputShape={bottom}:... where it is an input"
+                raise damaged(self.network.file, f"{reason}. {remedy}")
             self._available.discard(bottom)
             blobs.append(self._blobs[bottom])
             if bottom in self._unshaped:

@@ -11,15 +11,27 @@ _FILES = ("Data", "ImageData", "WindowData", "HDF5Data", "AnnotatedData", "Video
 _DATA_LAYERS = frozenset(("Input", "MemoryData", *_FILES))
 
 
-def is_data_layer(layer_type: str) -> bool:
-    return layer_type in _DATA_LAYERS
+def is_data_layer(layer: SourceLayer) -> bool:
+    """True for layers that read data, or make it up at random."""
+    if layer.type == "DummyData":
+        return any(filler.type != "constant" for filler in layer.parameter("dummy_data").data_filler)
+    return layer.type in _DATA_LAYERS
+
+
+def dummy_shapes(layer: SourceLayer) -> list[tuple[int, ...]]:
+    """The shapes of a DummyData layer's tops, or one for all."""
+    given = layer.parameter("dummy_data")
+    if given.shape:
+        return [tuple(shape.dim) for shape in given.shape]
+    return list(zip(given.num, given.channels, given.height, given.width, strict=False))
 
 
 def layer_inputs(layer: SourceLayer) -> list[Declared]:
     """The inputs that a data layer stands for: the images first, then their labels."""
     shapes: list[tuple[int, ...] | None] = []
-    if layer.type == "Input":
-        shapes = [tuple(shape.dim) for shape in layer.parameter("input").shape]
+    if layer.type in ("Input", "DummyData"):
+        given = layer.parameter("input").shape
+        shapes = [tuple(shape.dim) for shape in given] if layer.type == "Input" else [*dummy_shapes(layer)]
         if len(shapes) == 1:
             shapes *= len(layer.tops)
     elif layer.type == "MemoryData":

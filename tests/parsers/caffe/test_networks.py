@@ -212,3 +212,24 @@ def test_networks_without_matrices_take_other_sizes_when_they_run(tmp_path: Path
         wanted = opencv(network(_PYRAMID, {"data": x}), weights, {"data": x}, ["boxes", "prob"])
         agree(got["boxes"], wanted[0])
         agree(got["prob"], wanted[1])
+
+
+def test_data_that_only_training_has(tmp_path: Path) -> None:
+    data = """
+layer { name: "in" type: "Data" top: "data" top: "label" include { phase: TRAIN } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "data" bottom: "label" }
+"""
+    with pytest.raises(ConversionError, match="--inputShape=data:"):
+        read(tmp_path, data)
+    module = read(tmp_path, data, data=(2, 5))
+    assert shapes(module) == {"data": (2, 5)}
+    assert [value.name for value in module.main.outputs] == ["loss"]  # a loss without a top has one all the same
+
+
+def test_random_data_is_an_input(tmp_path: Path) -> None:
+    text = """
+layer { name: "noise" type: "DummyData" top: "noise" dummy_data_param { num: 2 channels: 3 height: 4 width: 5
+  data_filler { type: "gaussian" } } }
+layer { name: "y" type: "TanH" bottom: "noise" top: "y" }
+"""
+    assert shapes(read(tmp_path, text)) == {"noise": (2, 3, 4, 5)}
