@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import audio as ops
-from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.unary import Sqrt, Square
 
 from .call import Call
 from .registry import tf_operator
@@ -51,6 +49,12 @@ def part(call: Call) -> Value:
 @tf_operator("ComplexAbs")
 def magnitude(call: Call) -> Value:
     """sqrt(re^2 + im^2)."""
-    x = call.input(0)
-    squares = [call.emit(Square(), call.emit(op, x)) for op in (ops.FftReal(), ops.FftImag())]
-    return call.emit(Sqrt(), call.emit(AddFusion(), *squares))
+    return call.emit(ops.ComplexAbs(), call.input(0))
+
+
+@tf_operator("RFFT2D")
+def real_fourier_2d(call: Call) -> Value:
+    lengths = call.require_integers(1, "the lengths")
+    if len(lengths) != 2:
+        raise call.block(f"{len(lengths)} lengths are given, not 2")
+    return call.emit(ops.Rfft2D(fft_height=lengths[0], fft_width=lengths[1]), call.input(0))

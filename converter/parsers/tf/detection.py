@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops.assembly import Concat, StridedSlice
+from mslite.converter.mindir.ops.arithmetic import Minimum
+from mslite.converter.mindir.ops.assembly import Concat, Stack, StridedSlice
+from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.detection import NonMaxSuppression
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
-from mslite.converter.mindir.ops.rearrange import Reshape, Shape
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
+from mslite.converter.mindir.ops.reduction import TopKFusion
+from mslite.converter.mindir.ops.unary import Clip
 
 from .call import Call
 from .registry import tf_operator
@@ -73,3 +77,76 @@ def suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
     if call.flag("pad_to_max_output_size"):
         return _filled(call, chosen, np.int32), _filled(call, scores, np.float32), count
     return chosen, scores, count
+
+
+@tf_operator("CombinedNonMaxSuppression")
+def combined_suppression(call: Call) -> tuple[Value, Value, Value, Value]:
+    """Inputs boxes [batch, n, 1 or classes, 4], scores [batch, n, classes], limits per class and in all, thresholds.
+
+    Each class of each image is thinned out on its own; of what is kept in an image the best scores come first.
+    """
+    boxes, scores = call.input(0), call.input(1)
+    batch, count, shared, _ = call.require_shape(boxes, "this suppression")
+    classes = call.require_size(scores, 2, "this suppression")
+    per_class = call.require_integer(2, "the number of boxes per class")
+    total = call.require_integer(3, "the number of boxes")
+    if not (1 <= batch * classes <= _MOST_LISTS and 1 <= total <= 1 << 16 and shared in (1, classes)):
+        raise call.block(f"{batch} images of {classes} classes and {total} boxes are not supported")
+    size = min(total, per_class * classes) if call.flag("pad_per_class") else total
+    thresholds = [_vector(call, index) for index in (4, 5)]
+    limit = call.ints((min(per_class, count),))
+    rows = [_thinned(call, boxes, scores, image, thresholds, limit) for image in range(batch)]
+    columns = list(zip(*(_best(call, *row, total, size) for row in rows), strict=True))
+    made = [call.emit(Stack(axis=0), *column) for column in columns]
+    if call.flag("clip_boxes", True):
+        made[0] = call.emit(Clip(min=0.0, max=1.0), made[0])
+    return made[0], made[1], made[2], made[3]
+
+
+_MOST_LISTS = 4096
+
+
+def _thinned(
+    call: Call, boxes: Value, scores: Value, image: int, thresholds: list[Value], limit: Value
+) -> tuple[Value, Value, Value]:
+    """Boxes [m, 4], scores [m] and classes [m] of one image, class by class."""
+    shared = call.require_size(boxes, 2, "this suppression") == 1
+    classes = call.require_size(scores, 2, "this suppression")
+    own_scores = call.emit(Gather(), scores, call.ints(image), call.ints(0))
+    own_boxes = call.emit(Gather(), boxes, call.ints(image), call.ints(0))
+    by_class = call.emit(Transpose(), own_scores, call.ints((1, 0)))
+    found = []
+    for number in range(classes):
+        line = call.emit(Gather(), by_class, call.ints(number), call.ints(0))
+        corners = call.emit(Gather(), own_boxes, call.ints(0 if shared else number), call.ints(1))
+        kept = call.emit(
+            NonMaxSuppression(),
+            call.emit(Reshape(), corners, call.ints((1, -1, 4))),
+            call.emit(Reshape(), line, call.ints((1, 1, -1))),
+            limit,
+            *thresholds,
+        )
+        chosen = call.emit(Gather(), kept, call.ints(2), call.ints(1))
+        picked = call.emit(Gather(), line, chosen, call.ints(0))
+        label = call.emit(Fill(), call.const(np.float32(number)), call.emit(Shape(), chosen))
+        found.append((call.emit(Gather(), corners, chosen, call.ints(0)), picked, label))
+    if classes == 1:
+        return found[0]
+    first, second, third = (call.emit(Concat(axis=0), *column) for column in zip(*found, strict=True))
+    return first, second, third
+
+
+def _best(
+    call: Call, boxes: Value, scores: Value, classes: Value, total: int, size: int
+) -> tuple[Value, Value, Value, Value]:
+    """The best of one image with zeros behind them: [size, 4], [size], [size] and how many they are."""
+    # Zeros behind the scores, which are all above 0 or at least above the threshold, let TopK always find enough.
+    found = _count(call, scores)
+    rank = call.emit(Concat(axis=0), scores, call.const(np.full(total, -np.inf), np.float32))
+    _, order = call.emit_many(TopKFusion(sorted=True, axis=-1, largest=1), [rank, call.ints((size,))], 2)
+    padded = [
+        call.emit(Concat(axis=0), value, call.const(np.zeros((total, *tail)), np.float32))
+        for value, tail in ((boxes, (4,)), (scores, ()), (classes, ()))
+    ]
+    best = [call.emit(Gather(), value, order, call.ints(0)) for value in padded]
+    return best[0], best[1], best[2], call.emit(Minimum(), found, call.ints(size))

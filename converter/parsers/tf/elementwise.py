@@ -6,8 +6,9 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator, comparison, unary
 from mslite.converter.mindir.ops import arithmetic as ops
 from mslite.converter.mindir.ops.creation import OnesLike, ZerosLike
-from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.rearrange import Reshape, Unsqueeze
+from mslite.converter.mindir.ops.reduction import ReduceFusion
 
 from .call import Call
 from .registry import tf_operator
@@ -184,3 +185,14 @@ def cast(call: Call) -> Value:
     if target in (DataType.STRING, DataType.TENSOR_LIST, DataType.UNKNOWN, DataType.BFLOAT16):
         raise call.block(f"casts to {target.name.lower()} are not supported", "Cast to another type", "DstT")
     return call.as_type(call.input(0), target)
+
+
+@tf_operator("Bucketize")
+def bucketize(call: Call) -> Value:
+    """How many of the rising boundaries are not above each element."""
+    x, boundaries = call.input(0), call.reals("boundaries")
+    wide = call.emit(Unsqueeze(axis=(call.require_rank(x),)), call.as_type(x, DataType.FLOAT32))
+    passed = call.emit(comparison.GreaterEqual(), wide, call.const(boundaries, "float32"))
+    numbers = call.as_type(passed, DataType.INT32)
+    op = ReduceFusion(keep_dims=False, mode=ReduceMode.ReduceSum, coeff=1.0)
+    return call.emit(op, numbers, call.ints((-1,)))

@@ -23,7 +23,7 @@ class FreezeError(Exception):
 
 def signature(folder: Path) -> Any:
     """The function of a SavedModel that serves: `serving_default`, or the only one."""
-    import tensorflow as tf  # type: ignore[import-not-found]
+    import tensorflow as tf
 
     loaded = tf.saved_model.load(str(folder))
     signatures = dict(loaded.signatures)
@@ -78,7 +78,7 @@ def _load_keras(file: Path) -> Any:
     except Exception as error:
         first = error
     try:
-        import tf_keras  # type: ignore[import-not-found]
+        import tf_keras
 
         return tf_keras.models.load_model(str(file), compile=False)
     except ImportError:
@@ -104,7 +104,7 @@ def _unique(names: list[str]) -> list[str]:
 
 def frozen_graph(function: Any) -> tuple[Any, list[str]]:
     """The GraphDef of a function with its variables as constants, and its output nodes, under the signature's names."""
-    from tensorflow.python.framework.convert_to_constants import (  # type: ignore[import-not-found]
+    from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2,
     )
 

@@ -9,7 +9,6 @@ from mslite.converter.mindir.ops import indexing as ops
 from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.mindir.ops.sparse import SparseToDense
 from mslite.converter.mindir.ops.unary import Neg
 
 from .call import Call
@@ -85,22 +84,6 @@ def unique(call: Call) -> tuple[Value, ...]:
         raise call.block("the axis is computed at run time", "Export the model with fixed values")
     values, index = call.emit_many(ops.Unique(), [call.input(0)], 2)
     return values, call.as_type(index, call.type("out_idx", DataType.INT32))
-
-
-@tf_operator("SparseToDense")
-def sparse_to_dense(call: Call) -> Value:
-    """Inputs indices, shape, values, default."""
-    return call.emit(SparseToDense(), call.int32(0), call.int32(1), call.input(2), call.input(3))
-
-
-@tf_operator("MatrixBandPart")
-def band(call: Call) -> Value:
-    """Inputs x and how many diagonals below and above the main one stay; -1 are all."""
-    x = call.input(0)
-    lower, upper = call.require_integer(1, "the lower bound"), call.require_integer(2, "the upper bound")
-    if lower >= 0:
-        x = call.emit(ops.Triu(), x, call.ints(-lower))
-    return call.emit(ops.Tril(), x, call.ints(upper)) if upper >= 0 else x
 
 
 @tf_operator("DynamicStitch", "ParallelDynamicStitch")

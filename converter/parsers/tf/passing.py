@@ -15,6 +15,7 @@ from .registry import tf_operator
     "DebugGradientRefIdentity",
     "DebugIdentity",
     "DeepCopy",
+    "Dropout",
     "EnsureShape",
     "Identity",
     "PreventGradient",

@@ -1,13 +1,27 @@
-"""Resampling of images."""
+"""Resampling, cropping and contrast of images."""
 
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import resize as ops
-from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, Format, NearestMode, ResizeMethod
+from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import Concat, PadFusion, StridedSlice
+from mslite.converter.mindir.ops.enums import (
+    CoordinateTransformMode,
+    DataType,
+    Format,
+    NearestMode,
+    ReduceMode,
+    ResizeMethod,
+)
+from mslite.converter.mindir.ops.reduction import ReduceFusion
 
 from .call import Call
+from .convolution import spatial_pair
 from .registry import tf_operator
+
+_MOST_PIXELS = 1024
+"""Pixels of the largest patch that is cut out."""
 
 _METHODS = {
     "ResizeBicubic": ResizeMethod.CUBIC,
@@ -57,3 +71,46 @@ def crop_and_resize(call: Call) -> Value:
     op = ops.CropAndResize(method=methods[text], extrapolation_value=call.real("extrapolation_value"))
     image = call.as_type(call.input(0), DataType.FLOAT32)
     return call.emit(op, image, call.input(1), call.int32(2), call.int32(3))
+
+
+@tf_operator("ExtractImagePatches")
+def patches(call: Call) -> Value:
+    """Each window of an image as one pixel, its own pixels one after the other in the channels."""
+    x = call.input(0)
+    kernel, stride = spatial_pair(call, "ksizes", False), spatial_pair(call, "strides", False)
+    rate = spatial_pair(call, "rates", False)
+    _, *size, _ = call.require_shape(x, "cutting an image into patches")
+    if len(size) != 2 or kernel[0] * kernel[1] > _MOST_PIXELS:
+        raise call.block(f"patches of {list(kernel)} are not supported", "Cut smaller patches", "ksizes")
+    same = call.text("padding") == "SAME"
+    pads, out = [], []
+    for length, taps, step, spread in zip(size, kernel, stride, rate, strict=True):
+        reach = (taps - 1) * spread + 1
+        count = -(-length // step) if same else (length - reach) // step + 1
+        if count < 1:
+            raise call.block(f"a patch of {list(kernel)} does not fit into {size}", attribute="ksizes")
+        total = max(0, (count - 1) * step + reach - length) if same else 0
+        pads.append((total // 2, total - total // 2))
+        out.append(count)
+    if any(sum(pair) for pair in pads):
+        x = call.emit(PadFusion(), x, call.ints(((0, 0), *pads, (0, 0))))
+    parts = []
+    for row in range(kernel[0]):
+        for column in range(kernel[1]):
+            start = (row * rate[0], column * rate[1])
+            stop = [s + (n - 1) * step + 1 for s, n, step in zip(start, out, stride, strict=True)]
+            op = StridedSlice(begin_mask=1, end_mask=1)
+            bounds = (call.ints((0, *start)), call.ints((0, *stop)), call.ints((1, *stride)))
+            parts.append(call.emit(op, x, *bounds))
+    return parts[0] if len(parts) == 1 else call.emit(Concat(axis=3), *parts)
+
+
+@tf_operator("AdjustContrastv2")
+def contrast(call: Call) -> Value:
+    """(x - mean) * factor + mean, with the mean of each channel of each image."""
+    x, factor = call.input(0), call.input(1)
+    rank = call.require_rank(x)
+    op = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceMean, coeff=1.0)
+    mean = call.emit(op, x, call.ints((rank - 3, rank - 2)))
+    scaled = call.emit(MulFusion(), call.emit(SubFusion(), x, mean), factor)
+    return call.emit(AddFusion(), scaled, mean)
