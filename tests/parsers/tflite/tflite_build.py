@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import flatbuffers
 import numpy as np
@@ -11,32 +12,46 @@ import numpy.typing as npt
 import tflite
 
 Array = npt.NDArray[np.generic]
-_TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int8": 9}
+_TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "complex64": 8,
+          "int8": 9, "resource": 13}  # fmt: skip
+_INT4 = 17
 _VERSIONS = {"BROADCAST_TO": 2}
 """Operators whose first version nobody runs."""
-_CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "float": "Float32"}
+_CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "long": "Int64", "float": "Float32"}
+_VECTORS = {"[int]": "<i4", "[long]": "<i8", "[float]": "<f4"}
+Field = tuple[str, Any]
+"""The type of a field and its value: a number, a sequence for `[int]` and its like, a str for "text"."""
+
+
+Level = int | tuple[Sequence[int], Sequence[int]]
+"""A dense dimension of that size, or the segments and indices of a compressed one."""
 
 
 @dataclass
 class Tensor:
-    """`data` makes it a constant; `quant` is (scale, zero point)."""
+    """`data` makes it a constant; `quant` is (scale, zero point), or one of each per index of dimension `axis`."""
 
     name: str
     shape: Sequence[int] = ()
     dtype: str = "float32"
     data: Array | None = None
-    quant: tuple[float, int] | None = None
+    quant: tuple[float | Sequence[float], int | Sequence[int]] | None = None
     variable: bool = False
+    sparsity: tuple[Sequence[int], Sequence[int], Sequence[Level]] | None = None
+    """order of the dimensions, block map, levels; `data` then has the stored values, `shape` the dense shape"""
+    axis: int = 0
+    packed: bool = False
+    """`data` holds 4-bit integers as int8; the file stores two to a byte"""
 
 
 @dataclass
 class Operator:
-    """`options` maps a slot to (type, value); `inputs` may hold -1."""
+    """`options` maps a slot to its field; `inputs` may hold -1. StableHLO's options are those of the second union."""
 
     name: str
     inputs: Sequence[int]
     outputs: Sequence[int]
-    options: dict[int, tuple[str, float]] = field(default_factory=dict)
+    options: dict[int, Field] = field(default_factory=dict)
     options_type: str = "NONE"
     custom: bytes = b""
 
@@ -60,8 +75,13 @@ def _references(builder: flatbuffers.Builder, offsets: Sequence[int]) -> int:
     return int(builder.EndVector())
 
 
-def _table(builder: flatbuffers.Builder, fields: dict[int, tuple[str, float]]) -> int:
+def _table(builder: flatbuffers.Builder, fields: dict[int, Field]) -> int:
     """Fields by slot; the type "ref" is an offset."""
+    for slot, (kind, value) in list(fields.items()):
+        if kind in _VECTORS:
+            fields = fields | {slot: ("ref", _numbers(builder, value, _VECTORS[kind]))}
+        elif kind == "text":
+            fields = fields | {slot: ("ref", int(builder.CreateString(value)))}
     builder.StartObject(max(fields, default=-1) + 1)
     for slot, (kind, value) in fields.items():
         if kind == "ref":
@@ -70,6 +90,29 @@ def _table(builder: flatbuffers.Builder, fields: dict[int, tuple[str, float]]) -
         getattr(builder, f"Prepend{_CODES.get(kind, kind)}")(value if kind == "float" else int(value))
         builder.Slot(slot)
     return int(builder.EndObject())
+
+
+def _sparsity(
+    builder: flatbuffers.Builder, order: Sequence[int], block_map: Sequence[int], levels: Sequence[Level]
+) -> int:
+    tables = []
+    for level in levels:
+        if isinstance(level, int):
+            tables.append(_table(builder, {1: ("int", level)}))
+            continue
+        segments, indices = (_table(builder, {0: ("[int]", values)}) for values in level)
+        union: dict[int, Field] = {2: ("Uint8", 1), 3: ("ref", segments), 4: ("Uint8", 1), 5: ("ref", indices)}
+        tables.append(_table(builder, {0: ("byte", 1)} | union))
+    metadata = _references(builder, tables)
+    return _table(builder, {0: ("[int]", order), 1: ("[int]", block_map), 2: ("ref", metadata)})
+
+
+def _stored(data: Array, packed: bool) -> bytes:
+    if not packed:
+        return np.ascontiguousarray(data).tobytes()
+    flat = data.astype(np.int8).view(np.uint8).reshape(-1) & 15
+    flat = np.append(flat, np.zeros(flat.size % 2, np.uint8))
+    return bytes(flat[::2] | (flat[1::2] << 4))
 
 
 def build(*graphs: Graph) -> bytes:
@@ -83,22 +126,27 @@ def build(*graphs: Graph) -> bytes:
         for tensor in graph.tensors:
             buffer = 0
             if tensor.data is not None:
-                data = builder.CreateByteVector(np.ascontiguousarray(tensor.data).tobytes())
+                data = builder.CreateByteVector(_stored(tensor.data, tensor.packed))
                 buffer = len(buffers)
                 buffers.append(_table(builder, {0: ("ref", data)}))
-                tensor.shape, tensor.dtype = tensor.data.shape, tensor.data.dtype.name
-            fields: dict[int, tuple[str, float]] = {
+                tensor.dtype = tensor.data.dtype.name
+                if tensor.sparsity is None:
+                    tensor.shape = tensor.data.shape
+            fields: dict[int, Field] = {
                 0: ("ref", _numbers(builder, tensor.shape, "<i4")),
-                1: ("byte", _TYPES[tensor.dtype]),
+                1: ("byte", _INT4 if tensor.packed else _TYPES[tensor.dtype]),
                 2: ("Uint32", buffer),
                 3: ("ref", int(builder.CreateString(tensor.name))),
             }
             if tensor.quant:
-                scale = _numbers(builder, [tensor.quant[0]], "<f4")
-                point = _numbers(builder, [tensor.quant[1]], "<i8")
-                fields[4] = ("ref", _table(builder, {2: ("ref", scale), 3: ("ref", point)}))
+                scale = _numbers(builder, np.atleast_1d(tensor.quant[0]).tolist(), "<f4")
+                point = _numbers(builder, np.atleast_1d(tensor.quant[1]).tolist(), "<i8")
+                quantization: dict[int, Field] = {2: ("ref", scale), 3: ("ref", point), 6: ("int", tensor.axis)}
+                fields[4] = ("ref", _table(builder, quantization))
             if tensor.variable:
                 fields[5] = ("bool", 1)
+            if tensor.sparsity is not None:
+                fields[6] = ("ref", _sparsity(builder, *tensor.sparsity))
             tensors.append(_table(builder, fields))
         operators = []
         for operator in graph.operators:
@@ -108,8 +156,11 @@ def build(*graphs: Graph) -> bytes:
                 2: ("ref", _numbers(builder, operator.outputs, "<i4")),
             }
             if operator.options_type != "NONE":
-                fields[3] = ("Uint8", getattr(tflite.BuiltinOptions, operator.options_type))
-                fields[4] = ("ref", _table(builder, operator.options))
+                second = hasattr(tflite.BuiltinOptions2, operator.options_type)
+                union = tflite.BuiltinOptions2 if second else tflite.BuiltinOptions
+                slot = 11 if second else 3
+                fields[slot] = ("Uint8", getattr(union, operator.options_type))
+                fields[slot + 1] = ("ref", _table(builder, operator.options))
             if operator.custom:
                 fields[5] = ("ref", int(builder.CreateByteVector(operator.custom)))
             operators.append(_table(builder, fields))
@@ -151,7 +202,7 @@ def single(
     inputs: Sequence[Array | Tensor | None],
     constant: Sequence[int] = (),
     outputs: Sequence[str] = ("float32",),
-    options: dict[int, tuple[str, float]] | None = None,
+    options: dict[int, Field] | None = None,
     options_type: str = "NONE",
     custom: bytes = b"",
 ) -> bytes:

@@ -30,6 +30,10 @@ def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
     """The outputs of the main graph (without control flow). Raises RuleError for a missing kernel."""
     values = {id(value): array for value, array in zip(module.main.inputs, inputs, strict=True)}
     for node in module.main.nodes:
+        if node.op.name in ("ReadVariable", "AssignVariable"):  # what the runtime does with them in the first run
+            (value,) = node.inputs
+            values[id(node.output)] = value.data if value.data is not None else values[id(value)]
+            continue
         facts = []
         for index, value in enumerate(node.inputs):
             array = value.data if value.data is not None else values[id(value)]

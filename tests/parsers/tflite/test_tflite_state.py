@@ -1,0 +1,214 @@
+"""Models that remember: several runs of one session against several runs of one LiteRT interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tflite_build import Graph, Operator, Tensor, build, single
+from tflite_run import Array
+
+import mslite
+from mslite.converter.convert import convert
+from mslite.converter.options import Options
+
+_CHANCE = np.random.default_rng(17)
+
+
+def f32(*shape: int) -> Array:
+    return _CHANCE.uniform(-1, 1, shape).astype(np.float32)
+
+
+def converted(model: bytes, folder: Path) -> mslite.Model:
+    source = folder / "model.tflite"
+    source.write_bytes(model)
+    report = convert(Options(source, folder / "model"))
+    session = mslite.Model()
+    session.build_from_file(report.files[0], mslite.ModelType.MINDIR_LITE)
+    return session
+
+
+def our_runs(session: mslite.Model, runs: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    return [[tensor.get_data_to_numpy().copy() for tensor in session.predict(list(run))] for run in runs]
+
+
+def their_runs(model: bytes, runs: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    interpreter = pytest.importorskip("ai_edge_litert.interpreter")
+    kind = interpreter.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    runner = interpreter.Interpreter(model_content=model, experimental_op_resolver_type=kind)
+    runner.allocate_tensors()
+    results = []
+    for run in runs:
+        for detail, array in zip(runner.get_input_details(), run, strict=True):
+            runner.set_tensor(detail["index"], array)
+        runner.invoke()
+        results.append([runner.get_tensor(detail["index"]).copy() for detail in runner.get_output_details()])
+    return results
+
+
+def options(kind: str, **values: Any) -> dict[str, Any]:
+    return {"options_type": kind, "options": {int(slot[1:]): value for slot, value in values.items()}}
+
+
+def svdf() -> bytes:
+    inputs = [f32(1, 3), f32(6, 3), f32(6, 4), f32(3), Tensor("state", (1, 24), variable=True)]
+    return single("SVDF", inputs, constant=(1, 2, 3), **options("SVDFOptions", _0=("int", 2), _1=("byte", 1)))
+
+
+def rnn() -> bytes:
+    inputs = [f32(1, 3), f32(4, 3), f32(4, 4), f32(4), Tensor("h", (1, 4), variable=True)]
+    return single("RNN", inputs, constant=(1, 2, 3), **options("RNNOptions", _0=("byte", 4)))
+
+
+def lstm_weights() -> list[Array | Tensor | None]:
+    gates = [
+        *(f32(4, 3) for _ in range(4)),
+        *(f32(4, 4) for _ in range(4)),
+        None,
+        None,
+        None,
+        *(f32(4) for _ in range(4)),
+    ]
+    return [*gates, None, None, Tensor("h", (1, 4), variable=True), Tensor("c", (1, 4), variable=True)]
+
+
+def lstm() -> bytes:
+    return single("LSTM", [f32(1, 3), *lstm_weights()], constant=range(1, 18), **options("LSTMOptions", _0=("byte", 4)))
+
+
+def lstm_sequence_of_one() -> bytes:
+    return single(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        [f32(1, 1, 3), *lstm_weights()],
+        constant=range(1, 18),
+        **options("UnidirectionalSequenceLSTMOptions", _0=("byte", 4), _3=("bool", 0)),
+    )
+
+
+HANDLE = {"options_type": "VarHandleOptions", "options": {1: ("text", "total")}}
+
+
+def variable(first: bool = True) -> bytes:
+    """y = total + x; total = y * 0.5, with a first value where `first` says so."""
+    main = Graph(
+        [
+            Tensor("x", (1, 3)),
+            Tensor("handle", (), "resource"),
+            Tensor("total", (1, 3)),
+            Tensor("y", (1, 3)),
+            Tensor("half", data=np.float32([0.5])),
+            Tensor("next", (1, 3)),
+        ],
+        [0],
+        [3],
+        [
+            *([Operator("CALL_ONCE", [], [], {0: ("int", 1)}, "CallOnceOptions")] if first else []),
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("READ_VARIABLE", [1], [2], options_type="ReadVariableOptions"),
+            Operator("ADD", [2, 0], [3], options_type="AddOptions"),
+            Operator("MUL", [3, 4], [5], options_type="MulOptions"),
+            Operator("ASSIGN_VARIABLE", [1, 5], [], options_type="AssignVariableOptions"),
+        ],
+    )
+    start = Graph(
+        [Tensor("handle", (), "resource"), Tensor("start", data=np.float32([[1, -2, 3]]))],
+        [],
+        [],
+        [
+            Operator("VAR_HANDLE", [], [0], **HANDLE),
+            Operator("ASSIGN_VARIABLE", [0, 1], [], options_type="AssignVariableOptions"),
+        ],
+    )
+    return build(main, start)
+
+
+MODELS = {
+    "svdf": (svdf, (1, 3)),
+    "rnn": (rnn, (1, 3)),
+    "lstm": (lstm, (1, 3)),
+    "lstm sequence of one step": (lstm_sequence_of_one, (1, 1, 3)),
+    "variable": (variable, (1, 3)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_state_lives_on(name: str, tmp_path: Path) -> None:
+    make, shape = MODELS[name]
+    model = make()
+    runs = [[f32(*shape)] for _ in range(6)]
+    ours, theirs = our_runs(converted(model, tmp_path), runs), their_runs(model, runs)
+    for mine, wanted in zip(ours, theirs, strict=True):
+        for a, b in zip(mine, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5)
+    assert not np.allclose(theirs[0][0], our_runs(converted(model, tmp_path), [runs[1]])[0][0])
+
+
+def test_resize_forgets(tmp_path: Path) -> None:
+    session = converted(svdf(), tmp_path)
+    runs = [[f32(1, 3)] for _ in range(3)]
+    first = our_runs(session, runs)
+    again = our_runs(session, runs)
+    assert not np.array_equal(first[0][0], again[0][0])
+    inputs = session.get_inputs()
+    session.resize(inputs, [list(tensor.shape) for tensor in inputs])
+    fresh = our_runs(session, runs)
+    assert all(np.array_equal(a[0], b[0]) for a, b in zip(first, fresh, strict=True))
+
+
+def test_sessions_remember_for_themselves(tmp_path: Path) -> None:
+    one, other = converted(variable(), tmp_path), converted(variable(), tmp_path)
+    run = [np.zeros((1, 3), np.float32)]
+    assert our_runs(one, [run, run])[1][0].tolist() == [[0.5, -1, 1.5]]
+    assert our_runs(other, [run])[0][0].tolist() == [[1, -2, 3]]
+
+
+def test_variable_without_a_first_value_is_zero(tmp_path: Path) -> None:
+    run = [np.ones((1, 3), np.float32)]
+    assert [r[0][0, 0] for r in our_runs(converted(variable(first=False), tmp_path), [run, run, run])] == [1, 1.5, 1.75]
+
+
+def counted(test: int = 4) -> bytes:
+    """While n < `test`: a variable grows by one in the loop; the result is the variable after it."""
+    resource = Tensor("handle", (), "resource")
+    main = Graph(
+        [Tensor("n", (), "int32"), Tensor("end", (), "int32")],
+        [0],
+        [1],
+        [Operator("WHILE", [0], [1], {0: ("int", 1), 1: ("int", 2)}, "WhileOptions")],
+    )
+    condition = Graph(
+        [Tensor("n", (), "int32"), Tensor("limit", data=np.int32(test)), Tensor("more", (), "bool")],
+        [0],
+        [2],
+        [Operator("LESS", [0, 1], [2], options_type="LessOptions")],
+    )
+    body = Graph(
+        [
+            Tensor("n", (), "int32"),
+            resource,
+            Tensor("step", (), "int32"),
+            Tensor("one", data=np.int32(1)),
+            Tensor("next", (), "int32"),
+            Tensor("grown", (), "int32"),
+        ],
+        [0],
+        [4],
+        [
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("READ_VARIABLE", [1], [2], options_type="ReadVariableOptions"),
+            Operator("ADD", [2, 3], [5], options_type="AddOptions"),
+            Operator("ASSIGN_VARIABLE", [1, 5], [], options_type="AssignVariableOptions"),
+            Operator("ADD", [0, 5], [4], options_type="AddOptions"),
+        ],
+    )
+    return build(main, condition, body)
+
+
+def test_variable_in_a_loop(tmp_path: Path) -> None:
+    """n grows by 1, 2, 3, ... over all iterations of all runs."""
+    start = [np.array(0, np.int32)]
+    ends = [int(run[0]) for run in our_runs(converted(counted(), tmp_path), [start, start, start])]
+    assert ends == [6, 4, 5]
