@@ -109,11 +109,15 @@ Status Dequantiser::Error(const Node &node, const std::string &reason) const {
 }
 
 Status Dequantiser::Constant(const Node &node, size_t input, int32_t *tensor) {
+  const Tensor &source = graph_->tensors[static_cast<size_t>(node.inputs[input])];
+  const auto rank = static_cast<int32_t>(source.dims.size());
+  return AlongAxis(node, input, source.quant.size() > 1 ? ChannelAxis(*graph_, node, input, rank) : 0, tensor);
+}
+
+Status Dequantiser::AlongAxis(const Node &node, size_t input, int32_t axis, int32_t *tensor) {
   const int32_t index = node.inputs[input];
   const Tensor &source = graph_->tensors[static_cast<size_t>(index)];
   if (std::string problem = RecordProblem(source); !problem.empty()) return Error(node, problem);
-  const int32_t axis =
-      source.quant.size() > 1 ? ChannelAxis(*graph_, node, input, static_cast<int32_t>(source.dims.size())) : 0;
   return Make(node, {index, axis, -1, -1}, source.quant, source.corrections, tensor);
 }
 

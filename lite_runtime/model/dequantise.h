@@ -24,6 +24,9 @@ class Dequantiser {
   // node and reason, kLiteMemoryFailed.
   Status Constant(const Node &node, size_t input, int32_t *tensor);
 
+  // The same with the channels in dimension `axis`, counted from the front.
+  Status AlongAxis(const Node &node, size_t input, int32_t axis, int32_t *tensor);
+
   // The same for an int32 or int64 bias (input 2) whose records are missing or have no scale: it has the scale of the
   // input times that of the weight, and zero point 0.
   Status Bias(const Node &node, int32_t *tensor);

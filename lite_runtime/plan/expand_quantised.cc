@@ -55,8 +55,7 @@ class Expander {
     }
     switch (QuantisedUseOf(node.op)) {
       case QuantisedUse::kReadsRecords:
-        Keep(index, RecordsProblem(node));
-        return mindspore::kSuccess;
+        return Cast(index);
       case QuantisedUse::kIgnores:
         Keep(index, "");
         return mindspore::kSuccess;
@@ -68,6 +67,26 @@ class Expander {
       default:
         return Compute(index, false);
     }
+  }
+
+  // A constant with a record for each of many channels becomes real now: the kernel takes only so many.
+  Status Cast(int32_t index) {
+    const Node &node = NodeAt(index);
+    const bool is_simple = node.params != nullptr && node.inputs.size() == 1 && node.outputs.size() == 1;
+    if (!is_simple || !TensorAt(node.inputs[0]).is_constant || TensorAt(node.inputs[0]).quant.size() < 2 ||
+        static_cast<const mslite_QuantDTypeCast *>(node.params)->dst_t != MSLITE_FLOAT32) {
+      Keep(index, RecordsProblem(node));
+      return mindspore::kSuccess;
+    }
+    const int64_t axis = static_cast<const mslite_QuantDTypeCast *>(node.params)->axis;
+    const auto rank = static_cast<int32_t>(TensorAt(node.inputs[0]).dims.size());
+    int32_t real = 0;
+    MSLITE_TRY(dequantiser_.AlongAxis(node, 0, mslite_normalize_axis(axis, rank), &real));
+    Tensor &target = TensorAt(node.outputs[0]);
+    std::string name = std::move(target.name);
+    target = TensorAt(real);
+    target.name = std::move(name);
+    return mindspore::kSuccess;
   }
 
   // The node stays as it is; `problem` is why it cannot run, if it cannot.

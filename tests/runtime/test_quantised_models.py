@@ -21,7 +21,7 @@ from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTranspos
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
-from mslite.converter.mindir.ops.quantization import DynamicQuant
+from mslite.converter.mindir.ops.quantization import DynamicQuant, QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 from mslite.converter.mindir.ops.tables import QuantParam
 
@@ -309,3 +309,22 @@ def test_same_bits_for_any_thread_count(tmp_path: Path) -> None:
         node = call(op, [value, weights("w", w, w_record)], out)
         results.append(run(tmp_path, [node], [value], [out], [x], threads)[0].tobytes())
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((3000, 2), 0), ((2, 3000), -1), ((4, 3), 0)])
+def test_cast_of_a_constant_with_many_channels(shape: tuple[int, int], axis: int, tmp_path: Path) -> None:
+    q = random(INT8, *shape)
+    records = per_channel(np.linspace(0.01, 0.5, shape[axis]).tolist())
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    value, middle, out = (Value(name, DataType.FLOAT32, shape) for name in ("x", "m", "y"))
+    nodes = [
+        Node(
+            QuantDTypeCast(src_t=int(INT8), dst_t=int(DataType.FLOAT32), axis=axis),
+            "cast",
+            (weights("w", q, records),),
+            (middle,),
+        ),
+        Node(AddFusion(), "add", (value, middle), (out,)),
+    ]
+    (got,) = run(tmp_path, nodes, [value], [out], [x])
+    np.testing.assert_allclose(got, x + real(q, records, axis % 2).astype(np.float32), rtol=0, atol=1e-6)
