@@ -168,7 +168,16 @@ def loss_as_function(call: Call) -> list[Blob]:
     return [y] * max(1, call.top_count)
 
 
-@caffe_layer("Dropout", "Split")
+@caffe_layer("Dropout")
+def dropout(call: Call) -> Blob:
+    """Nothing, but forks that do not scale when they train scale here."""
+    x, given = call.bottom(), call.parameter("dropout")
+    if given.scale_train:
+        return x
+    return Blob(call.emit(MulFusion(), x.value, call.const(1 - given.dropout_ratio)), x.shape)
+
+
+@caffe_layer("Split")
 def passing(call: Call) -> list[Blob]:
     return [call.bottom()] * max(1, call.top_count)
 

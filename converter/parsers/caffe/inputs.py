@@ -15,7 +15,7 @@ def is_data_layer(layer: SourceLayer) -> bool:
     """True for layers that read data, or make it up at random."""
     if layer.type == "DummyData":
         return any(filler.type != "constant" for filler in layer.parameter("dummy_data").data_filler)
-    return layer.type in _DATA_LAYERS
+    return layer.type in _DATA_LAYERS or (layer.type == "Python" and not layer.bottoms)
 
 
 def dummy_shapes(layer: SourceLayer) -> list[tuple[int, ...]]:

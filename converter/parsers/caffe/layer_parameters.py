@@ -75,7 +75,7 @@ LAYER_MESSAGES: Messages = {
         "force_encoded_color": (9, "bool"),
         "prefetch": (10, "uint32 = 4"),
     },
-    "DropoutParameter": {"dropout_ratio": (1, "float = 0.5")},
+    "DropoutParameter": {"dropout_ratio": (1, "float = 0.5"), "scale_train": (1000, "bool = true")},  # of forks
     "DummyDataParameter": {
         "data_filler": (1, f"repeated {_FILLED}"),
         "num": (2, "repeated uint32"),

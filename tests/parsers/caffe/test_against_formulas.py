@@ -37,6 +37,7 @@ def check(
 @pytest.mark.parametrize(
     ("kind", "parameters", "x", "wanted"),
     [
+        ("Dropout", "dropout_param { dropout_ratio: 0.75 scale_train: false }", X, X / 4),
         ("Clip", "clip_param { min: -0.5 max: 1 }", X, X.clip(-0.5, 1)),
         ("Exp", "exp_param { base: 2 scale: 0.5 shift: 1 }", X, 2 ** (0.5 * X + 1)),
         ("HardSwish", "", X, X * (X + 3).clip(0, 6) / 6),

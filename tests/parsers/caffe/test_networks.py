@@ -47,6 +47,8 @@ def test_shapes_given_by_the_user(tmp_path: Path) -> None:
         read(tmp_path, data + _RELU)
     assert len(caught.value.blockers) == 1
     assert shapes(read(tmp_path, data + _RELU, data=(2, 3, 8, 8))) == {"data": (2, 3, 8, 8)}
+    python = 'layer { name: "in" type: "Python" top: "data" python_param { module: "m" layer: "Reader" } }'
+    assert shapes(read(tmp_path, python + _RELU, data=(2, 3, 8, 8))) == {"data": (2, 3, 8, 8)}
     text = 'input: "data" input_shape { dim: 1 dim: 3 }' + _RELU
     assert shapes(read(tmp_path, text, data=(7, 2))) == {"data": (7, 2)}
     with pytest.raises(ConversionError, match=r"names 'dat'.*'data'"):
