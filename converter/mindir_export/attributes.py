@@ -14,6 +14,7 @@ from mslite.converter.mindir.wire import to_custom
 from mslite.converter.parsers.mindir.messages import (
     LINEAR_QUANTISATION,
     QUANTISATION_LISTS,
+    RESULT_QUANTISATION,
     TENSOR_TYPES,
     AttributeType,
 )
@@ -125,9 +126,25 @@ def set_contents(tensor: Message, value: Value, array: Array | None) -> None:
     tensor.dims.extend(shape or ())
     if value.encoding is not None:
         tensor.compression_type = int(value.encoding.compression)
-    if value.quant:
-        record = tensor.quant_params.add(quant_algo_name=LINEAR_QUANTISATION)
-        for name, field in QUANTISATION_LISTS.items():
-            numbers = record.attribute.add(name=name, type=int(AttributeType.LIST))
-            for parameter in value.quant:
-                set_value(numbers.values.add(), getattr(parameter, field), in_sequence=True)
+    _quantise(tensor, value)
+
+
+def _quantise(tensor: Message, value: Value) -> None:
+    if not value.quant:
+        return
+    record = tensor.quant_params.add(quant_algo_name=LINEAR_QUANTISATION)
+    for name, field in QUANTISATION_LISTS.items():
+        numbers = record.attribute.add(name=name, type=int(AttributeType.LIST))
+        for parameter in value.quant:
+            set_value(numbers.values.add(), getattr(parameter, field), in_sequence=True)
+
+
+def add_quantisation(owner: Message, name: str, values: Iterable[Value]) -> None:
+    """An attribute that says how the results of a node, or the inputs of a graph, are quantised; none when they are not."""
+    values = list(values)
+    if not any(value.quant for value in values):
+        return
+    record = owner.attribute.add(name=name, type=int(AttributeType.LIST))
+    for value in values:
+        tensor = record.values.add(type=int(AttributeType.TENSORS)).tensors.add(name=RESULT_QUANTISATION)
+        _quantise(tensor, value)

@@ -14,12 +14,18 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.arithmetic import AddN
 from mslite.converter.mindir.ops.assembly import Concat, Stack
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, SwitchLayer
-from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.parsers.mindir.messages import AttributeType, ModelProto
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.parsers.mindir.messages import (
+    INPUT_QUANTISATION,
+    QUANTISATION_KIND,
+    RESULT_QUANTISATION,
+    AttributeType,
+    ModelProto,
+)
 from mslite.converter.parsers.mindir.weights import CONVOLUTIONS
 from mslite.converter.parsers.protobuf import Message
 
-from .attributes import add, add_operator, describe, describe_results, set_contents, set_value
+from .attributes import add, add_operator, add_quantisation, describe, describe_results, set_contents, set_value
 
 IR_VERSION = "0.1.1"
 MINDIR_VERSION = 1
@@ -99,6 +105,7 @@ class _GraphWriter:
             add(self._proto, "format", self._layout.name)
         for value in self._graph.inputs:
             describe(self._proto.input.add(name=self._name(value)).tensor.add(), value)
+        add_quantisation(self._proto, INPUT_QUANTISATION, self._graph.inputs)
         for node in self._graph.nodes:
             self._node(node)
         for value in self._graph.outputs:
@@ -188,6 +195,9 @@ class _GraphWriter:
         self._operator(record, node)
         if not isinstance(node.op, PartialFusion) and node.op.declaration.outputs[0].name != "closure":
             describe_results(record, node.outputs)
+            add_quantisation(record, RESULT_QUANTISATION, node.outputs)
+        if node.quant_type is not QuantType.QUANT_NONE:
+            add(record, QUANTISATION_KIND, int(node.quant_type))
         if several:
             for index, value in enumerate(node.outputs):
                 if value.users or value in self._graph.outputs:

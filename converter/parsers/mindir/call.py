@@ -12,12 +12,17 @@ from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops._declare import Attribute
+from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format, WireEnum
+from mslite.converter.mindir.ops.recurrent import LSTM
 
 from .entries import Entry, Failed, Immediate, Order, Sequence
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
+
+_FLAT_LSTM = 4
+"""Operands of an LSTM whose weights are one vector."""
 
 _MISSING = object()
 _ENUM_SPELLINGS = {"CALCULATED": "PAD"}
@@ -240,8 +245,11 @@ class Call:
         return self.importer.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
-        """An int32 constant: axes, shapes, permutations."""
-        return self.const(data, np.int32)
+        """An int32 constant: axes, shapes, permutations. Raises Blocked for numbers beyond int32."""
+        array = np.asarray(data)
+        if array.dtype == object or (array.size and not -(1 << 31) <= array.min() <= array.max() < 1 << 31):
+            raise self.block("it has a size, axis or border beyond 32 bits")
+        return self.const(array, np.int32)
 
     def like(self, number: float, value: Value) -> Value:
         """A scalar constant of the element type of `value` (float32 where it is not known)."""
@@ -249,12 +257,24 @@ class Call:
         return self.const(number, np.float32 if dtype is DataType.UNKNOWN else numpy_type(dtype))
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
-        """Adds a node with one output."""
+        """Adds a node with one output. Raises Blocked for a wrong number of operands."""
+        self._check_count(op, len(inputs))
         return self.importer.emit(op, inputs, 1, self)[0]
 
     def emit_many(self, op: Operator, inputs: Iterable[Value], outputs: int) -> Sequence:
-        """Adds a node with several outputs."""
-        return Sequence(self.importer.emit(op, tuple(inputs), outputs, self))
+        """Adds a node with several outputs. Raises Blocked for a wrong number of operands."""
+        values = tuple(inputs)
+        self._check_count(op, len(values))
+        return Sequence(self.importer.emit(op, values, outputs, self))
+
+    def _check_count(self, op: Operator, count: int) -> None:
+        operands = op.declaration.inputs
+        least = sum(not operand.optional for operand in operands)
+        most = 1 << 20 if any(operand.repeated for operand in operands) else len(operands)
+        if isinstance(op, Custom) or (isinstance(op, LSTM) and count == _FLAT_LSTM):
+            return
+        if not least <= count <= most:
+            raise self.block(f"it has {count} operands, not {least}" + (f" to {most}" if most > least else ""))
 
 
 def _single(value: Any) -> Any:

@@ -52,9 +52,25 @@ def _read(path: Path) -> bytes:
 
 def _parse(path: Path, kind: type[Message], content: bytes) -> Message:
     try:
-        return parse_binary(kind, content)
+        message = parse_binary(kind, content)
     except ProtobufError as error:
         raise file_error(str(path), f"this is not a MINDIR model: {error}") from None
+    if not _is_text(message):
+        raise file_error(str(path), "the file holds a name that is not UTF-8; it is damaged")
+    return message
+
+
+def _is_text(message: Message) -> bool:
+    """False when some text field, at any depth, is not UTF-8: protobuf gives such a field as bytes."""
+    pending = [message]
+    while pending:
+        for field, value in pending.pop().ListFields():
+            if field.type == field.TYPE_STRING:
+                if not all(isinstance(each, str) for each in ([value] if isinstance(value, str | bytes) else value)):
+                    return False
+            elif field.type == field.TYPE_MESSAGE:
+                pending.extend([value] if hasattr(value, "ListFields") else value)
+    return True
 
 
 def _add_variables(model: Message, path: Path) -> None:

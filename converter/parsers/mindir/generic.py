@@ -22,7 +22,6 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
     op = operator(**{attribute.name: call.declared(attribute) for attribute in declaration.attributes})
     repeated = any(operand.repeated for operand in declaration.inputs)
     values = call.tensors() if repeated else _operands(call)
-    _check_count(call, op, len(values))
     return emit_own(call, op, values)
 
 
@@ -35,14 +34,6 @@ def _operands(call: Call) -> list[Value]:
             break
         values.append(value)
     return values
-
-
-def _check_count(call: Call, op: Operator, count: int) -> None:
-    inputs = op.declaration.inputs
-    least = sum(not operand.optional and not operand.repeated for operand in inputs)
-    most = 1 << 20 if any(operand.repeated for operand in inputs) else len(inputs)
-    if not least <= count <= most and not (op.name == "LSTM" and count == 4):
-        raise call.block(f"it has {count} operands, not {least}" + (f" to {most}" if most > least else ""))
 
 
 def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
@@ -83,7 +74,6 @@ def _custom(call: Call) -> Entry:
     if isinstance(op, Custom):
         results = call.emit_many(op, values, call.declared_outputs)
         return results if call.declared_outputs > 1 else results.items[0]
-    _check_count(call, op, len(values))
     return emit_own(call, op, values)
 
 

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.assembly import Stack
 from mslite.converter.mindir.ops.control_flow import Call as CallOperator
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
-from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.rearrange import ExpandDims
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.protobuf import Message
@@ -22,10 +22,10 @@ from .call import Blocked, Call, Dependent, flattened
 from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence
 from .file import file_error
 from .generic import convert_own
-from .messages import AttributeType
+from .messages import INPUT_QUANTISATION, QUANTISATION_KIND, RESULT_QUANTISATION, AttributeType
 from .registry import ARGUMENTS, find_converter, own_operator
 from .session import Session
-from .tensors import TensorError, data_type, dimensions
+from .tensors import TensorError, data_type, dimensions, quantisation
 from .values import MONAD, contents
 
 _REFERENCE = "REF::"
@@ -60,6 +60,9 @@ class GraphImporter:
             self._block(self._graph_name, "graph", "it has hash-table parameters, which are not supported")
         for info in self.proto.input:
             self._input(info)
+        for attribute in self.proto.attribute:
+            if attribute.name == INPUT_QUANTISATION:
+                self._quantise(attribute, self.graph.inputs)
         if self.index:
             for tensor in self.proto.parameter:
                 self._bind(tensor.name, self.session.parameter(tensor, self._plain(tensor.name)))
@@ -135,6 +138,7 @@ class GraphImporter:
             call.declared_outputs = max(_tuple_length(node), self._picked.get(name, 0), 1)
             self._bind(name, self._convert(call))
             self._name_node(name, call)
+            self._read_quantisation(attributes, self._entries[name])
         except Dependent:
             self._bind(name, Failed())
         except Blocked as blocked:
@@ -153,6 +157,26 @@ class GraphImporter:
         if isinstance(first, Value) and first.producer is not None and id(first.producer) in call.emitted:
             first.producer.name = call.name
 
+    def _read_quantisation(self, attributes: Iterable[Message], entry: Entry) -> None:
+        """Gives the results of a node their scales and zero points, and the node its kind of quantisation."""
+        results = [each for each in flattened([entry]) if isinstance(each, Value)]
+        for attribute in attributes:
+            if attribute.name == RESULT_QUANTISATION:
+                self._quantise(attribute, results)
+            elif attribute.name == QUANTISATION_KIND and results and results[0].producer is not None:
+                try:
+                    results[0].producer.quant_type = QuantType(attribute.i)
+                except ValueError:
+                    raise Blocked(f"{attribute.i} is no kind of quantisation", "Export again", attribute.name) from None
+
+    def _quantise(self, attribute: Message, values: list[Value]) -> None:
+        for value, item in zip(values, attribute.values, strict=False):
+            if len(item.tensors):
+                try:
+                    value.quant = quantisation(item.tensors[0])
+                except TensorError as error:
+                    self._block(value.name, "quantisation", str(error))
+
     def _operator(self, node: Message) -> tuple[str, Iterable[Message]]:
         """The primitive's name and attributes: the node's own, or those of the shared primitive that it refers to."""
         operator = node.op_type
@@ -164,7 +188,7 @@ class GraphImporter:
     def _attributes(self, attributes: Iterable[Message]) -> dict[str, Any]:
         values = {}
         for attribute in attributes:
-            if _is_type(attribute):
+            if _is_type(attribute) or attribute.name == RESULT_QUANTISATION:
                 continue
             try:
                 values[attribute.name] = contents(attribute, self.session.reader)

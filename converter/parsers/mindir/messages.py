@@ -197,5 +197,17 @@ QUANTISATION_LISTS = {
     "mean_corr_list": "meanCorr",
     "num_bit_list": "numBits",
     "narrow_range_list": "narrowRange",
+    "dst_dtype_list": "dstDtype",
+    "round_type_list": "roundType",
+    "multiplier_list": "multiplier",
 }
 """Attribute of a linear `QuantParamProto` -> field of `QuantParam`."""
+
+RESULT_QUANTISATION = "quant_param"
+"""Attribute of a node: one tensor of this name per result, whose `quant_params` say how the result is quantised."""
+
+INPUT_QUANTISATION = "graph_input_quant_param"
+"""Attribute of a graph: the same for its inputs."""
+
+QUANTISATION_KIND = "quant_type"
+"""Attribute of a node: the number of its QuantType."""

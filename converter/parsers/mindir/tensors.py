@@ -58,7 +58,7 @@ class TensorReader:
     def constant(self, tensor: Message, name: str) -> Value:
         """A constant value, compressed and quantised ones included. Raises TensorError."""
         dtype, shape = self._type_and_shape(tensor)
-        quant = _quantisation(tensor)
+        quant = quantisation(tensor)
         if tensor.compression_type:
             try:
                 compression = WeightQuantCompressType(tensor.compression_type)
@@ -148,7 +148,7 @@ def _stored_type(tensor: Message) -> np.dtype[np.generic]:
         raise TensorError(f"{data_type(tensor).name} constants need raw data") from None
 
 
-def _quantisation(tensor: Message) -> tuple[QuantParam, ...]:
+def quantisation(tensor: Message) -> tuple[QuantParam, ...]:
     """Scales and zero points. Raises TensorError for another kind of quantisation."""
     for record in tensor.quant_params:
         if record.quant_algo_name != LINEAR_QUANTISATION:
@@ -162,7 +162,7 @@ def _quantisation(tensor: Message) -> tuple[QuantParam, ...]:
         if any(len(values) != count for values in lists.values()):
             raise TensorError("its lists of scales and zero points differ in length")
         return tuple(
-            QuantParam(inited=True, **{field: _typed(field, values[index]) for field, values in lists.items()})
+            QuantParam(**{field: _typed(field, values[index]) for field, values in lists.items()})
             for index in range(count)
         )
     return ()
@@ -175,7 +175,10 @@ def _number(item: Message) -> float:
     return float(item.f if item.HasField("f") else item.d if item.HasField("d") else item.i)
 
 
+_INTEGERS = ("zeroPoint", "numBits", "dstDtype", "roundType", "multiplier")
+
+
 def _typed(field: str, number: float) -> Any:
     if field == "narrowRange":
         return bool(number)
-    return int(number) if field in ("zeroPoint", "numBits") else number
+    return int(number) if field in _INTEGERS else number
