@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 
+from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.assembly import Concat, Crop, Split, TileFusion
 from mslite.converter.mindir.ops.enums import DataType
@@ -17,6 +19,29 @@ from .inputs import dummy_shapes
 from .registry import caffe_layer
 
 _MAX_FILLED = 1 << 26
+_MAX_OPERANDS = 64
+"""What kernels take; longer lists are joined and cut in stages."""
+
+
+def join(call: Call, values: Sequence[Value], axis: int) -> Value:
+    """The values one after the other along `axis`."""
+    while len(values) > 1:
+        groups = [values[at : at + _MAX_OPERANDS] for at in range(0, len(values), _MAX_OPERANDS)]
+        values = [call.emit(Concat(axis=axis), *group) if len(group) > 1 else group[0] for group in groups]
+    return values[0]
+
+
+def cut(call: Call, value: Value, sizes: Sequence[int], axis: int) -> list[Value]:
+    """The value in parts of these sizes along `axis`."""
+    if len(sizes) == 1:
+        return [value]
+    if len(sizes) <= _MAX_OPERANDS:
+        op = Split(output_num=len(sizes), size_splits=tuple(sizes), axis=axis)
+        return list(call.emit_many(op, [value], len(sizes)))
+    step = max(_MAX_OPERANDS, -(-len(sizes) // _MAX_OPERANDS))
+    groups = [sizes[at : at + step] for at in range(0, len(sizes), step)]
+    pieces = cut(call, value, [sum(group) for group in groups], axis)
+    return [part for piece, group in zip(pieces, groups, strict=True) for part in cut(call, piece, group, axis)]
 
 
 @caffe_layer("Concat")
@@ -28,11 +53,9 @@ def concat(call: Call) -> Blob:
         if blob.rank != first.rank or _without(blob.shape, axis) != _without(first.shape, axis):
             shapes = ", ".join("x".join(map(str, other.shape)) for other in call.bottoms)
             raise call.block(f"the bottom blobs differ beside axis {axis}: {shapes}")
-    if len(call.bottoms) == 1:
-        return first
     total = sum(blob.shape[axis] for blob in call.bottoms)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
-    return Blob(call.emit(Concat(axis=axis), *(blob.value for blob in call.bottoms)), shape)
+    return Blob(join(call, [blob.value for blob in call.bottoms], axis), shape)
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -53,9 +76,7 @@ def slice_(call: Call) -> list[Blob]:
         sizes = [size // max(count, 1)] * count
     if len(sizes) != count or sum(sizes) != size or any(part < 1 for part in sizes):
         raise call.block(f"{size} elements cannot be cut into {count} parts at {points or 'equal distances'}")
-    if count == 1:
-        return [x]
-    values = call.emit_many(Split(output_num=count, size_splits=tuple(sizes), axis=axis), [x.value], count)
+    values = cut(call, x.value, sizes, axis)
     return [
         Blob(value, (*x.shape[:axis], part, *x.shape[axis + 1 :])) for value, part in zip(values, sizes, strict=True)
     ]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import prod
 
 from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import Format, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolFusion, ROIPooling
 from mslite.converter.parsers.protobuf import Message
 
+from .assembly import join
 from .call import Blob, Call
 from .registry import caffe_layer
 
@@ -122,8 +122,7 @@ def spatial_pyramid(call: Call) -> Blob:
         features = c * pooled.shape[2] * pooled.shape[3]
         levels.append(call.reshape(pooled.value, pooled.shape, (n, features)))
         total += features
-    y = levels[0] if height == 1 else call.emit(Concat(axis=1), *levels)
-    return Blob(y, (n, total))
+    return Blob(join(call, levels, 1), (n, total))
 
 
 @caffe_layer("ROIPooling")

@@ -7,10 +7,11 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
-from mslite.converter.mindir.ops.assembly import Concat, Split
+from mslite.converter.mindir.ops.assembly import Split
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.matmul import FullConnection
 
+from .assembly import cut, join
 from .call import Blob, Call
 from .matmul import inner_product
 from .registry import caffe_layer
@@ -64,10 +65,7 @@ class _Sequence:
 
     def cut(self, value: Value, shape: tuple[int, ...]) -> list[Value]:
         """A sequence [time, ...] as its steps of this shape."""
-        parts: tuple[Value, ...] = (value,)
-        if self.steps > 1:
-            split = Split(output_num=self.steps, size_splits=(1,) * self.steps, axis=0)
-            parts = self.call.emit_many(split, [value], self.steps)
+        parts = cut(self.call, value, (1,) * self.steps, 0)
         return [self.call.reshape(part, (1, *shape), shape) for part in parts]
 
     def continuations(self) -> list[Value]:
@@ -88,8 +86,7 @@ class _Sequence:
     def stacked(self, steps: list[Value], size: int) -> Blob:
         shape = (self.items, size)
         parts = [self.call.reshape(step, shape, (1, *shape)) for step in steps]
-        value = parts[0] if len(parts) == 1 else self.call.emit(Concat(axis=0), *parts)
-        return Blob(value, (self.steps, *shape))
+        return Blob(join(self.call, parts, 0), (self.steps, *shape))
 
     def state(self, value: Value) -> Blob:
         shape = (self.items, self.hidden)

@@ -78,6 +78,15 @@ def test_function(kind: str, parameters: str, x: Array, wanted: Array, tmp_path:
     check(tmp_path, np.asarray(wanted), kind, [x], parameters)
 
 
+def test_more_parts_than_a_kernel_takes(tmp_path: Path) -> None:
+    x = random(2, 150)
+    tops = " ".join(f'top: "{index}"' for index in range(150))
+    bottoms = " ".join(f'bottom: "{149 - index}"' for index in range(150))
+    layers = f'layer {{ name: "cut" type: "Slice" bottom: "x" {tops} }}\n'
+    layers += f'layer {{ name: "y" type: "Concat" {bottoms} top: "y" }}'
+    agree(compute(tmp_path, network(layers, {"x": x}), {}, {"x": x})["y"], x[:, ::-1])
+
+
 def test_slices_of_equal_size(tmp_path: Path) -> None:
     for got, wanted in zip(run(tmp_path, "Slice", [X], tops=3), np.split(X, 3, 1), strict=True):
         agree(got, wanted)
