@@ -76,7 +76,11 @@ def bidirectional(merge: int, auxiliary: bool = False) -> tuple[list[Any], dict[
     states = [Tensor(name, (2, 4), variable=True) for name in ("fh", "fc", "bh", "bc")]
     inputs = [f32(*((5, 2) if time_major else (2, 5)), 3), *layer[1:18], *other[1:18], *states]
     if auxiliary:
-        inputs += [f32(*((5, 2) if time_major else (2, 5)), 2), *(f32(4, 2) for _ in range(4)), *(f32(4, 2) for _ in range(4))]
+        inputs += [
+            f32(*((5, 2) if time_major else (2, 5)), 2),
+            *(f32(4, 2) for _ in range(4)),
+            *(f32(4, 2) for _ in range(4)),
+        ]
     else:
         inputs += [None] * 9
     arguments = {"constant": (*range(1, 35), *range(40, 48)), "outputs": ("float32",) * (2 - merge)}
