@@ -90,9 +90,9 @@ class _Cell:
         """The pre-activation of gate i o f c with its biases, normalised where that is asked for."""
         bias = np.split(self.bias_w + self.bias_r, 4)[number]
         if self.normalization is None:
-            return x + bias
+            return np.asarray(x + bias)
         normal = (x - x.mean()) / np.sqrt(x.var() + 1e-8)
-        return normal * np.split(self.normalization, 4)[number] + bias
+        return np.asarray(normal * np.split(self.normalization, 4)[number] + bias)
 
     def lstm(self, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
         f, g, last = self.functions

@@ -61,7 +61,7 @@ case("matrix", ops.SparseToDense(), [_PLACES, int32([5, 4]), normal(4), float32(
 case("shape-from-run", ops.SparseToDense(), [_PLACES, int32([5, 4]), normal(4), float32(0)])
 case("one-value", ops.SparseToDense(), [int64([1, 3]), int64([6]), int64(7), int64(-2)], [1])
 case("vector", ops.SparseToDense(), [int32([0, 5]), int32([6]), integers(0, 9, 2), int32(3)], [1])
-case("scalar-index", ops.SparseToDense(), [int32(2), int32([4]), np.bool_([True]), np.bool_(False)], [1])
+case("scalar-index", ops.SparseToDense(), [int32(2), int32([4]), np.array([True]), np.array(False)], [1])
 _RISING = int64([[0, 1], [2, 3], [2, 0], [4, 2]])
 case("gaps", ops.SparseFillEmptyRows(), [_RISING, normal(4), int64([6, 5]), float32(0.5)])
 case("full", ops.SparseFillEmptyRows(), [int32([[0, 1], [1, 0]]), int32([3, 4]), int32([2, 2]), int32(0)])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat
@@ -19,6 +20,8 @@ from mslite.converter.mindir.ops.recurrent import LSTMSequence, RNNSequence
 from .call import Call
 from .registry import tflite_operator
 from .variables import keep_state, state
+
+Weights = npt.NDArray[np.float32]
 
 _ACTIVATIONS = {0: "Affine", 1: "Relu", 4: "Tanh", 6: "Sigmoid"}
 _GATES = (0, 3, 1, 2)
@@ -52,14 +55,14 @@ class LstmInputs:
         return self.weights + 15
 
 
-def _array(call: Call, index: int, what: str) -> np.ndarray:  # type: ignore[type-arg]
+def _array(call: Call, index: int, what: str) -> Weights:
     value = call.weight(index)
     if value.data is None:
         raise call.block(f"the {what} are computed at run time", "Export the model with constant weights")
     return np.asarray(value.data, np.float32)
 
 
-def _stacked(call: Call, arrays: Sequence[np.ndarray], what: str) -> Value:  # type: ignore[type-arg]
+def _stacked(call: Call, arrays: Sequence[Weights], what: str) -> Value:
     """Arrays under each other as one constant [1, sum of rows, ...]."""
     try:
         return call.const(np.concatenate(list(arrays), axis=0)[np.newaxis], np.float32)
@@ -67,7 +70,7 @@ def _stacked(call: Call, arrays: Sequence[np.ndarray], what: str) -> Value:  # t
         raise call.block(f"the shapes of the {what} do not fit each other") from None
 
 
-def _gates(call: Call, first: int, what: str) -> list[np.ndarray]:  # type: ignore[type-arg]
+def _gates(call: Call, first: int, what: str) -> list[Weights]:
     """The operands of the four gates in the order i o f c. Without input gate that is 1 - forget gate, which is the
     forget gate of negated weights."""
     gates = [_array(call, first + gate, what) for gate in (1, 2, 3)]
@@ -76,7 +79,7 @@ def _gates(call: Call, first: int, what: str) -> list[np.ndarray]:  # type: igno
     return [i, output, forget, candidate]
 
 
-def _peepholes(call: Call, first: int, coupled: bool, shape: tuple[int, ...]) -> list[np.ndarray]:  # type: ignore[type-arg]
+def _peepholes(call: Call, first: int, coupled: bool, shape: tuple[int, ...]) -> list[Weights]:
     """In the order i o f; absent ones are zero."""
     zero = np.zeros(shape, np.float32)
     i, f, o = (_array(call, first + gate, "peepholes") if call.has_input(first + gate) else zero for gate in range(3))

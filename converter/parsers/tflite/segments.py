@@ -21,6 +21,14 @@ from .registry import tflite_operator
 _REDUCTIONS = {"UNSORTED_SEGMENT_MAX": "max", "UNSORTED_SEGMENT_MIN": "min", "UNSORTED_SEGMENT_PROD": "mul"}
 
 
+def _limits(dtype: np.dtype[np.generic]) -> tuple[float, float]:
+    """The least and the largest finite number of a type."""
+    if dtype.kind == "f":
+        return float(np.finfo(np.float32).min), float(np.finfo(np.float32).max)
+    bits = 8 * dtype.itemsize - (dtype.kind == "i")
+    return (-(1 << bits) if dtype.kind == "i" else 0), (1 << bits) - 1
+
+
 @tflite_operator(*_REDUCTIONS)
 def unsorted_segment(call: Call) -> Value:
     """Inputs x, ids, number of segments. Segments without rows have the reduction's neutral element; rows with a
@@ -32,8 +40,8 @@ def unsorted_segment(call: Call) -> Value:
     if count < 0 or call.shape(0)[:rank] != call.shape(1):
         raise call.block(f"ids {call.shape(1)} do not fit the data {call.shape(0)} and {count} segments")
     dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(0).dtype)
-    limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-    neutral = {"max": limits.min, "min": limits.max, "mul": 1}[reduction]
+    least, most = _limits(dtype)
+    neutral = {"max": least, "min": most, "mul": 1}[reduction]
     row = call.shape(0)[rank:]
     start = call.emit(Fill(), call.const(neutral, dtype), call.ints((count + 1, *row)))
     unused = call.emit(Less(), ids, call.ints(0))

@@ -46,9 +46,9 @@ class Sparsity:
         if total * values.itemsize > _LARGEST:
             raise FlatBufferError(f"tensor '{name}' is sparse and has {total} elements, which is too much")
         block = [1] * len(shape)
-        for level, dimension in enumerate(self.order):
+        for number, dimension in enumerate(self.order):
             if dimension >= len(shape):
-                block[self.block_map[dimension - len(shape)]] *= self.levels[level].size
+                block[self.block_map[dimension - len(shape)]] *= self.levels[number].size
         places: list[Indices] = []
         nodes = np.zeros(1, np.int64)
         for level in self.levels:

@@ -102,7 +102,8 @@ def _window_count(
 ) -> int:
     if call.pad_mode() is PadMode.SAME:
         return -(-size // stride[axis])
-    return (size - (kernel.shape[axis] - 1) * dilation[axis] - 1) // stride[axis] + 1
+    reach = (kernel.shape[axis] - 1) * dilation[axis] + 1
+    return int((size - reach) // stride[axis] + 1)
 
 
 @tflite_operator("CONV_3D_TRANSPOSE")
