@@ -30,11 +30,22 @@ MAX_DIMENSION = 2**31 - 1
 
 
 @dataclass(frozen=True)
+class Mask:
+    """Where the maxima of a pooling come from."""
+
+    source: Shape
+    """of the blob that was pooled"""
+    window: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Blob:
     """A value with the shape that Caffe gives it (for batch-independent networks other batches are possible too)."""
 
     value: Value
     shape: Shape
+    mask: Mask | None = None
+    """The blob is the mask of a MAX pooling: `value` has ones at the maxima, over whole windows."""
 
     @property
     def rank(self) -> int:

@@ -65,7 +65,9 @@ class Importer:
             raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
         for name in sorted(self._available):  # the order of Caffe's own outputs
             blob = self._blobs[name]
-            if blob is not None and not self._is_unused_input(blob):
+            if blob is not None and blob.mask is not None:
+                self.notes.append(f"the mask '{name}', which no layer reads, is left out")
+            elif blob is not None and not self._is_unused_input(blob):
                 self.graph.outputs.append(self._output(name, blob.value))
         self.graph.inputs = [value for value in self._inputs.values() if self._is_read(value)]
         return self.graph
@@ -117,6 +119,8 @@ class Importer:
             if layer.problem:
                 remedy = "The network was written for a fork of Caffe: take the field out, or write the layer as Caffe 1.0 has it"
                 raise call.block(layer.problem, remedy)
+            if layer.type != "Upsample" and any(blob.mask for blob in call.bottoms):
+                raise call.block("it reads the mask of a pooling, which only Upsample can", "Take the layer out")
             if None not in blobs:
                 result = converter(call)
                 results = (result,) if isinstance(result, Blob) else tuple(result)

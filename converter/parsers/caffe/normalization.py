@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Sqrt, Square
 
 from .arithmetic import per_axis
 from .call import Blob, Call
-from .pooling import PoolWindow, pool_image
+from .pool_windows import PoolWindow, pool_image
 from .registry import caffe_layer
 from .weights import Floats
 

@@ -22,6 +22,7 @@ from . import (  # noqa: F401  (each registers its converters)
     recurrent,
     reduction,
     resize,
+    unpooling,
 )
 from .importer import Importer
 from .prototxt import damaged, read_network

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import StridedSlice
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, Format, NearestMode, ResizeMethod
 from mslite.converter.mindir.ops.resize import Resize
@@ -10,7 +11,8 @@ from .call import MAX_DIMENSION, Blob, Call
 from .registry import caffe_layer
 
 
-def _resized(call: Call, x: Blob, height: int, width: int, method: ResizeMethod) -> Blob:
+def resized(call: Call, x: Value, height: int, width: int, method: ResizeMethod) -> Value:
+    """NEAREST repeats pixels; LINEAR puts the corners on the corners."""
     if not (1 <= height <= MAX_DIMENSION and 1 <= width <= MAX_DIMENSION):
         raise call.block(f"a result of {height} x {width} is not possible")
     linear = method is ResizeMethod.LINEAR
@@ -24,24 +26,7 @@ def _resized(call: Call, x: Blob, height: int, width: int, method: ResizeMethod)
         ),
         nearest_mode=NearestMode.NORMAL if linear else NearestMode.FLOOR,
     )
-    return Blob(call.emit(op, x.value), (*x.shape[:2], height, width))
-
-
-@caffe_layer("Upsample")
-def upsample(call: Call) -> Blob:
-    """Every pixel becomes a block of equal ones."""
-    x, given = call.bottom(), call.parameter("upsample")
-    call.require_rank(x, 4)
-    if len(call.bottoms) > 1:
-        raise call.block("the second bottom, a mask of maxima, is not supported", "Upsample without a mask")
-    height, width = x.shape[2:]
-    if given.HasField("upsample_h") or given.HasField("upsample_w"):
-        sizes = (given.upsample_h, given.upsample_w)
-        if sizes[0] % height or sizes[1] % width:
-            raise call.block(f"{height} x {width} does not divide {sizes[0]} x {sizes[1]}", attribute="upsample_h")
-        return _resized(call, x, *sizes, ResizeMethod.NEAREST)
-    scale_h, scale_w = given.scale_h or given.scale, given.scale_w or given.scale
-    return _resized(call, x, height * scale_h, width * scale_w, ResizeMethod.NEAREST)
+    return call.emit(op, x)
 
 
 @caffe_layer("Interp")
@@ -65,7 +50,8 @@ def interpolate(call: Call) -> Blob:
     else:
         height, width = ((size - 1) // shrink + 1 for size in (height, width))
         height, width = (size + (size - 1) * (zoom - 1) for size in (height, width))
-    return _resized(call, cropped, height, width, ResizeMethod.LINEAR)
+    y = resized(call, cropped.value, height, width, ResizeMethod.LINEAR)
+    return Blob(y, (*x.shape[:2], height, width))
 
 
 def _cropped(call: Call, x: Blob, begin: int, end: int) -> Blob:

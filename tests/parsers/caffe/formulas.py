@@ -125,3 +125,23 @@ def rnn(x: Array, continuation: Array, blobs: Sequence[Array]) -> Array:
         h = np.tanh(kept @ blobs[2].T + x[step].astype(np.float64) @ blobs[0].T + blobs[1])
         results.append(np.tanh(h @ blobs[3].T + blobs[4]))
     return np.stack(results)
+
+
+def max_pooling_with_indices(x: Array, kernel: int) -> tuple[Array, Array]:
+    """Windows that touch, cut at the end of the image; the index of the first maximum in its plane."""
+    n, c, h, w = x.shape
+    y = np.zeros((n, c, -(-h // kernel), -(-w // kernel)))
+    index = np.zeros(y.shape, int)
+    for at in np.ndindex(*y.shape):
+        top, left = at[2] * kernel, at[3] * kernel
+        window = x[at[0], at[1], top : top + kernel, left : left + kernel]
+        row, column = np.unravel_index(int(window.argmax()), window.shape)
+        y[at], index[at] = window.max(), (top + row) * w + left + column
+    return y, index
+
+
+def unpooling(x: Array, index: Array, height: int, width: int) -> Array:
+    y = np.zeros((*x.shape[:2], height * width))
+    for at in np.ndindex(*x.shape):
+        y[at[0], at[1], index[at]] = x[at]
+    return y.reshape(*x.shape[:2], height, width)

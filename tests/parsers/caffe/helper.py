@@ -121,3 +121,23 @@ def agree(got: Array, wanted: Array, tolerance: float = 2e-5) -> None:
     assert got.shape == wanted.shape
     scale = max(1.0, float(np.abs(wanted).max(initial=0)))
     np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * scale)
+
+
+def run_layer(
+    folder: Path, kind: str, inputs: Sequence[Array], parameters: str = "", blobs: Sequence[Array] = (), tops: int = 1
+) -> list[Array]:
+    """All tops of one layer; the weights are `blobs`."""
+    named = {f"x{index}": array for index, array in enumerate(inputs)}
+    outputs = [f"y{index}" for index in range(tops)]
+    text = one(kind, named, parameters, outputs)
+    got = compute(folder, text, {"y0": blobs} if blobs else {}, named)
+    assert sorted(got) == outputs
+    return [got[name] for name in outputs]
+
+
+def check_layer(
+    folder: Path, wanted: Array, kind: str, inputs: Sequence[Array], parameters: str = "", blobs: Sequence[Array] = ()
+) -> None:
+    """Asserts that a layer with one top gives what is wanted."""
+    (got,) = run_layer(folder, kind, inputs, parameters, blobs)
+    agree(got, wanted)

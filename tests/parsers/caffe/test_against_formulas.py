@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from . import formulas
-from .helper import Array, agree, compute, network, one, positive, random
+from .helper import Array, agree, check_layer, compute, network, positive, random, run_layer
 
 IMAGE = (2, 6, 9, 11)
 X = random(*IMAGE)
-
-
-def run(
-    folder: Path, kind: str, inputs: Sequence[Array], parameters: str = "", blobs: Sequence[Array] = (), tops: int = 1
-) -> list[Array]:
-    """All tops of one layer."""
-    named = {f"x{index}": array for index, array in enumerate(inputs)}
-    outputs = [f"y{index}" for index in range(tops)]
-    text = one(kind, named, parameters, outputs)
-    got = compute(folder, text, {"y0": blobs} if blobs else {}, named)
-    assert sorted(got) == outputs
-    return [got[name] for name in outputs]
-
-
-def check(
-    folder: Path, wanted: Array, kind: str, inputs: Sequence[Array], parameters: str = "", blobs: Sequence[Array] = ()
-) -> None:
-    (got,) = run(folder, kind, inputs, parameters, blobs)
-    agree(got, wanted)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +55,7 @@ def check(
     ],
 )  # fmt: skip
 def test_function(kind: str, parameters: str, x: Array, wanted: Array, tmp_path: Path) -> None:
-    check(tmp_path, np.asarray(wanted), kind, [x], parameters)
+    check_layer(tmp_path, np.asarray(wanted), kind, [x], parameters)
 
 
 def test_more_parts_than_a_kernel_takes(tmp_path: Path) -> None:
@@ -88,23 +68,23 @@ def test_more_parts_than_a_kernel_takes(tmp_path: Path) -> None:
 
 
 def test_slices_of_equal_size(tmp_path: Path) -> None:
-    for got, wanted in zip(run(tmp_path, "Slice", [X], tops=3), np.split(X, 3, 1), strict=True):
+    for got, wanted in zip(run_layer(tmp_path, "Slice", [X], tops=3), np.split(X, 3, 1), strict=True):
         agree(got, wanted)
 
 
 def test_normalisations_with_all_parameters(tmp_path: Path) -> None:
     deviation = X.std((2, 3), keepdims=True) + 0.1
-    check(tmp_path, (X - X.mean((2, 3), keepdims=True)) / deviation, "MVN", [X], "mvn_param { eps: 0.1 }")
+    check_layer(tmp_path, (X - X.mean((2, 3), keepdims=True)) / deviation, "MVN", [X], "mvn_param { eps: 0.1 }")
     squares = np.pad(X * X, ((0, 0), (1, 1), (0, 0), (0, 0)))
     sums = squares[:, :-2] + squares[:, 1:-1] + squares[:, 2:]
     text = "lrn_param { local_size: 3 alpha: 0.9 beta: 0.6 k: 2 }"
-    check(tmp_path, X * (2 + 0.3 * sums) ** -0.6, "LRN", [X], text)
+    check_layer(tmp_path, X * (2 + 0.3 * sums) ** -0.6, "LRN", [X], text)
 
 
 def test_lrn_within_channels(tmp_path: Path) -> None:
     means = formulas.pooling(X * X, 3, 1, 1, average=True, ceiling=False)
     text = "lrn_param { local_size: 3 alpha: 0.7 beta: 0.6 norm_region: WITHIN_CHANNEL k: 9 }"
-    check(tmp_path, X * (1 + 0.7 * means) ** -0.6, "LRN", [X], text)
+    check_layer(tmp_path, X * (1 + 0.7 * means) ** -0.6, "LRN", [X], text)
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -119,7 +99,7 @@ def test_pooling(kernel: int, stride: int, pad: int, extra: str, average: bool, 
     if kernel > 9:
         text = text.replace("stride: 1", "stride: 2")
         wanted = formulas.pooling(X, kernel, 2, pad, average, True)
-    check(tmp_path, wanted, "Pooling", [X], f"pooling_param {{ {text} }}")
+    check_layer(tmp_path, wanted, "Pooling", [X], f"pooling_param {{ {text} }}")
 
 
 @pytest.mark.parametrize("shape", [(4, 3, 8), (4, 3, 7, 9), (2, 3, 5, 6, 7)], ids=["1-D", "2-D", "3-D"])
@@ -130,7 +110,7 @@ def test_convolution_of_any_rank(shape: tuple[int, ...], stride: int, pad: int, 
     x, weight, bias = random(*shape), random(4, 3, *([3] * (len(shape) - 2)), seed=1), random(4, seed=2)
     wanted = formulas.convolution(x, weight, stride, pad, dilation) + bias.reshape(-1, *([1] * (len(shape) - 2)))
     text = f"num_output: 4 kernel_size: 3 stride: {stride} pad: {pad} dilation: {dilation}"
-    check(tmp_path, wanted, "Convolution", [x], f"convolution_param {{ {text} }}", [weight, bias])
+    check_layer(tmp_path, wanted, "Convolution", [x], f"convolution_param {{ {text} }}", [weight, bias])
 
 
 @pytest.mark.parametrize("kind", ["ConvolutionDepthwise", "DepthwiseConvolution", "DepthwiseConv"])
@@ -138,13 +118,13 @@ def test_depthwise_convolution(kind: str, tmp_path: Path) -> None:
     weight = random(6, 1, 3, 3, seed=1)
     wanted = formulas.convolution(X, weight, 1, 1, group=6)
     text = "convolution_param { num_output: 6 kernel_size: 3 pad: 1 bias_term: false }"
-    check(tmp_path, wanted, kind, [X], text, [weight])
+    check_layer(tmp_path, wanted, kind, [X], text, [weight])
 
 
 def test_layers_with_several_bottoms_share_their_weights(tmp_path: Path) -> None:
     weight, other = random(4, 6, 3, 3, seed=1), random(1, 6, 5, 5, seed=2)
     text = "convolution_param { num_output: 4 kernel_size: 3 bias_term: false }"
-    first, second = run(tmp_path, "Convolution", [X, other], text, [weight], tops=2)
+    first, second = run_layer(tmp_path, "Convolution", [X, other], text, [weight], tops=2)
     agree(first, formulas.convolution(X, weight))
     agree(second, formulas.convolution(other, weight))
 
@@ -152,14 +132,14 @@ def test_layers_with_several_bottoms_share_their_weights(tmp_path: Path) -> None
 def test_deconvolution_of_a_sequence(tmp_path: Path) -> None:
     x, weight = random(2, 3, 7), random(3, 4, 4, seed=1)
     text = "convolution_param { num_output: 4 kernel_size: 4 stride: 2 pad: 1 bias_term: false }"
-    check(tmp_path, formulas.transposed_convolution(x, weight, 2, 1), "Deconvolution", [x], text, [weight])
+    check_layer(tmp_path, formulas.transposed_convolution(x, weight, 2, 1), "Deconvolution", [x], text, [weight])
 
 
 def test_im2col(tmp_path: Path) -> None:
     units = np.tile(np.eye(6), (6, 1)).reshape(36, 1, 2, 3).astype(np.float32)
     wanted = formulas.convolution(X, units, 2, 1, group=6)
     text = "convolution_param { kernel_h: 2 kernel_w: 3 stride: 2 pad: 1 }"
-    check(tmp_path, wanted, "Im2col", [X], text)
+    check_layer(tmp_path, wanted, "Im2col", [X], text)
 
 
 @pytest.mark.parametrize("transpose", [False, True])
@@ -169,16 +149,16 @@ def test_inner_product(axis: int, transpose: bool, tmp_path: Path) -> None:
     weight, bias = random(5, features, seed=1), random(5, seed=2)
     wanted = X.reshape(*IMAGE[:axis], features) @ weight.T + bias
     text = f"inner_product_param {{ num_output: 5 axis: {axis} transpose: {str(transpose).lower()} }}"
-    check(tmp_path, wanted, "InnerProduct", [X], text, [weight.T if transpose else weight, bias])
+    check_layer(tmp_path, wanted, "InnerProduct", [X], text, [weight.T if transpose else weight, bias])
 
 
 def test_embed_and_batch_reindex(tmp_path: Path) -> None:
     table, bias = random(10, 4, seed=1), random(4, seed=2)
     index = np.array([[3, 0, 9], [1, 1, 5]], np.float32)
     text = "embed_param { input_dim: 10 num_output: 4 }"
-    check(tmp_path, table[index.astype(int)] + bias, "Embed", [index], text, [table, bias])
+    check_layer(tmp_path, table[index.astype(int)] + bias, "Embed", [index], text, [table, bias])
     order = np.array([1, 0, 0, 1], np.float32)
-    check(tmp_path, X[order.astype(int)], "BatchReindex", [X, order])
+    check_layer(tmp_path, X[order.astype(int)], "BatchReindex", [X, order])
 
 
 @pytest.mark.parametrize("axis", [1, 2])
@@ -189,30 +169,30 @@ def test_scale_and_bias_over_several_axes(axis: int, count: int, tmp_path: Path)
     spread = (*covered, *([1] * (4 - axis - len(covered))))
     text = f"axis: {axis} num_axes: {count}"
     scaled = X * factors.reshape(spread) + offsets.reshape(spread)
-    check(tmp_path, scaled, "Scale", [X], f"scale_param {{ {text} bias_term: true }}", [factors, offsets])
-    check(tmp_path, X + offsets.reshape(spread), "Bias", [X], f"bias_param {{ {text} }}", [offsets])
+    check_layer(tmp_path, scaled, "Scale", [X], f"scale_param {{ {text} bias_term: true }}", [factors, offsets])
+    check_layer(tmp_path, X + offsets.reshape(spread), "Bias", [X], f"bias_param {{ {text} }}", [offsets])
 
 
 def test_scale_bias_and_axpy_with_computed_operands(tmp_path: Path) -> None:
     factors, image = random(2, 6, seed=1), random(*IMAGE, seed=2)
     spread = factors[:, :, None, None]
-    check(tmp_path, X * spread, "Scale", [X, factors], "scale_param { axis: 0 }")
-    check(tmp_path, X + spread, "Bias", [X, factors], "bias_param { axis: 0 }")
-    check(tmp_path, X * spread + image, "Axpy", [spread, X, image])
+    check_layer(tmp_path, X * spread, "Scale", [X, factors], "scale_param { axis: 0 }")
+    check_layer(tmp_path, X + spread, "Bias", [X, factors], "bias_param { axis: 0 }")
+    check_layer(tmp_path, X * spread + image, "Axpy", [spread, X, image])
 
 
 def test_bn_of_forks(tmp_path: Path) -> None:
     slope, bias, mean, variance = random(6, seed=1), random(6, seed=2), random(6, seed=3), positive(6, seed=4)
     slope4, bias4, mean4, variance4 = (array.reshape(-1, 1, 1) for array in (slope, bias, mean, variance))
     wanted = (X - mean4) / np.sqrt(variance4 + 0.01) * slope4 + bias4
-    check(tmp_path, wanted, "BN", [X], "bn_param { eps: 0.01 }", [slope, bias, mean, variance])
-    check(tmp_path, X * slope4 + bias4, "BN", [X], "bn_param { bn_mode: INFERENCE }", [slope, bias])
+    check_layer(tmp_path, wanted, "BN", [X], "bn_param { eps: 0.01 }", [slope, bias, mean, variance])
+    check_layer(tmp_path, X * slope4 + bias4, "BN", [X], "bn_param { bn_mode: INFERENCE }", [slope, bias])
 
 
 def test_batch_norm_of_a_matrix_with_a_factor_of_zero(tmp_path: Path) -> None:
     x = random(3, 5)
     blobs = [random(5, seed=1), positive(5, seed=2), np.zeros(1, np.float32)]
-    check(tmp_path, x / np.sqrt(np.float64(1e-5)), "BatchNorm", [x], blobs=blobs)
+    check_layer(tmp_path, x / np.sqrt(np.float64(1e-5)), "BatchNorm", [x], blobs=blobs)
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -224,11 +204,11 @@ def test_spatial_pyramid(average: bool, tmp_path: Path) -> None:
         pad = (kernel * bins - 10 + 1) // 2
         levels.append(formulas.pooling(x, kernel, kernel, pad, average, True).reshape(2, -1))
     text = f"spp_param {{ pyramid_height: 3 pool: {'AVE' if average else 'MAX'} }}"
-    check(tmp_path, np.concatenate(levels, 1), "SPP", [x], text)
+    check_layer(tmp_path, np.concatenate(levels, 1), "SPP", [x], text)
 
 
 def test_interpolation_to_the_size_of_another_blob(tmp_path: Path) -> None:
-    check(tmp_path, formulas.interpolation(X, 4, 20), "Interp", [X, random(1, 2, 4, 20)])
+    check_layer(tmp_path, formulas.interpolation(X, 4, 20), "Interp", [X, random(1, 2, 4, 20)])
 
 
 def test_constant_blobs(tmp_path: Path) -> None:
@@ -242,27 +222,3 @@ layer { name: "sum" type: "Eltwise" bottom: "w" bottom: "d" bottom: "x" top: "y"
     x = random(2, 6, 1, 1, seed=1)
     got = compute(tmp_path, network(layers, {"x": x}), {"weight": [weight]}, {"x": x})
     agree(got["y"], weight + 1.5 + x)
-
-
-@pytest.mark.parametrize("exposed", [False, True])
-@pytest.mark.parametrize("static", [False, True])
-def test_lstm(static: bool, exposed: bool, tmp_path: Path) -> None:
-    x, continuation = random(5, 2, 3, 2), np.array([[0, 0], [1, 1], [1, 0], [1, 1], [0, 1]], np.float32)
-    blobs = [random(16, 6, seed=1), random(16, seed=2), random(16, 7, seed=3), random(16, 4, seed=4)]
-    side, states = random(2, 7, seed=5), [random(1, 2, 4, seed=6), random(1, 2, 4, seed=7)]
-    if not static:
-        del blobs[2]
-    h, c = (states[0][0], states[1][0]) if exposed else (np.zeros((2, 4)), np.zeros((2, 4)))
-    wanted = formulas.lstm(x, continuation, blobs, side if static else None, h, c)
-    inputs = [x, continuation, *([side] if static else []), *(states if exposed else [])]
-    text = f"recurrent_param {{ num_output: 4 expose_hidden: {str(exposed).lower()} }}"
-    got = run(tmp_path, "LSTM", inputs, text, blobs, tops=3 if exposed else 1)
-    for actual, expected in zip(got, wanted, strict=False):
-        agree(actual, expected)
-
-
-def test_rnn(tmp_path: Path) -> None:
-    x, continuation = random(4, 2, 5), np.array([[0, 0], [1, 1], [1, 0], [1, 1]], np.float32)
-    blobs = [random(3, 5, seed=1), random(3, seed=2), random(3, 3, seed=3), random(3, 3, seed=4), random(3, seed=5)]
-    wanted = formulas.rnn(x, continuation, blobs)
-    check(tmp_path, wanted, "RNN", [x, continuation], "recurrent_param { num_output: 3 }", blobs)
