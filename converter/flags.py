@@ -57,6 +57,8 @@ examples:
       writes mobilenet.ms; 4-D inputs become NHWC
   converter_lite --fmk=ONNX --modelFile=bert.onnx --outputFile=bert --inputShape="ids:1,128;mask:1,128"
       fixes the shapes, so that shape arithmetic disappears
+  converter_lite --modelFile=net.prototxt --weightFile=net.caffemodel --outputFile=net
+      a Caffe model is two files
   converter_lite --modelFile=net.tflite --outputFile=net --fp16=on
       halves the file; weights are stored as float16
   converter_lite --modelFile=net.onnx --outputFile=net --verify

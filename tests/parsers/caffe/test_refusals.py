@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mslite
 from mslite.converter import cli
 from mslite.converter.detect import detect
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -161,3 +162,12 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert cli.main(["--fmk=ONNX", model, output, f"--weightFile={weights}"]) == 2
     assert cli.main([f"--modelFile={tmp_path / 'out.ms'}", output, f"--weightFile={weights}"]) == 2
     assert "MSLITE" in capsys.readouterr().err
+
+
+def test_python_api(tmp_path: Path) -> None:
+    prototxt, weights = write(tmp_path, one("PReLU", X), {"y": [random(6)]})
+    output = str(tmp_path / "out")
+    mslite.Converter().convert(mslite.FmkType.CAFFE, str(prototxt), output, weight_file=str(weights))
+    assert (tmp_path / "out.ms").is_file()
+    with pytest.raises(RuntimeError, match="weightFile"):
+        mslite.Converter().convert(mslite.FmkType.CAFFE, str(prototxt), output)
