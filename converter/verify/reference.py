@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,14 @@ from mslite.converter.options import FmkType
 Arrays = dict[str, Array]
 
 
-def _module(name: str) -> Any:
+def _module(name: str, extra: str = "verify") -> Any:
     """An optional package. Raises ConversionError that says how to install it."""
     try:
         return import_module(name)
     except ImportError:
         package = name.partition(".")[0].replace("_", "-")
         raise ConversionError(
-            f"--verify needs the package {package}. Install it with: pip install 'mslite[verify]'",
+            f"--verify needs the package {package}. Install it with: pip install 'mslite[{extra}]'",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
 
@@ -33,13 +33,13 @@ def run_source(model: Path, framework: FmkType, inputs: Mapping[str, Array]) -> 
 
     Raises ConversionError when the runtime is not installed or refuses the model.
     """
-    if framework not in (FmkType.ONNX, FmkType.TFLITE):
+    if framework not in _RUNNERS:
         raise ConversionError(
-            f"--verify compares with onnxruntime or LiteRT; there is none for {framework.name} models",
+            f"--verify compares with onnxruntime, LiteRT or TensorFlow; there is none for {framework.name} models",
             code=ReturnCode.NOT_SUPPORTED,
         )
     try:
-        return _run_onnx(model, inputs) if framework is FmkType.ONNX else _run_tflite(model, inputs)
+        return _RUNNERS[framework](model, inputs)
     except ConversionError:
         raise
     except Exception as error:  # the packages' own exceptions have no common base
@@ -84,3 +84,17 @@ def _run_tflite(model: Path, inputs: Mapping[str, Array]) -> Arrays:
         except ValueError:  # a tensor that holds nothing after a run
             continue
     return results
+
+
+def _run_tensorflow(model: Path, inputs: Mapping[str, Array]) -> Arrays:
+    from mslite.converter.verify.tensorflow_reference import quiet, run_tensorflow
+
+    with quiet():
+        return run_tensorflow(_module("tensorflow", "tf"), model, inputs)
+
+
+_RUNNERS: dict[FmkType, Callable[[Path, Mapping[str, Array]], Arrays]] = {
+    FmkType.ONNX: _run_onnx,
+    FmkType.TFLITE: _run_tflite,
+    FmkType.TF: _run_tensorflow,
+}

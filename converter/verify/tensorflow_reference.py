@@ -1,0 +1,69 @@
+"""Runs a TensorFlow model by TensorFlow and keeps the result of every node of its main graph."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array
+from mslite.converter.parsers.tf.boundary import output_names
+from mslite.converter.parsers.tf.model import load
+from mslite.converter.parsers.tf.saved_model import frozen, needs_tensorflow
+
+_NO_ARRAYS = ("resource", "variant", "string")
+
+
+def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Name -> contents of the nodes' outputs: the node's name, or `<node>_o:<i>` for the outputs of one with several.
+
+    `tensorflow` is the package. Of a graph with branches or loops, where not every node runs once, only the outputs.
+    """
+    v1 = tensorflow.compat.v1
+    content, ends = frozen(model) if needs_tensorflow(model) else (model.read_bytes(), [])
+    ends = ends or output_names(load(content, str(model)))
+    definition = v1.GraphDef()
+    definition.ParseFromString(content)
+    with tensorflow.Graph().as_default() as graph:
+        tensorflow.import_graph_def(definition, name="")
+        feeds = {graph.get_tensor_by_name(f"{name}:0"): array for name, array in inputs.items()}
+        with v1.Session(graph=graph) as session:
+            try:
+                results = session.run(_tensors(graph, graph.get_operations()), feeds)
+            except tensorflow.errors.OpError:  # a node in a loop, or in a branch that is not taken
+                results = session.run(_tensors(graph, [graph.get_operation_by_name(name) for name in ends]), feeds)
+    return {name: np.asarray(array) for name, array in results.items()}
+
+
+def _tensors(graph: Any, operations: Sequence[Any]) -> dict[str, Any]:
+    """What can be fetched, under the names that the converter uses."""
+    wanted = {}
+    for operation in operations:
+        if not graph.is_fetchable(operation):
+            continue
+        for number, tensor in enumerate(operation.outputs):
+            if tensor.dtype.base_dtype.name not in _NO_ARRAYS:
+                several = len(operation.outputs) > 1
+                wanted[f"{operation.name}_o:{number}" if several else operation.name] = tensor
+    return wanted
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps what TensorFlow's libraries print off the terminal."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

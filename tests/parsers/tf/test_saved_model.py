@@ -1,0 +1,123 @@
+"""SavedModel folders, Keras files and --verify, where TensorFlow is installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mslite
+from mslite.converter import cli
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+from mslite.converter.options import Options
+from tests.parsers.tf import archive
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra mslite[tf])")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> Iterator[None]:
+    tf.keras.utils.set_random_seed(1)
+    yield
+    tf.keras.backend.clear_session()
+
+
+def outputs_of(model: Path, folder: Path, inputs: dict[str, Any]) -> dict[str, Any]:
+    (file,) = convert(Options(model, folder / "result")).files
+    loaded = mslite.Model()
+    loaded.build_from_file(file, mslite.ModelType.MINDIR_LITE)
+    tensors = loaded.get_inputs()
+    assert sorted(tensor.name for tensor in tensors) == sorted(inputs)
+    arrays = [inputs[tensor.name] for tensor in tensors]
+    loaded.resize(tensors, [list(array.shape) for array in arrays])
+    return {tensor.name: tensor.get_data_to_numpy() for tensor in loaded.predict(arrays)}
+
+
+def close(got: Any, want: Any) -> None:
+    np.testing.assert_allclose(got, np.asarray(want), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("suffix", ["keras", "h5"])
+def test_keras_file(suffix: str, tmp_path: Path) -> None:
+    layers = tf.keras.layers
+    image = tf.keras.Input((9, 8, 3), name="image")
+    x = layers.Conv2D(4, 3, activation="relu")(image)
+    x = layers.BatchNormalization()(x)
+    x = layers.GlobalAveragePooling2D()(x)
+    model = tf.keras.Model(image, [layers.Dense(3, name="first")(x), layers.Dense(2, name="second")(x)])
+    model.save(tmp_path / f"model.{suffix}")
+    given = np.random.default_rng(1).standard_normal((2, 9, 8, 3)).astype(np.float32)
+    got = outputs_of(tmp_path / f"model.{suffix}", tmp_path, {"image": given})
+    for name, want in zip(("first", "second"), model(given), strict=True):
+        close(got[name], want)
+
+
+def test_recurrent_keras_file(tmp_path: Path) -> None:
+    layers = tf.keras.layers
+    sequence = tf.keras.Input((6, 5), name="sequence")
+    model = tf.keras.Model(
+        sequence, layers.GRU(3)(layers.Bidirectional(layers.LSTM(4, return_sequences=True))(sequence))
+    )
+    model.save(tmp_path / "model.keras")
+    x = np.random.default_rng(1).standard_normal((2, 6, 5)).astype(np.float32)
+    (got,) = outputs_of(tmp_path / "model.keras", tmp_path, {"sequence": x}).values()
+    close(got, model(x))
+
+
+class Module(tf.Module):  # type: ignore[misc]
+    def __init__(self) -> None:
+        self.weight = tf.Variable(np.random.default_rng(2).standard_normal((5, 3)).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 5)), tf.TensorSpec((None, 3))])
+    def serve(self, left: Any, right: Any) -> dict[str, Any]:
+        return {"sum": left @ self.weight + right, "product": left[:, :3] * right}
+
+    @tf.function(input_signature=[tf.TensorSpec((2,))])
+    def other(self, x: Any) -> dict[str, Any]:
+        return {"y": x}
+
+
+def test_saved_model_has_the_names_of_its_signature(tmp_path: Path) -> None:
+    module = Module()
+    folder = tmp_path / "saved"
+    tf.saved_model.save(module, str(folder), signatures=module.serve)
+    draw = np.random.default_rng(3)
+    inputs = {name: draw.standard_normal((4, size)).astype(np.float32) for name, size in (("left", 5), ("right", 3))}
+    want = module.serve(**inputs)
+    for path in (folder, folder / "saved_model.pb"):
+        got = outputs_of(path, tmp_path, inputs)
+        assert sorted(got) == ["product", "sum"]
+        for name, array in got.items():
+            close(array, want[name])
+
+
+def test_saved_model_without_a_serving_signature_is_refused(tmp_path: Path) -> None:
+    module = Module()
+    signatures = {"a": module.serve.get_concrete_function(), "b": module.other.get_concrete_function()}
+    tf.saved_model.save(module, str(tmp_path / "saved"), signatures=signatures)
+    with pytest.raises(ConversionError, match=r"no signature 'serving_default' \(its signatures: a, b\)"):
+        convert(Options(tmp_path / "saved", tmp_path / "result"))
+
+
+def test_a_damaged_keras_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "model.keras").write_bytes(b"nothing")
+    with pytest.raises(ConversionError, match="TensorFlow cannot freeze this model: ") as caught:
+        convert(Options(tmp_path / "model.keras", tmp_path / "result"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["conv2d_dynamic_batch", "while", "top_k"])
+def test_verify_compares_with_tensorflow(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.pb").write_bytes(archive.read(name).content)
+    result = f"--outputFile={tmp_path / 'result'}"
+    assert cli.main([f"--modelFile={tmp_path / 'model.pb'}", result, "--verify"]) == 0
+    text = capfd.readouterr().out
+    assert "verify      output 'Identity' differs by" in text
