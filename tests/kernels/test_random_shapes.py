@@ -13,6 +13,7 @@ from mslite.converter.mindir.wire import primitive_bytes
 
 from . import random_calls as calls
 from . import random_images as images
+from . import random_regions as regions
 from . import random_sequences as sequences
 from .calls import KERNELS, difference, info, same_bits
 
@@ -70,6 +71,9 @@ STRATEGIES = {
     "recurrence": sequences.recurrences(),
     "creation": sequences.creations(),
     "detection": sequences.detections(),
+    "region": regions.regions(),
+    "prior": regions.priors(),
+    "detector_output": regions.detector_outputs(),
 }
 
 
