@@ -26,6 +26,10 @@ SHIFTS = {DataType.UINT8: 128, DataType.UINT16: 1 << 15}
 
 SIGNED = {DataType.UINT8: DataType.INT8, DataType.UINT16: DataType.INT16}
 
+ROUND_HALF_TO_EVEN = 3
+"""`QuantParam.roundType` where numbers half-way between two integers go to the even one; else they go away from zero.
+MindSpore Lite writes 1 and 2; this number is ours."""
+
 MOVES = frozenset(
     {"Reshape", "Flatten", "ExpandDims", "Squeeze", "Unsqueeze", "Transpose", "DepthToSpace", "SpaceToDepth",
      "BatchToSpace", "BatchToSpaceND", "ReverseV2", "ReverseSequence", "Concat", "Stack", "Unstack", "Split",

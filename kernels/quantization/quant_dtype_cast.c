@@ -1,5 +1,5 @@
 /* QuantDTypeCast between float32 and integers, and between integers, with TensorFlow Lite's reference rounding:
- *   quantise     round_half_away(x / scale) + zero_point, limited to the type
+ *   quantise     round(x / scale) + zero_point, limited to the type; half away from zero, or to even (see mslite_quant)
  *   dequantise   scale * (q - zero_point), the product in double
  *   requantise   fixed-point multiplication by the quotient of the scales */
 #include <math.h>
@@ -12,6 +12,7 @@ enum { CAST_ELEMENTS = 16384, CAST_CHANNELS = 2048 };
 typedef struct {
   double scale; /* dequantise: of the input; quantise: of the output */
   int32_t from_zero, to_zero;
+  int32_t rounds_even;
   int32_t multiplier, shift; /* requantise: the quotient of the scales is multiplier * 2^(shift - 31) */
 } cast_record;
 
@@ -97,6 +98,7 @@ static mslite_status cast_prepare(const mslite_node *node, void *derived, mslite
     record->from_zero = from == NULL ? 0 : from->zero_point;
     record->to_zero = to == NULL ? 0 : to->zero_point;
     record->scale = from == NULL ? to->scale : from->scale;
+    record->rounds_even = from == NULL && to->rounds_even;
     if (from != NULL && to != NULL) set_multiplier(from->scale / to->scale, record);
   }
   schedule->phase_count = 1;
@@ -109,7 +111,8 @@ static int32_t limited(const cast_derived *numbers, int64_t value) {
 }
 
 static int32_t quantised(const cast_derived *numbers, const cast_record *record, float x) {
-  const float rounded = roundf(x / (float)record->scale);
+  const float quotient = x / (float)record->scale;
+  const float rounded = record->rounds_even ? rintf(quotient) : roundf(quotient);
   if (!(rounded > -2147483648.0f)) return limited(numbers, rounded != rounded ? record->to_zero : INT32_MIN);
   if (!(rounded < 2147483648.0f)) return numbers->high;
   return limited(numbers, (int64_t)rounded + record->to_zero);

@@ -11,6 +11,7 @@ typedef struct {
   int32_t zero;
   int32_t narrow;    /* the integer type */
   int32_t quantises; /* otherwise: dequantises */
+  int32_t rounds_even;
 } tensor_cast_derived;
 
 static bool is_narrow(const mslite_tensor *tensor) {
@@ -33,27 +34,44 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->scale = integers->quant[0].scale;
   numbers->zero = integers->quant[0].zero_point;
   numbers->narrow = integers->type;
+  numbers->rounds_even = integers->quant[0].rounds_even != 0;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->count + PART_ELEMENTS - 1) / PART_ELEMENTS);
   return MSLITE_OK;
 }
 
-/* Half away from zero. Beyond 17 bits the result is limited anyway; NaN counts as 0. */
-SIMD_INLINE int32_t nearest(float v) {
+/* Beyond 17 bits the result is limited anyway; NaN counts as 0. */
+SIMD_INLINE float bounded(float v) {
   v = v == v ? v : 0.0F;
   v = v > -131072.0F ? v : -131072.0F;
-  v = v < 131072.0F ? v : 131072.0F;
+  return v < 131072.0F ? v : 131072.0F;
+}
+
+SIMD_INLINE int32_t nearest(float v) {
+  v = bounded(v);
   /* The largest number below one half: one half itself would carry the number below it up. */
   return (int32_t)(v + (v < 0.0F ? -0.49999997F : 0.49999997F));
 }
 
-#define QUANTISE(type, low, high)                                 \
+/* A number of 23 bits leaves no room for fractions: adding it rounds, half to even. */
+SIMD_INLINE int32_t nearest_even(float v) { return (int32_t)((bounded(v) + 12582912.0F) - 12582912.0F); }
+
+#define QUANTISE(type, low, high, rounded)                        \
   do {                                                            \
     type *y = (type *)run->outputs[0] + begin;                    \
     for (int64_t i = 0; i < n; ++i) {                             \
-      const int32_t q = nearest(x[i] / scale) + zero;             \
+      const int32_t q = rounded(x[i] / scale) + zero;             \
       y[i] = (type)(q < (low) ? (low) : q > (high) ? (high) : q); \
     }                                                             \
+  } while (0)
+
+#define QUANTISE_BOTH(type, low, high)         \
+  do {                                         \
+    if (numbers->rounds_even) {                \
+      QUANTISE(type, low, high, nearest_even); \
+    } else {                                   \
+      QUANTISE(type, low, high, nearest);      \
+    }                                          \
   } while (0)
 
 static void quantise(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
@@ -61,11 +79,11 @@ static void quantise(const tensor_cast_derived *numbers, const mslite_run *run, 
   const float scale = (float)numbers->scale;
   const int32_t zero = numbers->zero;
   if (numbers->narrow == MSLITE_INT8) {
-    QUANTISE(int8_t, INT8_MIN, INT8_MAX);
+    QUANTISE_BOTH(int8_t, INT8_MIN, INT8_MAX);
   } else if (numbers->narrow == MSLITE_UINT8) {
-    QUANTISE(uint8_t, 0, UINT8_MAX);
+    QUANTISE_BOTH(uint8_t, 0, UINT8_MAX);
   } else {
-    QUANTISE(int16_t, INT16_MIN, INT16_MAX);
+    QUANTISE_BOTH(int16_t, INT16_MIN, INT16_MAX);
   }
 }
 

@@ -6,6 +6,7 @@ namespace {
 constexpr int32_t kLastFormat = 19;
 constexpr int64_t kMaximumDim = INT32_MAX;
 constexpr int32_t kConstantNode = 0;
+constexpr int32_t kRoundHalfToEven = 3;  // QuantParam.roundType of models whose framework rounds so; ours alone
 
 bool IsPacked(const schema::Tensor &source) {
   if (source.weightQuantCompressType() != schema::WeightQuantCompressType_NONE || source.enableHuffmanCode())
@@ -82,7 +83,7 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
 
 void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor) {
   const int32_t type = record.dstDtype() == MSLITE_UINT8 ? MSLITE_UINT8 : MSLITE_INT8;
-  tensor->quant.push_back({scale, record.zeroPoint(), type});
+  tensor->quant.push_back({scale, record.zeroPoint(), type, record.roundType() == kRoundHalfToEven ? 1 : 0});
   const float variance = record.varCorr();
   tensor->corrections.push_back({variance >= 0 && variance <= 10 ? variance : 1, record.meanCorr()});
 }

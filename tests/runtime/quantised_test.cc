@@ -36,8 +36,8 @@ std::string Problem(int32_t op, const mslite_tensor &a, const mslite_tensor &b, 
 }
 
 TEST(Quantised, KernelsOnlyMoveValuesOfEqualRecords) {
-  const mslite_quant half = {0.5, 3, MSLITE_INT8};
-  const mslite_quant other = {0.25, 3, MSLITE_INT8};
+  const mslite_quant half = {0.5, 3, MSLITE_INT8, 0};
+  const mslite_quant other = {0.25, 3, MSLITE_INT8, 0};
   const mslite_tensor q = Matrix(MSLITE_INT8, &half);
   const mslite_tensor r = Matrix(MSLITE_INT8, &other);
   const mslite_tensor plain = Matrix(MSLITE_INT8, nullptr);

@@ -15,6 +15,7 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
 
 Array = npt.NDArray[np.generic]
 INTEGERS = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.INT32)
@@ -70,6 +71,16 @@ def test_quantise(dtype: DataType, tmp_path: Path) -> None:
     )
     got = cast(tmp_path, x, (DataType.FLOAT32, []), (dtype, [QuantParam(scale=scale, zeroPoint=zero)]))
     wanted = round_half_away((x / np.float32(scale)).astype(np.float64)) + zero
+    np.testing.assert_array_equal(got, limited(wanted, dtype))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_quantise_half_to_even(dtype: DataType, tmp_path: Path) -> None:
+    """What lies half-way goes to the even number where the record says so: models from ONNX."""
+    x = np.concatenate([np.arange(-40, 41) / 8, np.random.default_rng(4).normal(0, 9, 900), [1e9, -1e9, np.nan]])
+    record = QuantParam(scale=0.25, zeroPoint=3, roundType=ROUND_HALF_TO_EVEN)
+    got = cast(tmp_path, x.astype(np.float32), (DataType.FLOAT32, []), (dtype, [record]))
+    wanted = np.nan_to_num(np.rint(x.astype(np.float32) / np.float32(0.25)).astype(np.float64)) + 3
     np.testing.assert_array_equal(got, limited(wanted, dtype))
 
 

@@ -21,7 +21,7 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
-from mslite.converter.mindir.quantised import SHIFTS, SIGNED, real_numbers
+from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED, real_numbers
 
 from .blocks import blocks_repeated
 from .call import Call
@@ -153,7 +153,15 @@ class Quantised:
         assert record is not None
         shift = SHIFTS.get(self.dtype, 0) if shifted else 0
         bits = 8 * numpy_type(self.dtype).itemsize
-        return (QuantParam(scale=record[0], zeroPoint=record[1] - shift, numBits=bits, dstDtype=int(self.dtype)),)
+        return (
+            QuantParam(
+                scale=record[0],
+                zeroPoint=record[1] - shift,
+                numBits=bits,
+                dstDtype=int(self.dtype),
+                roundType=ROUND_HALF_TO_EVEN,
+            ),
+        )
 
     def _form(self, key: str, value: Value) -> Value:
         return self._forms.setdefault(key, value)
