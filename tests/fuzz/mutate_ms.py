@@ -9,7 +9,7 @@ from typing import Any
 from mslite.converter.mindir.ms_reader import read_ms
 from mslite.converter.mindir.ms_writer import ms_bytes
 from mslite.converter.mindir.ops import OPERATORS
-from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.ops.enums import DataType, Format, QuantType, WeightQuantCompressType
 from mslite.converter.mindir.ops.tables import CNode, MetaGraph, QuantParam, SubGraph, Tensor
 
 from .mutate import DIMENSIONS, INDICES
@@ -35,7 +35,7 @@ def _change_list(values: tuple[int, ...] | None, pool: tuple[int, ...], rng: ran
 
 
 def _tensor(tensor: Tensor, rng: random.Random) -> None:
-    kind = rng.randrange(8)
+    kind = rng.randrange(10)
     if kind == 0:
         tensor.dims = _change_list(tensor.dims, DIMENSIONS, rng)
     elif kind == 1:
@@ -49,9 +49,20 @@ def _tensor(tensor: Tensor, rng: random.Random) -> None:
     elif kind == 5:
         tensor.data = rng.choice((None, b"", b"\x00" * 3, bytes(64)))
     elif kind == 6:
-        tensor.quantParams = [
-            QuantParam(scale=rng.choice(REAL_NUMBERS), numBits=rng.choice((0, 3, 8, 77)))
-        ] * rng.choice((1, 3))
+        record = QuantParam(
+            scale=rng.choice((0.5, *REAL_NUMBERS)), zeroPoint=rng.choice((0, 3, 200, -(1 << 31))),
+            numBits=rng.choice((0, 3, 8, 77)),
+        )  # fmt: skip
+        tensor.quantParams = rng.choice((None, [record], [record] * 3))
+    elif kind == 7:
+        tensor.weightQuantCompressType = rng.choice(list(WeightQuantCompressType))
+        tensor.enableHuffmanCode = rng.random() < 0.2
+        tensor.quantClusters = rng.choice((None, None, (), (0.5,) * 3, (0.5,) * 256))
+    elif kind == 8 and tensor.data:
+        spoiled = bytearray(tensor.data)
+        for _ in range(rng.choice((1, 4))):
+            spoiled[rng.randrange(len(spoiled))] = rng.randrange(256)
+        tensor.data = bytes(spoiled)
     else:
         tensor.format = rng.choice(list(Format))
 
