@@ -15,8 +15,8 @@ typedef struct {
   int64_t per_part;
   int32_t mode;
   int32_t type;
-  bool computed, to_end, keep; /* axes that are read when running, and what is needed then */
-  int32_t axes_type, rank, out_rank;
+  bool computed, to_end; /* axes that are read when running, and what is needed then */
+  int32_t axes_type, rank;
   int64_t axes;
   int64_t dims[MSLITE_MAX_RANK];
 } reduce_derived;
@@ -28,12 +28,6 @@ static int32_t mode_of(const mslite_node *node) {
 
 static bool to_end_of(const mslite_node *node) {
   return node->op == MSLITE_OP_ReduceFusion && ((const mslite_ReduceFusion *)node->params)->reduce_to_end;
-}
-
-static bool keeps(const mslite_node *node) {
-  if (node->op == MSLITE_OP_All) return ((const mslite_All *)node->params)->keep_dims != 0;
-  if (node->op == MSLITE_OP_ReduceLogSumExp) return ((const mslite_ReduceLogSumExp *)node->params)->keep_dims;
-  return ((const mslite_ReduceFusion *)node->params)->keep_dims;
 }
 
 static bool plan_of(const mslite_node *node, mslite_reduce_plan *plan) {
@@ -83,11 +77,9 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   if (computes_axes(node)) {
     numbers->computed = true;
     numbers->to_end = to_end_of(node);
-    numbers->keep = keeps(node);
     numbers->axes_type = node->inputs[1]->type;
     numbers->axes = mslite_element_count(node->inputs[1]);
     numbers->rank = node->inputs[0]->rank;
-    numbers->out_rank = node->outputs[0]->rank;
     numbers->count = mslite_element_count(node->outputs[0]);
     memcpy(numbers->dims, node->inputs[0]->dims, sizeof numbers->dims);
     schedule->phase_count = 1;
@@ -199,22 +191,6 @@ static bool plan_of_run(const mslite_run *run, mslite_reduce_plan *plan) {
   return mslite_plan_reduce(&x, &axes, numbers->to_end, plan);
 }
 
-static mslite_status count(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]) {
-  const reduce_derived *numbers = run->derived;
-  bool reduced[MSLITE_MAX_RANK] = {false};
-  for (int64_t i = 0; i < numbers->axes; ++i) {
-    const int64_t wanted = mslite_integer_at(run->inputs[1], numbers->axes_type, i);
-    const int32_t axis = mslite_normalize_axis(wanted, numbers->rank);
-    if (axis < 0) return MSLITE_ERROR_VALUE;
-    for (int32_t k = axis; k < (numbers->to_end ? numbers->rank : axis + 1); ++k) reduced[k] = true;
-  }
-  int32_t at = 0;
-  for (int32_t i = 0; i < numbers->rank; ++i) {
-    if (!reduced[i] || numbers->keep) dims[0][at++] = reduced[i] ? 1 : numbers->dims[i];
-  }
-  return at == numbers->out_rank ? MSLITE_OK : MSLITE_ERROR_VALUE; /* an axis that is named twice */
-}
-
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const reduce_derived *numbers = run->derived;
@@ -271,7 +247,6 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = support,                          \
       .prepare = prepare,                          \
       .run = run_part,                             \
-      .count = count,                              \
   };
 
 REDUCE(reduce, ReduceFusion)

@@ -8,24 +8,28 @@ MSLITE_SHAPE_RULE(mslite_shape_of_dft) {
   mslite_tensor *y = outputs[0];
   mslite_same_shape(x, y);
   if (x->rank < 0) return MSLITE_OK;
-  const int32_t axis = mslite_normalize_axis(attributes->axis, x->rank);
-  if (axis < 0 || axis == x->rank - 1) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis %lld is not one before the last of %d dimensions",
-                             (long long)attributes->axis, (int)x->rank);
+  int32_t axis = 0;
+  const bool has_axis = mslite_dft_axis(attributes, inputs, input_count, &axis);
+  if (axis < 0 || x->rank < 2) {
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the axis is not one before the last of %d dimensions",
+                             (int)x->rank);
   }
   const int64_t channels = x->dims[x->rank - 1];
   const bool to_real = attributes->inverse && attributes->onesided;
   if (!mslite_is_symbol(channels) && channels != 2 && (channels != 1 || to_real)) {
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the last dimension has %lld numbers", (long long)channels);
   }
-  int64_t length;
-  if (mslite_dft_length_of(attributes, x, input_count > 1 ? inputs[1] : NULL, &length)) {
-    if (length < 1) return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a length of %lld", (long long)length);
-    y->dims[axis] = attributes->onesided && !attributes->inverse ? length / 2 + 1 : length;
-  } else if (attributes->onesided || input_count > 1) {
-    y->dims[axis] = mslite_new_symbol(context);
-  }
   y->dims[x->rank - 1] = to_real ? 1 : 2;
+  int64_t given;
+  const bool has_length = mslite_dft_given_length(inputs, input_count, &given);
+  const bool keeps = has_length && given == 0 && !attributes->onesided;
+  for (int32_t i = has_axis ? axis : 0; i < (has_axis ? axis + 1 : x->rank - 1) && !keeps; ++i) {
+    y->dims[i] = mslite_new_symbol(context);
+  }
+  if (!has_axis || !has_length || keeps || (given == 0 && mslite_is_symbol(x->dims[axis]))) return MSLITE_OK;
+  const int64_t length = mslite_dft_length(attributes, given, x->dims[axis]);
+  if (length < 1) return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a length of %lld", (long long)length);
+  y->dims[axis] = mslite_dft_size(attributes, length);
   return MSLITE_OK;
 }
 

@@ -4,19 +4,31 @@
 
 #include "shape/shape.h"
 
-/* The length of the transform: the second input, or what follows from the size of the axis. False when it is not
- * known (the axis then has a symbol, or the length is computed by the model). */
-static inline bool mslite_dft_length_of(const mslite_Dft *attributes, const mslite_tensor *x,
-                                        const mslite_tensor *length, int64_t *result) {
-  if (length != NULL) return mslite_known_value(length, 0, result) && !mslite_is_symbol(*result);
-  const int32_t axis = mslite_normalize_axis(attributes->axis, x->rank);
-  if (axis < 0 || mslite_is_symbol(x->dims[axis])) return false;
-  *result = attributes->inverse && attributes->onesided ? 2 * (x->dims[axis] - 1) : x->dims[axis];
+/* The axis counted from the front, from its operand or the attribute. False when it is computed; -1: impossible. */
+static inline bool mslite_dft_axis(const mslite_Dft *attributes, const mslite_tensor *const *inputs,
+                                   int32_t input_count, int32_t *axis) {
+  int64_t wanted = attributes->axis;
+  if (input_count > 2 && (!mslite_known_value(inputs[2], 0, &wanted) || mslite_is_symbol(wanted))) return false;
+  *axis = mslite_normalize_axis(wanted, inputs[0]->rank);
+  if (*axis == inputs[0]->rank - 1) *axis = -1;
   return true;
 }
 
-static inline bool mslite_dft_length(const mslite_node *node, int64_t *result) {
-  return mslite_dft_length_of(node->params, node->inputs[0], node->input_count > 1 ? node->inputs[1] : NULL, result);
+/* The operand `length`, 0 when there is none. False when it is computed. */
+static inline bool mslite_dft_given_length(const mslite_tensor *const *inputs, int32_t input_count, int64_t *length) {
+  *length = 0;
+  return input_count < 2 || (mslite_known_value(inputs[1], 0, length) && !mslite_is_symbol(*length));
+}
+
+/* The length of the transform of `size` numbers. */
+static inline int64_t mslite_dft_length(const mslite_Dft *attributes, int64_t given, int64_t size) {
+  if (given != 0) return given;
+  return attributes->inverse && attributes->onesided ? 2 * (size - 1) : size;
+}
+
+/* How many numbers come out of it. */
+static inline int64_t mslite_dft_size(const mslite_Dft *attributes, int64_t length) {
+  return attributes->onesided && !attributes->inverse ? length / 2 + 1 : length;
 }
 
 #endif

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ._declare import Operator, boolean, long, operator
 
 
-@operator(1150, inputs="x [length]", onnx="DFT STFT", custom_type="mslite.Dft")
+@operator(1150, inputs="x [length] [axis]", onnx="DFT STFT", custom_type="mslite.Dft")
 class Dft(Operator):
     """Discrete Fourier transform along one dimension; the last one holds real (1) or complex (2) numbers.
 
-    The signal is cut or filled up with zeros to `length`, by default its own size.
+    The signal is cut or filled up with zeros to `length`; without it, or where it is 0, it keeps its size (`onesided`
+    and `inverse`: 2 * (size - 1)). The operand `axis` comes before the attribute.
     """
 
     axis: int = long(0, -2)

@@ -13,11 +13,11 @@ def dft(op: ops.Dft, inputs: Inputs) -> list[Array]:
     """NumPy's own transforms; complex numbers are pairs."""
     x = inputs[0]
     assert x is not None
-    axis = op.axis % x.ndim
+    axis = (op.axis if len(inputs) < 3 or inputs[2] is None else int(inputs[2].item())) % x.ndim
     signal = x[..., 0].astype(np.complex128)
     if x.shape[-1] == 2:
         signal += 1j * x[..., 1]
-    length = None if len(inputs) < 2 or inputs[1] is None else int(inputs[1].item())
+    length = None if len(inputs) < 2 or inputs[1] is None else int(inputs[1].item()) or None
     if op.inverse and op.onesided:
         return [np.fft.irfft(signal, length, axis)[..., None].astype(np.float32)]
     result = (np.fft.ifft if op.inverse else np.fft.fft)(signal, length, axis)
@@ -37,6 +37,8 @@ case("to-odd-real", ops.Dft(axis=1, inverse=True, onesided=True), [normal(2, 6, 
 case("longer", ops.Dft(axis=1), [normal(2, 6, 1), int64(9)], constants=(1,))
 case("shorter", ops.Dft(axis=1, onesided=True), [normal(2, 12, 1), int32([8])], constants=(1,))
 case("many-lines", ops.Dft(axis=-2, onesided=True), [normal(1, 150, 256, 1)])
+for _axis in (0, 1, -2):
+    case(f"computed-axis-{_axis}", ops.Dft(onesided=True), [normal(4, 6, 5, 1), int64(0), int32(_axis)], constants=(1,))
 
 
 @reference("MelWeightMatrix")

@@ -6,10 +6,11 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import activation as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, Minimum, MulFusion
 from mslite.converter.mindir.ops.comparison import Greater, Where
-from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.rearrange import Flatten, Reshape, Shape
 
 from .call import Call
+from .casting import cast
 from .registry import onnx_operator
 
 _PLAIN = {
@@ -118,6 +119,8 @@ def prelu(call: Call) -> Value:
 def _along_axis(call: Call, axis: int) -> Value:
     name = call.node.op_type
     x = call.input(0)
+    if name == "Softmax" and call.dtype(x) is DataType.FLOAT64:  # asked for where float32 is thought too coarse
+        return cast(call, call.emit(ops.Softmax(axis=(axis,)), cast(call, x, DataType.FLOAT32)), DataType.FLOAT64)
     if name == "Softmax":
         return call.emit(ops.Softmax(axis=(axis,)), x)
     if name == "LogSoftmax":

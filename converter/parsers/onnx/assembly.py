@@ -32,7 +32,7 @@ def split(call: Call) -> tuple[Value, ...]:
     if call.version >= 13:
         if call.has_input(1) and call.constant(1) is None:
             call.ignore("num_outputs")
-            return _split_by_value(call, x, axis, as_type(call, call.input(1), DataType.INT32))
+            return split_by_value(call, x, axis, as_type(call, call.input(1), DataType.INT32), call.output_count)
         sizes = call.constant_integers(1)
         parts = call.integer("num_outputs", count)
         if parts != count:
@@ -57,11 +57,11 @@ def split(call: Call) -> tuple[Value, ...]:
     return call.emit_many(op, (x,), count)
 
 
-def _split_by_value(call: Call, x: Value, axis: int, sizes: Value) -> tuple[Value, ...]:
+def split_by_value(call: Call, x: Value, axis: int, sizes: Value, count: int) -> tuple[Value, ...]:
     """Sizes that are computed: each part begins where the ones before it end."""
     begins = call.emit(CumSum(exclusive=True), sizes, call.ints(0))
     parts = []
-    for index in range(call.output_count):
+    for index in range(count):
         begin, size = (call.emit(Gather(), vector, call.ints((index,)), call.ints(0)) for vector in (begins, sizes))
         parts.append(call.emit(ops.SliceFusion(axes=(axis,)), x, begin, size))
     return tuple(parts)
@@ -89,7 +89,20 @@ def cut(call: Call) -> Value:
         count = known[0] if known else 1
     chosen = call.ints(tuple(range(count))) if axes_value is None else as_type(call, axes_value, DataType.INT32)
     stride = call.ints((1,) * count) if steps is None else as_type(call, steps, DataType.INT32)
-    return call.emit(ops.StridedSlice(), x, begin, end, chosen, stride)
+    return call.emit(ops.StridedSlice(), x, _reached(call, x, begin, chosen, stride), end, chosen, stride)
+
+
+def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> Value:
+    """ONNX lets a negative step start at the first element when it would start before it; NumPy gives nothing then."""
+    shape = call.shape(x)
+    if shape is None or begin.data is None or axes.data is None or steps.data is None:
+        return begin
+    starts = [int(start) for start in begin.data.ravel()]
+    for index, (axis, step) in enumerate(zip(axes.data.ravel(), steps.data.ravel(), strict=False)):
+        size = shape[int(axis)] if -len(shape) <= axis < len(shape) else None
+        if step < 0 and size and index < len(starts) and starts[index] < -size:
+            starts[index] = -size
+    return begin if starts == begin.data.ravel().tolist() else call.ints(starts)
 
 
 @onnx_operator("Tile")

@@ -12,6 +12,7 @@ from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 
+from .bodies import complete_bodies
 from .expansion import Expansion
 from .folding import fold_shapes
 from .functions import FunctionError, expand_functions
@@ -71,7 +72,8 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     real_movements(skeleton.graph, initializers)
     types = infer_types(skeleton)
     for _ in range(_MAX_FOLDS):
-        if not fold_shapes(skeleton, types, initializers) and not complete_ranks(skeleton, types):
+        changed = fold_shapes(skeleton, types, initializers) or complete_ranks(skeleton, types)
+        if not complete_bodies(skeleton, types) and not changed:
             break
         types = infer_types(skeleton)
     return SourceModel(

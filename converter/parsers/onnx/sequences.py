@@ -7,7 +7,9 @@ from mslite.converter.mindir.ops.assembly import Concat, Split
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Squeeze, Unsqueeze
 
+from .assembly import split_by_value
 from .call import Call
+from .casting import as_type
 from .registry import onnx_operator
 from .tensor_sequence import TensorSequence
 
@@ -89,6 +91,10 @@ def split_to_sequence(call: Call) -> Value:
     shape = call.shape(x)
     total = None if shape is None else shape[axis]
     listed = call.constant_integers(1)
+    if listed is None and call.has_input(1) and call.rank(call.input(1)) == 1:
+        counted = call.require_shape(call.input(1), "a sequence of parts")[0]
+        sizes_value = as_type(call, call.input(1), DataType.INT32)
+        return sequence(call, list(split_by_value(call, x, axis, sizes_value, counted)))
     if total is None or (listed is None and call.has_input(1)):
         raise call.block("the number of parts is not known", _REMEDY)
     if listed is None:

@@ -21,47 +21,66 @@ from .tensors import UnsupportedTensor, data_type
 @onnx_operator("DFT")
 def dft(call: Call) -> Value:
     """The axis is an attribute before version 20, an input from then on."""
-    x = call.input(0)
+    x, axis, computed = call.input(0), -2, None
     if call.version >= 20 or call.has_input(2):
-        axis = call.require_integers(2, "the axis")[0] if call.has_input(2) else -2
+        known = call.constant_integers(2)
+        if known is not None and len(known) == 1:
+            axis = known[0]
+        elif call.has_input(2):
+            computed = _scalar(call, call.input(2))
     else:
         axis = call.integer("axis", 1)
     op = ops.Dft(axis=axis, inverse=call.boolean("inverse"), onesided=call.boolean("onesided"))
-    if call.has_input(1):
-        return call.emit(op, x, as_type(call, call.input(1), DataType.INT64))
-    return call.emit(op, x)
+    length = as_type(call, call.input(1), DataType.INT64) if call.has_input(1) else None
+    if computed is not None:
+        return call.emit(op, x, call.const(0, np.int64) if length is None else length, computed)
+    return call.emit(op, x) if length is None else call.emit(op, x, length)
 
 
-def _frame_places(call: Call, x: Value, frame: int, step: int) -> Value:
+def _frame_places(call: Call, x: Value, frame: Value, step: Value) -> Value:
     """int32 [frames, frame]: where in the signal each element of each frame is."""
-    inside = np.arange(frame, dtype=np.int32)
     shape = call.shape(x)
     length = shape[1] if shape is not None and len(shape) > 1 else None
-    if length is not None:
-        starts = np.arange(max(0, (length - frame) // step + 1), dtype=np.int32) * step
-        return call.const(starts[:, None] + inside)
-    size = call.emit(Gather(), call.emit(Shape(), x), call.ints(1), call.ints(0))
-    whole = call.emit(FloorDiv(), call.emit(SubFusion(), size, call.ints(frame)), call.ints(step))
-    end = call.emit(MulFusion(), call.emit(AddFusion(), whole, call.ints(1)), call.ints(step))
-    row = call.emit(Range(d_type=int(DataType.INT32)), call.ints(0), end, call.ints(step))
-    return call.emit(AddFusion(), call.emit(Unsqueeze(axis=(1,)), row), call.const(inside))
+    if length is not None and frame.data is not None and step.data is not None:
+        size, stride = int(frame.data), int(step.data)
+        starts = np.arange(max(0, (length - size) // stride + 1), dtype=np.int32) * stride
+        return call.const(starts[:, None] + np.arange(size, dtype=np.int32))
+    counting = Range(d_type=int(DataType.INT32))
+    zero, one = call.ints(0), call.ints(1)
+    total = call.emit(Gather(), call.emit(Shape(), x), one, zero)
+    whole = call.emit(FloorDiv(), call.emit(SubFusion(), total, frame), step)
+    end = call.emit(MulFusion(), call.emit(AddFusion(), whole, one), step)
+    starts_ = call.emit(Unsqueeze(axis=(1,)), call.emit(counting, zero, end, step))
+    return call.emit(AddFusion(), starts_, call.emit(counting, zero, frame, one))
+
+
+def _frame_length(call: Call, window: Value | None) -> Value:
+    """An int32 scalar: the input, or the size of the window."""
+    if call.has_input(3):
+        return _scalar(call, call.input(3))
+    if window is None:
+        raise call.block("neither the length of a frame nor a window is given", "Give frame_length")
+    shape = call.static_shape(window)
+    if shape is not None and len(shape) == 1:
+        return call.ints(shape[0])
+    return call.emit(Gather(), call.emit(Shape(), window), call.ints(0), call.ints(0))
+
+
+def _scalar(call: Call, value: Value) -> Value:
+    number = as_type(call, value, DataType.INT32)
+    if number.data is not None:
+        return call.ints(int(number.data.reshape(-1)[0])) if number.data.size == 1 else number
+    return call.emit(Reshape(), number, call.const([], np.int32))
 
 
 @onnx_operator("STFT")
 def stft(call: Call) -> Value:
     """The transforms of frames that begin every `frame_step` samples: [batch, frames, frequencies, 2]."""
-    x = call.input(0)
-    (step,) = call.require_integers(1, "the step")[:1] or (0,)
-    window = call.optional(2)
-    if call.has_input(3):
-        frame = call.require_integers(3, "the length of a frame")[0]
-    else:
-        shape = None if window is None else call.static_shape(window)
-        if shape is None or len(shape) != 1:
-            raise call.block("neither the length of a frame nor that of the window is known", "Give frame_length")
-        frame = shape[0]
-    if not 1 <= frame < 2**24 or not 1 <= step < 2**24:
-        raise call.block(f"frames of {frame} every {step} samples are not possible", "Export the model again")
+    x, window = call.input(0), call.optional(2)
+    step, frame = _scalar(call, call.input(1)), _frame_length(call, window)
+    for number, what in ((step, "step"), (frame, "length")):
+        if number.data is not None and (number.data.size != 1 or not 1 <= int(number.data) < 2**24):
+            raise call.block(f"the {what} of the frames is not possible", "Export the model again")
     if call.require_rank(x) == 2:
         x = call.emit(Unsqueeze(axis=(2,)), x)
     frames = call.emit(Gather(), x, _frame_places(call, call.input(0), frame, step), call.ints(1))

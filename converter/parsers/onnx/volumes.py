@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PaddingMode, PadMode
-from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
+from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Transpose
 
 from .call import Call
 from .spatial import Window, pads_attribute, sizes
@@ -86,10 +86,8 @@ def pool_volume(call: Call, x: Value, window: VolumeWindow, pool: Callable[[Valu
 def conv_volume(call: Call, x: Value, weight: Value, bias: Value | None, group: int) -> Value:
     """One 2-D convolution per depth of the kernel, on the slices that it meets, summed up."""
     shape = volume_shape(call, x)
-    if weight.data is None:
-        raise call.block("the weight of a 3-D convolution is computed at run time", "Give it as a constant")
-    kernels = weight.data
-    window = read_volume_window(call, shape, kernels.shape[2:])
+    sizes_of_weight = call.require_shape(weight, "a 3-D convolution")
+    window = read_volume_window(call, shape, sizes_of_weight[2:])
     _, out_c, out_d, out_h, out_w = result_shape(call)
     n, c, _, h, w = shape
     if window.begin[0] or window.end[0]:
@@ -109,14 +107,14 @@ def conv_volume(call: Call, x: Value, weight: Value, bias: Value | None, group: 
         out_channel=out_c,
     )
     total: Value | None = None
-    for depth in range(kernels.shape[2]):
+    for depth in range(sizes_of_weight[2]):
         start = depth * window.dilation[0]
         stop = start + (out_d - 1) * window.stride[0] + 1
         bounds = [call.ints((value,)) for value in (start, stop, 2, window.stride[0])]
         part = call.emit(StridedSlice(), x, *bounds)
         turned = call.emit(Transpose(), part, call.ints((0, 2, 1, 3, 4)))
         images = call.emit(Reshape(), turned, call.ints((n * out_d, c, h, w)))
-        layer = call.const(np.ascontiguousarray(kernels[:, :, depth].transpose(0, 2, 3, 1)))
+        layer = _layer(call, weight, depth)
         operands = (images, layer) if bias is None or total is not None else (images, layer, bias)
         result = call.emit(op, *operands)
         total = result if total is None else call.emit(AddFusion(), total, result)
@@ -139,11 +137,9 @@ def conv_transpose_volume(
     `extra` is the output padding; the kernel is [in, out / group, depth, height, width].
     """
     n, c, d, h, w = volume_shape(call, x)
-    if weight.data is None:
-        raise call.block("the weight of a 3-D convolution is computed at run time", "Give it as a constant")
-    kernels = weight.data
     flat, stride, dilation = window.flat(1, 2), window.stride[0], window.dilation[0]
-    out_c = kernels.shape[1] * group
+    sizes_of_weight = call.require_shape(weight, "a 3-D convolution")
+    out_c = sizes_of_weight[1] * group
     sizes_out = [
         stride_ * (size - 1) + (kernel - 1) * dilation_ + 1 + more - begin - end
         for size, kernel, stride_, dilation_, begin, end, more in zip(
@@ -171,8 +167,8 @@ def conv_transpose_volume(
     spread = (d - 1) * stride + 1
     whole = sizes_out[0] + window.begin[0] + window.end[0]
     total: Value | None = None
-    for depth in range(kernels.shape[2]):
-        layer = call.const(np.ascontiguousarray(kernels[:, :, depth].transpose(0, 2, 3, 1)))
+    for depth in range(sizes_of_weight[2]):
+        layer = _layer(call, weight, depth)
         rows = call.emit(Reshape(), call.emit(op, images, layer), call.ints((n, d, 1, plane)))
         rows = _padded(call, rows, 2, 0, stride - 1)
         rows = call.emit(Reshape(), rows, call.ints((n, d * stride, plane)))
@@ -186,6 +182,14 @@ def conv_transpose_volume(
     if bias is None:
         return result
     return call.emit(AddFusion(), result, call.emit(Reshape(), bias, call.ints((1, out_c, 1, 1, 1))))
+
+
+def _layer(call: Call, weight: Value, depth: int) -> Value:
+    """The 2-D kernel at one depth of a 3-D one, channels last."""
+    if weight.data is not None:
+        return call.const(np.ascontiguousarray(weight.data[:, :, depth].transpose(0, 2, 3, 1)))
+    plane = call.emit(Squeeze(axis=(2,)), _cut(call, weight, 2, depth, depth + 1))
+    return call.emit(Transpose(), plane, call.ints((0, 2, 3, 1)))
 
 
 def _padded(call: Call, x: Value, axis: int, before: int, after: int) -> Value:

@@ -8,13 +8,13 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import windows as ops
-from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
+from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, SubFusion
 from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.enums import DataType, PaddingMode, ReduceMode
 from mslite.converter.mindir.ops.indexing import ScatterElements
 from mslite.converter.mindir.ops.pooling import ROIPooling
-from mslite.converter.mindir.ops.rearrange import Reshape, Shape
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 
 from .call import Call
@@ -96,11 +96,8 @@ def max_unpool(call: Call) -> Value:
     image = call.emit(Reshape(), call.emit(ScatterElements(axis=0), empty, places, values), shape)
     if not call.has_input(2):
         return image
-    wanted = call.require_integers(2, "the shape of the result")
-    if shape.data is None or len(wanted) != shape.data.size:
-        raise call.block("output_shape needs an input of fixed shape", "Give --inputShape")
-    missing = [int(size) - int(own) for size, own in zip(wanted, shape.data, strict=True)]
-    if any(count < 0 for count in missing):
-        raise call.block(f"the result {list(wanted)} is smaller than its windows", "Export the model again")
-    paddings = np.array([(0, count) for count in missing], np.int32)
-    return call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), image, call.const(paddings))
+    wanted = as_type(call, call.input(2), DataType.INT32)
+    missing = call.emit(SubFusion(), wanted, shape)
+    paddings = call.emit(Unsqueeze(axis=(1,)), missing)
+    behind = call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), paddings, call.ints(((0, 0), (1, 0))))
+    return call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), image, behind)
