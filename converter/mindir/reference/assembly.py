@@ -234,3 +234,42 @@ case(
 )
 case("offsets", ops.Crop(axis=2, offsets=(1, 2)), [normal(1, 3, 8, 9), normal(1, 1, 4, 5)])
 case("one-offset", ops.Crop(axis=1, offsets=(1,)), [normal(2, 6, 7), normal(2, 4, 5)])
+
+
+@reference("Splice")
+def splice(op: ops.Splice, inputs: Inputs) -> list[Array]:
+    """Rows side by side: the neighbours that the context names, or the listed ones."""
+    (x,) = _given(inputs)
+    context = np.array(op.context)
+    rows = np.clip(np.arange(x.shape[-2])[:, None] + context, 0, x.shape[-2] - 1)
+    if op.forward_indexes:
+        rows = np.array(op.forward_indexes).reshape(-1, len(context))
+    y = x[..., rows, :]
+    return [y.reshape(*x.shape[:-2], len(rows), -1)]
+
+
+@reference("SplitWithOverlap")
+def split_with_overlap(op: ops.SplitWithOverlap, inputs: Inputs) -> list[Array]:
+    """Borders at the rounded up shares of the ratios; each piece reaches over its two."""
+    (x,) = _given(inputs)
+    ratio, size = np.array(op.ratio), x.shape[op.split_dim]
+    borders = [0, *(-(-size * np.cumsum(ratio) // ratio.sum()))]
+    pieces = []
+    for i in range(op.number_split):
+        begin, end = borders[i] - (op.extend_top or ())[i], borders[i + 1] + (op.extend_bottom or ())[i]
+        pieces.append(np.take(x, range(max(int(begin), 0), min(int(end), size)), op.split_dim))
+    return pieces
+
+
+case("context", ops.Splice(context=(-2, 0, 1), output_dim=12), [normal(2, 5, 4)])
+case("listed", ops.Splice(context=(0, 1), forward_indexes=(0, 1, 2, 2, 4, 0)), [normal(1, 5, 3)])
+case(
+    "halves",
+    ops.SplitWithOverlap(split_dim=1, number_split=2, ratio=(1, 1), extend_top=(0, 1), extend_bottom=(2, 0)),
+    [normal(2, 7, 3)],
+)
+case(
+    "three",
+    ops.SplitWithOverlap(split_dim=0, number_split=3, ratio=(2, 1, 3), extend_top=(0, 1, 2), extend_bottom=(1, 1, 0)),
+    [normal(11, 2)],
+)
