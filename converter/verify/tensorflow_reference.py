@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mslite.converter.mindir.graph import Array
-from mslite.converter.parsers.tf.boundary import output_names
 from mslite.converter.parsers.tf.model import load
+from mslite.converter.parsers.tf.outputs import output_names
 from mslite.converter.parsers.tf.saved_model import frozen, needs_tensorflow
 
 _NO_ARRAYS = ("resource", "variant", "string")

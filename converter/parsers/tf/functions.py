@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from mslite.converter.mindir.graph import Graph, Shape, Value
 
 from .call import Call
-from .importer import GraphImporter, Skipped
+from .importer import GraphImporter
 from .model import ARGUMENT, SourceGraph
 from .order import needed
 from .registry import CALL_BY_NAME, tf_operator
+from .session import Skipped
 
 PASSING = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape"})
 """Operators whose result is their input."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -15,79 +13,19 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.parsers.naming import Blocked, Names
+from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
-from .model import ARGUMENT, Ref, SourceGraph, SourceModel, SourceNode, damaged
+from .model import ARGUMENT, Ref, SourceGraph, SourceNode, damaged
 from .order import ordered
 from .registry import CALL_BY_NAME, CONVERTERS, QUANTIZED, Converter
+from .session import MAX_CALLS, MAX_DEPTH, Session, Skipped
 from .tensors import TensorError, read_tensor
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
 
-_MAX_GRAPHS = 256
-_MAX_DEPTH = 32
-_MAX_CALLS = 8192
 _CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
-
-
-class Inference(Protocol):
-    """Types, shapes and contents by the shape rules, node by node: a GraphDef does not say them."""
-
-    def infer(self, node: Node) -> Blocker | None:
-        """Fills type and shape of the node's outputs, or says why that cannot be."""
-
-    def contents(self, value: Value) -> Array | None:
-        """The elements of a value, where they follow from shapes and constants."""
-
-    def use_layout(self, layout: Format) -> None:
-        """The layout of images in the graph."""
-
-    def new_symbol(self) -> int:
-        """A dimension of unknown size that equals no other."""
-
-
-class Skipped(Exception):
-    """Raised where a value is wanted that a blocked node should have made."""
-
-
-@dataclass
-class Session:
-    """What all graphs of one conversion share."""
-
-    model: SourceModel
-    inference: Inference
-    layout: Format = Format.NHWC
-    """Layout of images in the module."""
-    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    graphs: list[Graph] = field(default_factory=list)
-    blockers: list[Blocker] = field(default_factory=list)
-    nodes: Names = field(default_factory=Names)
-    values: Names = field(default_factory=Names)
-    calls: int = 0
-    """How many graphs and functions were begun."""
-
-    def new_graph(self, name: str) -> tuple[Graph, int]:
-        """An empty graph and the number by which PartialFusion calls it. Raises Blocked when there are too many."""
-        if len(self.graphs) >= _MAX_GRAPHS:
-            raise Blocked(f"there are more than {_MAX_GRAPHS} sub-graphs", "Simplify the control flow")
-        self.graphs.append(Graph(name))
-        return self.graphs[-1], len(self.graphs) - 1
-
-    def mark(self) -> tuple[int, int, int, int]:
-        """A moment to which `forget` goes back."""
-        return len(self.graphs), len(self.blockers), self.nodes.mark(), self.values.mark()
-
-    def forget(self, mark: tuple[int, int, int, int]) -> None:
-        """Takes back the graphs, blockers and names since `mark`: an attempt with other shapes follows."""
-        for graph in self.graphs[mark[0] :]:
-            for node in graph.nodes:
-                node.set_inputs(())
-        del self.graphs[mark[0] :]
-        del self.blockers[mark[1] :]
-        self.nodes.release(mark[2])
-        self.values.release(mark[3])
 
 
 class GraphImporter:
@@ -95,10 +33,10 @@ class GraphImporter:
 
     def __init__(self, session: Session, source: SourceGraph, graph: Graph, prefix: str = "", depth: int = 0) -> None:
         session.calls += 1
-        if depth > _MAX_DEPTH or session.calls > _MAX_CALLS:
+        if depth > MAX_DEPTH or session.calls > MAX_CALLS:
             raise damaged(
                 session.model.name,
-                f"its functions call each other more than {_MAX_DEPTH} deep or {_MAX_CALLS} times",
+                f"its functions call each other more than {MAX_DEPTH} deep or {MAX_CALLS} times",
             )
         self.session = session
         self.source = source

@@ -40,11 +40,13 @@ from . import (  # noqa: F401  (each registers its converters)
     tensor_lists,
     volumes,
 )
-from .boundary import bind_inputs, output_names, results_of
-from .importer import GraphImporter, Inference, Session
+from .importer import GraphImporter
+from .inputs import bind_inputs
 from .loops_v1 import raise_control_flow
 from .model import Ref, SourceModel, damaged, load, read_bytes
+from .outputs import output_names, results_of
 from .saved_model import frozen, needs_tensorflow
+from .session import Inference, Session
 
 FRAMEWORK_TF = 0
 
@@ -89,8 +91,8 @@ def module_of(
     session.values.reserve(*model.graph.nodes)
     graph, _ = session.new_graph("main_graph")
     importer = GraphImporter(session, model.graph, graph)
-    bind_inputs(session, importer)
     refs = results_of(model, outputs)
+    bind_inputs(session, importer, refs)
     try:
         values = importer.run(refs)
     except (Blocked, RecursionError) as error:

@@ -83,7 +83,7 @@ def results(content: bytes, folder: Path, inputs: dict[str, Any], **options: Any
     model.build_from_file(file, mslite.ModelType.MINDIR_LITE)
     tensors = model.get_inputs()
     assert sorted(inputs) == sorted(tensor.name for tensor in tensors)
-    arrays = [np.ascontiguousarray(inputs[tensor.name]) for tensor in tensors]
+    arrays = [np.array(inputs[tensor.name], order="C") for tensor in tensors]
     shapes = [list(array.shape) for array in arrays]
     if shapes != [list(tensor.shape) for tensor in tensors]:
         model.resize(tensors, shapes)

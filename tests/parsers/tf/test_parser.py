@@ -278,3 +278,24 @@ def test_a_folder_that_is_no_saved_model_is_refused(tmp_path: Path) -> None:
         convert(Options(tmp_path, tmp_path / "out"))
     with pytest.raises(ConversionError, match="there is none"):
         convert(Options(tmp_path / "missing.keras", tmp_path / "out"))
+
+
+def test_numbered_inputs_and_outputs_stand_in_the_order_of_their_numbers() -> None:
+    builder = Builder()
+    for number in (10, 0, 2):
+        builder.input(f"input_{number}", 2)
+    for name, number in (("Identity_2", 2), ("Identity", 10), ("Identity_1", 0)):
+        builder.node(f"neg_{number}", "Neg", f"input_{number}")
+        builder.node(name, "Identity", f"neg_{number}")
+    main = parsed(builder.content()).main
+    assert [value.name for value in main.inputs] == ["input_0", "input_2", "input_10"]
+    assert [value.name for value in main.outputs] == ["Identity", "Identity_1", "Identity_2"]
+
+
+def test_an_input_that_no_output_needs_may_be_anything() -> None:
+    builder = Builder()
+    builder.input("file", dtype=STRING)
+    builder.input("x", 2)
+    builder.node("save", "SaveV2", "file", "x")
+    builder.node("y", "Relu", "x")
+    assert [value.name for value in parsed(builder.content()).main.inputs] == ["x"]

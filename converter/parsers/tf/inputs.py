@@ -1,0 +1,141 @@
+"""What enters the main graph: its Placeholders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Shape, Value
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.naming import Blocked
+
+from .attributes import Attributes
+from .call import Call
+from .elementwise import BINARY
+from .functions import PASSING
+from .importer import GraphImporter
+from .model import Ref, SourceGraph, SourceNode
+from .numbering import in_numbered_order
+from .order import needed
+from .registry import tf_operator
+from .session import Session
+
+_SCALAR_IS_SCALAR = 24
+"""From this version of the graph format on, the shape [] of a Placeholder says that it is a scalar."""
+
+_SCALAR_OPERANDS = {"If": 0, "StatelessIf": 0, "RefSwitch": 1, "Switch": 1}
+"""Which operand of these operators is a condition."""
+
+
+def _default_is_input(session: Session, node: SourceNode) -> bool:
+    """A PlaceholderWithDefault is its default, unless it is asked for or the model had no input otherwise."""
+    if node.name in session.input_shapes:
+        return True
+    nodes = session.model.graph.nodes.values()
+    return not any(other.operator in ("Placeholder", "PlaceholderV2") for other in nodes)
+
+
+_UNUSED = "unused_control_flow_input"
+"""TensorFlow's name of what it leaves behind where it lowered a loop."""
+
+
+def input_nodes(session: Session) -> list[SourceNode]:
+    """The nodes whose values the caller gives, in the order of their numbers if they have any, else in the file's."""
+    nodes = session.model.graph.nodes
+    names = [
+        node.name
+        for node in nodes.values()
+        if (node.operator in ("Placeholder", "PlaceholderV2") and not node.name.startswith(_UNUSED))
+        or (node.operator == "PlaceholderWithDefault" and _default_is_input(session, node))
+    ]
+    return [nodes[name] for name in in_numbered_order(names)]
+
+
+def graph_input(session: Session, node: SourceNode) -> Value:
+    """The value of a Placeholder. Raises Blocked for one that cannot be."""
+    attributes = Attributes(node)
+    dtype = attributes.type("dtype")
+    if dtype in (DataType.STRING, DataType.TENSOR_LIST, DataType.UNKNOWN):
+        raise Blocked(f"inputs of type {dtype.name.lower()} are not supported", "Move text processing out of the model")
+    dims = attributes.shape_attribute("shape")
+    if dims is None and attributes.has_attribute("_output_shapes"):
+        dims = next(iter(attributes.shapes("_output_shapes")), None)
+    wanted = session.input_shapes.get(node.name)
+    if wanted is not None:
+        dims = _given(session, node.name, dims, tuple(wanted))
+    if dims is None and _takes_scalar(session.model.graph, node):
+        dims = ()
+    if dims is None:
+        raise Blocked(
+            "the file does not say how many dimensions this input has", f"Give --inputShape={node.name}:<sizes>"
+        )
+    shape: Shape = tuple(session.inference.new_symbol() if dim < 0 else dim for dim in dims)
+    return Value(node.name, dtype, shape, format=Format.NHWC if len(shape) == 4 else Format.NCHW)
+
+
+def _takes_scalar(graph: SourceGraph, node: SourceNode) -> bool:
+    """True when a value of unknown rank may be a scalar: all its readers broadcast it, or branch by it."""
+    open_names, seen = [node.name], {node.name}
+    while open_names:
+        name = open_names.pop()
+        for reader in graph.nodes.values():
+            for position, ref in enumerate(reader.inputs):
+                if ref.node != name:
+                    continue
+                if reader.operator in PASSING or reader.operator in ("Cast", "LogicalNot"):
+                    if reader.name not in seen:
+                        seen.add(reader.name)
+                        open_names.append(reader.name)
+                elif _SCALAR_OPERANDS.get(reader.operator, position) != position or (
+                    reader.operator not in BINARY and reader.operator not in _SCALAR_OPERANDS
+                ):
+                    return False
+    return True
+
+
+def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Shape:
+    """The dimensions of `--inputShape`. Old files say [] of any shape."""
+    unknown = dims is None or (dims == () and session.model.producer < _SCALAR_IS_SCALAR)
+    if not unknown and dims is not None and len(dims) != len(wanted):
+        raise ConversionError(
+            f"{session.model.name}: --inputShape gives '{name}' {len(wanted)} dimensions, the model has {len(dims)}",
+            code=ReturnCode.INPUT_PARAMETER_INVALID,
+        )
+    return wanted
+
+
+def bind_inputs(session: Session, importer: GraphImporter, results: Sequence[Ref]) -> None:
+    """Makes the graph's inputs; one that cannot be matters only when the results need it.
+
+    Raises ConversionError for a name in `--inputShape` that is none.
+    """
+    nodes, used = input_nodes(session), needed(session.model.graph, results)
+    names = [node.name for node in nodes]
+    for name in session.input_shapes:
+        if name not in names:
+            raise ConversionError(
+                f"{session.model.name}: --inputShape names '{name}', but the inputs of the model are {', '.join(names)}",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+    for node in nodes:
+        try:
+            value = graph_input(session, node)
+        except Blocked as blocked:
+            if node.name in used:
+                blocker = Blocker(node.name, node.operator, blocked.reason, blocked.remedy, blocked.attribute)
+                session.blockers.append(blocker)
+            importer.fail(node.name)
+            continue
+        importer.graph.inputs.append(value)
+        importer.preset(Ref(node.name), value)
+
+
+@tf_operator("Placeholder", "PlaceholderV2")
+def placeholder(call: Call) -> Value:
+    """In a function there are none; those of the main graph are bound before."""
+    raise call.block("an input inside of a function is not supported")
+
+
+@tf_operator("PlaceholderWithDefault")
+def placeholder_with_default(call: Call) -> Value:
+    return call.input(0)
