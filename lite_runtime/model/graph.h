@@ -28,6 +28,7 @@ struct Tensor {
   const uint8_t *data = nullptr;  // contents of a constant
   size_t size = 0;                // bytes at `data`
   bool is_constant = false;
+  bool is_list = false;  // a list of tensors in the file; here [elements, shape of an element...]
   std::vector<mslite_quant> quant;
   std::vector<Correction> corrections;  // one per record, or none
 };

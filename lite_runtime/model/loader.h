@@ -33,6 +33,11 @@ Status LoadSubGraphs(Loader *loader);
 // Rewrites constants into the form that kernels read: float16 and quantised weights become float32.
 Status DecodeConstants(Loader *loader);
 
+// Reads what the file says of a tensor list.
+Status LoadList(const Loader &loader, const std::string &label, Tensor *tensor);
+// Lists that no node makes and no graph receives become constants.
+Status SettleLists(Loader *loader);
+
 // The bytes of the given constant in the side file.
 Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::string &name, const uint8_t **data,
                     size_t *size);

@@ -58,7 +58,7 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
     tensor->dims = {static_cast<int64_t>(tensor->size)};
     return mindspore::kSuccess;
   }
-  if (tensor->type == MSLITE_TENSOR_LIST) return mindspore::kSuccess;
+  if (tensor->type == MSLITE_TENSOR_LIST) return LoadList(*loader, Label(*tensor, index), tensor);
   if (!counted) return loader->Error(Label(*tensor, index) + ": a constant of unknown or impossible size");
   const int64_t element = mslite_type_size(tensor->type);
   if (element == 0) {
