@@ -21,26 +21,33 @@ from .importer import GraphImporter
 from .registry import tflite_operator
 
 
-def _imported(call: Call, option: str, name: str, inputs: int, outputs: int) -> GraphImporter:
+def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], outputs: int) -> GraphImporter:
     """The sub-graph that an option names, imported for this node."""
     number = call.options.integer(option)
     if not 0 < number < len(call.importer.session.model.graphs):
         raise call.block(f"there is no sub-graph {number}", attribute=option)
     source = call.importer.session.model.graphs[number]
-    if len(source.inputs) != inputs or len(source.outputs) != outputs:
+    if len(source.inputs) != len(arguments) or len(source.outputs) != outputs:
         raise call.block(
             f"sub-graph {number} takes {len(source.inputs)} and returns {len(source.outputs)} values, "
-            f"not {inputs} and {outputs}",
+            f"not {len(arguments)} and {outputs}",
             attribute=option,
         )
     inner = call.importer.session.importer(number, f"{call.name}_{name}", call.importer)
-    inner.run()
+    inner.run(arguments)
     return inner
 
 
-def _run(call: Call, closure: Value) -> tuple[Value, ...]:
-    """The results of a closure, after which this graph goes on."""
-    return call.emit_many(CallClosure(is_tail_call=False), (closure,), len(call.node.outputs))
+def _tensors(call: Call, values: Sequence[Value]) -> list[Value]:
+    """The values that exist at run time: handles of variables do not."""
+    return [value for value in values if id(value) not in call.importer.session.handles]
+
+
+def _run(call: Call, closure: Value, handles: dict[int, Value]) -> tuple[Value, ...]:
+    """The results of a closure, after which this graph goes on, with the handles that it returns at their places."""
+    count = len(call.node.outputs)
+    tensors = iter(call.emit_many(CallClosure(is_tail_call=False), (closure,), count - len(handles)))
+    return tuple(handles[place] if place in handles else next(tensors) for place in range(count))
 
 
 def _tail(importer: GraphImporter, closure: Value, results: Sequence[Value]) -> None:
@@ -55,11 +62,14 @@ def _tail(importer: GraphImporter, closure: Value, results: Sequence[Value]) -> 
 def conditional(call: Call) -> tuple[Value, ...]:
     """Inputs condition, arguments of both branches."""
     arguments = call.inputs()[1:]
-    closures = []
+    closures, handles = [], []
     for branch in ("then", "else"):
-        inner = _imported(call, f"{branch}_subgraph", f"{branch}_branch", len(arguments), len(call.node.outputs))
-        closures.append(call.emit(PartialFusion(sub_graph_index=inner.index), *arguments))
-    return _run(call, call.emit(Switch(), call.input(0), *closures))
+        inner = _imported(call, f"{branch}_subgraph", f"{branch}_branch", arguments, len(call.node.outputs))
+        closures.append(call.emit(PartialFusion(sub_graph_index=inner.index), *_tensors(call, arguments)))
+        handles.append(inner.returned_handles)
+    if handles[0] != handles[1]:
+        raise call.block("its branches return different variables", "Export the model with one variable")
+    return _run(call, call.emit(Switch(), call.input(0), *closures), handles[0])
 
 
 @tflite_operator("WHILE", "STABLEHLO_WHILE")
@@ -67,9 +77,12 @@ def loop(call: Call) -> tuple[Value, ...]:
     variables = call.inputs()
     if len(call.node.outputs) != len(variables):
         raise call.block(f"{len(variables)} loop variables go in, {len(call.node.outputs)} come out")
-    condition = _imported(call, "cond_subgraph", "cond_graph", len(variables), 1)
-    body = _imported(call, "body_subgraph", "body_graph", len(variables), len(variables))
+    condition = _imported(call, "cond_subgraph", "cond_graph", variables, 1)
+    body = _imported(call, "body_subgraph", "body_graph", variables, len(variables))
     session = call.importer.session
+    handles = {place: value for place, value in enumerate(variables) if id(value) in session.handles}
+    if body.returned_handles != handles:
+        raise call.block("its variables change their places", "Export the model with fixed variables")
     end = Graph(f"{call.name}_after_fg")
     for value in condition.graph.inputs:
         name = session.values.unique(f"{end.name}/{value.name}")
@@ -84,7 +97,7 @@ def loop(call: Call) -> tuple[Value, ...]:
     _tail(condition, chosen, own)
     (following,) = body.emit(PartialFusion(sub_graph_index=condition.index), body.graph.outputs, 1, None)
     _tail(body, following, own)
-    return _run(call, call.emit(PartialFusion(sub_graph_index=condition.index), *variables))
+    return _run(call, call.emit(PartialFusion(sub_graph_index=condition.index), *_tensors(call, variables)), handles)
 
 
 @tflite_operator("CALL_ONCE")

@@ -23,7 +23,7 @@ from .quantised import axis_fits, concerns_integers, convert_quantised, mark
 from .records import is_shifted, quant_params, stored, stored_type
 from .registry import CONVERTERS
 from .unsupported import unknown
-from .variables import HANDLES, GraphVariables, keep_assigned
+from .variables import GraphVariables, keep_assigned
 
 _MAX_GRAPHS = 256
 _MAX_CALLS = 4096
@@ -106,6 +106,8 @@ class GraphImporter:
         self.index = len(session.graphs)
         """The graph's place in the module."""
         self.variables = GraphVariables()
+        self.returned_handles: dict[int, Value] = {}
+        """by the place among the source graph's outputs"""
         self._values: dict[int, Value] = {}
         self._tensors: dict[int, SourceTensor] = {}
         self._derived: dict[tuple[int, str], Value] = {}
@@ -117,14 +119,25 @@ class GraphImporter:
         order = dict.fromkeys([*self.source.inputs, *self.source.outputs, *range(len(self.source.tensors))])
         self._names = {index: session.values.unique(self.source.tensors[index].name) for index in order}
 
-    def run(self) -> Graph:
-        """Imports everything. Blockers are collected in the session. Raises FlatBufferError for a damaged graph."""
-        for index in self.source.inputs:
-            self._input(index)
+    def run(self, arguments: Sequence[Value] = ()) -> Graph:
+        """Imports everything. Blockers are collected in the session. Raises FlatBufferError for a damaged graph.
+
+        Handles of variables are known when converting: those among the `arguments` of a called graph are no inputs,
+        and those that it returns are no outputs of the graph.
+        """
+        for position, index in enumerate(self.source.inputs):
+            if position < len(arguments) and id(arguments[position]) in self.session.handles:
+                self._bind(index, arguments[position])
+            else:
+                self._input(index)
         for number, node in enumerate(self.source.operators):
             self._import_node(number, Call(self, node, self._node_name(number)))
-        for index in self.source.outputs:
-            self.graph.outputs.append(self._output(index))
+        for position, index in enumerate(self.source.outputs):
+            value = self._output(index)
+            if id(value) in self.session.handles:
+                self.returned_handles[position] = value
+            else:
+                self.graph.outputs.append(value)
         keep_assigned(self)
         return self.graph
 
@@ -216,8 +229,9 @@ class GraphImporter:
         converter = CONVERTERS.get(call.node.name)
         if converter is None:
             raise unknown(call)
-        for index in call.node.outputs if call.node.name not in HANDLES else ():
-            self._check_type(self.source.tensors[index])
+        for index in call.node.outputs:
+            if self.source.tensors[index].type_name != "RESOURCE":
+                self._check_type(self.source.tensors[index])
         try:
             return convert_quantised(call, converter) if concerns_integers(call) else converter(call)
         except OverflowError:

@@ -23,9 +23,6 @@ from .registry import tflite_operator
 if TYPE_CHECKING:
     from .importer import GraphImporter
 
-HANDLES = frozenset({"VAR_HANDLE", "HASHTABLE"})
-"""Operators whose results are no tensors."""
-
 _LIVES_LONGER = "Freeze the model's variables, or export the loop with them as loop variables"
 
 
