@@ -98,8 +98,9 @@ def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> V
     if shape is None or begin.data is None or axes.data is None or steps.data is None:
         return begin
     starts = [int(start) for start in begin.data.ravel()]
-    for index, (axis, step) in enumerate(zip(axes.data.ravel(), steps.data.ravel(), strict=False)):
-        size = shape[int(axis)] if -len(shape) <= axis < len(shape) else None
+    pairs = zip(axes.data.ravel().tolist(), steps.data.ravel().tolist(), strict=False)
+    for index, (axis, step) in enumerate(pairs):
+        size = shape[axis] if -len(shape) <= axis < len(shape) else None
         if step < 0 and size and index < len(starts) and starts[index] < -size:
             starts[index] = -size
     return begin if starts == begin.data.ravel().tolist() else call.ints(starts)

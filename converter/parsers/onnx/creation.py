@@ -9,6 +9,7 @@ from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import creation as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
 from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.comparison import Less
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Shape, Unsqueeze
@@ -114,6 +115,16 @@ def random_uniform(call: Call) -> Value:
 def _converted(call: Call, value: Value) -> Value:
     dtype = _random_type(call)
     return value if dtype is DataType.FLOAT32 else call.emit(Cast(), value, call.ints(int(dtype)))
+
+
+@onnx_operator("Bernoulli")
+def bernoulli(call: Call) -> Value:
+    """1 with the probability x, else 0. The numbers differ from those of any other runtime."""
+    x = call.input(0)
+    dtype = _dtype_attribute(call, call.require_dtype(x))
+    uniform = call.emit(ops.UniformReal(seed=int(call.real("seed"))), call.emit(Shape(), x))
+    chances = as_type(call, x, DataType.FLOAT32)
+    return call.emit(Cast(), call.emit(Less(), uniform, chances), call.ints(int(dtype)))
 
 
 @onnx_operator("Multinomial")

@@ -43,10 +43,13 @@ def typed_results(call: Call, importer: GraphImporter, results: Sequence[Value])
 class Accumulator(Protocol):
     """Collects the slices of a scan output in entries of the loop state."""
 
-    start: tuple[Value, ...]
-    """The entries before the first iteration, values of the outer graph."""
-    state: tuple[Value, ...]
-    """The entries as the body reads them."""
+    @property
+    def start(self) -> tuple[Value, ...]:
+        """The entries before the first iteration, values of the outer graph."""
+
+    @property
+    def state(self) -> tuple[Value, ...]:
+        """The entries as the body reads them."""
 
     def following(self, front: bool) -> tuple[Value, ...]:
         """The entries after an iteration, in the body; `front`: new slices go before the others."""

@@ -50,12 +50,13 @@ def backend_cases(names: frozenset[str]) -> Iterator[BackendCase]:
         for test in load_model_tests(kind=kind):
             if names and test.name not in names:
                 continue
-            case = _case(test)
+            case = from_test(test)
             if case is not None:
                 yield case
 
 
-def _case(test: Any) -> BackendCase | None:
+def from_test(test: Any) -> BackendCase | None:
+    """A case of the onnx package; None where it has sequences or maps, or no model on disk."""
     if test.model is not None and test.data_sets:
         model, (inputs, outputs) = test.model, test.data_sets[0]
     elif test.model_dir is not None:

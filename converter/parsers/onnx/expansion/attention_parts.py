@@ -8,7 +8,7 @@ from onnx import TensorProto
 
 from .body import Body, Unknown
 
-_LOWEST = {TensorProto.FLOAT16: -65504.0}
+_LOWEST = {int(TensorProto.FLOAT16): -65504.0}
 _LOWEST_FLOAT = -3.4028234e38
 
 
