@@ -19,6 +19,7 @@ SIZE_LIMIT = 1 << 16
 _RANDOM = frozenset({"RandomNormal", "RandomStandardNormal", "UniformReal", "Dropout"})
 _CONTROL = frozenset(
     {"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend", "ReadVariable", "AssignVariable"}
+    | {"TensorListReserve", "TensorListFromTensor"}
 )
 _QUANTISED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
 _INTEGERS = (DataType.INT32, DataType.INT64)
@@ -54,6 +55,8 @@ def _note_quantised(node: Node, context: Context) -> None:
 
 def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
     """Values whose contents travel with the shapes (Shape → Gather → Concat chains) need no input at all."""
+    if not node.outputs:
+        return False
     (value, *others) = node.outputs
     known = context.known.get(value)
     if others or known is None or value.dtype not in _INTEGERS or not value.is_static or value in graph.outputs:

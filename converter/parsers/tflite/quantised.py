@@ -44,6 +44,7 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     """What a converter makes of an operator on quantised tensors. Raises Blocked."""
     importer = call.importer
     first = len(importer.graph.nodes)
+    variables = importer.variables.copy()
     try:
         results = _sequence(converter(call))
         if _say_all(importer.graph.nodes[first:], results, call):
@@ -53,6 +54,7 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     for node in importer.graph.nodes[first:]:
         node.set_inputs(())
     del importer.graph.nodes[first:]
+    importer.variables.restore(variables)
     call.in_float = True
     return [_quantised(call, value, index) for index, value in enumerate(_sequence(converter(call)))]
 

@@ -37,6 +37,14 @@ class GraphVariables:
     changed_elsewhere: set[str] = field(default_factory=set)
     """variables that a graph called from here may have assigned"""
 
+    def copy(self) -> GraphVariables:
+        return GraphVariables(dict(self.current), dict(self.assigned), set(self.changed_elsewhere))
+
+    def restore(self, before: GraphVariables) -> None:
+        """Back to a copy: what was emitted since is given up."""
+        self.current, self.assigned = before.current, before.assigned
+        self.changed_elsewhere = before.changed_elsewhere
+
 
 def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], dtype: DataType) -> Value:
     """The value of a variable; before the first run it is `initial`, or zero. Raises Blocked."""

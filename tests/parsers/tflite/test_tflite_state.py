@@ -212,3 +212,85 @@ def test_variable_in_a_loop(tmp_path: Path) -> None:
     start = [np.array(0, np.int32)]
     ends = [int(run[0]) for run in our_runs(converted(counted(), tmp_path), [start, start, start])]
     assert ends == [6, 4, 5]
+
+
+@pytest.mark.parametrize("results", [0, 1])
+def test_variable_as_an_argument_of_branches(results: int, tmp_path: Path) -> None:
+    """if the sum is positive: total += x, else total *= 2; y = total before that. The branches may return the handle."""
+    zero = np.zeros((), np.float32)
+    main = Graph(
+        [
+            Tensor("x", (2,)),
+            Tensor("handle", (), "resource"),
+            Tensor("axis", data=np.int32([0])),
+            Tensor("sum", ()),
+            Tensor("zero", data=zero),
+            Tensor("positive", (), "bool"),
+            Tensor("total", (2,)),
+            Tensor("y", (2,)),
+            Tensor("again", (), "resource"),
+        ],
+        [0],
+        [7],
+        [
+            Operator("CALL_ONCE", [], [], {0: ("int", 3)}, "CallOnceOptions"),
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("SUM", [0, 2], [3], options_type="ReducerOptions"),
+            Operator("GREATER", [3, 4], [5], options_type="GreaterOptions"),
+            Operator("READ_VARIABLE", [1], [6], options_type="ReadVariableOptions"),
+            Operator("ABS", [6], [7], options_type="AbsOptions"),
+            Operator("IF", [5, 1, 0], [8][:results], {0: ("int", 1), 1: ("int", 2)}, "IfOptions"),
+        ],
+    )
+
+    def branch(name: str, operand: Tensor) -> Graph:
+        tensors = [Tensor("h", (), "resource"), Tensor("a", (2,)), Tensor("v", (2,)), operand, Tensor("w", (2,))]
+        second = 1 if operand.data is None else 3
+        nodes = [
+            Operator("READ_VARIABLE", [0], [2], options_type="ReadVariableOptions"),
+            Operator(name, [2, second], [4], options_type=f"{name.title()}Options"),
+            Operator("ASSIGN_VARIABLE", [0, 4], [], options_type="AssignVariableOptions"),
+        ]
+        return Graph(tensors, [0, 1], [0][:results], nodes)
+
+    start = Graph(
+        [Tensor("handle", (), "resource"), Tensor("start", data=np.float32([1, -2]))],
+        [],
+        [],
+        [
+            Operator("VAR_HANDLE", [], [0], **HANDLE),
+            Operator("ASSIGN_VARIABLE", [0, 1], [], options_type="AssignVariableOptions"),
+        ],
+    )
+    model = build(main, branch("ADD", Tensor("none", (2,))), branch("MUL", Tensor("two", data=np.float32([2]))), start)
+    runs = [[np.array(x, np.float32)] for x in ([1, 1], [-3, 1], [4, 0.5], [0, 0])]
+    found = [run[0].tolist() for run in our_runs(converted(model, tmp_path), runs)]
+    assert found == [[1, 2], [2, 1], [4, 2], [8, 1.5]]
+    if results == 0:
+        assert found == [run[0].tolist() for run in their_runs(model, runs)]
+
+
+def quantised_svdf() -> bytes:
+    """As keyword spotters have it: int8, time weights and state int16, int32 bias."""
+    feature, time = _CHANCE.integers(-127, 128, (6, 3)), _CHANCE.integers(-9000, 9000, (6, 4))
+    scales = {"x": 0.02, "feature": 0.01, "time": 1e-4, "state": 3e-4}
+    tensors = [
+        Tensor("x", (1, 3), "int8", quant=(scales["x"], 3)),
+        Tensor("feature", data=feature.astype(np.int8), quant=(scales["feature"], 0)),
+        Tensor("time", data=time.astype(np.int16), quant=(scales["time"], 0)),
+        Tensor("bias", data=_CHANCE.integers(-4000, 4000, 6).astype(np.int32), quant=(3e-8, 0)),
+        Tensor("state", (1, 24), "int16", quant=(scales["state"], 0), variable=True),
+        Tensor("y", (1, 6), "int8", quant=(0.01, -128)),
+    ]
+    options = {0: ("int", 1), 1: ("byte", 1)}
+    return build(Graph(tensors, [0], [5], [Operator("SVDF", [0, 1, 2, 3, 4], [5], options, "SVDFOptions")]))
+
+
+def test_quantised_stream(tmp_path: Path) -> None:
+    """Computed on real numbers: within a step of LiteRT's integers, over several runs."""
+    model = quantised_svdf()
+    runs = [[_CHANCE.integers(-128, 128, (1, 3)).astype(np.int8)] for _ in range(6)]
+    ours, theirs = our_runs(converted(model, tmp_path), runs), their_runs(model, runs)
+    values = np.array([run[0] for run in theirs])
+    assert len(np.unique(values)) > 10
+    assert int(np.abs(np.array([run[0] for run in ours]).astype(int) - values).max()) <= 2
