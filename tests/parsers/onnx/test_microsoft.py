@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from math import erf
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.parsers.onnx import parse
+from mslite.converter.parsers.onnx.expansion.registry import EXPANDERS
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.pipeline import run_pipeline
 
@@ -248,3 +250,16 @@ def test_unknown_operators_and_attributes_are_refused_together() -> None:
     assert found["second"].attribute == "mystery"
     assert "number of dimensions" in found["fifth"].reason
     assert all(blocker.reason and blocker.remedy for blocker in caught.value.blockers)
+
+
+@pytest.mark.parametrize(("domain", "name"), sorted(EXPANDERS))
+@pytest.mark.parametrize("count", [0, 1, 3, 7])
+def test_nodes_without_sense_are_refused_or_converted(domain: str, name: str, count: int) -> None:
+    """Whatever the inputs, there is an answer and never a traceback."""
+    inputs = {f"x{index}": random(2, 3, 8) for index in range(count)} or {"x": random(2)}
+    entry = node(name, list(inputs)[:count], ["y0", "y1"], domain=domain)
+    model = make_model([entry], inputs, ["y0"], opset=12)
+    if domain:
+        model.opset_import.add(domain=domain, version=1)
+    with contextlib.suppress(ConversionError):
+        assert parse(model).main.outputs

@@ -122,4 +122,8 @@ def _expand(
     except TensorError as error:
         expansion.refused[key] = Blocked(str(error), "Export the model again")
         return None
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # An attribute or input of a kind that the operator never has: the file is not what an exporter wrote.
+        expansion.refused[key] = Blocked(f"does not fit the operator's definition ({error})", "Export the model again")
+        return None
     return body.nodes
