@@ -71,6 +71,8 @@ class GraphImporter:
             self._node(node)
         self._outputs()
         self._mark_tail_calls()
+        for value in self.graph.values() if self.layout is Format.NHWC else ():
+            value.format = Format.NHWC
         return self.graph
 
     @property
@@ -276,6 +278,10 @@ class GraphImporter:
             raise file_error(self.session.name, f"the constant '{name}' is empty")
         attribute = node.attribute[0]
         try:
+            if _is_tensor(attribute):
+                made = self.session.reader.constant(attribute.tensors[0], name)
+                self._bound.add(id(made))
+                return made
             value = contents(attribute, self.session.reader)
         except TensorError as error:
             self._block(name, "Constant", str(error))
@@ -362,15 +368,17 @@ class GraphImporter:
         return self._types.get(id(value), (DataType.UNKNOWN, None))[0]
 
     def _declare_type(self, node: Message) -> None:
-        """Remembers type and shape that the file gives for the node's result."""
+        """Remembers type and shape that the file gives for the node's results. Quantised ones keep the type: inference
+        only sees the real numbers that they stand for."""
         entry = self._entries.get(node.output[0])
-        for attribute in node.attribute:
-            if not isinstance(entry, Value) or not _is_type(attribute) or len(attribute.tensors) != 1:
-                continue
+        values = [each for each in flattened([entry]) if isinstance(each, Value)] if entry is not None else []
+        for value, tensor in zip(values, _result_types(node), strict=False):
             try:
-                self._types.setdefault(id(entry), (data_type(attribute.tensors[0]), dimensions(attribute.tensors[0])))
+                known = self._types.setdefault(id(value), (data_type(tensor), dimensions(tensor)))
             except TensorError:
                 continue  # a hint only; inference says more
+            if value.quant and value.dtype is DataType.UNKNOWN:
+                value.dtype = known[0]
 
     def emit(self, op: Operator, inputs: tuple[Value, ...], outputs: int, call: Call | None) -> tuple[Value, ...]:
         """Adds a node; its outputs are typed by the pipeline later."""
@@ -422,6 +430,13 @@ class GraphImporter:
         return self.session.result_count(first.graph)
 
 
+def _is_tensor(attribute: Message) -> bool:
+    """True for a constant that is one tensor with contents, in the typed form."""
+    if attribute.HasField("ref_attr_name") or attribute.type != AttributeType.TENSORS or not attribute.tensors:
+        return False
+    return bool(attribute.tensors[0].HasField("raw_data") or attribute.tensors[0].HasField("external_data"))
+
+
 class _Unreadable:
     """Stands for an attribute that could not be read."""
 
@@ -445,6 +460,14 @@ def _has_contents(attribute: Message) -> bool:
 
 def _is_monad(info: Message) -> bool:
     return info.HasField("attr_info") and info.attr_info.type in (AttributeType.UMONAD, AttributeType.IOMONAD)
+
+
+def _result_types(node: Message) -> list[Message]:
+    """The tensors that describe the node's results."""
+    for attribute in node.attribute:
+        if _is_type(attribute):
+            return [tensor for item in (attribute, *attribute.values) for tensor in item.tensors]
+    return []
 
 
 def _tuple_length(node: Message) -> int:
