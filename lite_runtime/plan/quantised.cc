@@ -32,6 +32,9 @@ QuantisedUse QuantisedUseOf(int32_t op) {
     case MSLITE_OP_BitwiseXor:
     case MSLITE_OP_ShiftLeft:
     case MSLITE_OP_ShiftRight:
+    case MSLITE_OP_Bitcast:
+    case MSLITE_OP_ReadVariable:
+    case MSLITE_OP_AssignVariable:
     case MSLITE_OP_PartialFusion:
     case MSLITE_OP_Switch:
     case MSLITE_OP_SwitchLayer:
@@ -41,6 +44,7 @@ QuantisedUse QuantisedUseOf(int32_t op) {
     case MSLITE_OP_TensorListReserve:
     case MSLITE_OP_TensorListSetItem:
     case MSLITE_OP_TensorListStack:
+    case MSLITE_OP_TensorListResize:
       return QuantisedUse::kIgnores;
     case MSLITE_OP_Reshape:
     case MSLITE_OP_Flatten:
@@ -68,6 +72,9 @@ QuantisedUse QuantisedUseOf(int32_t op) {
     case MSLITE_OP_Gather:
     case MSLITE_OP_GatherNd:
     case MSLITE_OP_GatherD:
+    case MSLITE_OP_BatchGather:
+    case MSLITE_OP_BatchGatherNd:
+    case MSLITE_OP_DynamicUpdateSlice:
     case MSLITE_OP_Select:
       return QuantisedUse::kMoves;
     default:
