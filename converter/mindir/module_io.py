@@ -18,6 +18,7 @@ from .ms_writer import SIDE_FILE_LIMIT, write_ms
 from .ops.enums import DataType, WeightQuantCompressType
 from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
 from .order import CycleError, execution_order
+from .tensor_lists import described, description, list_values
 from .upgrade import WIRE_VERSION, upgrade
 from .verifier import MAX_RANK
 from .wire import MindirFormatError
@@ -119,7 +120,14 @@ def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[in
     fresh = iter(symbols)
     shape = None if dims is None else tuple(dim if dim >= 0 else next(fresh) for dim in dims)
     value = Value(name, dtype, shape, format=tensor.format, quant=tuple(tensor.quantParams or ()))
-    if holds_data or not is_activation:
+    if dtype is DataType.TENSOR_LIST and is_activation and holds_data:
+        elements = described(memoryview(tensor.data or b"").cast("B"))
+        if elements is None:
+            raise MindirFormatError(f"tensor {index} '{name}': the description of a tensor list is damaged")
+        value.dtype, sizes = elements
+        length = shape[0] if shape else next(fresh)
+        value.shape = None if sizes is None else (length, *(size if size >= 0 else next(fresh) for size in sizes))
+    elif holds_data or not is_activation:
         _fill(value, tensor)
     return value
 
@@ -159,12 +167,13 @@ def to_meta(module: Module) -> MetaGraph:
     """The tables that describe a module. Tensors stand in the order in which execution meets them."""
     index_of: dict[int, int] = {}
     tensors: list[Tensor] = []
+    lists = list_values(module)
 
     def indices(values: Iterable[Value]) -> tuple[int, ...]:
         for value in values:
             if id(value) not in index_of:
                 index_of[id(value)] = len(tensors)
-                tensors.append(_tensor(value))
+                tensors.append(_list(value) if id(value) in lists else _tensor(value))
         return tuple(index_of[id(value)] for value in values)
 
     nodes: list[CNode] = []
@@ -201,6 +210,18 @@ def to_meta(module: Module) -> MetaGraph:
         nodes=nodes,
         allTensors=tensors,
         subGraph=subgraphs,
+    )
+
+
+def _list(value: Value) -> Tensor:
+    length = value.shape[0] if value.shape else -1
+    return Tensor(
+        name=value.name,
+        nodeType=_ACTIVATION,
+        dataType=DataType.TENSOR_LIST,
+        dims=(length if length >= 0 else -1,),
+        format=value.format,
+        data=memoryview(description(value)),
     )
 
 

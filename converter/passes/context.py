@@ -42,6 +42,8 @@ class Context:
     layout: Format = Format.NHWC
     """Layout of the activations at this moment; the layout pass changes it."""
     known: dict[Value, Known] = field(default_factory=dict)
+    unranked: set[Value] = field(default_factory=set)
+    """Inputs of sub-graphs that are called with different numbers of dimensions."""
     next_symbol: int = SYMBOL_LIMIT
     notes: list[str] = field(default_factory=list)
     """Things worth telling the user that do not stop the conversion."""

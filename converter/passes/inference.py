@@ -109,8 +109,13 @@ class _Inference:
             if value.dtype is DataType.UNKNOWN:
                 value.dtype = argument.dtype
             if value.shape is None:
-                value.shape = argument.shape
-            elif argument.shape is not None and len(argument.shape) == len(value.shape):
+                if value not in self._context.unranked:
+                    value.shape = argument.shape
+            elif argument.shape is not None and len(argument.shape) != len(value.shape):
+                self._context.unranked.add(value)
+                value.shape = None
+                self.widened = True
+            elif argument.shape is not None:
                 merged = tuple(
                     mine if mine == theirs or is_symbol(mine) else self._context.new_symbol()
                     for mine, theirs in zip(value.shape, argument.shape, strict=True)
