@@ -166,7 +166,7 @@ class GraphImporter:
             raise FlatBufferError(f"the graph input '{tensor.name}' is there twice, is produced or is a constant")
         self._check_type(tensor)
         name = self._names[index]
-        shape = tensor.shape if self.outer is None else self._inner_shape(tensor)
+        shape = self._input_shape(tensor)
         value = Value(name, stored_type(tensor), shape, format=_format(tensor), quant=quant_params(tensor))
         self.graph.inputs.append(value)
         if is_shifted(tensor) and self.outer is None:
@@ -177,9 +177,12 @@ class GraphImporter:
             value.dtype, value.quant = stored_type(tensor), quant_params(tensor)
         self._bind(index, value)
 
-    def _inner_shape(self, tensor: SourceTensor) -> Shape:
-        """Inside a loop sizes may change from one iteration to the next."""
+    def _input_shape(self, tensor: SourceTensor) -> Shape:
+        """Inside a loop sizes may change from one iteration to the next. Of the model's own inputs, a batch alone keeps
+        the size that the file states: it can be changed by resizing all the same."""
         signature = tensor.signature if len(tensor.signature) == len(tensor.shape) else tensor.shape
+        if self.outer is None and all(dim >= 0 for dim in signature[1:]):
+            return tensor.shape
         return tuple(self.session.symbol() if dim < 0 else dim for dim in signature)
 
     def _output(self, index: int) -> Value:

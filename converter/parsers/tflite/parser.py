@@ -34,7 +34,6 @@ from . import (  # noqa: F401  (each registers its converters)
     signals,
     stablehlo,
     streaming,
-    unsupported,
     variables,
     volumes,
 )
@@ -48,7 +47,8 @@ FRAMEWORK_TFLITE = 4
 def parse(path: str | os.PathLike[str]) -> Module:
     """Reads a TensorFlow Lite model; activations are NHWC, weights in MindIR's layout, constants views of the file.
 
-    Graph inputs have the shape that the file states (a dynamic batch is stated as 1).
+    Graph inputs have the shape that the file states (a dynamic batch is stated as 1); other sizes that may vary are
+    symbols.
 
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
     """

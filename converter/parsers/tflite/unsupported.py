@@ -1,42 +1,36 @@
-"""Operators that are known and not built: why, and what can be done."""
+"""Operators that are not built: why, and what can be done."""
 
 from __future__ import annotations
 
 from .call import Blocked, Call
-from .registry import tflite_operator
 
-_TEXT = "Move the processing of text out of the model, and give it numbers"
+_TEXT = ("it works on strings", "Move the processing of text out of the model, and give it numbers")
+_TABLE = (
+    "tables between strings and numbers are not supported",
+    "Move the processing of text out of the model, and give it numbers",
+)
+_COMPILED = ("the model was compiled for another engine", "Convert the model as it was before that")
 
-_STRINGS = {
-    "SKIP_GRAM": "it works on strings",
-    "CUSTOM:Normalize": "it works on strings",
-    "CUSTOM:ExtractFeatures": "it works on strings",
-    "CUSTOM:Predict": "it works on strings",
-    "HASHTABLE": "tables between strings and numbers are not supported",
-    "HASHTABLE_FIND": "tables between strings and numbers are not supported",
-    "HASHTABLE_IMPORT": "tables between strings and numbers are not supported",
-    "HASHTABLE_SIZE": "tables between strings and numbers are not supported",
+_REASONS = {
+    "SKIP_GRAM": _TEXT,
+    "CUSTOM:Normalize": _TEXT,
+    "CUSTOM:ExtractFeatures": _TEXT,
+    "CUSTOM:Predict": _TEXT,
+    "HASHTABLE": _TABLE,
+    "HASHTABLE_FIND": _TABLE,
+    "HASHTABLE_IMPORT": _TABLE,
+    "HASHTABLE_SIZE": _TABLE,
+    "DELEGATE": _COMPILED,
+    "CUSTOM:edgetpu-custom-op": _COMPILED,
+    "CONCAT_EMBEDDINGS": ("it has no definition that runs anywhere", "Replace it by GATHER and CONCATENATION"),
 }
-
-
-@tflite_operator(*_STRINGS)
-def works_on_strings(call: Call) -> tuple[()]:
-    raise call.block(_STRINGS[call.node.name], _TEXT)
-
-
-@tflite_operator("DELEGATE", "CUSTOM:edgetpu-custom-op")
-def for_another_engine(call: Call) -> tuple[()]:
-    raise call.block("the model was compiled for another engine", "Convert the model as it was before that")
-
-
-@tflite_operator("CONCAT_EMBEDDINGS")
-def never_built(call: Call) -> tuple[()]:
-    raise call.block("it has no definition that runs anywhere", "Replace it by GATHER and CONCATENATION")
 
 
 def unknown(call: Call) -> Blocked:
     """For an operator without a converter."""
     name = call.node.name
+    if name in _REASONS:
+        return call.block(*_REASONS[name])
     if name.startswith("CUSTOM:Flex"):
         operator = name.removeprefix("CUSTOM:Flex")
         return call.block(
