@@ -7,12 +7,15 @@ import numpy as np
 from mslite.converter.mindir.graph import Array
 
 
+def block_count(size: int, block: int) -> int:
+    """How many blocks a dimension has; the last one may be shorter."""
+    return (size + block - 1) // block
+
+
 def blocks_repeated(scales: Array, axis: int, block: int, shape: tuple[int, ...]) -> Array:
-    """One number per element from one per block. Raises ValueError when they do not fit."""
-    if scales.ndim != len(shape) or not 0 <= axis < scales.ndim:
-        raise ValueError(f"scales of shape {scales.shape} do not fit {shape}")
-    spread = np.repeat(scales, block, axis=axis)
-    spread = np.take(spread, np.arange(shape[axis]), axis=axis) if spread.shape[axis] >= shape[axis] else spread
-    if any(have not in (1, want) for have, want in zip(spread.shape, shape, strict=True)):
+    """One number per element of a tensor of this shape, from one per block. Raises ValueError when they do not fit."""
+    wanted = tuple(block_count(size, block) if index == axis else size for index, size in enumerate(shape))
+    if block < 1 or not shape or scales.shape != wanted:
         raise ValueError(f"scales of shape {scales.shape} in blocks of {block} do not fit {shape}")
-    return spread
+    spread = np.repeat(scales, min(block, max(shape[axis], 1)), axis=axis)
+    return np.take(spread, np.arange(shape[axis]), axis=axis)

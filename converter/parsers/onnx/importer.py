@@ -229,7 +229,7 @@ class GraphImporter:
     def times_used(self, name: str) -> int:
         """How many operands and graph outputs a name is, sub-graphs included."""
         used = sum(list(node.input).count(name) for node in all_nodes(self.proto.node))
-        return used + sum(info.name == name for info in self.proto.output)
+        return int(used + sum(info.name == name for info in self.proto.output))
 
     def source_type(self, name: str) -> int:
         """The element type of a name as the source numbers them, 0 when it is not known."""

@@ -23,7 +23,7 @@ from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
 from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED, real_numbers
 
-from .blocks import blocks_repeated
+from .blocks import block_count, blocks_repeated
 from .call import Call
 
 RANGES: dict[int, tuple[DataType, int, int]] = {
@@ -63,7 +63,9 @@ class Parameters:
         def same(a: Value | None, b: Value | None) -> bool:
             if a is b:
                 return True
-            return a is not None and b is not None and a.data is not None and np.array_equal(a.data, b.data)
+            if a is None or b is None or a.data is None or b.data is None:
+                return False
+            return bool(np.array_equal(a.data, b.data))
 
         points = same(self.point, other.point) or (self.record is not None and self.record == other.record)
         return same(self.scale, other.scale) and points and (self.axis, self.block) == (other.axis, other.block)
@@ -93,17 +95,21 @@ class Parameters:
         shape = call.require_shape(x, "quantisation in blocks")
         axis = self.axis % max(len(shape), 1)
         if value.data is None:
-            blocks = (shape[axis] + self.block - 1) // self.block
-            wide = [*shape[:axis], blocks, self.block, *shape[axis + 1 :]]
+            block = min(self.block, max(shape[axis], 1))
+            blocks = block_count(shape[axis], block)
+            wide = [*shape[:axis], blocks, block, *shape[axis + 1 :]]
             thin = [*shape[:axis], blocks, 1, *shape[axis + 1 :]]
-            whole = [*shape[:axis], blocks * self.block, *shape[axis + 1 :]]
+            whole = [*shape[:axis], blocks * block, *shape[axis + 1 :]]
             spread = call.emit(BroadcastTo(), call.emit(Reshape(), value, call.ints(thin)), call.ints(wide))
             spread = call.emit(Reshape(), spread, call.ints(whole))
             if whole[axis] == shape[axis]:
                 return spread
             op = SliceFusion(axes=tuple(range(len(shape))))
             return call.emit(op, spread, call.ints([0] * len(shape)), call.ints(shape))
-        return call.const(blocks_repeated(value.data, axis, self.block, shape))
+        try:
+            return call.const(blocks_repeated(value.data, axis, self.block, shape))
+        except ValueError as error:
+            raise call.block(str(error), "Export the model again") from None
 
 
 def as_float(call: Call, value: Value) -> Value:
@@ -259,10 +265,10 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
             real = (data.astype(np.float32) - points.astype(np.float32)) * spread
         except ValueError as error:
             raise call.block(str(error), "Export the model again") from None
-        return Coded(call, None, 0, real.astype(numpy_type(dtype)), dtype)
+        return Coded(call, None, 0, real.astype(numpy_type(dtype)))
     count = scales.size
     axis = call.axis(parameters.axis, data.ndim) if count > 1 else 0
-    if (count > 1 and data.shape[axis] != count) or zero.size not in (1, count):
+    if count < 1 or (count > 1 and data.shape[axis] != count) or zero.size not in (1, count):
         raise call.block(
             f"{count} scales and {zero.size} zero points do not fit {data.shape}", "Export the model again"
         )

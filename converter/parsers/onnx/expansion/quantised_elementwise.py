@@ -62,7 +62,7 @@ def qlinear_concat(body: Body) -> None:
     if count < 5 or (count - 2) % 3:
         raise body.block(f"{count} inputs are not triples", "Export the model again")
     parts = [operand(body, index) for index in range(2, count, 3)]
-    quantised_result(body, body.op("Concat", *parts, axis=body.integer("axis", 1)), 0)
+    quantised_result(body, body.op("Concat", *parts, axis=body.integer("axis", 1)), 0, like=2)
 
 
 def _spatial(body: Body, op_type: str, inherited: tuple[str, ...]) -> str:
@@ -102,7 +102,7 @@ def qlinear_reduce_mean(body: Body) -> None:
 @expands("QLinearWhere")
 def qlinear_where(body: Body) -> None:
     """Inputs condition, a and b with scales and zero points, scale and zero point of y."""
-    quantised_result(body, body.op("Where", body.input(0), operand(body, 1), operand(body, 4)), 7)
+    quantised_result(body, body.op("Where", body.input(0), operand(body, 1), operand(body, 4)), 7, like=1)
 
 
 @expands("QuantizeLinear", "DequantizeLinear")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -24,17 +26,18 @@ def operand(body: Body, index: int, axis: int | None = None) -> str:
     return dequantised(body, body.input(index), body.input(index + 1), optional(body, index + 2), axis)
 
 
-def quantised_result(body: Body, y: str, index: int, element_type: int = 0) -> None:
-    """Output 0 is y, quantised with the scale and zero point that begin at input `index`."""
-    inputs = [y, body.input(index), *([body.input(index + 1)] if body.has_input(index + 1) else [])]
-    node = helper.make_node("QuantizeLinear", inputs, [body.node.output[0]], name=body.node.output[0])
-    if len(inputs) == 2 and element_type == TensorProto.INT8:
+def quantised_result(body: Body, y: str, index: int, like: int = 0) -> None:
+    """Output 0 is y, quantised with the scale and zero point that begin at input `index`, as input `like` is."""
+    inputs = [y, body.input(index)]
+    if body.has_input(index + 1):
+        inputs.append(body.input(index + 1))
+    elif body.element_type(body.input(like)) == TensorProto.INT8:
         inputs.append(body.const(0, np.int8))
-        node.input.append(inputs[-1])
-    body.nodes.append(node)
+    name = body.node.output[0]
+    body.nodes.append(helper.make_node("QuantizeLinear", inputs, [name], name=name))
 
 
-def plain_result(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: int) -> None:
+def plain_result(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: Any) -> None:
     """Output 0 is op_type(y, others)."""
     name = body.node.output[0]
     body.nodes.append(helper.make_node(op_type, [y, *others], [name], name=name, **attributes))
@@ -44,10 +47,10 @@ def bias_scale(body: Body, *scales: str) -> str:
     """The product of scales, a constant when they are."""
     arrays = [body.contents(scale) for scale in scales]
     if all(array is not None for array in arrays):
-        product = np.float32(1.0)
+        product = np.ones((), np.float32)
         for array in arrays:
-            product = product * np.asarray(array, np.float32)
-        return body.const(product, np.float32)
+            product = np.asarray(product * np.asarray(array, np.float32), np.float32)
+        return body.const(product)
     result = scales[0]
     for scale in scales[1:]:
         result = body.op("Mul", result, scale)

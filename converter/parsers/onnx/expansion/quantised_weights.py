@@ -48,7 +48,7 @@ def matmul_nbits(body: Body) -> None:
     packed, scales = _constant(body, 1, "weights"), _constant(body, 2, "scales")
     if packed.dtype != np.uint8 or packed.size != rows * blocks * (block * bits // 8) or scales.size != rows * blocks:
         raise body.block(f"the weights and scales do not fit {rows} x {columns} in blocks of {block}", _CONSTANT)
-    stored = _fields(packed.reshape(rows, blocks, -1), bits, block).astype(np.float32)
+    stored = _fields(packed.astype(np.uint8).reshape(rows, blocks, -1), bits, block).astype(np.float32)
     points = np.full((rows, blocks), float(1 << (bits - 1)), np.float32)
     if body.has_input(3):
         points = _points(body, rows, blocks, bits)
@@ -70,7 +70,7 @@ def _points(body: Body, rows: int, blocks: int, bits: int) -> npt.NDArray[np.flo
     per_row = (blocks * bits + 7) // 8
     if given.dtype != np.uint8 or given.size != rows * per_row:
         raise body.block(f"{given.size} bytes of zero points do not fit", "Export the model again")
-    return _fields(given.reshape(rows, per_row), bits, blocks).astype(np.float32)
+    return _fields(given.astype(np.uint8).reshape(rows, per_row), bits, blocks).astype(np.float32)
 
 
 @expands("GatherBlockQuantized")
