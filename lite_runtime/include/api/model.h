@@ -50,7 +50,8 @@ class MS_API Model {
   Status BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
                                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
 
-  /// Plans for new input shapes. `inputs` are tensors of GetInputs(); on failure the old shapes stay.
+  /// Plans for new input shapes. `inputs` are tensors of GetInputs(); on failure the old shapes stay. Variables of the
+  /// model get their first values again.
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
   Status UpdateWeights(const std::vector<MSTensor> &new_weights);
 
