@@ -1,20 +1,25 @@
-"""Types of the inputs of loop bodies that leave them to the node: what the converters of a body ask for."""
+"""What type inference needs to know of sub-graphs: the types of their inputs, and the constants that they read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
 
-from .protos import all_nodes
+from .protos import all_nodes, sub_graphs
+
+_SHORT = 64
+"""Elements of the longest constant that is copied."""
 
 
 def complete_bodies(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
-    """Writes types into bodies of Scan and Loop that have none. Says whether there were any.
+    """Writes types into bodies of Scan and Loop that have none, and axes and sizes into the graphs that read them.
 
-    A Scan's states keep their rank; what a Loop carries may change its shape, so only its element type is noted.
+    A Scan's states keep their rank; what a Loop carries may change its shape, so only its element type is noted. Says
+    whether there was anything to write.
     """
-    changed = False
+    changed = _sink_constants(model.graph, {})
     for node in all_nodes(model.graph.node):
         if node.op_type not in ("Scan", "Loop") or node.domain not in ("", "ai.onnx"):
             continue
@@ -75,3 +80,39 @@ def _write(value: ValueInfoProto, kind: int, dims: list[int | None]) -> None:
         entry = tensor.shape.dim.add()
         if dim is not None:
             entry.dim_value = dim
+
+
+def _sink_constants(graph: GraphProto, outer: Mapping[str, TensorProto]) -> bool:
+    """Copies short integer constants of outer graphs into the sub-graphs that read them: inference looks no further."""
+    visible = dict(outer)
+    for tensor in [*graph.initializer, *_constants(graph)]:
+        if tensor.data_type in (TensorProto.INT64, TensorProto.INT32) and 0 <= prod(tensor.dims) <= _SHORT:
+            visible[tensor.name] = tensor
+        else:
+            visible.pop(tensor.name, None)
+    changed = False
+    for node in graph.node:
+        for inner in sub_graphs(node):
+            own = {value.name for value in inner.input} | {tensor.name for tensor in inner.initializer}
+            own.update(name for entry in inner.node for name in entry.output)
+            reads = {name for entry in inner.node for name in entry.input}
+            for name in sorted(reads - own):
+                if name in visible and visible[name].data_location != TensorProto.EXTERNAL:
+                    inner.initializer.add().CopyFrom(visible[name])
+                    changed = True
+            hidden = {name: tensor for name, tensor in visible.items() if name not in own}
+            changed |= _sink_constants(inner, hidden)
+    return changed
+
+
+def _constants(graph: GraphProto) -> list[TensorProto]:
+    """The tensors of Constant nodes, named as their outputs."""
+    found = []
+    for node in graph.node:
+        values = [attribute.t for attribute in node.attribute if attribute.name == "value"]
+        if node.op_type == "Constant" and node.domain in ("", "ai.onnx") and values and node.output:
+            tensor = TensorProto()
+            tensor.CopyFrom(values[0])
+            tensor.name = node.output[0]
+            found.append(tensor)
+    return found

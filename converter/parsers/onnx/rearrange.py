@@ -7,6 +7,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import rearrange as ops
 from mslite.converter.mindir.ops.assembly import StridedSlice
+from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.enums import DataType, Format
 
 from . import runtime_axes
@@ -41,12 +42,15 @@ def reshape(call: Call) -> Value:
             raise call.block("is missing", "Export the model again", "shape")
         return call.emit(ops.Reshape(), x, call.ints(target))
     wanted = call.constant_integers(1)
-    # Computed zeros would be sizes too, but then x is empty: any other x refuses them when running.
+    # Computed zeros are sizes too, so x is empty then: any other x refuses them when running.
     if call.boolean("allowzero") and wanted is not None and 0 in wanted:
         known = call.importer.known_shape(call.node.output[0])
         if known is None:
             raise call.block("zeros that are sizes are not supported here", "Export with allowzero = 0", "allowzero")
         return call.emit(ops.Reshape(), x, call.ints(known)) if 0 not in known else _empty(call, known)
+    x_shape = call.static_shape(x)
+    if call.boolean("allowzero") and wanted is None and x_shape is not None and 0 in x_shape:
+        return call.emit(Fill(), call.like(0, x), as_type(call, call.input(1), DataType.INT32))
     return call.emit(ops.Reshape(), x, as_type(call, call.input(1), DataType.INT32))
 
 
