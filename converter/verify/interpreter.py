@@ -8,6 +8,9 @@ from mslite.converter.mindir.graph import Array, Graph, Value
 from mslite.converter.passes import native
 from mslite.converter.verify.quantised import evaluate
 
+_VARIABLES = frozenset({"ReadVariable", "AssignVariable"})
+"""In a first run their result is their operand."""
+
 
 class InterpreterError(Exception):
     """A node that cannot be run."""
@@ -28,7 +31,7 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
                 raise InterpreterError(f"{node.op.name} '{node.name}': '{value.name}' was not computed")
             operands.append(data)
         try:
-            results = evaluate(node, operands)
+            results = operands if node.op.name in _VARIABLES else evaluate(node, operands)
         except (native.RuleError, ValueError) as error:
             raise InterpreterError(f"{node.op.name} '{node.name}': {error}") from None
         contents.update(zip(node.outputs, results, strict=True))

@@ -79,6 +79,8 @@ def _run_tflite(model: Path, inputs: Mapping[str, Array]) -> Arrays:
     interpreter.invoke()
     results: Arrays = {}
     for detail in interpreter.get_tensor_details():
+        if detail["dtype"] is np.object_:  # a handle of a variable, whose bytes are no objects
+            continue
         try:
             results[detail["name"]] = interpreter.get_tensor(detail["index"])
         except ValueError:  # a tensor that holds nothing after a run
