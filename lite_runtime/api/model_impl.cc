@@ -139,10 +139,15 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
       return Fail(kLiteInputTensorError, "'" + inputs[i].Name() + "' is not an input of the model");
     }
     if (dims[i].size() > MSLITE_MAX_RANK) return Fail(kLiteInputParamInvalid, "a shape has too many dimensions");
-    TensorShape &shape = shapes[static_cast<size_t>(place - inputs_.begin())];
+    const size_t position = static_cast<size_t>(place - inputs_.begin());
+    TensorShape &shape = shapes[position];
     shape.rank = static_cast<int32_t>(dims[i].size());
+    const mslite::Graph &graph = session_->graph();
+    const auto &declared = graph.tensors[static_cast<size_t>(graph.inputs[position])].dims;
     for (size_t k = 0; k < dims[i].size(); ++k) {
-      if (dims[i][k] < 0 || dims[i][k] > INT32_MAX) {  // 0: a cache that is empty yet, for example
+      // Only a dimension that the file leaves open may be empty: a cache without entries, for example.
+      const int64_t least = k < declared.size() && declared[k] <= 0 ? 0 : 1;
+      if (dims[i][k] < least || dims[i][k] > INT32_MAX) {
         return Fail(kLiteInputParamInvalid, "input '" + inputs[i].Name() + "': shape " +
                                                 mslite::DimsText(dims[i].data(), dims[i].size()) + " is not possible");
       }
