@@ -70,7 +70,9 @@ def _bilinear(plane: Array, y: float, x: float) -> float:
 @reference("DeformConv")
 def deform_conv(op: ops.DeformConv, inputs: Inputs) -> list[Array]:
     """Tap by tap: the moved sample, its mask and its weight."""
-    x, weight, offset, bias, mask = (*inputs, *(None,) * (5 - len(inputs)))
+    x, weight, offset = inputs[:3]
+    bias = inputs[3] if len(inputs) > 3 else None
+    mask = inputs[4] if len(inputs) > 4 else None
     assert x is not None
     assert weight is not None
     assert offset is not None

@@ -89,6 +89,12 @@ class Call(Attributes):
     def optional(self, index: int) -> Value | None:
         return self.input(index) if self.has_input(index) else None
 
+    def output_name(self) -> str:
+        """The name of the first output, which must be there."""
+        if not self.node.output or not self.node.output[0]:
+            raise self.block("it has no output", "The model breaks the ONNX standard; export it again")
+        return str(self.node.output[0])
+
     def stored_weight(self, index: int) -> Value:
         """As `input`, but a quantised constant stays as it is stored: the node becomes one with quantised weights."""
         known = self.importer.find_coded(self.node.input[index]) if self.has_input(index) else None

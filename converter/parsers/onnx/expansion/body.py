@@ -56,7 +56,7 @@ class Body(Attributes):
         """The name of an input that must be there."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing", _EXPORT_AGAIN)
-        return self.node.input[index]
+        return str(self.node.input[index])
 
     def has_output(self, index: int) -> bool:
         return index < len(self.node.output) and self.node.output[index] != ""

@@ -15,6 +15,13 @@ def optional(body: Body, index: int) -> str:
     return body.node.input[index] if body.has_input(index) else ""
 
 
+def output(body: Body) -> str:
+    """The name of the first output, which must be there."""
+    if not body.has_output(0):
+        raise body.block("it has no output", "The model breaks the definition of the operator; export it again")
+    return str(body.node.output[0])
+
+
 def dequantised(body: Body, x: str, scale: str, point: str = "", axis: int | None = None) -> str:
     """scale * (x - point), per tensor or along `axis`."""
     attributes = {} if axis is None else {"axis": axis}
@@ -33,13 +40,13 @@ def quantised_result(body: Body, y: str, index: int, like: int = 0) -> None:
         inputs.append(body.input(index + 1))
     elif body.element_type(body.input(like)) == TensorProto.INT8:
         inputs.append(body.const(0, np.int8))
-    name = body.node.output[0]
+    name = output(body)
     body.nodes.append(helper.make_node("QuantizeLinear", inputs, [name], name=name))
 
 
 def plain_result(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: Any) -> None:
     """Output 0 is op_type(y, others)."""
-    name = body.node.output[0]
+    name = output(body)
     body.nodes.append(helper.make_node(op_type, [y, *others], [name], name=name, **attributes))
 
 
