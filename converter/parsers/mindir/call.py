@@ -11,12 +11,13 @@ import numpy.typing as npt
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops._declare import Attribute
 from mslite.converter.mindir.ops.custom import Custom
-from mslite.converter.mindir.ops.enums import DataType, Format, WireEnum
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.recurrent import LSTM
 
-from .entries import Entry, Failed, Immediate, Order, Sequence
+from .attributes import Attributes
+from .blocked import Blocked, Dependent
+from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
@@ -24,26 +25,8 @@ if TYPE_CHECKING:
 _FLAT_LSTM = 4
 """Operands of an LSTM whose weights are one vector."""
 
-_MISSING = object()
-_ENUM_SPELLINGS = {"CALCULATED": "PAD"}
-"""Spellings of enum members that some exporters use."""
 
-
-class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
-
-    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.attribute = attribute
-
-
-class Dependent(Exception):
-    """The node reads the result of one that already stands in the way."""
-
-
-class Call:
+class Call(Attributes):
     """A node of the source graph. Converters read it through these methods and return what its name stands for."""
 
     def __init__(
@@ -55,103 +38,15 @@ class Call:
         attributes: Mapping[str, Any],
         arguments: tuple[str, ...],
     ) -> None:
+        operands: list[Entry] = [entry for entry in entries if not isinstance(entry, Order)]
+        super().__init__(attributes, arguments, operands)
         self.importer = importer
         self.operator = operator
         self.name = name
-        self.entries = [entry for entry in entries if not isinstance(entry, Order)]
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
         self.declared_outputs = 1
         """Number of results that the file gives the node."""
-        self._attributes = attributes
-        self._positions = {argument: index for index, argument in enumerate(arguments)}
-
-    def block(self, reason: str, remedy: str = "Export the model again", attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
-        return Blocked(reason, remedy, attribute)
-
-    def blocker(self, blocked: Blocked) -> Blocker:
-        return Blocker(self.name, self.operator, blocked.reason, blocked.remedy, blocked.attribute)
-
-    # ---- attributes ----
-
-    def has(self, name: str) -> bool:
-        return self._find(name) is not _MISSING
-
-    def _find(self, *names: str) -> Any:
-        """An attribute, or the constant argument of that name in the function form."""
-        for name in names:
-            if name in self._attributes:
-                return self._attributes[name]
-            position = self._positions.get(name)
-            if position is not None and position < len(self.entries):
-                entry = self.entries[position]
-                if isinstance(entry, Immediate):
-                    return entry.contents
-                if isinstance(entry, Value) and entry.data is not None:
-                    return entry.data
-        return _MISSING
-
-    def attribute(self, name: str) -> Any:
-        """An attribute as it stands in the file; None when it is not there."""
-        value = self._find(name)
-        return None if value is _MISSING else value
-
-    def integer(self, name: str, default: int, *others: str) -> int:
-        value = _single(self._find(name, *others))
-        if value is _MISSING or value is None:
-            return default
-        if isinstance(value, bool | int | np.integer | np.bool_):
-            return int(value)
-        raise self.block("is not an integer", attribute=name)
-
-    def boolean(self, name: str, default: bool = False, *others: str) -> bool:
-        return bool(self.integer(name, int(default), *others))
-
-    def real(self, name: str, default: float, *others: str) -> float:
-        value = _single(self._find(name, *others))
-        if value is _MISSING or value is None:
-            return default
-        if isinstance(value, bool | int | float | np.integer | np.floating):
-            return float(value)
-        raise self.block("is not a number", attribute=name)
-
-    def text(self, name: str, default: str, *others: str) -> str:
-        value = self._find(name, *others)
-        if value is _MISSING or value is None:
-            return default
-        if isinstance(value, str):
-            return value
-        raise self.block("is not a text", attribute=name)
-
-    def integers(self, name: str, *others: str) -> tuple[int, ...] | None:
-        """A list of integers (a single one counts as a list); None when it is not there."""
-        value = self._find(name, *others)
-        return None if value is _MISSING or value is None else self.flat_integers(value, name)
-
-    def flat_integers(self, value: Any, name: str = "") -> tuple[int, ...]:
-        """All integers in a number, array or nested tuple. Raises Blocked for anything else."""
-        if isinstance(value, tuple):
-            return tuple(number for item in value for number in self.flat_integers(item, name))
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iub" and value.size <= 4096:
-            return tuple(int(number) for number in value.ravel())
-        if isinstance(value, bool | int | np.integer):
-            return (int(value),)
-        raise self.block("is not a list of integers", attribute=name)
-
-    def choice(self, name: str, kind: type[WireEnum], default: WireEnum, *others: str) -> Any:
-        """An enum given as number or text."""
-        value = _single(self._find(name, *others))
-        if value is _MISSING or value is None:
-            return default
-        try:
-            if isinstance(value, str):
-                by_name = {member.name.lower(): member for member in kind}
-                return by_name[_ENUM_SPELLINGS.get(value.upper(), value).lower()]
-            return kind(int(value))
-        except (KeyError, ValueError, TypeError):
-            known = ", ".join(member.name for member in kind)
-            raise self.block(f"'{value}' is not one of {known}", attribute=name) from None
 
     @property
     def format(self) -> Format:
@@ -159,34 +54,8 @@ class Call:
         layout: Format = self.choice("format", Format, self.importer.layout, "data_format")
         return layout if layout is Format.NHWC else Format.NCHW
 
-    def declared(self, attribute: Attribute) -> Any:
-        """The value of an attribute of an operator of ours that has the primitive's name."""
-        value = self._find(attribute.wire_name)
-        if value is _MISSING or value is None:
-            return attribute.default
-        if attribute.enum is not None:
-            return self.choice(attribute.wire_name, attribute.enum, attribute.default)
-        if attribute.wire == "Vec2D":
-            if not isinstance(value, tuple):
-                raise self.block("is not a list of lists", attribute=attribute.wire_name)
-            return tuple(self.flat_integers(row, attribute.wire_name) for row in value)
-        if attribute.wire == "[float]":
-            items = value if isinstance(value, tuple) else (value,)
-            return tuple(float(self._number(item, attribute.wire_name)) for item in items)
-        if attribute.is_vector:
-            return self.flat_integers(value, attribute.wire_name)
-        if attribute.wire == "string":
-            return self.text(attribute.wire_name, "")
-        if attribute.wire == "float":
-            return self.real(attribute.wire_name, 0.0)
-        if attribute.wire == "bool":
-            return self.boolean(attribute.wire_name)
-        return self.integer(attribute.wire_name, 0)
-
-    def _number(self, value: Any, name: str) -> float:
-        if isinstance(value, bool | int | float | np.number):
-            return float(value)
-        raise self.block("is not a list of numbers", attribute=name)
+    def blocker(self, blocked: Blocked) -> Blocker:
+        return Blocker(self.name, self.operator, blocked.reason, blocked.remedy, blocked.attribute)
 
     # ---- operands ----
 
@@ -275,25 +144,3 @@ class Call:
             return
         if not least <= count <= most:
             raise self.block(f"it has {count} operands, not {least}" + (f" to {most}" if most > least else ""))
-
-
-def _single(value: Any) -> Any:
-    """A number that stands in a tuple or array of one."""
-    if isinstance(value, tuple) and len(value) == 1:
-        return value[0]
-    if isinstance(value, np.ndarray) and value.size == 1:
-        return value.reshape(-1)[0].item()
-    return value
-
-
-def flattened(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries with all tuples opened. Constant tuples are opened too."""
-    result: list[Entry] = []
-    for entry in entries:
-        if isinstance(entry, Sequence):
-            result += flattened(entry.items)
-        elif isinstance(entry, Immediate) and isinstance(entry.contents, tuple):
-            result += flattened([Immediate(item) for item in entry.contents])
-        else:
-            result.append(entry)
-    return result

@@ -133,7 +133,7 @@ def conv2d_transpose(call: Call) -> Value:
                 shape[spatial], window.kernel, window.attributes["stride"], window.attributes["dilation"], strict=True
             )
         ]
-        over = [size - want for size, want in zip(full, wanted[spatial], strict=True)]
+        over = [size - want for size, want in zip(full, list(wanted)[spatial], strict=True)]
         if mode is not PadMode.PAD:  # both ends share what is cut off, the end takes the odd one
             cut = [max(0, each) for each in over]
             pads = (cut[0] // 2, cut[0] - cut[0] // 2, cut[1] // 2, cut[1] - cut[1] // 2)

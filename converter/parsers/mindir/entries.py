@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Value
@@ -50,3 +51,16 @@ class Failed:
 
 
 Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed
+
+
+def flattened(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries with all tuples opened. Constant tuples are opened too."""
+    result: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, Sequence):
+            result += flattened(entry.items)
+        elif isinstance(entry, Immediate) and isinstance(entry.contents, tuple):
+            result += flattened([Immediate(item) for item in entry.contents])
+        else:
+            result.append(entry)
+    return result

@@ -8,8 +8,8 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.wire import from_custom
 
-from .call import Call, flattened
-from .entries import Entry, Immediate, Sequence
+from .call import Call
+from .entries import Entry, Immediate, Sequence, flattened
 from .layout import in_layout
 from .weights import channel_last
 

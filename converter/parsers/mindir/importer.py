@@ -8,46 +8,39 @@ from typing import Any
 import numpy as np
 
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import Array, Graph, Node, Value, constant, data_type_of
-from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.assembly import Stack
-from mslite.converter.mindir.ops.control_flow import Call as CallOperator
-from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
+from mslite.converter.mindir.graph import Graph, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
-from mslite.converter.mindir.ops.rearrange import ExpandDims
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.protobuf import Message
 
-from .call import Blocked, Call, Dependent, flattened
-from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence
+from .blocked import Blocked, Dependent
+from .call import Call
+from .described import is_monad, is_tensor, is_type, result_types, tuple_length
+from .entries import Closure, Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
 from .messages import INPUT_QUANTISATION, QUANTISATION_KIND, RESULT_QUANTISATION, AttributeType
 from .registry import ARGUMENTS, find_converter, own_operator
+from .scope import Scope
 from .session import Session
+from .sub_graphs import call_graph, mark_tail_calls
 from .tensors import TensorError, data_type, dimensions, quantisation
 from .values import MONAD, contents
 
 _REFERENCE = "REF::"
 _SIGNATURE_PREFIX = "S-Prim-"
-_SMALL_BYTES = 4096
 _MAX_NODES = 1 << 22
 
 
-class GraphImporter:
+class GraphImporter(Scope):
     """Turns one GraphProto into `graph`, which stands in the session under `index`."""
 
     def __init__(self, session: Session, proto: Message, index: int) -> None:
-        self.session = session
+        super().__init__(session, session.graphs[index])
         self.proto = proto
         self.index = index
-        self.graph = session.graphs[index]
-        self.layout = session.layout
         self._entries: dict[str, Entry] = {}
-        self._types: dict[int, tuple[DataType, tuple[int, ...] | None]] = {}
         self._bound: set[int] = set()
-        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
-        self._derived: dict[tuple[int, str], Value] = {}
         self._picked: dict[str, int] = {}
 
     # ---- walking ----
@@ -70,7 +63,7 @@ class GraphImporter:
         for node in self.proto.node:
             self._node(node)
         self._outputs()
-        self._mark_tail_calls()
+        mark_tail_calls(self)
         for value in self.graph.values() if self.layout is Format.NHWC else ():
             value.format = Format.NHWC
         return self.graph
@@ -89,7 +82,7 @@ class GraphImporter:
 
     def _input(self, info: Message) -> None:
         name = self._plain(info.name)
-        if not info.tensor and (info.denotation in ("UMonadType", "IOMonadType") or _is_monad(info)):
+        if not info.tensor and (info.denotation in ("UMonadType", "IOMonadType") or is_monad(info)):
             self._bind(info.name, Order())
             return
         tensors = list(info.tensor) or list(info.attr_info.tensors)
@@ -133,11 +126,11 @@ class GraphImporter:
         try:
             entries = [self.lookup(entry) for entry in node.input]
             if operator.startswith(_REFERENCE):
-                self._bind(name, self._call(node, operator[len(_REFERENCE) :], entries))
+                self._bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
                 return
             values = self._attributes(attributes)
-            call = Call(self, operator, self._node_name(title, name), entries, values, ARGUMENTS.get(operator, ()))
-            call.declared_outputs = max(_tuple_length(node), self._picked.get(name, 0), 1)
+            call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
+            call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
             self._bind(name, self._convert(call))
             self._name_node(name, call)
             self._read_quantisation(attributes, self._entries[name])
@@ -149,8 +142,9 @@ class GraphImporter:
             self._bind(name, Failed())
         self._declare_type(node)
 
-    def _node_name(self, title: str, name: str) -> str:
-        return self.session.nodes.unique(title or self._plain(name))
+    def node_name(self, node: Message) -> str:
+        """A name of its own for the node."""
+        return self.session.nodes.unique(node.domain or self._plain(node.output[0]))
 
     def _name_node(self, name: str, call: Call) -> None:
         """The node that makes the result has the source node's name."""
@@ -190,7 +184,7 @@ class GraphImporter:
     def _attributes(self, attributes: Iterable[Message]) -> dict[str, Any]:
         values = {}
         for attribute in attributes:
-            if _is_type(attribute) or attribute.name == RESULT_QUANTISATION:
+            if is_type(attribute) or attribute.name == RESULT_QUANTISATION:
                 continue
             try:
                 values[attribute.name] = contents(attribute, self.session.reader)
@@ -214,7 +208,7 @@ class GraphImporter:
                 self.graph.outputs.append(entry)
             elif isinstance(entry, Immediate) and entry.contents is not None:
                 try:
-                    self.graph.outputs.append(self._from_contents(entry.contents, "output"))
+                    self.graph.outputs.append(self.from_contents(entry.contents, "output"))
                 except Blocked as blocked:
                     self._block(self._graph_name, "graph", f"one of its outputs {blocked.reason}")
             elif not isinstance(entry, Order | Failed):
@@ -239,12 +233,6 @@ class GraphImporter:
                 kind = self.constant(np.asarray(int(dtype), np.int32), value.name)
                 self.graph.outputs[position] = self.emit(Cast(), (value, kind), 1, None)[0]
             seen.add(id(value))
-
-    def _mark_tail_calls(self) -> None:
-        """A call whose results are the graph's results does not come back."""
-        for node in self.graph.nodes:
-            if isinstance(node.op, CallOperator) and list(node.outputs) == self.graph.outputs:
-                node.op = CallOperator(is_tail_call=True)
 
     # ---- names ----
 
@@ -278,7 +266,7 @@ class GraphImporter:
             raise file_error(self.session.name, f"the constant '{name}' is empty")
         attribute = node.attribute[0]
         try:
-            if _is_tensor(attribute):
+            if is_tensor(attribute):
                 made = self.session.reader.constant(attribute.tensors[0], name)
                 self._bound.add(id(made))
                 return made
@@ -294,85 +282,14 @@ class GraphImporter:
             return made
         return Immediate(value)
 
-    # ---- values ----
-
-    def immediate(self, value: Any, call: Call) -> Value:
-        """The constant that a number or a (nested) tuple of numbers is."""
-        try:
-            return self._from_contents(value, call.name)
-        except Blocked as blocked:
-            raise call.block(f"an operand {blocked.reason}") from None
-
-    def _from_contents(self, value: Any, hint: str) -> Value:
-        if isinstance(value, DataType):
-            return self.constant(np.asarray(int(value), np.int32), hint)
-        if isinstance(value, str) or value is None:
-            raise Blocked(f"is {value!r} where a tensor is expected", "Export the model again")
-        try:
-            array = np.asarray(value)
-        except ValueError:
-            array = np.zeros(0, object)
-        if array.dtype.kind not in "biuf":
-            raise Blocked("is no tensor", "Export the model again")
-        if array.size == 0:
-            array = array.astype(np.int64)
-        if array.dtype == np.float64:
-            array = array.astype(np.float32)  # MindSpore's scalars
-        return self.constant(array, hint)
-
-    def stacked(self, sequence: Sequence, call: Call) -> Value:
-        """A tuple of numbers, some of them computed, as one vector: a shape."""
-        items = [call.value(entry) for entry in flattened([sequence])]
-        if not items:
-            return self.constant(np.zeros(0, np.int32), call.name)
-        parts = []
-        for item in items:
-            if item.data is not None and item.data.dtype.kind in "iu" and item.data.size == 1:
-                item = self.constant(item.data.reshape(()).astype(np.int32), call.name)
-            elif item.data is None and self.type_of(item) is DataType.INT64:
-                kind = self.constant(np.asarray(int(DataType.INT32), np.int32), call.name)
-                item = self.emit(Cast(), (item, kind), 1, call)[0]
-            parts.append(item)
-        if len(parts) == 1:
-            return self.emit(ExpandDims(), (parts[0], self.constant(np.asarray(0, np.int32), call.name)), 1, call)[0]
-        return self.emit(Stack(axis=0), tuple(parts), 1, call)[0]
-
-    def constant(self, array: Array, hint: str) -> Value:
-        """A constant of this graph; small equal ones are shared."""
-        if array.nbytes > _SMALL_BYTES:
-            return constant(self.session.values.unique(f"{hint}/constant"), array)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._pool:
-            self._pool[key] = constant(self.session.values.unique(f"{hint}/constant"), array)
-        return self._pool[key]
-
-    def derived(self, value: Value, what: str, array: Array) -> Value:
-        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
-        key = (id(value), what)
-        if key not in self._derived:
-            made = constant(f"{value.name}/{what}", array, Format.NHWC)
-            made.quant = value.quant
-            self._derived[key] = made
-        return self._derived[key]
-
-    def shape_of(self, value: Value) -> tuple[int, ...] | None:
-        if value.shape is not None:
-            return tuple(max(dim, -1) for dim in value.shape)
-        return self._types.get(id(value), (DataType.UNKNOWN, None))[1]
-
-    def type_of(self, value: Value) -> DataType:
-        if value.dtype is not DataType.UNKNOWN:
-            return value.dtype
-        if value.data is not None:
-            return data_type_of(value.data)
-        return self._types.get(id(value), (DataType.UNKNOWN, None))[0]
+    # ---- types ----
 
     def _declare_type(self, node: Message) -> None:
         """Remembers type and shape that the file gives for the node's results. Quantised ones keep the type: inference
         only sees the real numbers that they stand for."""
         entry = self._entries.get(node.output[0])
         values = [each for each in flattened([entry]) if isinstance(each, Value)] if entry is not None else []
-        for value, tensor in zip(values, _result_types(node), strict=False):
+        for value, tensor in zip(values, result_types(node), strict=False):
             try:
                 known = self._types.setdefault(id(value), (data_type(tensor), dimensions(tensor)))
             except TensorError:
@@ -380,104 +297,6 @@ class GraphImporter:
             if value.quant and value.dtype is DataType.UNKNOWN:
                 value.dtype = known[0]
 
-    def emit(self, op: Operator, inputs: tuple[Value, ...], outputs: int, call: Call | None) -> tuple[Value, ...]:
-        """Adds a node; its outputs are typed by the pipeline later."""
-        base = call.name if call is not None else "output"
-        name = self.session.nodes.unique(f"{base}/{op.name}")
-        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
-        values = tuple(Value(self.session.values.unique(each), DataType.UNKNOWN) for each in names)
-        source = f"{call.operator} '{call.name}'" if call is not None else ""
-        node = Node(op, name, inputs, values, source=source)
-        self.graph.nodes.append(node)
-        if call is not None:
-            call.emitted.add(id(node))
-        return values
-
-    # ---- sub-graphs ----
-
-    def _call(self, node: Message, reference: str, entries: list[Entry]) -> Entry:
-        """A node whose operator is not a primitive but a sub-graph, or a choice between some."""
-        target = self.lookup(reference)
-        call = Call(self, "call", self._node_name(node.domain, node.output[0]), entries, {}, ())
-        if isinstance(target, Failed):
-            raise Dependent
-        if not isinstance(target, Closure | Choice):
-            raise call.block(f"'{reference}' is called, but is no sub-graph")
-        arguments = tuple(call.tensors())
-        count = self._result_count(node, target)
-        if count == 0:
-            raise call.block("the number of its results cannot be told")
-        closure = self._closure(target, arguments, call)
-        results = self.emit(CallOperator(is_tail_call=False), (closure,), count, call)
-        for result in results:
-            if count > 1:
-                self._bound.add(id(result))
-        return Sequence(results) if count > 1 else results[0]
-
-    def _closure(self, target: Closure | Choice, arguments: tuple[Value, ...], call: Call) -> Value:
-        if isinstance(target, Closure):
-            op = PartialFusion(sub_graph_index=target.graph)
-            return self.emit(op, (*target.arguments, *arguments), 1, call)[0]
-        branches = [self._closure(branch, arguments, call) for branch in target.branches]
-        choice: Operator = SwitchLayer() if target.by_index else Switch()
-        return self.emit(choice, (target.selector, *branches), 1, call)[0]
-
-    def _result_count(self, node: Message, target: Closure | Choice) -> int:
-        length = _tuple_length(node)
-        if length:
-            return length
-        first = target if isinstance(target, Closure) else target.branches[0]
-        return self.session.result_count(first.graph)
-
-
-def _is_tensor(attribute: Message) -> bool:
-    """True for a constant that is one tensor with contents, in the typed form."""
-    if attribute.HasField("ref_attr_name") or attribute.type != AttributeType.TENSORS or not attribute.tensors:
-        return False
-    return bool(attribute.tensors[0].HasField("raw_data") or attribute.tensors[0].HasField("external_data"))
-
 
 class _Unreadable:
     """Stands for an attribute that could not be read."""
-
-
-def _is_type(attribute: Message) -> bool:
-    """True for the attribute that says type and shape of a node's result."""
-    if attribute.HasField("ref_attr_name"):
-        return "shape:" in attribute.ref_attr_name
-    return bool(attribute.name == "shape" and attribute.type in _TYPE_KINDS and not _has_contents(attribute))
-
-
-_TYPE_KINDS = frozenset(
-    (AttributeType.TENSORS, AttributeType.TUPLE, AttributeType.LIST, AttributeType.SCALAR, AttributeType.NONE)
-) | frozenset((AttributeType.UMONAD, AttributeType.IOMONAD))
-
-
-def _has_contents(attribute: Message) -> bool:
-    """True when the attribute's values are numbers: a real attribute that is called `shape`."""
-    return any(len(item.ints) or item.HasField("i") for item in attribute.values)
-
-
-def _is_monad(info: Message) -> bool:
-    return info.HasField("attr_info") and info.attr_info.type in (AttributeType.UMONAD, AttributeType.IOMONAD)
-
-
-def _result_types(node: Message) -> list[Message]:
-    """The tensors that describe the node's results."""
-    for attribute in node.attribute:
-        if _is_type(attribute):
-            return [tensor for item in (attribute, *attribute.values) for tensor in item.tensors]
-    return []
-
-
-def _tuple_length(node: Message) -> int:
-    """The number of results that the type attribute says; 0 when it does not."""
-    for attribute in node.attribute:
-        if not _is_type(attribute):
-            continue
-        if attribute.type in (AttributeType.TUPLE, AttributeType.LIST):
-            return len(attribute.values)
-        if attribute.HasField("ref_attr_name") and "[" in attribute.ref_attr_name:
-            return len(attribute.tensors)
-        return 1 if len(attribute.tensors) else 0
-    return 0

@@ -8,8 +8,8 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import assembly, creation, indexing, rearrange
 from mslite.converter.mindir.ops.enums import PaddingMode
 
-from .call import Call, flattened
-from .entries import Entry, Immediate, Sequence
+from .call import Call
+from .entries import Entry, Immediate, Sequence, flattened
 from .registry import primitive
 
 

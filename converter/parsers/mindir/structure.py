@@ -5,7 +5,8 @@ from __future__ import annotations
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.indexing import Gather
 
-from .call import Call, Dependent
+from .blocked import Dependent
+from .call import Call
 from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence
 from .registry import primitive
 

@@ -90,7 +90,7 @@ class TensorReader:
                 raise TensorError(f"the dimensions {list(shape)} are impossible")
         if size != data.nbytes:
             raise TensorError(f"the dimensions {list(shape)} need {size} bytes; there are {data.nbytes}")
-        array: Array = np.frombuffer(memoryview(data) if data.nbytes else b"", kind).reshape(shape)
+        array: Array = np.frombuffer(data.data if data.nbytes else b"", kind).reshape(shape)
         if not array.flags.aligned:
             array = array.copy()
         if dtype is DataType.BOOL:
