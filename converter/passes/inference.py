@@ -111,7 +111,9 @@ class _Inference:
             if value.shape is None:
                 if value not in self._context.unranked:
                     value.shape = argument.shape
-            elif argument.shape is not None and len(argument.shape) != len(value.shape):
+            elif argument in self._context.unranked or (
+                argument.shape is not None and len(argument.shape) != len(value.shape)
+            ):
                 self._context.unranked.add(value)
                 value.shape = None
                 self.widened = True
@@ -140,7 +142,11 @@ class _Inference:
             if known:
                 value.dtype = known[0].dtype
             shapes = [result.shape for result in known if result.shape is not None]
-            if shapes and all(len(shape) == len(shapes[0]) for shape in shapes):
+            if any(result in self._context.unranked for result in results):
+                self.widened |= value.shape is not None
+                self._context.unranked.add(value)
+                value.shape = None
+            elif shapes and all(len(shape) == len(shapes[0]) for shape in shapes):
                 value.shape = tuple(
                     sizes[0] if len(set(sizes)) == 1 else self._context.new_symbol()
                     for sizes in zip(*shapes, strict=True)
