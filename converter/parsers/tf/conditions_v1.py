@@ -121,9 +121,11 @@ class _Conditions:
     def _source(self, ref: Ref) -> Ref:
         """The tensor behind Identities."""
         seen = set()
-        while self._graph.nodes[ref.node].operator == "Identity" and ref not in seen:
+        node = self._graph.nodes[ref.node]
+        while node.operator == "Identity" and node.inputs and ref not in seen:
             seen.add(ref)
-            ref = self._graph.nodes[ref.node].inputs[0]
+            ref = node.inputs[0]
+            node = self._graph.nodes[ref.node]
         return ref
 
     def _selector(self, switch: SourceNode) -> _Selector:
@@ -188,6 +190,7 @@ class _Conditions:
         """The nodes between the Switches of a selector and these tensors: what runs in a branch only."""
         nodes = self._graph.nodes
         inside: dict[str, bool] = {}
+        met: set[str] = set()
 
         def is_switch(name: str) -> bool:
             node = nodes[name]
@@ -206,8 +209,10 @@ class _Conditions:
             if is_second_look:
                 inside[name] = any(is_switch(source) or inside.get(source, False) for source in sources)
                 continue
-            pending.append((name, True))
-            pending.extend((source, False) for source in sources if source not in inside)
+            if name not in met:  # a damaged graph may have cycles
+                met.add(name)
+                pending.append((name, True))
+                pending.extend((source, False) for source in sources if source not in inside)
         return {name for name, value in inside.items() if value}
 
     def _raise(self, group: list[_Branches]) -> None:

@@ -62,8 +62,9 @@ def stack(call: Call, elements: Value, element_shape: Value) -> Value:
 
 def length(call: Call, elements: Value) -> Value:
     """The number of elements, an int32 scalar."""
-    if elements.shape is not None and elements.shape[0] >= 0:
-        return call.ints(elements.shape[0])
+    known = _rows(elements)
+    if known is not None:
+        return call.ints(known)
     return call.emit(Gather(), call.emit(Shape(), elements), call.ints(0), call.ints(0))
 
 
@@ -141,7 +142,7 @@ def joined(call: Call, elements: Value) -> tuple[Value, Value]:
 def cut_apart(call: Call, tensor: Value, lengths_input: int) -> Value:
     """A list of pieces of a tensor, cut along its first dimension; all of the same length."""
     lengths = call.require_integers(lengths_input, "the lengths of the pieces")
-    if not lengths or len(set(lengths)) != 1 or tensor.shape is None:
+    if not lengths or len(set(lengths)) != 1 or not tensor.shape:
         raise call.block("pieces of different lengths are not supported", "Pad the pieces to one length")
     dims = call.emit(Shape(), tensor)
     op = StridedSlice(end_mask=1)
@@ -164,21 +165,26 @@ def counts_up(indices: Value, call: Call) -> bool:
     if len(node.inputs) < 3:
         return len(node.inputs) == 0 and node.op.start == 0 and node.op.delta == 1
     start, delta = call.contents(node.inputs[0]), call.contents(node.inputs[2])
-    return start is not None and delta is not None and start.item() == 0 and delta.item() == 1
+    return start is not None and delta is not None and start.tolist() == 0 and delta.tolist() == 1
 
 
 def counts_all(call: Call, indices: Value, elements: Value) -> bool:
     """True when the indices are certainly those of all elements, in order."""
-    if not counts_up(indices, call) or indices.shape is None or elements.shape is None:
+    if not counts_up(indices, call) or not indices.shape or not elements.shape:
         return False
     return len(indices.shape) == 1 and indices.shape[0] == elements.shape[0]
+
+
+def _rows(value: Value) -> int | None:
+    """The first size, where it is known."""
+    return value.shape[0] if value.shape and value.shape[0] >= 0 else None
 
 
 def _same_count(call: Call, count: Value, tensor: Value) -> bool:
     """Rows and count are the same; also where neither is known: TensorFlow refuses to run otherwise."""
     known = call.contents(count)
-    rows = None if tensor.shape is None else tensor.shape[0]
-    if known is None or rows is None or rows < 0:
+    rows = _rows(tensor)
+    if known is None or known.size != 1 or rows is None:
         return True
     return int(known.item()) == rows
 

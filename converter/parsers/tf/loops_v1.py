@@ -171,8 +171,10 @@ class _Loops:
         exits = {}
         for node in list(nodes.values()):
             if node.operator in EXITS and self._frames.get(node.name, ()) == frame:
-                switch = nodes[node.inputs[0].node]
-                while switch.operator == "Identity" and switch.inputs:
+                switch = nodes[node.inputs[0].node] if node.inputs else node
+                seen: set[str] = set()
+                while switch.operator == "Identity" and switch.inputs and switch.name not in seen:
+                    seen.add(switch.name)
                     switch = nodes[switch.inputs[0].node]
                 merge = switch.inputs[0].node if switch.operator in SWITCHES and switch.inputs else ""
                 if merge not in position:
@@ -193,4 +195,6 @@ class _Loops:
         self._graph.nodes.clear()
         self._graph.nodes.update(result)
         for node in result.values():
+            if any(ref.node not in result for ref in node.inputs):
+                raise damaged(self._model.name, f"'{node.name}' reads what is inside of the loop '{frame[-1]}'")
             node.controls = tuple(control for control in node.controls if control in result)

@@ -86,7 +86,7 @@ def scatter(call: Call) -> Value:
     count = None
     if call.has_input(3):
         known = call.constant(3)
-        count = None if known is not None and known.item() < 0 else call.int32(3)
+        count = None if known is not None and known.size == 1 and known.item() < 0 else call.int32(3)
     return lists.scattered(call, call.input(0), call.int32(1), count, _shape(call, 2))
 
 
