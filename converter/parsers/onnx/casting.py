@@ -81,7 +81,7 @@ def identity(call: Call) -> Value | tuple[Value, ...]:
     known = call.importer.deferred.get(call.node.input[0]) if call.node.input else None
     if known is None:
         return call.tensor_or_sequence(0)
-    call.importer.defer(call.node.output[0], known)
+    call.importer.defer(call.output_name(), known)
     return ()
 
 

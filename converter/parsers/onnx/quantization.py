@@ -31,7 +31,7 @@ def _parameters(call: Call) -> Parameters:
 
 def _element_type(call: Call) -> int:
     """The type that a QuantizeLinear makes."""
-    known = call.importer.model.types.get(call.node.output[0])
+    known = call.importer.model.types.get(call.output_name())
     asked = call.integer("output_dtype", 0)
     point = call.importer.source_type(call.node.input[2]) if call.has_input(2) else 0
     element_type = asked or point or (known.tensor_type.elem_type if known is not None else 0) or TensorProto.UINT8
@@ -46,7 +46,7 @@ def quantize(call: Call) -> tuple[Value, ...]:
     """round(x / scale) + zero point, half to even and limited to the type."""
     element_type, parameters = _element_type(call), _parameters(call)
     made = Quantised(call, call.input(0), parameters, element_type)
-    name = call.node.output[0]
+    name = call.output_name()
     if element_type in (TensorProto.INT4, TensorProto.UINT4) and call.importer.is_output(name):
         raise call.block("outputs of 4-bit integers are not supported", "Dequantise them in the model")
     call.importer.defer(name, made)
@@ -64,7 +64,7 @@ def dequantize(call: Call) -> tuple[Value, ...] | Value:
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
         if x.dtype not in _STORABLE:
             raise call.block(f"its input has the type {x.dtype.name}", "Quantise to 8 or 16-bit integers")
-        call.importer.defer(call.node.output[0], coded(call, x, parameters))
+        call.importer.defer(call.output_name(), coded(call, x, parameters))
         return ()
     stored = _boundary(call, x, parameters)
     if stored is not None:

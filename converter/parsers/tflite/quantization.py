@@ -13,8 +13,11 @@ from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same
 
 from .call import Call
 from .records import is_quantised as is_quantised_tensor
-from .records import quant_params, stored_type
+from .records import stored_type, wide_records
 from .registry import tflite_operator
+
+_STORED = NARROW | {DataType.INT32}
+"""Types that QUANTIZE may read and make, besides real numbers."""
 
 
 @tflite_operator("DEQUANTIZE")
@@ -34,14 +37,17 @@ def dequantize(call: Call) -> Value:
 def quantize(call: Call) -> Value:
     """From real numbers, or from one scale to another."""
     x, tensor = call.input(0), call.output()
-    if not is_quantised_tensor(tensor):
-        if tensor.dtype in NARROW or is_quantised(x):
+    records = wide_records(tensor)
+    if x.dtype is DataType.INT32 and not x.quant:
+        x.quant = wide_records(call.source(0))
+    if not records or (x.dtype in _STORED and not x.quant):
+        if tensor.dtype in NARROW or x.dtype in _STORED:
             raise call.block("its input or output has no scale", "Export the model with quantisation parameters")
         return call.emit(Cast(), x, call.ints(int(tensor.dtype)))
-    dtype, records = stored_type(tensor), quant_params(tensor)
+    dtype = stored_type(tensor)
     if x.dtype is dtype and same_records(x.quant, records):
         return x  # uint8 to int8, when the zero points differ by 128
-    if x.dtype in (DataType.FLOAT16, DataType.INT32):
+    if x.dtype not in _STORED:
         x = call.as_type(x, DataType.FLOAT32)
     result = call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(dtype)), x)
     result.dtype, result.quant = dtype, records

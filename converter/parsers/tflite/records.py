@@ -32,6 +32,21 @@ def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam
     )
 
 
+def wide_records(tensor: SourceTensor) -> tuple[QuantParam, ...]:
+    """As `quant_params`, also for computed 32-bit integers: QUANTIZE alone reads and makes such with a scale."""
+    quantization = tensor.quantization
+    if (
+        tensor.dtype is not DataType.INT32
+        or quantization is None
+        or not all(scale > 0 for scale in quantization.scales)
+    ):
+        return quant_params(tensor)
+    pairs = zip(quantization.scales, quantization.zero_points, strict=True)
+    return tuple(
+        QuantParam(scale=scale, zeroPoint=point, numBits=32, dstDtype=int(tensor.dtype)) for scale, point in pairs
+    )
+
+
 def is_quantised(tensor: SourceTensor) -> bool:
     """True for a tensor whose 8 or 16-bit integers stand for real numbers."""
     return tensor.dtype in NARROW and tensor.quantization is not None

@@ -62,6 +62,8 @@ def run(module: Module, inputs: list[Array], folder: Path) -> list[Array]:
 
 
 def activation(tensor: Tensor) -> Array:
+    if tensor.dtype == "int32":
+        return integers("int32", *tensor.shape, low=-1000000, high=1000000)
     if tensor.dtype == "float32":
         return _CHANCE.uniform(-2, 2, tensor.shape).astype(np.float32)
     return integers(tensor.dtype, *tensor.shape)
@@ -207,6 +209,18 @@ CASES: dict[str, tuple[str, list[Tensor], Tensor, tuple[str, dict[int, Any]]]] =
     "requantise": ("QUANTIZE", [wide("x")], wide("y", scale=0.09, point=-3), ("NONE", {})),
     "unsigned to signed": ("QUANTIZE", [moving("x", "uint8", (5,), 0.1, 128)], moving("y", "int8", (5,), 0.1, 0), ("NONE", {})),
     "to sixteen bits": ("QUANTIZE", [wide("x")], moving("y", "int16", (2, 3, 4), 0.0005), ("NONE", {})),
+    "to thirty-two bits": ("QUANTIZE", [moving("x", "int16", (2, 3), 0.001)], moving("y", "int32", (2, 3), 0.00002),
+                           ("NONE", {})),
+    "from thirty-two bits": ("QUANTIZE", [moving("x", "int32", (2, 3), 0.00002)], moving("y", "int16", (2, 3), 0.001),
+                             ("NONE", {})),
+    "sixteen bit transposed convolution": (
+        "TRANSPOSE_CONV",
+        [Tensor("s", data=np.array([1, 9, 9, 2], np.int32)), stored("w", integers("int8", 2, 3, 3, 4), SCALES[:2]),
+         moving("x", "int16", (1, 4, 4, 4), 0.0003), stored("b", integers("int64", 2, low=-9000, high=9000),
+                                                           [0.0003 * scale for scale in SCALES[:2]])],
+        moving("y", "int16", (1, 9, 9, 2), 0.001),
+        ("TransposeConvOptions", {0: ("byte", 1), 1: ("int", 2), 2: ("int", 2)}),
+    ),
     "quantise": ("QUANTIZE", [Tensor("x", (2, 3))], moving("y", "uint8", (2, 3), 0.02, 120), ("NONE", {})),
     "dequantise": ("DEQUANTIZE", [moving("x", "uint8", (2, 3), 0.02, 120)], Tensor("y", (2, 3)), ("NONE", {})),
     "transpose": ("TRANSPOSE", [wide("x"), axes(2, 0, 1)], wide("y", (4, 2, 3)), ("TransposeOptions", {})),

@@ -9,6 +9,7 @@ from .quantised_parts import (
     dequantised,
     operand,
     optional,
+    output,
     quantised_result,
 )
 from .registry import expands
@@ -121,7 +122,7 @@ def attention(body: Body) -> None:
         inputs.pop()
     inherited = ("num_heads", "unidirectional", "past_present_share_buffer", "mask_filter_value", "do_rotary", "scale")
     body.ignore(*inherited)
-    body.nodes.append(type(body.node)(op_type="Attention", domain=body.node.domain, name=body.node.output[0]))
+    body.nodes.append(type(body.node)(op_type="Attention", domain=body.node.domain, name=output(body)))
     body.nodes[-1].input.extend(inputs)
     body.nodes[-1].output.extend(body.node.output)
     body.nodes[-1].attribute.extend(entry for entry in body.node.attribute if entry.name in inherited)

@@ -16,11 +16,13 @@ from .quantised_parts import (
     dequantised,
     operand,
     optional,
+    output,
     plain_result,
     quantised_result,
 )
 from .registry import STANDARD, expands
 
+_MOST_CHANNELS = 1 << 20
 _CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
 
@@ -64,6 +66,8 @@ def _points_integers(body: Body, index: int, point: str, axis: int) -> str:
     count = dims[0] if dims and len(dims) == 1 else 1
     if count == 1 or not count:
         return _integers(body, index, point)
+    if count > _MOST_CHANNELS:
+        raise body.block(f"{count} zero points are too many", "Export the model again")
     ones = body.const(np.ones(count, np.float32), np.float32)
     return dequantised(body, body.input(index), ones, point, axis)
 
@@ -146,7 +150,7 @@ def dynamic_quantize(body: Body) -> None:
     scale = body.op("Where", body.op("Equal", width, zero), body.const(1.0, np.float32), step)
     nearest = body.op("Round", body.op("Div", body.op("Neg", low), scale))
     point = body.cast(body.op("Max", body.op("Min", nearest, body.const(255.0, np.float32)), zero), TensorProto.UINT8)
-    outputs = list(body.node.output)
-    body.nodes.append(helper.make_node("QuantizeLinear", [x, scale, point], outputs[:1], name=outputs[0]))
+    name = output(body)
+    body.nodes.append(helper.make_node("QuantizeLinear", [x, scale, point], [name], name=name))
     body.result(1, scale)
     body.result(2, point)

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 from mslite.converter.parsers.onnx.blocks import blocks_repeated
 
 from .body import Body
-from .quantised_parts import plain_result
+from .quantised_parts import output, plain_result
 from .registry import expands
 
 _CONSTANT = "Export the model with the weights as initializers in the file"
@@ -78,7 +78,7 @@ def gather_blocks(body: Body) -> None:
     """Inputs table, indices, scales per block along `quantize_axis`, [zero points]. Bytes hold 8 / bits numbers."""
     table, scales = _constant(body, 0, "table"), _constant(body, 2, "scales")
     bits, block = body.integer("bits", 4), body.integer("block_size", 128)
-    if bits not in (4, 8) or block < 1:
+    if bits not in (4, 8) or block < 1 or table.ndim < 1 or scales.ndim < 1:
         raise body.block(f"{bits} bits in blocks of {block} are not supported", "Export the model again", "bits")
     packed = body.element_type(body.input(0)) == TensorProto.UINT8 and bits == 4
     points = _constant(body, 3, "zero points") if body.has_input(3) else None
@@ -104,7 +104,7 @@ def lstm(body: Body) -> None:
     for index, first in ((1, 8), (2, 10)):
         stored, scale = _constant(body, index, "weights"), _constant(body, first, "scales")
         point = _constant(body, first + 1, "zero points") if body.has_input(first + 1) else np.zeros_like(scale)
-        if stored.ndim != 3 or any(array.shape[:1] != stored.shape[:1] for array in (scale, point)):
+        if stored.ndim != 3 or stored.size < 1 or any(array.shape[:1] != stored.shape[:1] for array in (scale, point)):
             raise body.block(
                 f"the scales {scale.shape} do not fit the weights {stored.shape}", "Export the model again"
             )
@@ -118,7 +118,7 @@ def lstm(body: Body) -> None:
         weights.append(body.const(np.ascontiguousarray(real.transpose(0, 2, 1))))
     inputs = [body.input(0), *weights, *(body.node.input[3:8])]
     body.ignore(*(entry.name for entry in body.node.attribute))
-    node = helper.make_node("LSTM", inputs, list(body.node.output), name=body.node.output[0])
+    node = helper.make_node("LSTM", inputs, list(body.node.output), name=output(body))
     node.attribute.extend(body.node.attribute)
     body.nodes.append(node)
 
