@@ -129,6 +129,13 @@ def zero_first(call: Call) -> Value:
     return call.emit(comparison.Where(), call.emit(comparison.Equal(), x, zero), zero, result)
 
 
+@tf_operator("ApproximateEqual")
+def nearly_equal(call: Call) -> Value:
+    """|a - b| < tolerance."""
+    distance = call.emit(unary.Abs(), call.emit(ops.SubFusion(), call.input(0), call.input(1)))
+    return call.emit(comparison.Less(), distance, call.like(call.real("tolerance", 1e-5), distance))
+
+
 @tf_operator("AddN", "AccumulateNV2")
 def add_n(call: Call) -> Value:
     values = call.inputs()

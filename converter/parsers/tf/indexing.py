@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import indexing as ops
 from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import DataType
@@ -61,7 +61,7 @@ def scatter_into(call: Call) -> Value:
     x, indices, updates = call.input(0), _indices(call, 1), call.input(2)
     if call.operator == "TensorScatterUpdate":
         return call.emit(ops.ScatterNdUpdate(), x, indices, updates)
-    if call.operator == "TensorScatterAdd":
+    if call.operator in ("TensorScatterAdd", "ScatterNdNonAliasingAdd"):
         return call.emit(ops.TensorScatterAdd(), x, indices, updates)
     if call.operator == "TensorScatterSub":
         return call.emit(ops.TensorScatterAdd(), x, indices, call.emit(Neg(), updates))
@@ -106,3 +106,13 @@ def stitch(call: Call) -> Value:
         parts.append(call.emit(Reshape(), data, call.ints((len(places[number]), *inner))))
     rows = parts[0] if count == 1 else call.emit(Concat(axis=0), *parts)
     return call.emit(ops.Gather(), rows, call.ints(source), call.ints(0))
+
+
+@tf_operator("ListDiff")
+def difference(call: Call) -> tuple[Value, Value]:
+    """What stands in the first list and not in the second, and where; both must be known."""
+    x, y = call.constant(0), call.constant(1)
+    if x is None or y is None:
+        raise call.block("its lists are computed at run time", "Give --inputShape")
+    places = np.flatnonzero(~np.isin(x, y))
+    return call.const(x[places]), call.const(places, numpy_type(call.type("out_idx", DataType.INT32)))

@@ -15,7 +15,14 @@ from .registry import tf_operator
 
 @tf_operator("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def batch_norm(call: Call) -> tuple[Value, ...]:
-    """Inputs x, scale, offset, mean, variance; in training mode the statistics are those of the batch."""
+    return normalized(call)
+
+
+def normalized(call: Call) -> tuple[Value, Value, Value]:
+    """The result, mean and variance of FusedBatchNorm: inputs x, scale, offset, mean, variance.
+
+    In training mode the statistics are those of the batch.
+    """
     first = call.channels_first()
     x, scale, offset = call.inputs(0, 3)
     if call.flag("is_training", True):

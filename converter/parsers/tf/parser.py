@@ -24,6 +24,7 @@ from . import (  # noqa: F401  (each registers its converters)
     detection,
     elementwise,
     functions,
+    fused,
     indexing,
     matmul,
     matrices,

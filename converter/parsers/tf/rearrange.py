@@ -6,7 +6,9 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import rearrange as ops
+from mslite.converter.mindir.ops.arithmetic import FloorMod
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.indexing import Gather
 
 from .call import Call
 from .registry import tf_operator
@@ -121,3 +123,21 @@ def _batch_and_space(call: Call, blocks: tuple[int, ...], to_space: bool) -> Val
     if len(blocks) == 2 and call.require_rank(x) == 4:
         return call.spatial(ops.BatchToSpace(block_size=blocks, crops=pairs), x)
     return call.emit(ops.BatchToSpaceND(block_shape=blocks, crops=pairs), x)
+
+
+@tf_operator("DataFormatVecPermute", "DataFormatDimMap")
+def format_change(call: Call) -> Value:
+    """Sizes (or numbers of dimensions) of one data format in the order of another."""
+    x, source, target = call.input(0), call.text("src_format", "NHWC"), call.text("dst_format", "NCHW")
+    if sorted(source) != sorted(target) or len(set(source)) != len(source):
+        raise call.block(f"'{source}' and '{target}' are not the same dimensions", attribute="dst_format")
+    if call.operator == "DataFormatDimMap":
+        table = call.ints([target.index(letter) for letter in source])
+        places = call.emit(FloorMod(), call.as_type(x, DataType.INT32), call.ints(len(source)))
+        return call.as_type(call.emit(Gather(), table, places, call.ints(0)), x.dtype)
+    length = call.require_size(x, 0, "this permutation")
+    if length == len(source) - 2:  # only the space
+        source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
+    if length != len(source):
+        raise call.block(f"{length} sizes do not fit '{source}'")
+    return call.emit(Gather(), x, call.ints([source.index(letter) for letter in target]), call.ints(0))

@@ -181,6 +181,23 @@ def projected_lstm_both_ways() -> Any:
     return recurrent(lambda: v1.nn.rnn_cell.LSTMCell(4, num_proj=3), lengths=True, both_ways=True)
 
 
+@first
+def greedy_decoder() -> Any:
+    """An array of numbers, whose element shape only the loop tells."""
+    state = rows([1, 6])
+    embedding, product, scores = (tf.constant(normal(*shape)) for shape in ((9, 4), (10, 6), (6, 9)))
+
+    def step(i: Any, word: Any, h: Any, said: Any) -> Any:
+        h = tf.tanh(tf.concat([tf.gather(embedding, word), h], 1) @ product)
+        word = tf.argmax(h @ scores, 1, output_type=tf.int32)
+        return i + 1, word, h, said.write(i, word[0])
+
+    said = v1.TensorArray(tf.int32, 0, dynamic_size=True)
+    start = [tf.constant(0), tf.constant([1]), state, said]
+    count, _, h, said = v1.while_loop(lambda i, word, h, said: (i < 7) & tf.not_equal(word[0], 3), step, start)
+    return [state], [said.stack(), h, count], [[normal(1, 6)], [normal(1, 6)]]
+
+
 # ---- TensorFlow 2 ----
 
 _ROWS = tf.TensorSpec([None, 4], tf.float32, name="x0")
