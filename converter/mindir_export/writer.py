@@ -17,6 +17,7 @@ from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.parsers.mindir.messages import (
     INPUT_QUANTISATION,
+    PRODUCER_VERSION,
     QUANTISATION_KIND,
     RESULT_QUANTISATION,
     AttributeType,
@@ -49,7 +50,7 @@ def model_proto(module: Module, layout: Format, store: Store) -> Message:
     model = ModelProto(
         ir_version=IR_VERSION,
         producer_name=PRODUCER,
-        producer_version="mslite",
+        producer_version=PRODUCER_VERSION,
         model_version=module.version or "mslite",
         little_endian=True,
         mind_ir_version=MINDIR_VERSION,

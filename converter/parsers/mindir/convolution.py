@@ -39,9 +39,11 @@ def _pair(call: Call, default: int, *names: str) -> tuple[int, int]:
 
 def _pads(call: Call, mode: PadMode) -> tuple[int, int, int, int]:
     """[top, bottom, left, right]."""
-    pads = call.integers("pad_list") or call.integers("pad", "padding") or (0,)
     if mode is not PadMode.PAD:
         return 0, 0, 0, 0
+    given = [call.integers("pad_list"), call.integers("pad", "padding")]
+    # `pad_list` is what inference made of `pad`; it is negative where sizes were not known.
+    pads = next((each for each in given if each and min(each) >= 0), given[1] or given[0] or (0,))
     pads = pads * 4 if len(pads) == 1 else pads
     if len(pads) != 4 or any(not 0 <= pad < 1 << 31 for pad in pads):
         raise call.block(f"{list(pads)} is not [top, bottom, left, right]", attribute="pad")

@@ -131,7 +131,8 @@ class GraphImporter(Scope):
             values = self._attributes(attributes)
             call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
             call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
-            self._bind(name, self._convert(call))
+            # MindSpore numbers its values; what users know is the node's name in the network.
+            self._bind(name, self._convert(call), "" if self.session.own_file else node.domain)
             self._name_node(name, call)
             self._read_quantisation(attributes, self._entries[name])
         except Dependent:
@@ -236,14 +237,14 @@ class GraphImporter(Scope):
 
     # ---- names ----
 
-    def _bind(self, name: str, entry: Entry) -> None:
+    def _bind(self, name: str, entry: Entry, title: str = "") -> None:
         if name in self._entries:
             raise file_error(self.session.name, f"'{name}' is produced twice")
         self._entries[name] = entry
         if isinstance(entry, Value) and id(entry) not in self._bound:
             self._bound.add(id(entry))
             if entry.producer is not None:
-                entry.name = self._plain(name)
+                entry.name = title or self._plain(name)
 
     def lookup(self, name: str) -> Entry:
         """What a name stands for: of this graph, a sub-graph, or a parameter of the model. Raises Blocked."""

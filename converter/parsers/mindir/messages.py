@@ -211,3 +211,6 @@ INPUT_QUANTISATION = "graph_input_quant_param"
 
 QUANTISATION_KIND = "quant_type"
 """Attribute of a node: the number of its QuantType."""
+
+PRODUCER_VERSION = "mslite"
+"""`ModelProto.producer_version` of files that this converter writes."""

@@ -10,6 +10,7 @@ from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.parsers.protobuf import Message
 
 from .entries import Entry, Failed
+from .messages import PRODUCER_VERSION
 from .tensors import TensorError, TensorReader
 
 
@@ -52,6 +53,11 @@ class Session:
     produced: set[str] = field(default_factory=set)
     """Names that any graph produces."""
     _symbols: int = 0
+
+    @property
+    def own_file(self) -> bool:
+        """Written by this converter: the names of values are those of the source."""
+        return bool(self.model.producer_version == PRODUCER_VERSION)
 
     def symbol(self) -> int:
         """A dimension of unknown size."""

@@ -86,6 +86,18 @@ def test_a_convolutional_network(tmp_path: Path) -> None:
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=2e-5, atol=2e-6)
 
 
+def test_results_have_the_names_of_nodes(tmp_path: Path) -> None:
+    """MindSpore numbers its values; the node's name in the network stands beside."""
+    model = Model()
+    model.input("main:x", (2, 3))
+    model.node("ReLU", "main:12:1", ["main:x"], (2, 3))
+    model.graph.node[0].domain = "Default/relu-ReLU/ReLU-op5"
+    model.output("main:12:1")
+    file = convert(Options(model.save(tmp_path / "n.mindir"), tmp_path / "n", framework=FmkType.MINDIR)).files[0]
+    main = load(file).main
+    assert [value.name for value in (*main.inputs, *main.outputs)] == ["x", "Default/relu-ReLU/ReLU-op5"]
+
+
 def test_the_input_becomes_nhwc_by_default(tmp_path: Path) -> None:
     model = Model()
     model.input("x", (1, 3, 5, 6))
