@@ -241,6 +241,15 @@ class Coded:
     """The real numbers, where there is no stored form."""
     dtype: DataType = DataType.FLOAT32
 
+    def transposed(self, perm: tuple[int, ...], name: str) -> Coded:
+        """The same with its dimensions in another order; needs a stored form."""
+        assert self.stored is not None
+        stored = constant(self.call.importer.session.values.unique(name), self.stored.array().transpose(perm))
+        stored.quant = self.stored.quant
+        axis = perm.index(self.axis) if perm else 0
+        self.call.importer.axes[id(stored)] = axis
+        return Coded(self.call, stored, axis, dtype=self.dtype)
+
     def plain(self) -> Value:
         """The real numbers."""
         if self.stored is None:
@@ -248,6 +257,34 @@ class Coded:
             return self.call.const(self.result)
         array = real_numbers(self.stored.array(), self.stored.quant, self.axis)
         return self.call.importer.derived(self.stored, "real", array.astype(numpy_type(self.dtype)))
+
+
+def quantised_constant(call: Call, x: Value, parameters: Parameters, element_type: int) -> Array:
+    """What QuantizeLinear makes of a constant with constant parameters. Raises Blocked when they do not fit."""
+    data, zero = x.array().astype(np.float32), parameters.zero
+    assert zero is not None
+    dtype, low, high = RANGES[element_type]
+    with np.errstate(all="ignore"):
+        scales = _spread(call, parameters.scale.array(), parameters, data.shape).astype(np.float32)
+        points = _spread(call, zero, parameters, data.shape).astype(np.float32)
+        steps = np.nan_to_num(np.rint(data / scales), nan=0.0) + points
+    result: Array = np.clip(steps, low, high).astype(numpy_type(dtype))
+    return result
+
+
+def _spread(call: Call, array: Array, parameters: Parameters, shape: tuple[int, ...]) -> Array:
+    """Scales or zero points so that they broadcast against a constant. Raises Blocked."""
+    if array.size == 1:
+        return array.reshape(())
+    axis = call.axis(parameters.axis, len(shape))
+    if parameters.block:
+        try:
+            return blocks_repeated(array, axis, parameters.block, shape)
+        except ValueError as error:
+            raise call.block(str(error), "Export the model again") from None
+    if array.ndim != 1 or array.size != shape[axis]:
+        raise call.block(f"{array.size} scales or zero points do not fit {shape}", "Export the model again")
+    return array.reshape((-1,) + (1,) * (len(shape) - axis - 1))
 
 
 def coded(call: Call, x: Value, parameters: Parameters) -> Coded:

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import SHIFTS, SIGNED
 
 from .call import Call
-from .quantised import RANGES, Parameters, Quantised, as_float, coded, scaled
+from .quantised import RANGES, Parameters, Quantised, as_float, coded, quantised_constant, scaled
 from .registry import onnx_operator
 
 _STORABLE = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16, DataType.INT32)
@@ -45,7 +45,11 @@ def _element_type(call: Call) -> int:
 def quantize(call: Call) -> tuple[Value, ...]:
     """round(x / scale) + zero point, half to even and limited to the type."""
     element_type, parameters = _element_type(call), _parameters(call)
-    made = Quantised(call, call.input(0), parameters, element_type)
+    x = call.input(0)
+    if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
+        # Weights that training quantised: the integers are known now.
+        return (call.const(quantised_constant(call, x, parameters, element_type)),)
+    made = Quantised(call, x, parameters, element_type)
     name = call.output_name()
     if element_type in (TensorProto.INT4, TensorProto.UINT4) and call.importer.is_output(name):
         raise call.block("outputs of 4-bit integers are not supported", "Dequantise them in the model")

@@ -118,13 +118,21 @@ def unsqueeze(call: Call) -> Value:
 
 
 @onnx_operator("Transpose")
-def transpose(call: Call) -> Value:
-    x, perm = call.input(0), call.integers("perm")
+def transpose(call: Call) -> Value | tuple[Value, ...]:
+    """Quantised weights are transposed as they are stored."""
+    known = call.importer.find_coded(call.node.input[0]) if call.has_input(0) else None
+    x = call.input(0) if known is None or known.stored is None else known.stored
+    perm = call.integers("perm")
     if perm is None:
         perm = tuple(reversed(range(call.require_rank(x))))
     elif sorted(perm) != list(range(len(perm))):
         raise call.block(f"{list(perm)} is not a permutation", "Export the model again", "perm")
-    return call.emit(ops.Transpose(), x, call.ints(perm))
+    if known is None or x is not known.stored:
+        return call.emit(ops.Transpose(), x, call.ints(perm))
+    if len(perm) != x.rank:
+        raise call.block(f"{list(perm)} does not fit {x.rank} dimensions", "Export the model again", "perm")
+    call.importer.defer(call.output_name(), known.transposed(tuple(perm), call.output_name()))
+    return ()
 
 
 def _block_size(call: Call) -> int:

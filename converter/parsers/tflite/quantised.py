@@ -28,6 +28,9 @@ _OWN_WAYS = frozenset(
 """Operators whose converters deal with quantised tensors themselves."""
 
 
+_NOT_COMPUTING = frozenset({"QuantDTypeCast", "PartialFusion", "Switch", "Call"})
+
+
 def concerns_integers(call: Call) -> bool:
     """True when an operand or a result is quantised, and the converter does not deal with that itself."""
     if call.node.name in _OWN_WAYS:
@@ -113,7 +116,7 @@ def mark(nodes: Sequence[Node]) -> None:
     """Says of each node whether it computes on stored integers, or on real numbers with stored weights."""
     for node in nodes:
         operands = (*node.inputs, *node.outputs)
-        if node.op.name == "QuantDTypeCast" or only_moves(node):
+        if node.op.name in _NOT_COMPUTING or only_moves(node):
             continue
         if any(is_quantised(value) and value.data is None for value in operands):
             node.quant_type = QuantType.QUANT_ALL

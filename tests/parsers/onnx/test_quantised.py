@@ -144,6 +144,24 @@ def test_weights_alone_stay_small(tmp_path: Path) -> None:
     assert all(entry.inputs[1].dtype is DataType.INT8 for entry in module.main.nodes)
 
 
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_weights_quantised_in_the_graph(per_channel: bool, tmp_path: Path) -> None:
+    """Training leaves real weights behind casts; a transposition does not make them real again."""
+    x = {"x": random(3, 6)}
+    scales = np.linspace(0.01, 0.03, 4).astype(F32) if per_channel else scale(0.02)
+    constants = {"w": random(4, 6, seed=2), "s": scales, "z": np.full(scales.shape, 3, I8)}
+    nodes = [
+        node("QuantizeLinear", ["w", "s", "z"], ["q"], axis=0),
+        node("DequantizeLinear", ["q", "s", "z"], ["r"], axis=0),
+        node("Transpose", ["r"], ["t"], perm=[1, 0]),
+        node("MatMul", ["x", "t"], ["y"]),
+    ]
+    model = make_model(nodes, x, ["y"], constants)
+    check(model, x, tmp_path)
+    (product,) = lowered(model).main.nodes
+    assert (product.quant_type, product.inputs[1].dtype) == (QuantType.QUANT_WEIGHT, DataType.INT8)
+
+
 def test_records_along_another_dimension_are_decoded(tmp_path: Path) -> None:
     x = {"x": random(3, 6)}
     weights = np.random.default_rng(1).integers(-127, 128, (6, 4)).astype(I8)

@@ -57,7 +57,7 @@ def run(module: Module, inputs: list[Array], folder: Path) -> list[Array]:
     runner.build_from_file(str(path), mslite.ModelType.MINDIR_LITE)
     tensors = runner.get_inputs()
     for tensor, array in zip(tensors, inputs, strict=True):
-        tensor.set_data_from_numpy(np.ascontiguousarray(array))
+        tensor.set_data_from_numpy(np.asarray(array, order="C"))
     return [np.asarray(tensor.get_data_to_numpy()) for tensor in runner.predict(tensors)]
 
 
@@ -248,6 +248,26 @@ def test_several_nodes_compute_on_real_numbers(tmp_path: Path) -> None:
     names = [node.op.name for node in module.main.nodes]
     assert (names[0], names[-1]) == ("QuantDTypeCast", "QuantDTypeCast")
     assert not any(node.quant_type for node in module.main.nodes)
+
+
+@pytest.mark.parametrize("choice", [False, True])
+def test_branches_on_unsigned_bytes(choice: bool, tmp_path: Path) -> None:
+    """Between graphs the integers are signed already; only the model's own boundary is unsigned."""
+
+    def value(name: str) -> Tensor:
+        return moving(name, "uint8", (2, 3), 0.05, 120)
+
+    main = Graph([Tensor("c", (), "bool"), value("x"), value("y")], [0, 1], [2],
+                 [Operator("IF", [0, 1], [2], {0: ("int", 1), 1: ("int", 2)}, "IfOptions")])  # fmt: skip
+    branches = [
+        Graph([value("a"), value("b")], [0], [1], [Operator(name, [0, 0], [1], {}, kind)])
+        for name, kind in (("ADD", "AddOptions"), ("MUL", "MulOptions"))
+    ]
+    content = build(main, *branches)
+    arrays = [np.array(choice), integers("uint8", 2, 3)]
+    (actual,), (expected,) = run(converted(content, tmp_path), arrays, tmp_path), run_source(content, arrays)
+    assert actual.dtype == expected.dtype
+    assert np.abs(actual.astype(int) - expected.astype(int)).max() <= 1
 
 
 def test_scales_that_do_not_fit_are_refused(tmp_path: Path) -> None:
