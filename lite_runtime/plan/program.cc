@@ -103,16 +103,23 @@ class Builder {
     for (const int32_t input : node.inputs) {
       if (closures_.count(input) != 0) return Error(node, "reads a closure, which only Call may");
     }
-    if (IsVariable(node)) {
-      const bool is_read = node.op == MSLITE_OP_ReadVariable;
-      // A variable that nothing reads need not be kept.
-      if (const int32_t variable = FindVariable(node, variables_); variable >= 0) {
-        (is_read ? program_.reads : program_.writes)
-            .push_back({Local((is_read ? node.outputs : node.inputs)[0]), variable});
-      }
+    if (IsVariable(node)) return AddVariable(node);
+    program_.steps.push_back({index, -1, Locals(node.inputs), Locals(node.outputs)});
+    return mindspore::kSuccess;
+  }
+
+  // What is assigned goes on under the name of the output; a variable that nothing reads need not be kept.
+  Status AddVariable(const Node &node) {
+    const int32_t variable = FindVariable(node, variables_);
+    if (node.op == MSLITE_OP_ReadVariable) {
+      program_.reads.push_back({Local(node.outputs[0]), variable});
       return mindspore::kSuccess;
     }
-    program_.steps.push_back({index, -1, Locals(node.inputs), Locals(node.outputs)});
+    const int32_t value = Local(node.inputs[0]);
+    int32_t &output = locals_[static_cast<size_t>(node.outputs[0])];
+    if (output >= 0) return Error(node, "its output is used before it is made");
+    output = value;
+    if (variable >= 0) program_.writes.push_back({value, variable});
     return mindspore::kSuccess;
   }
 
