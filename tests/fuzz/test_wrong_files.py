@@ -35,7 +35,7 @@ def refused(capsys: pytest.CaptureFixture[str], model: Path, *flags: str) -> str
     return text.err
 
 
-@pytest.mark.parametrize("framework", ["ONNX", "TFLITE", "MSLITE"])
+@pytest.mark.parametrize("framework", ["ONNX", "TFLITE", "MINDIR", "PYTORCH", "MSLITE"])
 @pytest.mark.parametrize(
     "contents",
     [b"", b"\0", b"\xff" * 64, bytes(4096), b"{}", b"PK\x03\x04" + bytes(60), np.random.default_rng(7).bytes(4096)],
@@ -47,7 +47,7 @@ def test_no_model_at_all(framework: str, contents: bytes, tmp_path: Path, capsys
     assert "file.bin" in refused(capsys, path, f"--fmk={framework}")
 
 
-@pytest.mark.parametrize("framework", ["ONNX", "TFLITE", "MSLITE"])
+@pytest.mark.parametrize("framework", ["ONNX", "TFLITE", "MINDIR", "PYTORCH", "MSLITE"])
 def test_a_folder_is_no_model(framework: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "folder.onnx"
     folder.mkdir()
@@ -55,7 +55,7 @@ def test_a_folder_is_no_model(framework: str, tmp_path: Path, capsys: pytest.Cap
     assert "missing.onnx" in refused(capsys, tmp_path / "missing.onnx", f"--fmk={framework}")
 
 
-@pytest.mark.parametrize("framework", ["TFLITE", "MSLITE"])
+@pytest.mark.parametrize("framework", ["TFLITE", "PYTORCH", "MSLITE"])
 def test_onnx_said_to_be_something_else(framework: str, onnx_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "model.onnx" in refused(capsys, onnx_model, f"--fmk={framework}")
 
