@@ -13,6 +13,7 @@ from pathlib import Path
 
 # Read before the first fork, not once per file.
 import mslite.converter.parsers.caffe
+import mslite.converter.parsers.mindir
 import mslite.converter.parsers.onnx
 import mslite.converter.parsers.tf
 import mslite.converter.parsers.tflite  # noqa: F401
@@ -24,7 +25,14 @@ CPU_SECONDS = 10
 WALL_SECONDS = 120
 """For what waits without end; then SIGALRM."""
 
-FORMATS = {".onnx": "ONNX", ".tflite": "TFLITE", ".ms": "MSLITE", ".prototxt": "CAFFE", ".pb": "TF"}
+FORMATS = {
+    ".onnx": "ONNX",
+    ".tflite": "TFLITE",
+    ".ms": "MSLITE",
+    ".prototxt": "CAFFE",
+    ".pb": "TF",
+    ".mindir": "MINDIR",
+}
 
 
 def child(model: Path, output: Path, log: int) -> int:
