@@ -84,7 +84,7 @@ TEST_F(Small, TakesOtherShapesAndComesBack) {
     EXPECT_EQ(outputs[0].Shape(), (std::vector<int64_t>{rows, 300}));
     EXPECT_EQ(Contents(outputs[0]), Wanted(part));
   }
-  EXPECT_EQ(model.Resize(model.GetInputs(), {{0, 3}}), kLiteInputParamInvalid);
+  EXPECT_EQ(model.Resize(model.GetInputs(), {{-1, 3}}), kLiteInputParamInvalid);
   EXPECT_EQ(model.Resize({FloatTensor({1}, {1.0f})}, {{2, 3}}), kLiteInputTensorError);
   EXPECT_EQ(model.GetInputs()[0].Shape(), (std::vector<int64_t>{5, 700}));
 }
