@@ -33,7 +33,9 @@ def export_onnx(path: Path, folder: Path) -> Path:
         try:
             program = torch.export.load(str(path))
         except Exception as error:  # whatever a damaged archive makes torch raise
-            message = f"torch {torch.__version__} cannot load the program: {_first_line(error)}. Export it again with it"
+            message = (
+                f"torch {torch.__version__} cannot load the program: {_first_line(error)}. Export it again with it"
+            )
             raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR) from None
         try:
             torch.onnx.export(program, (), str(file), dynamo=True, optimize=True, verbose=False)
@@ -57,7 +59,9 @@ def _check_kind(path: Path) -> None:
         raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR) from None
     parts = {part for name in names for part in name.split("/")[1:2]}
     if "constants.pkl" in parts or "code" in parts:
-        message = f"this is a TorchScript file, which has no example inputs to export it with. Save the model with {_EXPORT}"
+        message = (
+            f"this is a TorchScript file, which has no example inputs to export it with. Save the model with {_EXPORT}"
+        )
         raise _error(path, message, ReturnCode.NOT_SUPPORTED)
     if "data.pkl" in parts and not any("serialized_exported_program" in name or "models" in name for name in names):
         message = f"this file holds weights or a pickled object, no program. Save the model with {_EXPORT}"
@@ -71,7 +75,9 @@ def _torch(path: Path) -> Any:
         import torch.onnx  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError as error:
         message = f"--fmk=PYTORCH needs PyTorch and its ONNX exporter ({error.name} is not installed)"
-        raise _error(path, f"{message}. Install them with: pip install 'mslite[torch]'", ReturnCode.NOT_SUPPORTED) from None
+        raise _error(
+            path, f"{message}. Install them with: pip install 'mslite[torch]'", ReturnCode.NOT_SUPPORTED
+        ) from None
     return torch
 
 
