@@ -134,6 +134,13 @@ class Call:
             raise self.block(f"input {index} is not a short list of integers")
         return tuple(int(item) for item in array.ravel())
 
+    def number(self, index: int, what: str) -> int:
+        """The only entry of an integer input that has to be known when converting."""
+        numbers = self.integers(index, what)
+        if len(numbers) != 1:
+            raise self.block(f"input {index}, {what}, has {len(numbers)} entries, not 1")
+        return numbers[0]
+
     def int32(self, index: int) -> Value:
         """An integer input as int32."""
         return self.as_type(self.input(index), DataType.INT32)

@@ -31,7 +31,7 @@ def normal(call: Call) -> Value:
 @tflite_operator("MULTINOMIAL")
 def multinomial(call: Call) -> Value:
     """Draws classes by their logits [batch, classes]: the largest of logit - log(-log(uniform)) each time."""
-    (count,) = call.integers(1, "the number of draws")
+    count = call.number(1, "the number of draws")
     if call.rank(0) != 2 or count < 0:
         raise call.block(f"{count} draws from logits {call.shape(0)} are not possible")
     batch, classes = call.shape(0)

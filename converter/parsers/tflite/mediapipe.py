@@ -31,10 +31,10 @@ def _window(call: Call) -> int:
     """Both sizes of windows that lie side by side. Fields: padding, strides and sizes, width before height."""
     _, stride_w, stride_h, filter_w, filter_h = _structure(call, 5)
     height, width = call.shape(0)[1:3] if call.rank(0) == 4 else (0, 0)
-    if len({stride_w, stride_h, filter_w, filter_h}) != 1 or stride_w < 1:
+    if len({stride_w, stride_h, filter_w, filter_h}) != 1 or not 1 <= stride_w <= 16:
         raise call.block(
             f"windows of {filter_h} by {filter_w} with strides {stride_h} and {stride_w} are not supported",
-            "Use square windows that do not overlap",
+            "Use square windows that do not overlap, of up to 16",
         )
     if call.node.name.endswith("Argmax2D") and (height % filter_h or width % filter_w or not height or not width):
         raise call.block(f"windows of {filter_h} do not fill the input {call.shape(0)}", "Use a multiple of it")

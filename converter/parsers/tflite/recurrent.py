@@ -62,6 +62,13 @@ def _array(call: Call, index: int, what: str) -> Weights:
     return np.asarray(value.data, np.float32)
 
 
+def _beside(call: Call, a: Weights, b: Weights) -> Weights:
+    """The columns of both."""
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
+        raise call.block(f"weights {a.shape} and {b.shape} of the auxiliary input do not fit each other")
+    return np.concatenate([a, b], axis=1)
+
+
 def _stacked(call: Call, arrays: Sequence[Weights], what: str) -> Value:
     """Arrays under each other as one constant [1, sum of rows, ...]."""
     try:
@@ -90,6 +97,8 @@ def _state_operand(call: Call, index: int, layout: int, streaming: bool) -> Valu
     """The first state [1, batch, size] ([batch, 1, size] for layout 1); None for zero."""
     if not call.has_input(index) or (call.source(index).is_variable and not streaming):
         return None
+    if call.rank(index) != 2:
+        raise call.block(f"the state (input {index}) has {call.rank(index)} dimensions, not 2")
     value = state(call, index)
     if value.data is not None and not np.any(value.data):
         return None
@@ -120,7 +129,7 @@ def _lstm(
     inputs = _gates(call, at.weights, "input weights")
     if auxiliary >= 0:
         extra = _gates(call, auxiliary, "weights of the auxiliary input")
-        inputs = [np.concatenate(pair, axis=1) for pair in zip(inputs, extra, strict=True)]
+        inputs = [_beside(call, a, b) for a, b in zip(inputs, extra, strict=True)]
     biases = _stacked(call, _gates(call, at.biases, "biases"), "biases").array()
     operands = [
         x,
@@ -237,8 +246,8 @@ def _rnn(
     activation = _rnn_activation(call)
     weight = _array(call, first, "weights")
     if auxiliary >= 0:
-        weight = np.concatenate([weight, _array(call, auxiliary, "weights of the auxiliary input")], axis=1)
-    bias = _array(call, first + 2, "biases")
+        weight = _beside(call, weight, _array(call, auxiliary, "weights of the auxiliary input"))
+    bias = _array(call, first + 2, "biases").reshape(-1)
     operands = [
         x,
         _stacked(call, [weight], "weights"),

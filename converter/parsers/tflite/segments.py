@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Value, numpy_type
@@ -35,7 +37,7 @@ def unsorted_segment(call: Call) -> Value:
     negative id go to one more segment, which is cut off."""
     reduction = _REDUCTIONS[call.node.name]
     x, ids = call.input(0), call.int32(1)
-    (count,) = call.integers(2, "the number of segments")
+    count = call.number(2, "the number of segments")
     rank = call.rank(1)
     if count < 0 or call.shape(0)[:rank] != call.shape(1):
         raise call.block(f"ids {call.shape(1)} do not fit the data {call.shape(0)} and {count} segments")
@@ -69,12 +71,15 @@ def embedding_lookup_sparse(call: Call) -> Value:
     """Inputs ids [n], indices [n, rank], shape [rank], weights [n], table: weighted rows, combined by all indices but
     the last: SUM, MEAN or SQRTN (divided by the root of the sum of squared weights)."""
     combiner = call.options.integer("combiner")
-    shape, (count,) = call.integers(2, "the shape"), call.shape(0)
-    if combiner not in (0, 1, 2) or call.shape(1) != (count, len(shape)) or len(shape) < 2 or call.rank(4) < 1:
-        raise call.block(f"indices {call.shape(1)} do not fit {count} ids, shape {shape} and combiner {combiner}")
+    shape, ids = call.integers(2, "the shape"), call.shape(0)
+    count = ids[0] if len(ids) == 1 else -1
+    if call.shape(1) != (count, len(shape)) or call.shape(3) != ids or call.rank(4) < 1:
+        raise call.block(f"indices {call.shape(1)} and weights {call.shape(3)} do not fit ids {ids} and shape {shape}")
+    if combiner not in (0, 1, 2) or len(shape) < 2 or min(shape) < 0:
+        raise call.block(f"the shape {shape} or the combiner {combiner} is not possible")
     outer = shape[:-1]
-    buckets = int(np.prod(outer))
-    steps = [int(np.prod(outer[axis + 1 :])) for axis in range(len(outer))]
+    buckets = math.prod(outer)
+    steps = [math.prod(outer[axis + 1 :]) for axis in range(len(outer))]
     factors = call.ints((*steps, 0))
     add = ReduceFusion(mode=ReduceMode.ReduceSum, coeff=1.0)
     bucket = call.emit(add, call.emit(MulFusion(), call.int32(1), factors), call.ints((1,)))
@@ -96,7 +101,11 @@ def embedding_lookup_sparse(call: Call) -> Value:
 @tflite_operator("BROADCAST_ARGS")
 def broadcast_args(call: Call) -> Value:
     """The shape to which two shapes broadcast."""
+    if call.rank(0) != 1 or call.rank(1) != 1:
+        raise call.block(f"its inputs have the shapes {call.shape(0)} and {call.shape(1)}, not one dimension each")
     shapes, rank = [], max(call.shape(0)[0], call.shape(1)[0])
+    if rank > 8:
+        raise call.block(f"{rank} dimensions are too many")
     for index in range(2):
         missing = rank - call.shape(index)[0]
         value = call.input(index)

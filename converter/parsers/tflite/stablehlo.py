@@ -193,8 +193,12 @@ def pad(call: Call) -> Value:
         begin = [max(-before, 0) for before in low]
         end = [size - max(-after, 0) for size, after in zip(sizes, high, strict=True)]
         x = call.emit(StridedSlice(), x, call.ints(begin), call.ints(end), call.ints((1,) * rank))
-    pads = np.maximum(np.stack([low, high], axis=1), 0).astype(np.int32) if rank else np.zeros((0, 2), np.int32)
-    return call.emit(PadFusion(), x, call.const(pads), fill) if pads.any() else x
+    pads = [(max(before, 0), max(after, 0)) for before, after in zip(low, high, strict=True)]
+    if not any(map(any, pads)):
+        return x
+    if max(map(max, pads)) >= 1 << 31:
+        raise call.block(f"borders of {pads} are too wide")
+    return call.emit(PadFusion(), x, call.const(pads, np.int32), fill)
 
 
 @tflite_operator("STABLEHLO_IOTA")
@@ -202,5 +206,7 @@ def iota(call: Call) -> Value:
     """The index along one dimension."""
     tensor = call.output()
     axis = call.axis(call.options.integer("dimension"), len(tensor.shape))
+    if tensor.shape[axis] > 1 << 26:
+        raise call.block(f"{tensor.shape[axis]} indices are too many")
     row = np.arange(tensor.shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(tensor.shape))])
     return call.emit(BroadcastTo(), call.const(row, numpy_type(tensor.dtype)), call.ints(tensor.shape))

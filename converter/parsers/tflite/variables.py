@@ -6,6 +6,7 @@ Inside one graph a variable is a chain of values: what is read first is the stat
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ from .registry import tflite_operator
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
+
+_LARGEST = 1 << 30
+"""Bytes that a variable may have."""
 
 _LIVES_LONGER = "Freeze the model's variables, or export the loop with them as loop variables"
 
@@ -57,6 +61,8 @@ def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], d
         if outer.variables is not variables and name in outer.variables.assigned:
             raise call.block(f"the variable '{name}' was assigned in a graph that calls this one", _LIVES_LONGER)
         outer = outer.outer
+    if math.prod(shape) * numpy_type(dtype).itemsize > _LARGEST:
+        raise call.block(f"the variable '{name}' has the shape {shape}, which is too large")
     if name not in variables.current:
         start = np.zeros(shape, numpy_type(dtype)) if initial is None else initial
         value = call.emit(ReadVariable(variable=name), call.const(start))
@@ -131,7 +137,7 @@ def read_variable(call: Call) -> Value:
     initial = call.importer.session.initial.get(name)
     if initial is None:
         point = records[0].zeroPoint if is_quantised_tensor(tensor) else 0
-        initial = np.full(tensor.shape, point, numpy_type(dtype))
+        initial = np.broadcast_to(np.array(point, numpy_type(dtype)), tensor.shape)
     if initial.dtype != numpy_type(dtype):
         raise call.block(f"the variable '{name}' has the type {initial.dtype}, not {numpy_type(dtype)}")
     value = read(call, name, initial, initial.shape, dtype)

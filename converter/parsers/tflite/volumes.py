@@ -34,6 +34,8 @@ def _kernel(call: Call, index: int) -> Array:
 
 
 def _sum(call: Call, parts: list[Value], bias: int) -> Value:
+    if not parts:
+        raise call.block("the result holds nothing of the input")
     total = parts[0]
     for part in parts[1:]:
         total = call.emit(AddFusion(), total, part)
