@@ -21,6 +21,17 @@ def _zero(call: Call, index: int) -> Value:
     return call.const(0, dtype)
 
 
+_LARGEST = 1 << 26
+"""Elements that a matrix of places may have."""
+
+
+def _diagonal(call: Call, rows: int, columns: int) -> Value:
+    """A matrix that is true on its main diagonal."""
+    if rows * columns > _LARGEST:
+        raise call.block(f"matrices of {rows} by {columns} are too large")
+    return call.const(np.eye(rows, columns, dtype=np.bool_))
+
+
 @tflite_operator("MATRIX_DIAG")
 def matrix_diagonal(call: Call) -> Value:
     """Matrices [..., n, n] with the vectors [..., n] as diagonals."""
@@ -28,7 +39,7 @@ def matrix_diagonal(call: Call) -> Value:
     if size < 1:
         raise call.block(f"the input {call.shape(0)} holds no vectors")
     rows = call.emit(ExpandDims(), call.input(0), call.ints(-1))
-    return call.emit(Where(), call.const(np.eye(size, dtype=np.bool_)), rows, _zero(call, 0))
+    return call.emit(Where(), _diagonal(call, size, size), rows, _zero(call, 0))
 
 
 @tflite_operator("MATRIX_SET_DIAG")
@@ -44,7 +55,7 @@ def set_diagonal(call: Call) -> Value:
         pads[-1, 1] = missing
         diagonal = call.emit(PadFusion(), diagonal, call.const(pads))
     spread = call.emit(ExpandDims(), diagonal, call.ints(-2))
-    return call.emit(Where(), call.const(np.eye(rows, columns, dtype=np.bool_)), spread, call.input(0))
+    return call.emit(Where(), _diagonal(call, rows, columns), spread, call.input(0))
 
 
 @tflite_operator("DYNAMIC_UPDATE_SLICE")
