@@ -9,8 +9,7 @@ import numpy as np
 
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value, constant
-from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
-from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.protobuf import Message
 
 from .blocked import Blocked, Dependent
@@ -19,12 +18,14 @@ from .described import is_monad, is_tensor, is_type, result_types, tuple_length
 from .entries import Closure, Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
-from .messages import INPUT_QUANTISATION, QUANTISATION_KIND, RESULT_QUANTISATION, AttributeType
+from .messages import INPUT_QUANTISATION, RESULT_QUANTISATION, AttributeType
+from .outputs import import_outputs
+from .quantised import quantise, read_quantisation
 from .registry import ARGUMENTS, find_converter, own_operator
 from .scope import Scope
 from .session import Session
 from .sub_graphs import call_graph, mark_tail_calls
-from .tensors import TensorError, data_type, dimensions, quantisation
+from .tensors import TensorError, data_type, dimensions
 from .values import MONAD, contents
 
 _REFERENCE = "REF::"
@@ -48,36 +49,37 @@ class GraphImporter(Scope):
     def run(self) -> Graph:
         """Imports everything. Blockers are collected in the session; a damaged graph raises ConversionError."""
         if len(self.proto.node) > _MAX_NODES:
-            raise file_error(self.session.name, f"graph '{self._graph_name}' has {len(self.proto.node)} nodes")
+            raise file_error(self.session.name, f"graph '{self.graph_name}' has {len(self.proto.node)} nodes")
         if self.proto.map_parameter:
-            self._block(self._graph_name, "graph", "it has hash-table parameters, which are not supported")
+            self.block(self.graph_name, "graph", "it has hash-table parameters, which are not supported")
         for info in self.proto.input:
             self._input(info)
         for attribute in self.proto.attribute:
             if attribute.name == INPUT_QUANTISATION:
-                self._quantise(attribute, self.graph.inputs)
+                quantise(self, attribute, self.graph.inputs)
         if self.index:
             for tensor in self.proto.parameter:
                 self._bind(tensor.name, self.session.parameter(tensor, self._plain(tensor.name)))
         self._count_results()
         for node in self.proto.node:
             self._node(node)
-        self._outputs()
+        import_outputs(self)
         mark_tail_calls(self)
         for value in self.graph.values() if self.layout is Format.NHWC else ():
             value.format = Format.NHWC
         return self.graph
 
     @property
-    def _graph_name(self) -> str:
+    def graph_name(self) -> str:
         return str(self.proto.name)
 
     def _plain(self, name: str) -> str:
         """A name without the graph's, which stands before it."""
-        prefix = f"{self._graph_name}:"
+        prefix = f"{self.graph_name}:"
         return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else name
 
-    def _block(self, name: str, operator: str, reason: str, remedy: str = "Export the model again") -> None:
+    def block(self, name: str, operator: str, reason: str, remedy: str = "Export the model again") -> None:
+        """Notes something that stands in the way of the conversion."""
         self.session.blockers.append(Blocker(name, operator, reason, remedy))
 
     def _input(self, info: Message) -> None:
@@ -98,9 +100,9 @@ class GraphImporter(Scope):
             if dims is not None:
                 value.shape = () if is_scalar else tuple(dim if dim >= 0 else self.session.symbol() for dim in dims)
         elif self.index == 0:
-            self._block(name, "graph", "this graph input is no tensor", "Export the model with tensors as inputs")
+            self.block(name, "graph", "this graph input is no tensor", "Export the model with tensors as inputs")
         if value.dtype is DataType.STRING:
-            self._block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
+            self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
         self.graph.inputs.append(value)
         self._bind(info.name, value)
 
@@ -134,7 +136,7 @@ class GraphImporter(Scope):
             # MindSpore numbers its values; what users know is the node's name in the network.
             self._bind(name, self._convert(call), "" if self.session.own_file else node.domain)
             self._name_node(name, call)
-            self._read_quantisation(attributes, self._entries[name])
+            read_quantisation(self, attributes, self._entries[name])
         except Dependent:
             self._bind(name, Failed())
         except Blocked as blocked:
@@ -153,26 +155,6 @@ class GraphImporter(Scope):
         first = entry.items[0] if isinstance(entry, Sequence) and entry.items else entry
         if isinstance(first, Value) and first.producer is not None and id(first.producer) in call.emitted:
             first.producer.name = call.name
-
-    def _read_quantisation(self, attributes: Iterable[Message], entry: Entry) -> None:
-        """Gives the results of a node their scales and zero points, and the node its kind of quantisation."""
-        results = [each for each in flattened([entry]) if isinstance(each, Value)]
-        for attribute in attributes:
-            if attribute.name == RESULT_QUANTISATION:
-                self._quantise(attribute, results)
-            elif attribute.name == QUANTISATION_KIND and results and results[0].producer is not None:
-                try:
-                    results[0].producer.quant_type = QuantType(attribute.i)
-                except ValueError:
-                    raise Blocked(f"{attribute.i} is no kind of quantisation", "Export again", attribute.name) from None
-
-    def _quantise(self, attribute: Message, values: list[Value]) -> None:
-        for value, item in zip(values, attribute.values, strict=False):
-            if len(item.tensors):
-                try:
-                    value.quant = quantisation(item.tensors[0])
-                except TensorError as error:
-                    self._block(value.name, "quantisation", str(error))
 
     def _operator(self, node: Message) -> tuple[str, Iterable[Message]]:
         """The primitive's name and attributes: the node's own, or those of the shared primitive that it refers to."""
@@ -201,39 +183,6 @@ class GraphImporter(Scope):
         if operator is None:
             raise call.block("the primitive is not supported", "Replace it in the model by other operators")
         return convert_own(call, operator)
-
-    def _outputs(self) -> None:
-        names = [info.name for info in self.proto.output]
-        for entry in flattened(self._output_entries(names)):
-            if isinstance(entry, Value):
-                self.graph.outputs.append(entry)
-            elif isinstance(entry, Immediate) and entry.contents is not None:
-                try:
-                    self.graph.outputs.append(self.from_contents(entry.contents, "output"))
-                except Blocked as blocked:
-                    self._block(self._graph_name, "graph", f"one of its outputs {blocked.reason}")
-            elif not isinstance(entry, Order | Failed):
-                self._block(self._graph_name, "graph", "one of its outputs is no tensor")
-        self._separate_outputs()
-
-    def _output_entries(self, names: list[str]) -> list[Entry]:
-        entries = []
-        for name in names:
-            try:
-                entries.append(self.lookup(name))
-            except Blocked as blocked:
-                self._block(name, "graph", blocked.reason, blocked.remedy)
-        return entries
-
-    def _separate_outputs(self) -> None:
-        """An output that stands there twice gets a tensor of its own."""
-        seen: set[int] = set()
-        for position, value in enumerate(self.graph.outputs):
-            dtype = self.type_of(value)
-            if id(value) in seen and dtype is not DataType.UNKNOWN:
-                kind = self.constant(np.asarray(int(dtype), np.int32), value.name)
-                self.graph.outputs[position] = self.emit(Cast(), (value, kind), 1, None)[0]
-            seen.add(id(value))
 
     # ---- names ----
 
@@ -273,7 +222,7 @@ class GraphImporter(Scope):
                 return made
             value = contents(attribute, self.session.reader)
         except TensorError as error:
-            self._block(name, "Constant", str(error))
+            self.block(name, "Constant", str(error))
             return Failed()
         if value is MONAD:
             return Order()
