@@ -67,6 +67,34 @@ int AllocationsOf(int threads, int inter_op) {
   return allocations;
 }
 
+// y = x + x of quantised values, through float32.
+int AllocationsOfQuantisedModel() {
+  ModelBuilder builder;
+  const uint32_t x = builder.Quantised("x", {{0.5, 1}}, kInt8, {4, 5000});
+  const uint32_t y = builder.Quantised("y", {{0.7, -3}}, kInt8, {4, 5000});
+  const uint32_t sum =
+      builder.QuantisedNode("sum", schema::CreateAddFusion(builder.builder), {x, x}, {y}, schema::QuantType_QUANT_ALL);
+  builder.Graph({x}, {y}, {sum});
+  const std::string file = builder.Finish({x}, {y});
+  auto context = std::make_shared<Context>();
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  Model model;
+  EXPECT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+  const std::vector<int8_t> values(20000, 7);
+  const std::vector<MSTensor> inputs = {
+      MSTensor("x", DataType::kNumberTypeInt8, {4, 5000}, values.data(), values.size())};
+  std::vector<MSTensor> outputs;
+  EXPECT_TRUE(model.Predict(inputs, &outputs).IsOk());
+  EXPECT_EQ(static_cast<const int8_t *>(outputs[0].Data().get())[9], 6);  // 2 * 0.5 * (7 - 1) / 0.7 is nearly 9
+  allocations = 0;
+  counting = true;
+  for (int i = 0; i < 20; ++i) {
+    if (!model.Predict(inputs, &outputs).IsOk()) allocations = -1000;
+  }
+  counting = false;
+  return allocations;
+}
+
 TEST(Allocation, IsCounted) {
   counting = true;
   allocations = 0;
@@ -75,6 +103,8 @@ TEST(Allocation, IsCounted) {
   counting = false;
   EXPECT_EQ(allocations.load(), 1);
 }
+
+TEST(Allocation, NoneInPredictOfQuantisedModels) { EXPECT_EQ(AllocationsOfQuantisedModel(), 0); }
 
 TEST(Allocation, NoneInPredict) {
   EXPECT_EQ(AllocationsOf(1, 1), 0);

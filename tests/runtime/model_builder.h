@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schema/ops_generated.h"
@@ -12,6 +13,7 @@ namespace mslite::test {
 constexpr int32_t kFloat = 43;
 constexpr int32_t kInt = 34;
 constexpr int32_t kBool = 30;
+constexpr int32_t kInt8 = 32;
 
 class ModelBuilder {
  public:
@@ -30,6 +32,18 @@ class ModelBuilder {
 
   uint32_t Floats(const std::string &name, std::vector<int32_t> dims, const std::vector<float> &values) {
     return Constant(name, std::move(dims), values, kFloat);
+  }
+
+  // A value, or with `data` a constant, with quantisation records (scale, zero point).
+  uint32_t Quantised(const char *name, const std::vector<std::pair<double, int32_t>> &records, int32_t type = kInt8,
+                     const std::vector<int32_t> &dims = {2, 3}, const std::vector<uint8_t> &data = {}) {
+    std::vector<flatbuffers::Offset<schema::QuantParam>> list;
+    for (const auto &[scale, zero] : records) list.push_back(schema::CreateQuantParam(builder, scale, zero));
+    const auto shape = builder.CreateVector(dims);
+    const auto quant = builder.CreateVector(list);
+    const auto bytes = data.empty() ? 0 : builder.CreateVector(data);
+    return Add(schema::CreateTensor(builder, data.empty() ? 2 : 0, type, shape, schema::Format_NHWC, 0, 0, bytes, quant,
+                                    0, builder.CreateString(name)));
   }
 
   uint32_t Add(flatbuffers::Offset<schema::Tensor> tensor) {

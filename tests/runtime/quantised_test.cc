@@ -15,7 +15,6 @@ namespace mslite::test {
 namespace {
 using namespace mindspore;  // NOLINT
 
-constexpr int32_t kInt8 = 32;
 constexpr int32_t kQuantAll = 5;
 
 mslite_tensor Matrix(int32_t type, const mslite_quant *quant) {
@@ -58,17 +57,6 @@ TEST(Quantised, KernelsOnlyMoveValuesOfEqualRecords) {
 
 // Builds models whose values are quantised.
 struct QuantisedModel : ModelBuilder {
-  uint32_t Quantised(const char *name, std::vector<std::pair<double, int32_t>> records, int32_t type = kInt8,
-                     std::vector<int32_t> dims = {2, 3}, const std::vector<uint8_t> &data = {}) {
-    std::vector<flatbuffers::Offset<schema::QuantParam>> list;
-    for (const auto &[scale, zero] : records) list.push_back(schema::CreateQuantParam(builder, scale, zero));
-    const auto shape = builder.CreateVector(dims);
-    const auto quant = builder.CreateVector(list);
-    const auto bytes = data.empty() ? 0 : builder.CreateVector(data);
-    return Add(schema::CreateTensor(builder, data.empty() ? 2 : 0, type, shape, schema::Format_NHWC, 0, 0, bytes, quant,
-                                    0, builder.CreateString(name)));
-  }
-
   template <typename Table>
   void Call(const char *name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs, uint32_t output) {
     calls.push_back(QuantisedNode(name, op, std::move(inputs), {output}, schema::QuantType_QUANT_ALL));
