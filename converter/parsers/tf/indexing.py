@@ -95,7 +95,7 @@ def stitch(call: Call) -> Value:
     places = [call.require_integers(number, "the places") for number in range(count)]
     flat = [place for part in places for place in part]
     size = max(flat, default=-1) + 1
-    if min(flat, default=0) < 0 or sorted(set(flat)) != list(range(size)):
+    if min(flat, default=0) < 0 or len(set(flat)) != size:
         raise call.block("the places leave a gap")
     source = np.zeros(size, np.int32)
     source[np.array(flat, np.int64)] = np.arange(len(flat))

@@ -16,6 +16,8 @@ MAX_DIMENSION = 2**31 - 1
 
 MAX_RANK = 8
 _MAX_BYTES = 1 << 40
+_MAX_REPEATED_BYTES = 1 << 26
+"""The largest constant that a file may abbreviate: a few bytes must not stand for all of the memory."""
 
 _DATA_TYPES: dict[int, DataType] = {
     1: DataType.FLOAT32,
@@ -112,6 +114,8 @@ def read_tensor(tensor: Message) -> Array:
         raise TensorError(f"a constant of shape {list(dims)} holds {values.size} elements")
     if values.size == count:
         return values.reshape(dims)
+    if count * dtype.itemsize > _MAX_REPEATED_BYTES:
+        raise TensorError(f"a constant of shape {list(dims)} holds only {values.size} elements")
     last = values[-1] if values.size else dtype.type(0)
     if values.size <= 1:
         return np.broadcast_to(last, dims)

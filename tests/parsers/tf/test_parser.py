@@ -64,6 +64,7 @@ def test_tensor_contents(tensor: Any, want: np.ndarray[Any, Any]) -> None:
         (_tensor(FLOAT, [-1]), "no definite shape"),
         (_tensor(FLOAT, [1 << 40]), "is no dimension"),
         (_tensor(FLOAT, [1 << 30, 1 << 30]), "too large"),
+        (_tensor(FLOAT, [1 << 30], float_val=[1]), "holds only 1 elements"),
     ],
 )
 def test_wrong_tensors(tensor: Any, message: str) -> None:
