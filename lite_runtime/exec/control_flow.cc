@@ -59,7 +59,7 @@ Status Session::PassValue(const Program &program, Frame *frame, int32_t local, b
     return CopyValue(constant, to);
   }
   Value &from = frame->values[static_cast<size_t>(local)];
-  if (!is_last || !from.IsOwned() || to->target != nullptr) return CopyValue(from, to);
+  if (!is_last || !from.MayHandTo(*to)) return CopyValue(from, to);
   std::swap(from.own, to->own);
   to->shape = from.shape;
   to->data = to->own.own.get();

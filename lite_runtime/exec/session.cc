@@ -212,9 +212,9 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
   for (const Plan::Result &result : plan.results) {
     Value &value = frame->values[static_cast<size_t>(result.local)];
     uint8_t *memory = nullptr;
-    if (result.takes >= 0 && value.target == nullptr) {
+    if (result.takes >= 0) {
       Value &dying = frame->values[static_cast<size_t>(result.takes)];
-      if (dying.IsOwned()) {
+      if (dying.MayHandTo(value)) {
         std::swap(value.own, dying.own);
         memory = value.own.own.get();
       }

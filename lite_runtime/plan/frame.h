@@ -47,8 +47,12 @@ struct Value {
   GrowingBuffer own;
   GrowingBuffer *target = nullptr;  // where to compute it instead of `own`
 
-  // The contents lie in memory that is this value's alone, so that another value may take it over.
-  bool IsOwned() const { return target == nullptr && data != nullptr && data == own.own.get(); }
+  // The contents lie in memory that is this value's alone, and the other one has as much to give in return: exchanging
+  // the two copies nothing, and no value ever has less memory than it had before.
+  bool MayHandTo(const Value &other) const {
+    const bool is_owned = target == nullptr && data != nullptr && data == own.own.get();
+    return is_owned && other.target == nullptr && other.own.capacity == own.capacity;
+  }
 };
 
 struct Frame {

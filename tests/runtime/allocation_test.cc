@@ -67,6 +67,32 @@ int AllocationsOf(int threads, int inter_op) {
   return allocations;
 }
 
+// Loops hand values over from graph to graph; iterations and runs use the same memory again.
+int AllocationsOfLoops() {
+  const std::string file = LoopModel(true);
+  auto context = std::make_shared<Context>();
+  context->SetThreadNum(2);
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  Model model;
+  EXPECT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+  const float few = 2, many = 9;
+  const std::vector<float> start = {1, 2, 3};
+  const auto inputs = [&](const float *count) -> std::vector<MSTensor> {
+    return {MSTensor("n", DataType::kNumberTypeFloat32, {1}, count, 4),
+            MSTensor("acc", DataType::kNumberTypeFloat32, {3}, start.data(), 12)};
+  };
+  const std::vector<MSTensor> shorter = inputs(&few), longer = inputs(&many);
+  std::vector<MSTensor> outputs;
+  for (const auto &seen : {longer, shorter}) EXPECT_TRUE(model.Predict(seen, &outputs).IsOk());
+  allocations = 0;
+  counting = true;
+  for (int i = 0; i < 20; ++i) {
+    if (!model.Predict(i % 2 == 0 ? longer : shorter, &outputs).IsOk()) allocations = -1000;
+  }
+  counting = false;
+  return allocations;
+}
+
 // y = x + x of quantised values, through float32.
 int AllocationsOfQuantisedModel() {
   ModelBuilder builder;
@@ -111,5 +137,6 @@ TEST(Allocation, NoneInPredict) {
   EXPECT_EQ(AllocationsOf(2, 1), 0);
   EXPECT_EQ(AllocationsOf(2, 2), 0);
 }
+TEST(Allocation, LoopsAllocateNothing) { EXPECT_EQ(AllocationsOfLoops(), 0); }
 }  // namespace
 }  // namespace mslite::test

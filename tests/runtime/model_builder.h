@@ -117,6 +117,51 @@ inline std::string SmallModel(int32_t rows = 4, int32_t columns = 300) {
   model.Graph({x}, {y}, {0, 1, 2, 3});
   return model.Finish({x}, {y});
 }
+
+// i = 0; while (i < n) { i += 1; acc += 2 }; y = |acc|. A loop is recursion by tail calls.
+inline std::string LoopModel(bool tail_flags) {
+  ModelBuilder m;
+  auto &b = m.builder;
+  const uint32_t n = m.Value("n", {1});
+  const uint32_t acc = m.Value("acc", {3});
+  const uint32_t y = m.Value("y", {3});
+  const uint32_t zero = m.Floats("zero", {1}, {0.0f});
+  const uint32_t one = m.Floats("one", {1}, {1.0f});
+  const uint32_t two = m.Floats("two", {1}, {2.0f});
+  const uint32_t main_partial = m.Value("main_partial", {});
+  const auto call = [&](const std::string &name, uint32_t closure, uint32_t result) {
+    return m.Node(name, schema::CreateCall(b, tail_flags), {closure}, {result});
+  };
+  std::vector<uint32_t> main_nodes = {
+      m.Node("start", schema::CreatePartialFusion(b, 1), {zero, acc, n}, {main_partial}),
+      call("call_start", main_partial, y)};
+  // 1: cond(i, a, n)
+  const uint32_t ci = m.Value("ci", {1}), ca = m.Value("ca", {3}), cn = m.Value("cn", {1});
+  const uint32_t cond = m.Value("cond", {1}, kBool);
+  const uint32_t to_body = m.Value("to_body", {}), to_after = m.Value("to_after", {}), chosen = m.Value("chosen", {});
+  const uint32_t cy = m.Value("cy", {3});
+  std::vector<uint32_t> cond_nodes = {
+      m.Node("less", schema::CreateLess(b), {ci, cn}, {cond}),
+      m.Node("partial_body", schema::CreatePartialFusion(b, 2), {ci, ca, cn}, {to_body}),
+      m.Node("partial_after", schema::CreatePartialFusion(b, 3), {ca}, {to_after}),
+      m.Node("switch", schema::CreateSwitch(b), {cond, to_body, to_after}, {chosen}), call("call_switch", chosen, cy)};
+  // 2: body(i, a, n)
+  const uint32_t bi = m.Value("bi", {1}), ba = m.Value("ba", {3}), bn = m.Value("bn", {1});
+  const uint32_t ni = m.Value("ni", {1}), na = m.Value("na", {3}), again = m.Value("again", {}),
+                 by = m.Value("by", {3});
+  std::vector<uint32_t> body_nodes = {m.Node("next_i", schema::CreateAddFusion(b), {bi, one}, {ni}),
+                                      m.Node("next_a", schema::CreateAddFusion(b), {ba, two}, {na}),
+                                      m.Node("partial_cond", schema::CreatePartialFusion(b, 1), {ni, na, bn}, {again}),
+                                      call("call_cond", again, by)};
+  // 3: after(a)
+  const uint32_t aa = m.Value("aa", {3}), ay = m.Value("ay", {3});
+  std::vector<uint32_t> after_nodes = {m.Node("abs", schema::CreateAbs(b), {aa}, {ay})};
+  m.Graph({n, acc}, {y}, main_nodes);
+  m.Graph({ci, ca, cn}, {cy}, cond_nodes);
+  m.Graph({bi, ba, bn}, {by}, body_nodes);
+  m.Graph({aa}, {ay}, after_nodes);
+  return m.Finish({n, acc}, {ay});
+}
 }  // namespace mslite::test
 
 #endif
