@@ -163,7 +163,8 @@ int32_t mslite_type_size(int32_t type);
 /* Number of elements, -1 when a dimension is unknown or the product does not fit into 63 bits. */
 int64_t mslite_element_count(const mslite_tensor *tensor);
 
-/* Reports that input `input` holds `value` at `position`, outside of [low, high). The first report of a part is kept. */
+/* Reports that input `input` holds `value` at `position`, outside of [low, high). The first report of a part is kept.
+ */
 void mslite_report_value(const mslite_run *run, int32_t input, int64_t position, int64_t value, int64_t low,
                          int64_t high);
 

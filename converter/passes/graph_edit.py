@@ -10,7 +10,9 @@ import numpy as np
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops import Operator
 
-_WITH_EFFECT = frozenset({"Assert", "Call", "TensorArrayWrite", "TensorListSetItem", "Assign", "AssignAdd", "AssignVariable"})
+_WITH_EFFECT = frozenset(
+    {"Assert", "Call", "TensorArrayWrite", "TensorListSetItem", "Assign", "AssignAdd", "AssignVariable"}
+)
 
 
 def live_nodes(graph: Graph) -> list[Node]:

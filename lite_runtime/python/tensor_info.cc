@@ -52,7 +52,8 @@ TensorViews::TensorViews(const std::vector<TensorInfo> &infos) {
       FillKnown(&tensor);
     }
     std::vector<mslite_quant> &quant = quants_.emplace_back();
-    for (const auto &[scale, zero_point, source_type] : info.quant) quant.push_back({scale, zero_point, source_type, 0});
+    for (const auto &[scale, zero_point, source_type] : info.quant)
+      quant.push_back({scale, zero_point, source_type, 0});
     tensor.quant_count = static_cast<int32_t>(quant.size());
     tensor.quant = quant.empty() ? nullptr : quant.data();
     tensors.push_back(tensor);
