@@ -8,7 +8,9 @@ from ..ops._declare import Operand
 
 
 def _least(operands: tuple[Operand, ...]) -> int:
-    return sum(not operand.optional and not operand.repeated for operand in operands)
+    """Operands that are always there; of those that repeat, one when nothing stands before it (Concat joins something)."""
+    first_repeats = bool(operands) and operands[0].repeated
+    return first_repeats + sum(not operand.optional and not operand.repeated for operand in operands)
 
 
 def emit() -> str:
