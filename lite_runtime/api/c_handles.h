@@ -25,7 +25,7 @@ struct CDevice {
 
 // A tensor, with the texts and arrays that the getters give out.
 struct CTensor {
-  explicit CTensor(mindspore::MSTensor value) : tensor(std::move(value)), name(tensor.Name()) {}
+  explicit CTensor(const mindspore::MSTensor &value) : tensor(value), name(value.Name()) {}
   mindspore::MSTensor tensor;
   std::string name;
 };

@@ -76,6 +76,7 @@ class Builder {
 
   std::vector<int32_t> Locals(const std::vector<int32_t> &tensors) {
     std::vector<int32_t> result;
+    result.reserve(tensors.size());
     for (const int32_t tensor : tensors) result.push_back(Local(tensor));
     return result;
   }
