@@ -60,8 +60,9 @@ static mslite_status quant_prepare(const mslite_node *node, void *derived, mslit
     axis_list *list = is_kept ? &numbers->kept : &numbers->reduced;
     const bool merges = i > 0 && is_kept == ((kept >> (i - 1) & 1U) != 0);
     if (!merges) list->dims[list->count++] = 1;
-    list->dims[list->count - 1] *= x->dims[i];
-    list->strides[list->count - 1] = stride;
+    const int32_t last = list->count - 1;
+    list->dims[last] *= x->dims[i];
+    list->strides[last] = stride;
   }
   for (int32_t i = 0; i < numbers->kept.count; ++i) numbers->groups *= numbers->kept.dims[i];
   if (numbers->reduced.count > 0) {

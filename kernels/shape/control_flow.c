@@ -44,10 +44,12 @@ static void append_element(mslite_shape_context *context, const mslite_tensor *l
     y->rank = -1;
     return;
   }
-  if (list->rank < 0 || (is_wanted && is_unset(list))) {
+  /* Elements of another rank than the wanted one are none yet, unless every size says that they are there. */
+  const bool differs = is_wanted && rank != list->rank - 1 && !is_set(list);
+  if (list->rank < 0 || (is_wanted && is_unset(list)) || differs) {
     for (int32_t i = 0; i < rank; ++i) {
       int64_t size = wanted[i];
-      if (is_open(size)) size = list->rank < 0 ? mslite_new_symbol(context) : 0;
+      if (is_open(size)) size = list->rank > 0 && is_unset(list) ? 0 : mslite_new_symbol(context);
       y->dims[y->rank++] = size;
     }
     return;
