@@ -54,15 +54,14 @@ static mslite_status quant_prepare(const mslite_node *node, void *derived, mslit
   numbers->groups = numbers->rows = numbers->columns = numbers->step = 1;
   int64_t stride = mslite_element_count(x);
   if (stride == 0) numbers->groups = 0;
+  const axis_list *previous = NULL;
   for (int32_t i = 0; i < x->rank && stride > 0; ++i) {
     stride /= x->dims[i];
-    const bool is_kept = (kept >> i & 1U) != 0;
-    axis_list *list = is_kept ? &numbers->kept : &numbers->reduced;
-    const bool merges = i > 0 && is_kept == ((kept >> (i - 1) & 1U) != 0);
-    if (!merges) list->dims[list->count++] = 1;
-    const int32_t last = list->count - 1;
-    list->dims[last] *= x->dims[i];
-    list->strides[last] = stride;
+    axis_list *list = (kept >> i & 1U) != 0 ? &numbers->kept : &numbers->reduced;
+    if (list != previous) list->dims[list->count++] = 1;
+    previous = list;
+    list->dims[list->count - 1] *= x->dims[i];
+    list->strides[list->count - 1] = stride;
   }
   for (int32_t i = 0; i < numbers->kept.count; ++i) numbers->groups *= numbers->kept.dims[i];
   if (numbers->reduced.count > 0) {
