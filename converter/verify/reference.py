@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -68,7 +69,9 @@ def _run_onnx(model: Path, inputs: Mapping[str, Array]) -> Arrays:
 
 def _run_tflite(model: Path, inputs: Mapping[str, Array]) -> Arrays:
     runtime = _module("ai_edge_litert.interpreter")
-    interpreter = runtime.Interpreter(str(model), experimental_preserve_all_tensors=True)
+    with warnings.catch_warnings():  # LiteRT warns that this is for debugging, which it is
+        warnings.simplefilter("ignore")
+        interpreter = runtime.Interpreter(str(model), experimental_preserve_all_tensors=True)
     details = {detail["name"]: detail for detail in interpreter.get_input_details()}
     for name, array in inputs.items():
         if name in details and tuple(details[name]["shape"]) != array.shape:
