@@ -6,11 +6,22 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 import mslite
 from tests.e2e.models import MODELS, Entry, convert_model, differences, is_within_tolerance, models, run_case
 
 ENTRIES = models()
+DIFFERS = {
+    "mlperf_tiny/kws_ref_dynamic_range": "cosine 0.996, wanted 0.999: LiteRT rounds the activations of layers with 8-bit "
+    "weights to 8 bits, mslite computes them in float32"
+}
+"""Models that are known not to be right; a test fails when one becomes so."""
+
+
+def _parameter(entry: Entry) -> ParameterSet:
+    reason = DIFFERS.get(entry.path)
+    return pytest.param(entry, marks=[pytest.mark.xfail(strict=True, reason=reason)] if reason else [], id=entry.path)
 
 
 @pytest.mark.skipif(bool(ENTRIES), reason="the model set is there")
@@ -18,7 +29,7 @@ def test_model_set_is_absent() -> None:
     pytest.skip(f"no models at {MODELS}")
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path)
+@pytest.mark.parametrize("entry", [_parameter(entry) for entry in ENTRIES])
 def test_model_gives_the_reference_outputs(entry: Entry, tmp_path: Path, rates: dict[str, Counter[str]]) -> None:
     counts = rates[f"{entry.kind} {entry.tolerance_class}"]
     counts["models"] += 1
