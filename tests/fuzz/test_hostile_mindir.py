@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,9 @@ from mslite.converter.options import Options, SaveType
 from tests.converter.onnx_models import small_network
 from tests.parsers.mindir.build import Model
 
-from .limits import ENVIRONMENT, ROOT, SUCCESS, problem_of
-from .mutate import variant
+from .corpus import check_conversions, conversions, variants
+from .limits import ROOT, SUCCESS, problem_of
 from .mutate_mindir import mutate
-from .test_hostile import run_batches
 
 VARIANTS = 400
 HUGE = (1 << 63) - 1
@@ -50,28 +46,8 @@ def _branches() -> Model:
     return model
 
 
-def results_of(files: list[Path]) -> list[tuple[Path, dict[str, Any]]]:
-    lines = run_batches([sys.executable, "-m", "tests.fuzz.run_converter"], files, ENVIRONMENT)
-    return [(path, json.loads(line)) for path, line in lines]
-
-
 def test_converter_survives_hostile_files(tmp_path: Path) -> None:
-    good, files = seeds(tmp_path), []
-    for number in range(VARIANTS):
-        data = good[number % len(good)]
-        try:
-            hostile = variant(data, number, mutate)
-        except Exception:  # the lie cannot even be written; any raw damage will do
-            hostile = variant(data, number * 2 + 1, mutate)
-        files.append(tmp_path / f"{number:04}.mindir")
-        files[-1].write_bytes(hostile)
-    problems, codes = [], Counter[int]()
-    for path, result in results_of(files):
-        codes[result["code"]] += 1
-        problem = problem_of(result)
-        if problem is not None:
-            problems.append(f"{path.name}: {problem}: {result['text'][-400:]}")
-    assert not problems, f"{len(problems)} problems:\n" + "\n".join(problems[:20])
+    codes = check_conversions(variants(seeds(tmp_path), VARIANTS, mutate, tmp_path, ".mindir"))
     assert codes[SUCCESS] < VARIANTS * 2 // 3, "too few files were refused"
 
 
@@ -138,7 +114,7 @@ LIES: dict[str, Callable[[], Model]] = {
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("hostile")
     files = [build().save(folder / f"{name}.mindir") for name, build in LIES.items()]
-    return {path.stem: result for path, result in results_of(files)}
+    return {path.stem: result for path, result in conversions(files)}
 
 
 @pytest.mark.parametrize("name", LIES)

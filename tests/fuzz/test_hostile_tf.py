@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,38 +11,18 @@ import pytest
 from mslite.converter.parsers.tf.protos import GraphDef
 from tests.parsers.tf import archive
 
-from .limits import ENVIRONMENT, SUCCESS, problem_of
-from .mutate import variant
+from .corpus import check_conversions, conversions, variants
+from .limits import SUCCESS, problem_of
 from .mutate_tf import mutate
-from .test_hostile import run_batches
 
 VARIANTS = 400
 HUGE = (1 << 63) - 1
 
 
-def results_of(files: list[Path]) -> list[tuple[Path, dict[str, Any]]]:
-    lines = run_batches([sys.executable, "-m", "tests.fuzz.run_converter"], files, ENVIRONMENT)
-    return [(path, json.loads(line)) for path, line in lines]
-
-
 def test_converter_survives_hostile_graphs(tmp_path: Path) -> None:
     good = [archive.read(name).content for name in archive.names()]
-    files = []
-    for number in range(VARIANTS):
-        data = good[number * 7 % len(good)]
-        try:
-            hostile = variant(data, number, mutate)
-        except Exception:  # the lie cannot even be written; any raw damage will do
-            hostile = variant(data, number * 2 + 1, mutate)
-        files.append(tmp_path / f"{number:04}.pb")
-        files[-1].write_bytes(hostile)
-    problems, codes = [], Counter[int]()
-    for path, result in results_of(files):
-        codes[result["code"]] += 1
-        problem = problem_of(result)
-        if problem is not None:
-            problems.append(f"{path.name}: {problem}: {result['text'][-400:]}")
-    assert not problems, f"{len(problems)} problems:\n" + "\n".join(problems[:20])
+    spread = [good[number * 7 % len(good)] for number in range(VARIANTS)]  # neighbours are alike
+    codes = check_conversions(variants(spread, VARIANTS, mutate, tmp_path, ".pb"))
     assert codes[SUCCESS] < VARIANTS * 2 // 3, "too few files were refused"
 
 
@@ -183,7 +160,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     for name, build in MODELS.items():
         files.append(folder / f"{name}.pb")
         files[-1].write_bytes(build().SerializeToString())
-    return {path.stem: result for path, result in results_of(files)}
+    return {path.stem: result for path, result in conversions(files)}
 
 
 @pytest.mark.parametrize("name", MODELS)
