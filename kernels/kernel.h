@@ -146,6 +146,11 @@ typedef struct {
   /* Which input output 0 may overwrite, or -1. NULL: none. The runtime checks that the input dies here. */
   int32_t (*in_place)(const mslite_node *node);
 
+  /* 1: computes on stored integers by the records of its operands. Such a kernel, and no other, is offered the nodes on
+   * quantised values; its `support` is asked before shapes are known, and may look at types, records, attributes,
+   * which inputs are absent or constant, and at the contents and sizes of constants. */
+  int32_t quantised;
+
   /* Only for operators whose output shape depends on data: the shapes of the outputs (dims[output]), from the inputs.
    * Called after `prepare` (which then sees symbols in its outputs); `prepare` is called again with the new shapes. */
   mslite_status (*count)(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);

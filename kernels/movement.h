@@ -17,6 +17,20 @@
       .in_place = in_place_,                                                                    \
   };
 
+/* The same for a kernel that computes on stored integers. */
+#define MSLITE_QUANTISED_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
+  const mslite_kernel mslite_kernel_##name_ = {                                                  \
+      .name = #name_ "_scalar",                                                                  \
+      .op = MSLITE_OP_##operator_,                                                               \
+      .isa = MSLITE_ISA_SCALAR,                                                                  \
+      .derived_size = sizeof(derived_),                                                          \
+      .support = support_,                                                                       \
+      .prepare = prepare_,                                                                       \
+      .run = run_,                                                                               \
+      .in_place = in_place_,                                                                     \
+      .quantised = 1,                                                                            \
+  };
+
 /* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantisation. */
 int32_t mslite_moves_elements(const mslite_node *node);
 

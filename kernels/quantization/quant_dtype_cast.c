@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/fixed_point.h"
 #include "movement.h"
 
 enum { CAST_ELEMENTS = 16384, CAST_CHANNELS = 2048 };
@@ -13,7 +14,7 @@ typedef struct {
   double scale; /* dequantise: of the input; quantise: of the output */
   int32_t from_zero, to_zero;
   int32_t rounds_even;
-  int32_t multiplier, shift; /* requantise: the quotient of the scales is multiplier * 2^(shift - 31) */
+  mslite_multiplier factor; /* requantise: the quotient of the scales */
 } cast_record;
 
 typedef struct {
@@ -53,19 +54,6 @@ static void set_limits(cast_derived *numbers) {
   }
 }
 
-/* scale = multiplier * 2^(shift - 31), multiplier in [2^30, 2^31). */
-static void set_multiplier(double scale, cast_record *record) {
-  int exponent;
-  const double fraction = frexp(scale, &exponent);
-  int64_t fixed = (int64_t)round(fraction * 2147483648.0);
-  if (fixed == (int64_t)1 << 31) {
-    fixed /= 2;
-    ++exponent;
-  }
-  record->multiplier = exponent < -31 ? 0 : (int32_t)fixed;
-  record->shift = exponent < -31 ? 0 : exponent > 30 ? 30 : exponent;
-}
-
 static const mslite_quant *quant_of(const mslite_tensor *tensor, int32_t channel) {
   return tensor->quant_count == 0 ? NULL : &tensor->quant[tensor->quant_count > 1 ? channel : 0];
 }
@@ -99,7 +87,7 @@ static mslite_status cast_prepare(const mslite_node *node, void *derived, mslite
     record->to_zero = to == NULL ? 0 : to->zero_point;
     record->scale = from == NULL ? to->scale : from->scale;
     record->rounds_even = from == NULL && to->rounds_even;
-    if (from != NULL && to != NULL) set_multiplier(from->scale / to->scale, record);
+    if (from != NULL && to != NULL) record->factor = mslite_make_multiplier(from->scale / to->scale);
   }
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->count + CAST_ELEMENTS - 1) / CAST_ELEMENTS);
@@ -118,20 +106,9 @@ static int32_t quantised(const cast_derived *numbers, const cast_record *record,
   return limited(numbers, (int64_t)rounded + record->to_zero);
 }
 
-/* (value << left) * multiplier / 2^31, then / 2^right, each quotient rounded: half up, then half away from zero. */
 static int32_t requantised(const cast_derived *numbers, const cast_record *record, int32_t q) {
-  const int32_t left = record->shift > 0 ? record->shift : 0;
-  const int32_t right = record->shift < 0 ? -record->shift : 0;
-  int64_t value = ((int64_t)q - record->from_zero) * ((int64_t)1 << left);
-  value = value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value;
-  const int64_t product = value * record->multiplier;
-  const int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
-  const int64_t high = (product + nudge) / ((int64_t)1 << 31);
-  const int64_t mask = ((int64_t)1 << right) - 1;
-  const int64_t remainder = high & mask;
-  const int64_t threshold = (mask >> 1) + (high < 0);
-  const int64_t shifted = (high - remainder) / ((int64_t)1 << right) + (remainder > threshold);
-  return limited(numbers, shifted + record->to_zero);
+  const int32_t value = mslite_rescale((int32_t)((uint32_t)q - (uint32_t)record->from_zero), record->factor);
+  return limited(numbers, (int64_t)value + record->to_zero);
 }
 
 static int32_t load(const void *data, int32_t type, int64_t at) {

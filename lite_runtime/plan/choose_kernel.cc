@@ -15,10 +15,7 @@ std::string NodeText(const mslite_node &node) {
 }
 
 const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why) {
-  if (std::string problem = QuantisedProblem(node); !problem.empty()) {
-    if (why != nullptr) *why = std::move(problem);
-    return nullptr;
-  }
+  std::string problem = QuantisedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
   bool any = false;
@@ -26,6 +23,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     const mslite_kernel *kernel = mslite_kernels[i];
     if (kernel->op != node.op) continue;
     any = true;
+    if ((kernel->quantised != 0) == problem.empty()) continue;
     if (!isas.Has(kernel->isa)) continue;
     const int32_t score = kernel->support(&node);
     if (score <= 0) continue;
@@ -35,6 +33,10 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     }
   }
   if (best == nullptr && why != nullptr) {
+    if (!problem.empty()) {
+      *why = std::move(problem);
+      return nullptr;
+    }
     *why = NodeText(node) + (any ? ": no kernel takes these types, shapes and attributes"
                                  : ": this operator has no kernel in this library");
   }

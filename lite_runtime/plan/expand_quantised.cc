@@ -69,6 +69,47 @@ class Expander {
     }
   }
 
+  // True when a kernel takes the node's integers as they are.
+  bool HasKernel(const Node &node) {
+    std::vector<mslite_tensor> tensors;
+    std::vector<const mslite_tensor *> operands;
+    tensors.reserve(node.inputs.size() + node.outputs.size());
+    for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
+      for (const int32_t index : *list) {
+        if (index < 0) {
+          operands.push_back(nullptr);
+          continue;
+        }
+        const Tensor &tensor = TensorAt(index);
+        if (without_integers_.count(index) != 0 || !tensor.corrections.empty()) return false;
+        tensors.push_back(KnownBeforeShapes(tensor));
+        operands.push_back(&tensors.back());
+      }
+    }
+    const mslite_node call = {node.op,
+                              node.params,
+                              static_cast<int32_t>(node.inputs.size()),
+                              static_cast<int32_t>(node.outputs.size()),
+                              operands.data(),
+                              operands.data() + node.inputs.size(),
+                              node.quant_type};
+    return HasQuantisedKernel(call);
+  }
+
+  static mslite_tensor KnownBeforeShapes(const Tensor &tensor) {
+    mslite_tensor known = {};
+    known.type = tensor.type;
+    known.rank = -1;
+    known.known_count = -1;
+    known.quant_count = static_cast<int32_t>(tensor.quant.size());
+    known.quant = tensor.quant.data();
+    if (!tensor.is_constant || tensor.dims.size() > MSLITE_MAX_RANK) return known;
+    known.data = tensor.data;
+    known.rank = static_cast<int32_t>(tensor.dims.size());
+    std::copy(tensor.dims.begin(), tensor.dims.end(), known.dims);
+    return known;
+  }
+
   // A constant with a record for each of many channels becomes real now: the kernel takes only so many.
   Status Cast(int32_t index) {
     const Node &node = NodeAt(index);
@@ -145,6 +186,10 @@ class Expander {
   }
 
   Status Compute(int32_t index, bool moves) {
+    if (HasKernel(NodeAt(index))) {
+      nodes_.push_back(index);
+      return mindspore::kSuccess;
+    }
     Node changed = NodeAt(index);
     std::string problem;
     for (size_t i = 0; i < changed.inputs.size() && problem.empty(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/names.h"
 #include "plan/choose_kernel.h"
 #include "plan/shapes.h"
 #include "plan/single_node.h"
@@ -170,6 +171,8 @@ Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdic
     const Tensor &source = GraphTensor(step.outputs[i]);
     outputs[i].quant_count = static_cast<int32_t>(source.quant.size());
     outputs[i].quant = source.quant.data();
+    // The rules know no records: which integers a quantised result is stored as is the file's to say.
+    if (!source.quant.empty() && IsNarrowType(source.type)) outputs[i].type = source.type;
     tensors_[static_cast<size_t>(step.outputs[i])] = outputs[i];
   }
   return mindspore::kSuccess;

@@ -1,5 +1,7 @@
 #include "plan/quantised.h"
 
+#include <algorithm>
+
 #include "model/names.h"
 #include "plan/choose_kernel.h"
 
@@ -107,5 +109,11 @@ std::string QuantisedProblem(const mslite_node &node) {
                                                       tensor.quant, static_cast<size_t>(tensor.quant_count));
   });
   return differ ? NodeText(node) + ": no kernel moves values between these quantisations" : "";
+}
+
+bool HasQuantisedKernel(const mslite_node &node) {
+  return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count, [&node](const mslite_kernel *kernel) {
+    return kernel->op == node.op && kernel->quantised != 0 && kernel->support(&node) > 0;
+  });
 }
 }  // namespace mslite

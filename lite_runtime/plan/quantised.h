@@ -23,10 +23,13 @@ inline bool IsQuantisedKind(int32_t quant_type) { return quant_type == 5 || quan
 
 bool SameRecords(const mslite_quant *a, size_t a_count, const mslite_quant *b, size_t b_count);
 
-/// "" when any kernel may run the call. Otherwise why not: it computes on quantised integers (its narrow operands have
-/// records, or the whole node is quantised), or moves values between different records. ExpandQuantised rewrites such
-/// calls of a model.
+/// "" when the call needs no kernel for quantised integers. Otherwise why it does: it computes on them (its narrow
+/// operands have records, or the whole node is quantised), or moves values between different records.
 std::string QuantisedProblem(const mslite_node &node);
+
+/// True when a kernel for quantised integers takes the call, as far as types, records, attributes and constants tell.
+/// ExpandQuantised rewrites the other calls of a model.
+bool HasQuantisedKernel(const mslite_node &node);
 
 }  // namespace mslite
 

@@ -1,0 +1,55 @@
+/* Fixed-point rescaling of integers: TensorFlow Lite's reference arithmetic, to the bit. The only place in which a
+ * quantised result is rounded. */
+#ifndef MSLITE_FIXED_POINT_H
+#define MSLITE_FIXED_POINT_H
+
+#include <stdint.h>
+
+/* A positive real factor: value * 2^(shift - 31), value in [2^30, 2^31), or 0. */
+typedef struct {
+  int32_t value;
+  int32_t shift;
+} mslite_multiplier;
+
+/* The multiplier nearest to `real` (0 <= real); factors below 2^-32 become 0. */
+mslite_multiplier mslite_make_multiplier(double real);
+
+/* 2 * a * b / 2^32, half away from zero for products beyond a half; -2^31 * -2^31 gives 2^31 - 1. */
+static inline int32_t mslite_doubling_high_product(int32_t a, int32_t b) {
+  if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
+  const int64_t product = (int64_t)a * b;
+  const int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
+  return (int32_t)((product + nudge) / ((int64_t)1 << 31));
+}
+
+/* value / 2^exponent, half away from zero; 0 <= exponent <= 31. */
+static inline int32_t mslite_divide_by_power(int32_t value, int32_t exponent) {
+  const int32_t mask = (int32_t)(((int64_t)1 << exponent) - 1);
+  const int32_t remainder = value & mask;
+  const int32_t threshold = (mask >> 1) + (value < 0);
+  return (value >> exponent) + (remainder > threshold);
+}
+
+/* value * 2^left in 32 bits, as the machine wraps it. */
+static inline int32_t mslite_shift_left(int32_t value, int32_t left) { return (int32_t)((uint32_t)value << left); }
+
+/* value * factor, rounded twice: the product, then the shift. */
+static inline int32_t mslite_rescale(int32_t value, mslite_multiplier factor) {
+  const int32_t left = factor.shift > 0 ? factor.shift : 0;
+  const int32_t right = factor.shift > 0 ? 0 : -factor.shift;
+  return mslite_divide_by_power(mslite_doubling_high_product(mslite_shift_left(value, left), factor.value), right);
+}
+
+/* The same for sums of 64 bits (int16 activations): |value| < 2^47, a multiplier of 16 bits, one rounding, half up. */
+static inline int32_t mslite_rescale_wide(int64_t value, mslite_multiplier factor) {
+  const int64_t narrow = factor.value < 0x7FFF0000 ? (factor.value + (1 << 15)) >> 16 : 0x7FFF;
+  const int32_t total = 15 - factor.shift;
+  return (int32_t)((value * narrow + ((int64_t)1 << (total - 1))) >> total);
+}
+
+/* `value` limited to [low, high]. */
+static inline int32_t mslite_limit(int32_t value, int32_t low, int32_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+#endif
