@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
-from mslite.converter.mindir.graph import Array, Value
+from mslite.converter.mindir.graph import Array
+from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PadMode
 from mslite.converter.parsers.protobuf import Message
@@ -12,7 +16,7 @@ from mslite.converter.parsers.protobuf import Message
 from .call import Blob, Call
 from .registry import caffe_layer
 from .volumes import conv_volume
-from .windows import lift, lower, read_window
+from .windows import Window, lift, lower, read_window
 
 _DEPTHWISE = ("ConvolutionDepthwise", "DepthwiseConvolution", "DepthwiseConv")
 
@@ -42,65 +46,39 @@ def _group(call: Call, given: Message, channels: int) -> int:
     return group
 
 
-def _operands(call: Call, given: Message, weight: Array) -> list[Value]:
-    """The weight and, where the layer has one, the bias."""
-    bias = [call.const(call.weight(1, (given.num_output,)))] if given.bias_term else []
-    return [call.const(_channels_last(weight)), *bias]
-
-
-@caffe_layer("Convolution", *_DEPTHWISE)
+@caffe_layer("Convolution", *_DEPTHWISE, "Deconvolution")
 def convolution(call: Call) -> list[Blob]:
-    """Several bottoms share the weights."""
+    """Several bottoms share the weights. Deconvolution is the transposed convolution."""
     call.bottom()
-    return [_convolution(call, x) for x in call.bottoms]
+    return [_convolution(call, x, call.layer.type == "Deconvolution") for x in call.bottoms]
 
 
-def _convolution(call: Call, x: Blob) -> Blob:
+def _convolution(call: Call, x: Blob, transposed: bool) -> Blob:
     given = call.parameter("convolution")
     dimensions = _spatial(call, given, x)
-    window, group = read_window(call, given, dimensions), _group(call, given, x.shape[1])
-    sizes = window.output(x.shape[2:])
-    shape = (x.shape[0], given.num_output, *sizes)
+    window, channels, out = read_window(call, given, dimensions), x.shape[1], given.num_output
+    group = _group(call, given, channels)
+    sizes = window.transposed_output(x.shape[2:]) if transposed else window.output(x.shape[2:])
     if any(size < 1 for size in sizes):
-        raise call.block(f"the window {list(window.kernel)} does not fit into {list(x.shape[2:])}")
-    weight = call.weight(0, (given.num_output, x.shape[1] // group, *window.kernel))
+        what = f"the window {list(window.kernel)} does not fit into {list(x.shape[2:])}"
+        raise call.block(f"the padding {list(window.pad)} leaves nothing of the result" if transposed else what)
+    first, second = (channels, out // group) if transposed else (out, channels // group)
+    weight = call.weight(0, (first, second, *window.kernel))
+    bias = [call.const(call.weight(1, (out,)))] if given.bias_term else []
+    shape = (x.shape[0], out, *sizes)
     if dimensions == 3:
-        bias = call.const(call.weight(1, (given.num_output,))) if given.bias_term else None
-        return Blob(conv_volume(call, x, shape, weight, bias, group, window), shape)
-    op = Conv2DFusion(
-        format=Format.NCHW,
-        kernel_size=window.image(window.kernel, 1),
-        stride=window.image(window.stride, 1),
-        dilation=window.image(window.dilation, 1),
-        pad_mode=PadMode.PAD,
-        pad_list=window.image_pads,
-        mode=1,
-        group=group,
-        in_channel=x.shape[1],
-        out_channel=given.num_output,
-    )
-    y = call.emit(op, lift(call, x.value, dimensions), *_operands(call, given, weight))
+        return Blob(conv_volume(call, x, weight, bias, group, window, transposed), shape)
+    op = _operator(window, group, channels, out, transposed)
+    y = call.emit(op, lift(call, x.value, dimensions), call.const(_channels_last(weight)), *bias)
     return Blob(lower(call, y, dimensions), shape)
 
 
-@caffe_layer("Deconvolution")
-def deconvolution(call: Call) -> list[Blob]:
-    """The transposed convolution; several bottoms share the weights."""
-    call.bottom()
-    return [_deconvolution(call, x) for x in call.bottoms]
-
-
-def _deconvolution(call: Call, x: Blob) -> Blob:
-    given = call.parameter("convolution")
-    dimensions = _spatial(call, given, x)
-    if dimensions == 3:
-        raise call.block("a transposed convolution of volumes is not built", "Use images")
-    window, group = read_window(call, given, dimensions), _group(call, given, x.shape[1])
-    sizes = window.transposed_output(x.shape[2:])
-    if any(size < 1 for size in sizes):
-        raise call.block(f"the padding {list(window.pad)} leaves nothing of the result", attribute="pad")
-    weight = call.weight(0, (x.shape[1], given.num_output // group, *window.kernel))
-    op = Conv2dTransposeFusion(
+def _operator(window: Window, group: int, channels: int, out: int, transposed: bool = False) -> Operator:
+    """The convolution of an image."""
+    kind: Callable[..., Operator] = Conv2DFusion
+    if transposed:
+        kind = partial(Conv2dTransposeFusion, output_paddings=(0, 0))
+    return kind(
         format=Format.NCHW,
         kernel_size=window.image(window.kernel, 1),
         stride=window.image(window.stride, 1),
@@ -109,12 +87,9 @@ def _deconvolution(call: Call, x: Blob) -> Blob:
         pad_list=window.image_pads,
         mode=1,
         group=group,
-        in_channel=x.shape[1],
-        out_channel=given.num_output,
-        output_paddings=(0, 0),
+        in_channel=channels,
+        out_channel=out,
     )
-    y = call.emit(op, lift(call, x.value, dimensions), *_operands(call, given, weight))
-    return Blob(lower(call, y, dimensions), (x.shape[0], given.num_output, *sizes))
 
 
 @caffe_layer("Im2col")
@@ -130,17 +105,6 @@ def im2col(call: Call) -> Blob:
     if any(size < 1 for size in sizes):
         raise call.block(f"the window {list(window.kernel)} does not fit into {list(x.shape[2:])}")
     units = np.tile(np.eye(taps, dtype=np.float32), (channels, 1))
-    op = Conv2DFusion(
-        format=Format.NCHW,
-        kernel_size=window.kernel,
-        stride=window.stride,
-        dilation=window.dilation,
-        pad_mode=PadMode.PAD,
-        pad_list=window.image_pads,
-        mode=1,
-        group=channels,
-        in_channel=channels,
-        out_channel=channels * taps,
-    )
+    op = _operator(window, channels, channels, channels * taps)
     y = call.emit(op, x.value, call.const(units.reshape(channels * taps, *window.kernel, 1)))
     return Blob(y, (x.shape[0], channels * taps, *sizes))

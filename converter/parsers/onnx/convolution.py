@@ -6,11 +6,12 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PadMode
 from mslite.converter.mindir.ops.rearrange import Transpose, Unsqueeze
+from mslite.converter.parsers.volumes import VolumeWindow
 
 from .call import Call
 from .registry import onnx_operator
 from .spatial import check_dimensions, lift, lower, pads_attribute, read_window, sizes
-from .volumes import VolumeWindow, conv_transpose_volume, conv_volume
+from .volumes import conv_transpose_volume, conv_volume
 
 
 def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:

@@ -202,6 +202,6 @@ def _result_size(
     return sizes[0], sizes[1]
 
 
-@tf_operator("DepthwiseConv2dNativeBackpropInput", "Conv3DBackpropInput", "Conv3DBackpropInputV2", "Dilation2D")
+@tf_operator("DepthwiseConv2dNativeBackpropInput", "Dilation2D")
 def unsupported(call: Call) -> Value:
     raise call.block("this kind of convolution is not supported", "Replace it by Conv2D or Conv2DBackpropInput")

@@ -33,14 +33,25 @@ def convolution(x: Array, weight: Array, stride: int = 1, pad: int = 0, dilation
     return y
 
 
-def transposed_convolution(x: Array, weight: Array, stride: int, pad: int) -> Array:
-    """One spatial dimension; weight [in, out, kernel]."""
-    n, _, length = x.shape
-    full = np.zeros((n, weight.shape[1], stride * (length - 1) + weight.shape[2]))
-    for position in range(length):
-        at = position * stride
-        full[:, :, at : at + weight.shape[2]] += np.einsum("nc,cok->nok", x[:, :, position].astype(np.float64), weight)
-    return full[:, :, pad : full.shape[2] - pad]
+def transposed_convolution(
+    x: Array, weight: Array, stride: int = 1, pad: int = 0, dilation: int = 1, group: int = 1
+) -> Array:
+    """Any number of spatial dimensions; weight [in, out / group, kernel...]."""
+    kernel, inner, outer = weight.shape[2:], x.shape[1] // group, weight.shape[1]
+    sizes = [stride * (n - 1) + dilation * (k - 1) + 1 for n, k in zip(x.shape[2:], kernel, strict=True)]
+    full = np.zeros((x.shape[0], outer * group, *sizes))
+    for at in product(*(range(k) for k in kernel)):
+        index = tuple(
+            slice(dilation * a, dilation * a + stride * (n - 1) + 1, stride)
+            for a, n in zip(at, x.shape[2:], strict=True)
+        )
+        for g in range(group):
+            rows = slice(g * inner, (g + 1) * inner)
+            taps = weight[(rows, slice(None), *at)]
+            full[(slice(None), slice(g * outer, (g + 1) * outer), *index)] += np.einsum(
+                "nc...,co->no...", x[:, rows].astype(np.float64), taps
+            )
+    return full[(..., *(slice(pad, size - pad) for size in sizes))]
 
 
 def pooling(x: Array, kernel: int, stride: int, pad: int, average: bool, ceiling: bool) -> Array:

@@ -129,10 +129,21 @@ def test_layers_with_several_bottoms_share_their_weights(tmp_path: Path) -> None
     agree(second, formulas.convolution(other, weight))
 
 
-def test_deconvolution_of_a_sequence(tmp_path: Path) -> None:
-    x, weight = random(2, 3, 7), random(3, 4, 4, seed=1)
-    text = "convolution_param { num_output: 4 kernel_size: 4 stride: 2 pad: 1 bias_term: false }"
-    check_layer(tmp_path, formulas.transposed_convolution(x, weight, 2, 1), "Deconvolution", [x], text, [weight])
+@pytest.mark.parametrize("shape", [(2, 4, 7), (2, 4, 5, 6), (2, 4, 3, 4, 5)], ids=["1-D", "2-D", "3-D"])
+@pytest.mark.parametrize(
+    ("stride", "pad", "dilation", "group"),
+    [(1, 0, 1, 1), (2, 1, 1, 1), (1, 1, 2, 1), (3, 0, 2, 2)],
+    ids=["plain", "strided", "dilated", "grouped"],
+)
+def test_deconvolution_of_any_rank(
+    shape: tuple[int, ...], stride: int, pad: int, dilation: int, group: int, tmp_path: Path
+) -> None:
+    spatial = len(shape) - 2
+    x, weight, bias = random(*shape), random(4, 6 // group, *([3] * spatial), seed=1), random(6, seed=2)
+    wanted = formulas.transposed_convolution(x, weight, stride, pad, dilation, group)
+    wanted += bias.reshape(-1, *([1] * spatial))
+    text = f"num_output: 6 kernel_size: 3 stride: {stride} pad: {pad} dilation: {dilation} group: {group}"
+    check_layer(tmp_path, wanted, "Deconvolution", [x], f"convolution_param {{ {text} }}", [weight, bias])
 
 
 def test_im2col(tmp_path: Path) -> None:
