@@ -17,12 +17,12 @@ TILES = {"avx2": ("ymm", 6, 2), "avx512": ("zmm", 14, 2)}
 
 
 def instructions(isa: str) -> list[tuple[int, str]]:
-    """(address, text) of gemm_one_panel in the object of the matrix product."""
+    """(address, text) of gemm_one_panel in the object of the GEMM."""
     if shutil.which("objdump") is None:
         pytest.skip("objdump is not installed")
     objects = [
         path
-        for path in BUILD.glob(f"kernels/CMakeFiles/mslite_kernels_{isa}.dir/matmul/matmul_vector.c.o")
+        for path in BUILD.glob(f"kernels/CMakeFiles/mslite_kernels_{isa}.dir/matmul/gemm_vector.c.o")
         if path.is_file()
     ]
     if not objects:

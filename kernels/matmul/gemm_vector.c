@@ -1,0 +1,165 @@
+/* The inner loops of gemm.h, once for all kernels that multiply matrices. */
+#include "matmul/gemm.h"
+
+/* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
+#define GEMM_FORGET() __asm__ volatile("" ::: "memory")
+
+/* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
+SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
+  simd_f32 sum[GEMM_SUMS];
+  const int32_t vectors = panels * GEMM_VECTORS;
+  float *c = g->c;
+  int64_t c_step = g->c_step;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[r * vectors + v] = simd_set(0.0f);
+  }
+  if (g->accumulate) {
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        sum[r * vectors + v] = simd_load(c + r * c_step + v * SIMD_WIDTH);
+      }
+    }
+  } else if (g->bias != NULL) {
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+      const simd_f32 start = simd_load(g->bias + v * SIMD_WIDTH);
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) sum[r * vectors + v] = start;
+    }
+  }
+  GEMM_FORGET();
+  const float *b = g->b;
+  const int64_t b_step = g->b_step, count = g->k;
+  for (int64_t piece = 0; piece < g->pieces; ++piece) {
+    const float *a[GEMM_ROWS];
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
+    for (int64_t k = 0; k < count; ++k, b += GEMM_COLUMNS) {
+      simd_f32 right[GEMM_SUMS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        right[v] = simd_load(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH);
+      }
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+        const simd_f32 left = simd_set(a[r][k]);
+        SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+          sum[r * vectors + v] = simd_fma(left, right[v], sum[r * vectors + v]);
+        }
+      }
+    }
+  }
+  GEMM_FORGET();
+  c = g->c;
+  c_step = g->c_step;
+  if (g->residual != NULL) {
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        sum[r * vectors + v] += simd_load(g->residual + r * c_step + v * SIMD_WIDTH);
+      }
+    }
+  }
+  const simd_f32 low = simd_set(g->low), high = simd_set(g->high);
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+      simd_store(c + r * c_step + v * SIMD_WIDTH, simd_min(simd_max(sum[r * vectors + v], low), high));
+    }
+  }
+}
+
+#define GEMM_CASE(rows, panels)                        \
+  case rows:                                           \
+    if (rows <= GEMM_ROWS) gemm_tile(g, rows, panels); \
+    break;
+
+/* One panel: 1 to GEMM_ROWS rows. */
+static __attribute__((noinline)) void gemm_one_panel(const gemm_block *g, int32_t rows) {
+  switch (rows) {
+    GEMM_CASE(1, 1)
+    GEMM_CASE(2, 1)
+    GEMM_CASE(3, 1)
+    GEMM_CASE(4, 1)
+#if SIMD_WIDTH >= 4
+    GEMM_CASE(5, 1)
+    GEMM_CASE(6, 1)
+#endif
+#if SIMD_WIDTH == 16
+    GEMM_CASE(7, 1)
+    GEMM_CASE(8, 1)
+    GEMM_CASE(9, 1)
+    GEMM_CASE(10, 1)
+    GEMM_CASE(11, 1)
+    GEMM_CASE(12, 1)
+    GEMM_CASE(13, 1)
+    GEMM_CASE(14, 1)
+#endif
+    default:
+      break;
+  }
+}
+#undef GEMM_CASE
+
+/* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once. */
+static __attribute__((noinline)) void gemm_four_panels(const gemm_block *g) { gemm_tile(g, 1, 4); }
+static __attribute__((noinline)) void gemm_two_panels(const gemm_block *g) { gemm_tile(g, 2, 2); }
+
+/* The last panel where columns are missing: computed whole in a padded copy. */
+static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32_t rows) {
+  float c[GEMM_ROWS * GEMM_COLUMNS], residual[GEMM_ROWS * GEMM_COLUMNS], bias[GEMM_COLUMNS];
+  const size_t bytes = (size_t)g->columns * sizeof *c;
+  gemm_block padded = *g;
+  memset(c, 0, sizeof c);
+  if (g->bias != NULL) {
+    memset(bias, 0, sizeof bias);
+    memcpy(bias, g->bias, bytes);
+    padded.bias = bias;
+  }
+  if (g->residual != NULL) {
+    memset(residual, 0, sizeof residual);
+    for (int32_t r = 0; r < rows; ++r) memcpy(residual + r * GEMM_COLUMNS, g->residual + r * g->c_step, bytes);
+    padded.residual = residual;
+  }
+  for (int32_t r = 0; r < rows && g->accumulate; ++r) memcpy(c + r * GEMM_COLUMNS, g->c + r * g->c_step, bytes);
+  padded.c = c;
+  padded.c_step = GEMM_COLUMNS;
+  gemm_one_panel(&padded, rows);
+  for (int32_t r = 0; r < rows; ++r) memcpy(g->c + r * g->c_step, c + r * GEMM_COLUMNS, bytes);
+}
+
+static inline void gemm_next_column(gemm_block *g, int64_t columns) {
+  g->b += columns / GEMM_COLUMNS * g->b_step;
+  g->c += columns;
+  if (g->bias != NULL) g->bias += columns;
+  if (g->residual != NULL) g->residual += columns;
+  g->columns -= columns;
+}
+
+static inline void gemm_next_row(gemm_block *g, int64_t rows) {
+  g->a += rows;
+  g->c += rows * g->c_step;
+  if (g->residual != NULL) g->residual += rows * g->c_step;
+  g->rows -= rows;
+}
+
+/* Panel by panel, each used for all rows while it is in the L1 cache. */
+void gemm_run(const gemm_block *block) {
+  gemm_block left = *block;
+  while (left.columns > 0) {
+    int64_t columns = left.columns < GEMM_COLUMNS ? left.columns : GEMM_COLUMNS;
+    if (block->rows == 1 && left.columns >= 4 * GEMM_COLUMNS && GEMM_ROWS >= 4) {
+      columns = 4 * GEMM_COLUMNS;
+      gemm_four_panels(&left);
+    } else if (block->rows == 2 && left.columns >= 2 * GEMM_COLUMNS) {
+      columns = 2 * GEMM_COLUMNS;
+      gemm_two_panels(&left);
+    } else {
+      gemm_block tile = left;
+      /* Tiles of nearly equal height: a last tile of one row would run at a third of the speed. */
+      for (int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS; tiles > 0; --tiles) {
+        const int32_t rows = (int32_t)((tile.rows + tiles - 1) / tiles);
+        if (columns == GEMM_COLUMNS) {
+          gemm_one_panel(&tile, rows);
+        } else {
+          gemm_edge_panel(&tile, rows);
+        }
+        gemm_next_row(&tile, rows);
+      }
+    }
+    gemm_next_column(&left, columns);
+  }
+}
