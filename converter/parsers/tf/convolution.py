@@ -119,23 +119,50 @@ def depthwise_conv2d(call: Call, x: Value, weight: Value, bias: Value | None = N
         in_channel=channels,
         out_channel=out,
     )
-    if weight.data is not None:
-        rows = weight.data.reshape(height, width, out, 1).transpose(2, 0, 1, 3)
-        kernel = call.importer.derived(weight, "depthwise", rows)
-    else:
-        rows_value = call.emit(Reshape(), weight, call.ints((height, width, out, 1)))
-        kernel = call.emit(Transpose(), rows_value, call.ints((2, 0, 1, 3)))
+    kernel = _depthwise_kernel(call, weight)
     return call.spatial(op, x, kernel, *([] if bias is None else [bias]), channels_first=first)
+
+
+def _depthwise_kernel(call: Call, weight: Value) -> Value:
+    """[kh, kw, channels, multiplier] -> [channels * multiplier, kh, kw, 1]"""
+    height, width, channels, multiplier = weight_shape(call, weight)
+    rows = (height, width, channels * multiplier, 1)
+    if weight.data is not None:
+        return call.importer.derived(weight, "depthwise", weight.data.reshape(rows).transpose(2, 0, 1, 3))
+    return call.emit(Transpose(), call.emit(Reshape(), weight, call.ints(rows)), call.ints((2, 0, 1, 3)))
 
 
 @tf_operator("Conv2DBackpropInput")
 def transposed(call: Call) -> Value:
-    """Inputs sizes, weight [kh, kw, out, in], x. The size of the result is an operand; the pads follow from it."""
+    """Inputs sizes, weight [kh, kw, out / group, in], x; the group follows from the channels of the result."""
     first = call.channels_first()
     weight, x = call.input(1), call.input(2)
-    height, width, out, depth = weight_shape(call, weight)
+    height, width, part, depth = weight_shape(call, weight)
     if channels_of(call, x, first, depth) != depth:
-        raise call.block("grouped transposed convolutions are not supported", "Split them into one per group")
+        raise call.block(f"the input does not have the {depth} channels of the weight")
+    known = call.known_integers(0)
+    out = known[1 if first else 3] if known is not None and len(known) == 4 else part
+    if out % part or depth % max(out // part, 1):
+        raise call.block(f"{depth} channels and a weight of shape {[height, width, part, depth]} do not make {out}")
+    return _transposed(call, x, call.transposed(weight, (3, 0, 1, 2)), (height, width), out, out // part)
+
+
+@tf_operator("DepthwiseConv2dNativeBackpropInput")
+def depthwise_transposed(call: Call) -> Value:
+    """Inputs sizes, weight [kh, kw, out, multiplier], x with out * multiplier channels."""
+    first = call.channels_first()
+    weight, x = call.input(1), call.input(2)
+    height, width, out, multiplier = weight_shape(call, weight)
+    if channels_of(call, x, first, out * multiplier) != out * multiplier:
+        raise call.block(f"the input does not have the {out * multiplier} channels of the weight")
+    kernel = _depthwise_kernel(call, weight)
+    return _transposed(call, x, kernel, (height, width), out, out)
+
+
+def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], out: int, group: int) -> Value:
+    """The size of the result is an operand; the pads follow from it. The kernel is [in, kh, kw, out / group]."""
+    first = call.channels_first()
+    height, width = extents
     stride, dilation = spatial_pair(call, "strides", first), spatial_pair(call, "dilations", first)
     mode, given = padding(call, first)
     spatial = (2, 3) if first else (1, 2)
@@ -169,12 +196,12 @@ def transposed(call: Call) -> Value:
         pad_mode=PadMode.PAD,
         pad_list=tuple(pads),
         mode=1,
-        group=1,
-        in_channel=depth,
+        group=group,
+        in_channel=call.require_size(kernel, 0, "a convolution"),
         out_channel=out,
         output_paddings=tuple(extra),
     )
-    return call.spatial(op, x, call.transposed(weight, (3, 0, 1, 2)), channels_first=first)
+    return call.spatial(op, x, kernel, channels_first=first)
 
 
 def _result_size(
@@ -202,6 +229,6 @@ def _result_size(
     return sizes[0], sizes[1]
 
 
-@tf_operator("DepthwiseConv2dNativeBackpropInput", "Dilation2D")
+@tf_operator("Dilation2D", "Dilation2DBackpropInput", "Conv2DBackpropFilter")
 def unsupported(call: Call) -> Value:
-    raise call.block("this kind of convolution is not supported", "Replace it by Conv2D or Conv2DBackpropInput")
+    raise call.block("this kind of window is not supported", "Replace it by Conv2D or Conv2DBackpropInput")

@@ -20,6 +20,7 @@ from . import (  # noqa: F401  (each registers its converters)
     audio,
     control_flow,
     convolution,
+    counting,
     creation,
     detection,
     elementwise,

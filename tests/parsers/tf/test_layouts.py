@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from mslite.converter.mindir.ops.enums import Format
@@ -15,7 +16,12 @@ from tests.parsers.tf.graphs import Builder, parsed, results
 FIRST, LAST = (0, 3, 1, 2), (0, 2, 3, 1)
 LISTS = ("strides", "dilations", "ksize")
 MODELS = ("conv2d_same", "conv2d_explicit", "conv2d_dynamic_batch", "depthwise", "batch_normv3", "batch_norm_training")
-MODELS += ("conv2d_transpose_same", "bias_add")
+MODELS += ("conv2d_transpose_same", "bias_add", "conv3d", "pool3d", "conv3d_transpose")
+
+
+def _first(rank: int) -> list[int]:
+    """The order that moves the channels before the space."""
+    return [0, rank - 1, *range(1, rank - 1)]
 
 
 def channels_first(content: bytes) -> bytes:
@@ -27,20 +33,22 @@ def channels_first(content: bytes) -> bytes:
         attributes = {entry.key: entry.value for entry in node.attr}
         if node.op == "Placeholder":
             dims = [dim.size for dim in attributes["shape"].shape.dim]
-            for dim, axis in zip(attributes["shape"].shape.dim, FIRST, strict=True):
+            for dim, axis in zip(attributes["shape"].shape.dim, _first(len(dims)), strict=True):
                 dim.size = dims[axis]
         if "data_format" in attributes:
-            attributes["data_format"].s = b"NCHW"
+            attributes["data_format"].s = {b"NHWC": b"NCHW", b"NDHWC": b"NCDHW"}[attributes["data_format"].s]
             for name in LISTS:
                 if name in attributes:
-                    attributes[name].list.i[:] = [attributes[name].list.i[axis] for axis in FIRST]
+                    attributes[name].list.i[:] = [
+                        attributes[name].list.i[axis] for axis in _first(len(attributes[name].list.i))
+                    ]
             if "explicit_paddings" in attributes and attributes["explicit_paddings"].list.i:
                 pairs = np.array(attributes["explicit_paddings"].list.i).reshape(4, 2)[list(FIRST)]
                 attributes["explicit_paddings"].list.i[:] = pairs.ravel().tolist()
-        if node.op == "Conv2DBackpropInput":
+        if node.op in ("Conv2DBackpropInput", "Conv3DBackpropInputV2"):
             tensor = next(e.value.tensor for e in constants[node.input[0]].attr if e.key == "value")
             sizes = np.frombuffer(tensor.tensor_content, np.int32)
-            tensor.tensor_content = sizes[list(FIRST)].tobytes()
+            tensor.tensor_content = sizes[_first(sizes.size)].tobytes()
     text: bytes = graph.SerializeToString()
     return text
 
@@ -51,9 +59,10 @@ def test_same_numbers_as_channels_last(name: str, tmp_path: Path) -> None:
     content = channels_first(recorded.content)
     module = parsed(content)
     assert module.layout is Format.NCHW or name == "bias_add"
-    got = results(content, tmp_path, {"x0": recorded.inputs[0].transpose(FIRST)})
+    order = _first(recorded.inputs[0].ndim)
+    got = results(content, tmp_path, {"x0": recorded.inputs[0].transpose(order)})
     for key, want in recorded.outputs.items():
-        np.testing.assert_allclose(got[key], want.transpose(FIRST), 1e-5, 1e-5, err_msg=key)
+        np.testing.assert_allclose(got[key], want.transpose(order), 1e-5, 1e-5, err_msg=key)
 
 
 def _mixed(formats: list[bytes]) -> bytes:
@@ -89,3 +98,24 @@ def test_formats_may_differ_within_a_model(pattern: str, tmp_path: Path) -> None
 def test_an_input_keeps_its_layout() -> None:
     module = parsed(channels_first(archive.read("conv2d_same").content))
     assert module.main.inputs[0].shape == (1, 3, 7, 6)
+
+
+def test_groups_of_a_transposed_convolution(tmp_path: Path) -> None:
+    """The result has more channels than the weight makes: one part of them per group."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((1, 4, 5, 6)).astype(np.float32)
+    weight = rng.standard_normal((3, 3, 2, 6)).astype(np.float32)
+
+    def transposed(
+        channels: int, data: npt.NDArray[np.float32], kernel: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        builder = Builder()
+        builder.input("x", *data.shape)
+        builder.constant("sizes", np.array([1, 8, 10, channels], np.int32))
+        builder.constant("w", kernel)
+        builder.node("y", "Conv2DBackpropInput", "sizes", "w", "x", strides=[1, 2, 2, 1], padding=b"SAME")
+        return results(builder.content(), tmp_path, {"x": data})["y"]
+
+    parts = [slice(0, 3), slice(3, 6)]
+    want = np.concatenate([transposed(2, x[..., part], weight[..., part]) for part in parts], -1)
+    np.testing.assert_allclose(transposed(4, x, weight), want, 1e-5, 1e-5)
