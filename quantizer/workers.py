@@ -1,0 +1,94 @@
+"""Where the many small runs of a search are done: in this process, on all of its cores, or on a cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+from mslite.converter.errors import ConversionError, ReturnCode
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+Function = Callable[[bytes, _Item], _Result]
+"""Gets the payload that all runs share and one item; a module's own function, so that other processes find it."""
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass
+class Workers:
+    """Runs one function on many items."""
+
+    executor: Executor | None
+    share: Callable[[bytes], Any]
+    """Makes of a payload what is handed to every run; a cluster sends it to its machines once."""
+    count: int
+
+    def map(
+        self, function: Function[_Item, _Result], payload: bytes, items: Sequence[_Item]
+    ) -> Iterator[tuple[_Item, _Result]]:
+        """Pairs of item and result, in the order in which they are done. What a run raises is raised here."""
+        if self.executor is None:
+            for item in items:
+                yield item, function(payload, item)
+            return
+        shared = self.share(payload)
+        futures: dict[Future[_Result], _Item] = {self.executor.submit(function, shared, item): item for item in items}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+@contextmanager
+def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
+    """All usable cores, `processes` of them, or with an address those of a Dask cluster (`dask.distributed`).
+
+    Raises ConversionError when the cluster cannot be had.
+    """
+    if address:
+        yield from _cluster(address)
+        return
+    count = processes or usable_cores()
+    if count == 1:
+        yield Workers(None, lambda payload: payload, 1)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the runtime half
+    executor = ProcessPoolExecutor(count, mp_context=context)
+    try:
+        yield Workers(executor, lambda payload: payload, count)
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _cluster(address: str) -> Iterator[Workers]:
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise ConversionError(
+            "--cluster needs the package distributed. Install it with: pip install 'mslite[cluster]'",
+            code=ReturnCode.NOT_SUPPORTED,
+        ) from None
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConversionError(
+            f"--cluster: no scheduler answers at {address}: {error}", code=ReturnCode.INPUT_PARAMETER_INVALID
+        ) from None
+    try:
+        count = sum(client.nthreads().values())
+        yield Workers(client.get_executor(pure=False), lambda payload: client.scatter(payload, broadcast=True), count)
+    finally:
+        client.close()

@@ -1,0 +1,65 @@
+"""Sentences in sixteen languages: the translated messages of Django's user interface, as [N, 64] character numbers.
+
+A message and all of its translations are either in the training or in the held-out part.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from .dataset import Dataset, divided, is_held_out, package_folder
+
+LANGUAGES = ("ca", "cs", "da", "de", "en", "es", "fi", "fr", "it", "nb", "nl", "pl", "pt", "ro", "sk", "sv")
+LENGTH = 64
+CHARACTERS = " abcdefghijklmnopqrstuvwxyz'-.,:?()%\"/" + "áàâãäåæçčćďéèêëęěíìîïłńňñóòôõöøœřśšßťúùûüůýźżžąăâșțşţ·"
+VOCABULARY = 96
+"""Number 0 is padding, 1 any other character."""
+
+
+def encode(text: str) -> list[int]:
+    """`LENGTH` character numbers: lower case, cut or padded with 0."""
+    numbers = [CHARACTERS.find(character) + 2 if character in CHARACTERS else 1 for character in text.lower()]
+    return (numbers + [0] * LENGTH)[:LENGTH]
+
+
+def catalogue(content: bytes) -> dict[str, str]:
+    """Message -> translation of a GNU `.mo` file; of plural forms the first."""
+    order = "<" if content[:4] == b"\xde\x12\x04\x95" else ">"
+    count, originals, translations = struct.unpack_from(order + "3I", content, 8)
+
+    def string(table: int, index: int) -> str:
+        length, offset = struct.unpack_from(order + "2I", content, table + 8 * index)
+        return content[offset : offset + length].split(b"\0")[0].split(b"\x04")[-1].decode()
+
+    return {string(originals, index): string(translations, index) for index in range(count)}
+
+
+def catalogues(folder: Path, language: str) -> list[dict[str, str]]:
+    """The catalogues of one language, of Django itself and of its applications."""
+    homes = [folder / "conf" / "locale", *(app / "locale" for app in (folder / "contrib").iterdir() if app.is_dir())]
+    found = [home / language / "LC_MESSAGES" / "django.mo" for home in sorted(homes, key=str)]
+    return [catalogue(path.read_bytes()) for path in found if path.is_file()]
+
+
+@functools.cache
+def load() -> Dataset:
+    """About 7700 sentences; those of fewer than 12 characters, and the untranslated, are left out."""
+    folder = package_folder("django")
+    sentences: dict[tuple[str, int], str] = {}
+    for label, language in enumerate(LANGUAGES):
+        if language == "en":
+            continue
+        for messages in catalogues(folder, language):
+            for message, translation in messages.items():
+                if len(message) >= 12:
+                    sentences[message, LANGUAGES.index("en")] = message
+                if len(translation) >= 12 and translation != message:
+                    sentences[message, label] = translation
+    samples = np.array([encode(text) for text in sentences.values()], np.int32)
+    labels = [label for _, label in sentences]
+    held_out = [is_held_out(message) for message, _ in sentences]
+    return divided("messages", samples, labels, held_out, LANGUAGES)
