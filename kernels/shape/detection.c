@@ -71,3 +71,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_detection_output) {
   outputs[0]->dims[3] = 7;
   return MSLITE_OK;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_soft_non_max_suppression) {
+  (void)params, (void)inputs, (void)input_count;
+  if (output_count != 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "two outputs are needed");
+  outputs[0]->type = MSLITE_INT32;
+  outputs[1]->type = MSLITE_FLOAT32;
+  outputs[0]->rank = outputs[1]->rank = 1;
+  outputs[0]->dims[0] = outputs[1]->dims[0] = mslite_new_symbol(context); /* depends on the scores */
+  return MSLITE_OK;
+}

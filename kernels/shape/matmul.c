@@ -1,4 +1,6 @@
 /* Shape rules of the matrix products. */
+#include "matmul/affine.h"
+#include "matmul/attention.h"
 #include "matmul/geometry.h"
 #include "shape/shape.h"
 
@@ -87,6 +89,67 @@ MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
     y->dims[0] = count / in;
   } else {
     y->dims[0] = x->rank == 2 && x->dims[1] == in ? x->dims[0] : mslite_new_symbol(context);
+  }
+  return MSLITE_OK;
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_affine) {
+  (void)input_count, (void)output_count;
+  const mslite_Affine *attributes = params;
+  const mslite_tensor *x = inputs[0], *weight = inputs[1];
+  mslite_tensor *y = outputs[0];
+  int64_t least, most;
+  if (!mslite_affine_reach(attributes, &least, &most))
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the context is empty or too large");
+  if ((x->rank >= 0 && x->rank != 3) || (weight->rank >= 0 && weight->rank != 2))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "x must have 3 dimensions and the weight 2, not %d and %d",
+                             (int)x->rank, (int)weight->rank);
+  const int32_t out = attributes->transpose_b ? 0 : 1;
+  const int64_t rows =
+      x->rank < 0 || mslite_is_symbol(x->dims[1]) ? mslite_new_symbol(context) : x->dims[1] - (most - least);
+  if (rows < 0 && !mslite_is_symbol(rows))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld rows are fewer than the context reaches over",
+                             (long long)x->dims[1]);
+  y->type = x->type;
+  y->rank = 3;
+  y->dims[0] = x->rank < 0 ? mslite_new_symbol(context) : x->dims[0];
+  y->dims[1] = rows;
+  y->dims[2] = weight->rank < 0 ? mslite_new_symbol(context) : weight->dims[out];
+  return MSLITE_OK;
+}
+
+static int64_t dimension(mslite_shape_context *context, const mslite_tensor *x, int32_t from_last) {
+  return x->rank <= from_last ? mslite_new_symbol(context) : x->dims[x->rank - 1 - from_last];
+}
+
+/* [batch, q rows, columns of the output's weight]; the keys [batch, heads, size, k rows], the values [..., k rows,
+ * size]. */
+MSLITE_SHAPE_RULE(mslite_shape_of_attention) {
+  const mslite_Attention *attributes = params;
+  mslite_attention_operands operands;
+  if (!mslite_attention_read(inputs, input_count, attributes->cross, &operands))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands are no known form", (int)input_count);
+  const mslite_tensor *q = inputs[0], *k = inputs[1], *weight = inputs[operands.weight_out];
+  if (q->rank >= 0 && q->rank != 2 && q->rank != 3)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "q must have 2 or 3 dimensions, not %d", (int)q->rank);
+  const mslite_tensor *own = operands.own_u < 0 ? NULL : inputs[operands.own_u];
+  const int64_t heads = own == NULL ? attributes->head_num : dimension(context, own, 1);
+  const int64_t size = own == NULL ? attributes->head_size : dimension(context, own, 0);
+  const int64_t hidden = mslite_size_multiply(context, heads, size);
+  mslite_tensor *y = outputs[0];
+  y->type = q->type;
+  y->rank = 3;
+  y->dims[0] = q->rank == 2 ? 1 : q->rank == 3 ? q->dims[0] : mslite_new_symbol(context);
+  y->dims[1] = dimension(context, q, 1);
+  y->dims[2] = weight->rank != 2 ? mslite_new_symbol(context) : weight->dims[weight->dims[0] == hidden ? 1 : 0];
+  for (int32_t i = 1; i < output_count; ++i) {
+    const int64_t rows = dimension(context, k, 1);
+    outputs[i]->type = q->type;
+    outputs[i]->rank = 4;
+    outputs[i]->dims[0] = y->dims[0];
+    outputs[i]->dims[1] = heads;
+    outputs[i]->dims[2] = i == 1 ? size : rows;
+    outputs[i]->dims[3] = i == 1 ? rows : size;
   }
   return MSLITE_OK;
 }

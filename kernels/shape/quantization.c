@@ -22,3 +22,10 @@ MSLITE_SHAPE_RULE(mslite_shape_of_quant_dtype_cast) {
   outputs[0]->type = (int32_t)type;
   return MSLITE_OK;
 }
+
+/* The bounds are one, or one per index of the last dimension. */
+MSLITE_SHAPE_RULE(mslite_shape_of_fake_quant) {
+  (void)context, (void)params, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  return MSLITE_OK;
+}

@@ -91,3 +91,16 @@ class DetectionOutput(Operator):
     keep_top_k: int = long(8, -1)
     """rows per image; -1: all"""
     confidence_threshold: float = real(9)
+
+
+@operator(
+    1300,
+    inputs="boxes scores max_output_boxes iou_threshold score_threshold sigma",
+    outputs="indices kept_scores",
+    custom_type="mslite.SoftNonMaxSuppression",
+)
+class SoftNonMaxSuppression(Operator):
+    """Of boxes [n, 4] the best by score, one by one; each lowers the scores of the others by exp(-overlap^2 / 2 sigma)."""
+
+    hard_limit: bool = boolean(0)
+    """a box that overlaps by iou_threshold or more is out, whatever its score; always so for sigma 0"""

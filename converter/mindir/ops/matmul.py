@@ -32,9 +32,9 @@ class FullConnection(Operator):
     activation_type: ActivationType = enum(3, ActivationType.NO_ACTIVATION)
 
 
-@operator(200, inputs="x weight [bias]")
+@operator(200, inputs="x weight [bias] [previous]")
 class Affine(Operator):
-    """Splice followed by a matrix product."""
+    """Splice followed by a matrix product. `previous`, the result of the run before, is not needed."""
 
     context: Longs = longs(0)
     output_dim: int = long(1)
@@ -43,11 +43,19 @@ class Affine(Operator):
     transpose_b: bool = boolean(4)
 
 
-@operator(32, inputs="q k v weights*", since_1_3=False)
+@operator(32, inputs="q k v weights*", outputs="y [keys] [values]", since_1_3=False)
 class Attention(Operator):
-    """Multi-head attention with its projections."""
+    """Multi-head attention with its projections. The operands behind q, k and v are, weights [in, out]:
+
+    weight of q, k, v side by side, weight of the output, then bias of q, k, v and bias of the output, or what is added
+    to the products of q and k [1 or batch, heads, q rows, k rows]; last the mask [batch, q rows, k rows], 1 where a row
+    may look. `cross`: the weight of q stands before that of k and v. With 11 or 15 operands: relative positions, weights
+    of q, k, v and positions, u, v [heads, size], weight of the output, biases of q, k, v and the output.
+    """
 
     head_num: int = long(0)
     head_size: int = long(1)
     cross: bool = boolean(2)
+    """the weight of q is an operand of its own"""
     scale: float = real(3)
+    """of the products; 0: 1 / sqrt(head_size), or 1 where something is added to them"""

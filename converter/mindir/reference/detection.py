@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..ops import detection as ops
-from ._declare import Array, Inputs, case, integers, normal, reference
+from ._declare import Array, Inputs, case, float32, int32, integers, normal, reference
 
 
 def _given(inputs: Inputs) -> list[Array]:
@@ -51,6 +51,28 @@ def non_max_suppression(op: ops.NonMaxSuppression, inputs: Inputs) -> list[Array
         candidates = [i for i in range(len(values)) if len(rest) < 3 or values[i] > rest[2].item()]
         found += [(batch, label, i) for i in _greedy(corners[batch], values, candidates, overlap, limit)]
     return [np.array(found, np.int32).reshape(-1, 3)]
+
+
+@reference("SoftNonMaxSuppression")
+def soft_non_max_suppression(op: ops.SoftNonMaxSuppression, inputs: Inputs) -> list[Array]:
+    """Each round takes the best of the scores, lowered by all boxes kept so far."""
+    boxes, scores, limit, overlap, lowest, sigma = _given(inputs)
+    corners = np.concatenate([np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])], 1)
+    hard = op.hard_limit or sigma.item() <= 0
+    left = {i: float(score) for i, score in enumerate(scores) if score > lowest.item()}
+    indices: list[int] = []
+    kept: list[float] = []
+    while left and len(indices) < limit.item():
+        best = max(left, key=lambda i: (left[i], -i))
+        indices.append(best)
+        kept.append(left.pop(best))
+        for i in list(left):
+            common = _overlap(corners[i], corners[best])
+            if sigma.item() > 0:
+                left[i] *= math.exp(-(common**2) / (2 * sigma.item()))
+            if (hard and common >= overlap.item()) or left[i] <= lowest.item():
+                del left[i]
+    return [np.array(indices, np.int32), np.array(kept, np.float32)]
 
 
 @reference("DetectionPostProcess")
@@ -282,3 +304,18 @@ case(
     ops.DetectionOutput(num_classes=2, confidence_threshold=9.0),
     [normal(3, 8), np.abs(normal(3, 4)), np.abs(normal(1, 2, 8))],
 )
+
+_CORNER = np.abs(normal(30, 2)) * 2
+_SOFT = [np.concatenate([_CORNER, _CORNER + np.abs(normal(30, 2)) + 1], 1), np.abs(normal(30))]
+for _label, _hard, _most, _sigma, _least in (
+    ("soft", False, 20, 0.5, 0.1),
+    ("soft-and-hard", True, 20, 0.5, 0.1),
+    ("hard", False, 30, 0.0, 0.0),
+    ("few", False, 4, 0.2, 0.0),
+    ("none", False, 20, 0.5, 100.0),
+):
+    case(
+        _label,
+        ops.SoftNonMaxSuppression(hard_limit=_hard),
+        [*_SOFT, int32([_most]), float32([0.3]), float32([_least]), float32([_sigma])],
+    )

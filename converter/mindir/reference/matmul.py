@@ -59,6 +59,80 @@ def full_connection(op: ops.FullConnection, inputs: Inputs) -> list[Array]:
     return [fused_activation(op.activation_type, y).astype(np.float32)]
 
 
+_AFFINE_ACTIVATIONS: dict[ActivationType, Callable[[Array], Array]] = {
+    ActivationType.SOFTPLUS: lambda x: np.asarray(np.logaddexp(0, x)),
+}
+
+
+@reference("Affine")
+def affine(op: ops.Affine, inputs: Inputs) -> list[Array]:
+    """Row r: the rows r - min(context) + context[k] of x side by side, times the weight, plus bias, then the activation."""
+    x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
+    context = np.array(op.context) - min(op.context or (0,))
+    rows = np.arange(x.shape[1] - context.max())[:, None] + context
+    y = x[:, rows].reshape(x.shape[0], len(rows), -1) @ (weight.T if op.transpose_b else weight)
+    bias = inputs[2] if len(inputs) > 2 else None
+    if bias is not None and (len(inputs) > 3 or bias.ndim == 1):
+        y = y + bias
+    follow = _AFFINE_ACTIVATIONS.get(op.activation_type)
+    return [(follow(y) if follow else fused_activation(op.activation_type, y)).astype(np.float32)]
+
+
+def _heads(x: Array, heads: int) -> Array:
+    """[batch, rows, heads * size] as [batch, heads, rows, size]."""
+    return np.asarray(x.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2))
+
+
+def _attended(scores: Array, v: Array) -> Array:
+    """softmax(scores) v of all heads, side by side."""
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    y = (weights / weights.sum(-1, keepdims=True)) @ v
+    return np.asarray(y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1))
+
+
+def _relative_attention(x: list[Array]) -> Array:
+    """Operands q, k, v, positions, their four weights, u, v, weight of the output, [four biases]."""
+    weights, own_u, own_v, out = x[4:8], x[8], x[9], x[10]
+    biases = x[11:14] if len(x) > 11 else [np.zeros(1)] * 3
+    q, k, v, p = (a @ w + b for a, w, b in zip(x[:4], weights, [*biases, np.zeros(1)], strict=True))
+    heads, size = own_u.shape
+    queries = _heads(q, heads)
+    shifted = (queries + own_v[:, None]) @ _heads(p, heads).swapaxes(2, 3)
+    rows, positions = shifted.shape[2:]
+    flat = np.pad(shifted, ((0, 0), (0, 0), (0, 0), (0, 1))).reshape(*shifted.shape[:2], -1)
+    places = rows + np.arange(rows)[:, None] * positions + np.arange(k.shape[1])
+    scores = (queries + own_u[:, None]) @ _heads(k, heads).swapaxes(2, 3) + flat[:, :, places]
+    y = _attended(scores / math.sqrt(size), _heads(v, heads)) @ out
+    return y + x[14] if len(x) > 11 else y
+
+
+@reference("Attention")
+def attention(op: ops.Attention, inputs: Inputs) -> list[Array]:
+    """Projections, softmax(scale * q k' + added + (1 - mask) * -10000) v per head, projection."""
+    x = [np.asarray(array, np.float64) for array in inputs]
+    if len(x) in (11, 15):
+        return [_relative_attention(x).astype(np.float32)]
+    x[:3] = [array if array.ndim == 3 else array[None] for array in x[:3]]
+    hidden = op.head_num * op.head_size
+    rest = x[3:]
+    weights = [rest.pop(0)] if op.cross else []
+    weights += np.split(rest[0], rest[0].shape[1] // hidden, 1)
+    out, rest = rest[1], rest[2:]
+    biases, last, added = np.zeros((3, 1)), np.zeros(1), np.zeros(1)
+    has_bias = rest[0].ndim == 1
+    if has_bias:
+        biases, last, rest = rest[0].reshape(3, hidden), rest[1], rest[2:]
+    else:
+        added, rest = rest[0], rest[1:]
+    q, k, v = (_heads(a @ w + b, op.head_num) for a, w, b in zip(x[:3], weights, biases, strict=True))
+    scale = op.scale or (1 / math.sqrt(op.head_size) if has_bias else 1.0)
+    scores = scale * (q @ k.swapaxes(2, 3)) + added
+    if rest:
+        scores = scores + (1 - rest[0][:, None]) * -10000.0
+    y = _attended(scores, v) @ (out if out.shape[0] == hidden else out.T) + last
+    return [y.astype(np.float32)]
+
+
 _MATMUL = ops.MatMulFusion
 for _label, _op, _a, _b in (
     ("plain", _MATMUL(), (17, 19), (19, 23)),
@@ -94,3 +168,40 @@ for _label, _full, _x, _weight in (
     ("axis-negative", ops.FullConnection(has_bias=True, use_axis=True, axis=-1), (2, 3, 8), (9, 8)),
 ):
     case(_label, _full, [normal(*_x), normal(*_weight), normal(_weight[0])], (1, 2))
+
+_AFFINE = ops.Affine
+case("plain", _AFFINE(context=(-1, 0, 1), output_dim=12), [normal(1, 9, 4), normal(12, 5), normal(1, 7, 5)])
+case("bias", _AFFINE(context=(-2, 0, 3), output_dim=9), [normal(2, 11, 3), normal(9, 6), normal(6)], (1, 2))
+case(
+    "previous",
+    _AFFINE(context=(0,), output_dim=4, transpose_b=True, activation_type=ActivationType.RELU),
+    [normal(1, 3, 4), normal(5, 4), normal(5), normal(1, 3, 5)],
+)
+for _activation in (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.HSWISH, ActivationType.SOFTPLUS):
+    case(
+        _activation.name.lower(),
+        _AFFINE(context=(0, 1), output_dim=6, transpose_b=True, activation_type=_activation),
+        [normal(1, 20, 3), normal(7, 6), normal(7)],
+    )
+
+_SELF = ops.Attention(head_num=3, head_size=4)
+_CROSS = ops.Attention(head_num=2, head_size=5, cross=True, scale=0.25)
+_MASK = (integers(0, 2, 2, 6, 6) | np.eye(6, dtype=np.int32)).astype(np.float32)
+_X = [normal(2, 6, 10), normal(2, 6, 10), normal(2, 6, 10)]
+case("bias", _SELF, [*_X, normal(10, 36), normal(12, 7), normal(36), normal(7)])
+case("mask", _SELF, [*_X, normal(10, 36), normal(12, 12), normal(36), normal(12), _MASK])
+case(
+    "flat",
+    _SELF,
+    [normal(18, 10), normal(18, 10), normal(18, 10), normal(10, 36), normal(12, 7), normal(36), normal(7)],
+)
+case("added", _SELF, [*_X, normal(10, 36), normal(12, 7), normal(1, 3, 6, 6)])
+case("added-mask", _SELF, [*_X, normal(10, 36), normal(12, 7), normal(2, 3, 6, 6), _MASK])
+case("turned", _SELF, [*_X, normal(10, 36), normal(7, 12), normal(36), normal(7)])
+_OTHER = [normal(2, 6, 8), normal(2, 17, 9), normal(2, 17, 9), normal(8, 10), normal(9, 20), normal(10, 4)]
+case("cross", _CROSS, [*_OTHER, normal(30), normal(4)])
+case("cross-added", _CROSS, [*_OTHER, normal(1, 2, 6, 17)])
+_RELATIVE = [normal(1, 5, 8), normal(1, 5, 8), normal(1, 5, 8), normal(1, 10, 8)]
+_RELATIVE += [*(normal(8, 8) for _ in range(4)), normal(2, 4), normal(2, 4), normal(8, 8)]
+case("relative", ops.Attention(), _RELATIVE)
+case("relative-bias", ops.Attention(), [*_RELATIVE, *(normal(8) for _ in range(4))])

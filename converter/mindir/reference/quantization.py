@@ -55,3 +55,31 @@ for _type in (DataType.INT8, DataType.FLOAT32):
     case(f"zeros-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.zeros((2, 3)))])
     case(f"positive-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.abs(normal(40)) + 3)])
     case(f"nothing-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.zeros((0, 3)))])
+
+
+@reference("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant(op: ops.FakeQuantWithMinMaxVars, inputs: Inputs) -> list[Array]:
+    """The nearest of the evenly spaced numbers from min to max, moved so that 0 is one of them; in float32, in
+    TensorFlow's order."""
+    x, low, high = (np.asarray(array, np.float32) for array in inputs)
+    first, last = np.float32(op.narrow_range), np.float32(2**op.num_bits - 1)
+    with np.errstate(all="ignore"):
+        scale = (high - low) / (last - first)
+        zero = np.clip(np.floor(first - low / scale + np.float32(0.5)), first, last)
+        least, most = (first - zero) * scale, (last - zero) * scale
+        steps = np.floor((np.clip(x, least, most) - least) * (np.float32(1) / scale) + np.float32(0.5))
+        return [np.where(scale > 0, steps * scale + least, np.float32(0)).astype(np.float32)]
+
+
+for _narrow in (False, True):
+    _label = "narrow" if _narrow else "wide"
+    _fake = ops.FakeQuantWithMinMaxVars(num_bits=8, narrow_range=_narrow)
+    case(_label, _fake, [normal(3, 300), float32([-1.5]), float32([2.25])], (1, 2))
+    case(f"{_label}-above", _fake, [normal(40), float32([0.5]), float32([2.0])])
+    case(f"{_label}-below", _fake, [normal(40), float32([-2.0]), float32([-0.25])])
+    case(f"{_label}-empty", _fake, [normal(40), float32([0.0]), float32([0.0])])
+    case(
+        _label,
+        ops.FakeQuantWithMinMaxVarsPerChannel(num_bits=4, narrow_range=_narrow),
+        [normal(2, 9, 3), float32([-1, -0.5, 0]), float32([0.5, 2, 1])],
+    )

@@ -8,7 +8,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import Minimum
 from mslite.converter.mindir.ops.assembly import Concat, Stack, StridedSlice
 from mslite.converter.mindir.ops.creation import Fill
-from mslite.converter.mindir.ops.detection import NonMaxSuppression
+from mslite.converter.mindir.ops.detection import NonMaxSuppression, SoftNonMaxSuppression
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
@@ -67,13 +67,16 @@ def padded_suppression(call: Call) -> tuple[Value, Value]:
 
 @tf_operator("NonMaxSuppressionV5")
 def suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
-    """As version 4, with the scores of the kept boxes; only without the lowering of scores (sigma 0)."""
+    """As version 4, with the scores of the kept boxes, which overlaps lower when sigma is not 0."""
     sigma = call.constant(5)
-    if sigma is None or sigma.any():
-        raise call.block("scores that overlaps lower (soft suppression) are not supported", "Export it with sigma 0")
-    chosen = _suppress(call)
+    if sigma is not None and not sigma.any():
+        chosen = _suppress(call)
+        scores = call.emit(Gather(), call.input(1), chosen, call.ints(0))
+    else:
+        limit = call.emit(Reshape(), call.int32(2), call.ints((1,)))
+        operands = [call.input(0), call.input(1), limit, *(_vector(call, index) for index in (3, 4, 5))]
+        chosen, scores = call.emit_many(SoftNonMaxSuppression(), operands, 2)
     count = _count(call, chosen)
-    scores = call.emit(Gather(), call.input(1), chosen, call.ints(0))
     if call.flag("pad_to_max_output_size"):
         return _filled(call, chosen, np.int32), _filled(call, scores, np.float32), count
     return chosen, scores, count

@@ -6,7 +6,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat, StridedSlice
-from mslite.converter.mindir.ops.detection import NonMaxSuppression
+from mslite.converter.mindir.ops.detection import NonMaxSuppression, SoftNonMaxSuppression
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
@@ -24,12 +24,17 @@ def non_max_suppression(call: Call) -> tuple[Value, Value]:
 
 @tflite_operator("NON_MAX_SUPPRESSION_V5")
 def non_max_suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
-    """As version 4, with the scores of the kept boxes; only without the lowering of scores (sigma 0)."""
+    """As version 4, with the scores of the kept boxes, which overlaps lower when sigma is not 0."""
     sigma = call.constant(5)
-    if sigma is None or sigma.any():
-        raise call.block("scores that overlaps lower (soft suppression) are not supported", "Export it with sigma 0")
-    chosen, count = _suppress(call)
-    scores = call.emit(Gather(), call.input(1), chosen, call.ints(0))
+    if sigma is not None and not sigma.any():
+        chosen, count = _suppress(call)
+        scores = call.emit(Gather(), call.input(1), chosen, call.ints(0))
+    else:
+        operands = [call.input(0), call.input(1), call.ints((_limit(call),))]
+        operands += [call.emit(Reshape(), call.weight(index), call.ints((1,))) for index in (3, 4, 5)]
+        chosen, scores = call.emit_many(SoftNonMaxSuppression(hard_limit=True), operands, 2)
+        chosen.dtype, scores.dtype = DataType.INT32, DataType.FLOAT32
+        count = call.emit(Gather(), call.emit(Shape(), chosen), call.ints(0), call.ints(0))
     return _filled(call, chosen, np.int32), _filled(call, scores, np.float32), count
 
 

@@ -270,6 +270,16 @@ CASES: dict[str, tuple[str, list[Array | Tensor | None], dict[str, Any]]] = {
         [boxes(30), f32(30), np.int32(3), np.float32(0.5), np.float32(-1.5), np.float32(0)],
         {"constant": (2, 3, 4, 5), "outputs": ("int32", "float32", "int32")} | options("NonMaxSuppressionV5Options"),
     ),
+    "soft non max suppression": (
+        "NON_MAX_SUPPRESSION_V5",
+        [boxes(30), np.abs(f32(30)), np.int32(20), np.float32(0.6), np.float32(0.1), np.float32(0.5)],
+        {"constant": (2, 3, 4, 5), "outputs": ("int32", "float32", "int32")} | options("NonMaxSuppressionV5Options"),
+    ),
+    "soft non max suppression with limits of the run": (
+        "NON_MAX_SUPPRESSION_V5",
+        [boxes(30), np.abs(f32(30)), np.int32(9), np.float32(0.9), np.float32(0.05), np.float32(0.2)],
+        {"constant": (2,), "outputs": ("int32", "float32", "int32")} | options("NonMaxSuppressionV5Options"),
+    ),
 }  # fmt: skip
 
 

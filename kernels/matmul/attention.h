@@ -1,0 +1,20 @@
+/* The forms of MindSpore Lite's Attention, told apart by the number and the ranks of the operands. */
+#ifndef MSLITE_ATTENTION_H
+#define MSLITE_ATTENTION_H
+
+#include "kernel.h"
+
+/* Indices of the operands; -1: not there. */
+typedef struct {
+  int32_t weight_q, weight_k, weight_v; /* the same index where they stand side by side in one weight */
+  int32_t weight_out, bias_qkv, bias_q, bias_k, bias_v, bias_out;
+  int32_t added;                                     /* [1 or batch, heads, q rows, k rows], added to the products */
+  int32_t mask;                                      /* [batch, q rows, k rows]: 1 where a row may look, 0 where not */
+  int32_t positions, weight_positions, own_u, own_v; /* relative positions */
+} mslite_attention_operands;
+
+/* False when there are too few or too many operands. */
+bool mslite_attention_read(const mslite_tensor *const *inputs, int32_t input_count, bool cross,
+                           mslite_attention_operands *operands);
+
+#endif
