@@ -9,20 +9,14 @@ from pathlib import Path
 from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Shape
+from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
+from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 
 MAX_LINES = 9999
 _DEFAULT_SECTION = "DEFAULT"
 
-_QUANTISATION = "quantisation is not built in this version; convert without it"
 _ASCEND = "Ascend is not a target of this converter"
 _NOT_BUILT: dict[str, str] = {
-    "common_quant_param": _QUANTISATION,
-    "weight_quant_param": _QUANTISATION,
-    "mixed_bit_weight_quant_param": _QUANTISATION,
-    "full_quant_param": _QUANTISATION,
-    "dynamic_quant_param": _QUANTISATION,
-    "transform_quant_param": _QUANTISATION,
-    "data_preprocess_param": "calibration belongs to quantisation, which is not built in this version",
     "micro_param": "C code generation is not built in this version",
     "model_param": "C code generation for several models is not built in this version",
     "cpu_option_cfg_param": "weights packed for one processor are not built in this version",
@@ -47,6 +41,7 @@ class ConfigChoices:
     fusion: bool = True
     disabled_fusions: frozenset[str] = frozenset()
     dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
+    quantizer: QuantizerSettings = field(default_factory=QuantizerSettings)
 
 
 def read_config(path: Path) -> dict[str, dict[str, str]]:
@@ -92,12 +87,12 @@ def choices_of(sections: Sections, warn: Callable[[str], None]) -> ConfigChoices
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        if name not in ("registry", SECTION):
+        if name not in ("registry", SECTION, *QUANTIZER_SECTIONS):
             warn(f"configuration section [{name}] is unknown and has no effect")
     choices = _registry(sections.get("registry", {}))
     if SECTION in sections:
         choices = replace(choices, dynamic_dims=parse_dynamic_dims(sections[SECTION]))
-    return choices
+    return replace(choices, quantizer=quantizer_settings(sections))
 
 
 def _registry(section: Mapping[str, str]) -> ConfigChoices:

@@ -13,11 +13,19 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
-from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.converter.passes.context import Settings
+from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.memory import peak_activation_bytes
-from mslite.converter.passes.pipeline import run_pipeline
+from mslite.converter.passes.pipeline import Step, run_pipeline
+from mslite.quantizer.calibrate import Progress
+from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.rewrite import Boundary
+
+_NOT_FOR_INTEGERS = frozenset({"ConvAddFusion"})
+"""Fusions into operators that no kernel on integers has."""
+_INTEGERS = frozenset({DataType.INT8, DataType.UINT8})
 
 
 @dataclass(frozen=True)
@@ -38,13 +46,14 @@ class Report:
     """The most memory that activations take at one time, when every shape is known."""
     bound: Bound | None = None
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
+    quantisation: QuantiseReport | None = None
 
 
 def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
     """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
-        disabled_fusions=options.disabled_fusions,
+        disabled_fusions=options.disabled_fusions | (_NOT_FOR_INTEGERS if options.quantizer.method else frozenset()),
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
@@ -77,10 +86,14 @@ def count_operators(module: Module) -> Counter[str]:
     return Counter(node.op.name for graph in module.graphs for node in graph.nodes)
 
 
-def convert(options: Options, progress: Callable[[str], None] = lambda stage: None) -> Report:
+def convert(
+    options: Options,
+    progress: Callable[[str], None] = lambda stage: None,
+    samples: Progress | None = None,
+) -> Report:
     """Converts a model and writes the result; on failure nothing is written.
 
-    `progress` hears the name of each stage before it begins. Raises ConversionError.
+    `progress` hears the name of each stage before it begins, `samples` how far calibration is. Raises ConversionError.
     """
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
@@ -88,7 +101,24 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
     check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)
-    context = run_pipeline(module, settings, progress)
+    quantisation: list[QuantiseReport] = []
+
+    def quantise_module(module: Module, context: Context) -> None:
+        quantisation.append(
+            quantise(
+                module,
+                options.quantizer,
+                options.calibration,
+                boundary=Boundary(options.input_type in _INTEGERS, options.output_type in _INTEGERS),
+                progress=samples,
+                checkpoint=options.output_path.with_suffix(".calibration.npz"),
+            )
+        )
+
+    quantiser = Step(
+        "quantise", quantise_module, "on the fused graph; its boundary may become integers", optional=False
+    )
+    context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.method else [])
     bound = _bound(module, options, settings.source_layout)
     progress("write")
     try:
@@ -107,7 +137,8 @@ def convert(options: Options, progress: Callable[[str], None] = lambda stage: No
         operators_after=count_operators(module),
         transposes=tuple(node.name for graph in module.graphs for node in graph.nodes if node.op.name == "Transpose"),
         applied=dict(context.applied),
-        notes=(*module.notes, *context.notes),
+        notes=(*module.notes, *context.notes, *(note for report in quantisation for note in report.notes)),
         peak_bytes=peak_activation_bytes(module.main),
         bound=bound,
+        quantisation=quantisation[0] if quantisation else None,
     )

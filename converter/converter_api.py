@@ -13,6 +13,7 @@ from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
+from mslite.quantizer.sources import Source
 from mslite.types import DataType as PublicDataType
 from mslite.types import Format as PublicFormat
 from mslite.types import ModelType
@@ -60,6 +61,7 @@ class Converter:
         self._enable_encryption = False
         self._save_type = ModelType.MINDIR_LITE
         self._config: dict[str, dict[str, str]] = {}
+        self._calibration: Source | None = None
         self.report: Report | None = None
         """What the last conversion did."""
 
@@ -218,6 +220,13 @@ class Converter:
             _check_type("config_info value", value, str)
         self._config.setdefault(section, {}).update(config_info)
 
+    def set_calibration_data(self, source: Source | None) -> None:
+        """Calibration samples for FULL_QUANT, instead of the files of [data_preprocess_param].
+
+        A sequence of samples, or a function that returns an iterator over them: they are read more than once. A sample
+        is an array, a list of arrays in the order of the inputs, or a dict from input names to arrays."""
+        self._calibration = source
+
     def get_config_info(self) -> dict[str, dict[str, str]]:
         return {section: dict(keys) for section, keys in self._config.items()}
 
@@ -273,6 +282,8 @@ class Converter:
             fusion=self._optimize == "general" and choices.fusion,
             disabled_fusions=choices.disabled_fusions,
             dynamic_dims=choices.dynamic_dims,
+            quantizer=choices.quantizer,
+            calibration=self._calibration,
             run_once=self._infer,
         )
 

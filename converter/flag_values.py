@@ -154,5 +154,6 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             fusion=options.fusion and choices.fusion,
             disabled_fusions=choices.disabled_fusions,
             dynamic_dims=choices.dynamic_dims,
+            quantizer=choices.quantizer,
         )
     return options

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.sources import Source
 
 
 class FmkType(IntEnum):
@@ -54,6 +56,10 @@ class Options:
     int64_to_int32: bool = False
     run_once: bool = False
     """Load the result and run it once with random data (`--infer`)."""
+
+    quantizer: QuantizerSettings = field(default_factory=QuantizerSettings)
+    calibration: Source | None = None
+    """Calibration samples from Python, instead of the folders that the settings name."""
 
     @property
     def output_path(self) -> Path:

@@ -102,9 +102,15 @@ _FINISH: tuple[Step, ...] = (
 PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, *_FINISH)
 
 
-def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], None] = lambda name: None) -> Context:
+def run_pipeline(
+    module: Module,
+    settings: Settings,
+    progress: Callable[[str], None] = lambda name: None,
+    before_finish: Sequence[Step] = (),
+) -> Context:
     """Runs all passes on `module`; without those that make the graph NHWC, or need it so, where the result keeps the
-    source's layout. `progress` hears each step's name before it runs.
+    source's layout. `progress` hears each step's name before it runs. `before_finish`: steps on the fused graph, before
+    the boundary gets its types (quantisation).
 
     Raises ConversionError with all blocking nodes.
     """
@@ -113,7 +119,8 @@ def run_pipeline(module: Module, settings: Settings, progress: Callable[[str], N
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
-    for step in (*_IN_SOURCE_LAYOUT, *_FINISH) if settings.keep_layout else PIPELINE:
+    layout_steps = () if settings.keep_layout else _CHANNELS_LAST
+    for step in (*_IN_SOURCE_LAYOUT, *layout_steps, *before_finish, *_FINISH):
         if step.optional and not settings.fusion:
             continue
         progress(step.name)

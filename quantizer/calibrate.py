@@ -1,0 +1,108 @@
+"""Calibration: the float model runs on samples, observers watch every activation that could be quantised.
+
+Memory does not depend on the number of samples: one sample, the watched values of one run (`runner.BUDGET_BYTES`),
+and per value an observer of fixed size (64 KiB with a histogram, else a few numbers) and one mean per channel.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module, Node
+from mslite.quantizer.checkpoint import read_checkpoint, write_checkpoint
+from mslite.quantizer.choices import eligible_nodes, watched_values
+from mslite.quantizer.means import ChannelMeans, has_means
+from mslite.quantizer.observers import Observer, make_observer
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.schemes import Range, Scheme
+from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.sources import CalibrationData
+
+Progress = Callable[[int, int | None], None]
+"""Hears how many samples are done, of how many (None: nobody knows)."""
+
+CHECKPOINT_SECONDS = 30.0
+
+
+@dataclass
+class Calibration:
+    """What the samples told of each activation."""
+
+    observers: dict[str, Observer] = field(default_factory=dict)
+    """By the name of the value."""
+    means: dict[str, ChannelMeans] = field(default_factory=dict)
+    """By the name of a product: the mean of its input per channel."""
+    samples: int = 0
+
+    def range(self, name: str, scheme: Scheme) -> Range | None:
+        """The range of a value, None when it was not watched."""
+        observer = self.observers.get(name)
+        return None if observer is None else observer.range(scheme)
+
+
+def calibrate(
+    module: Module,
+    data: CalibrationData,
+    settings: QuantizerSettings,
+    *,
+    observers: Mapping[str, Observer] | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+    nodes: Sequence[Node] | None = None,
+) -> Calibration:
+    """Runs the fused float module on all samples.
+
+    `nodes`: those whose activations are watched; all that can be quantised when left out. `observers` replace the
+    configured method for the values that they name. With `checkpoint` the state is kept in that file every
+    CHECKPOINT_SECONDS and when the run is interrupted; a later call with the same model and settings goes on from
+    there and removes the file at the end.
+
+    Raises ConversionError when there is no sample or the model cannot run on one.
+    """
+    watched = watched_values(eligible_nodes(module, settings) if nodes is None else nodes)
+    result = Calibration()
+    method = settings.full.activation_quant_method
+    for value in watched:
+        chosen = (observers or {}).get(value.name)
+        result.observers[value.name] = chosen if chosen is not None else make_observer(method, settings.full)
+    reading: dict[str, list[Node]] = {}
+    for node in eligible_nodes(module, settings) if nodes is None else nodes:
+        if has_means(node):
+            result.means[node.name] = ChannelMeans()
+            reading.setdefault(node.inputs[0].name, []).append(node)
+    if checkpoint is not None:
+        read_checkpoint(checkpoint, result, method.value)
+    runner = Runner(module, watched)
+    written = time.monotonic()
+    try:
+        for sample in itertools.islice(iter(data), result.samples, None):
+            try:
+                for value, array in runner.run(sample):
+                    result.observers[value.name].update(array)
+                    for node in reading.get(value.name, ()):
+                        result.means[node.name].update(node, array)
+            except RuntimeError as error:
+                raise ConversionError(
+                    f"the model does not run on calibration sample {result.samples}: {error}",
+                    code=ReturnCode.INPUT_PARAMETER_INVALID,
+                ) from None
+            result.samples += 1
+            if progress is not None:
+                progress(result.samples, data.size)
+            if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
+                write_checkpoint(checkpoint, result, method.value)
+                written = time.monotonic()
+    except KeyboardInterrupt:
+        if checkpoint is not None:
+            write_checkpoint(checkpoint, result, method.value)
+        raise
+    if not result.samples:
+        raise ConversionError("there is no calibration sample", code=ReturnCode.INPUT_PARAMETER_INVALID)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+    return result

@@ -1,0 +1,113 @@
+"""Which nodes can be quantised, which are, and at which precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from mslite.converter.mindir.graph import Module, Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.quantizer.devices import device_of
+from mslite.quantizer.operators import Kind, is_product, rule_of
+from mslite.quantizer.settings import QuantizerSettings
+
+
+class Precision(Enum):
+    """What a node computes in. Weights are int8 in both integer precisions; the activations differ."""
+
+    FLOAT = 0
+    INT8 = 8
+    INT16 = 16
+
+
+Choices = Mapping[str, Precision]
+"""Node name → precision; nodes that are not named stay in float."""
+
+
+def eligible_nodes(module: Module, settings: QuantizerSettings) -> list[Node]:
+    """The nodes of the main graph that FULL_QUANT can quantise, in order of execution."""
+    common = settings.common
+    operators = device_of(settings).operators
+    skipped = frozenset(common.skip_quant_node)
+    nodes = []
+    for node in module.main.nodes:
+        rule = rule_of(node)
+        if rule is None or node.name in skipped or any(value.name in skipped for value in node.outputs):
+            continue
+        if operators is not None and node.op.name not in operators and rule.kind is not Kind.MOVE:
+            continue
+        if rule.kind is Kind.MAC and not _weight_is_wanted(node, settings):
+            continue
+        nodes.append(node)
+    return nodes
+
+
+def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
+    """False for weights that are not larger than min_quant_weight_size.
+
+    min_quant_weight_channel concerns WEIGHT_QUANT: its default would keep the first layers of most networks in float.
+    """
+    weight = node.inputs[1].data
+    least = settings.common.min_quant_weight_size
+    return weight is None or not least or weight.size > least
+
+
+def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Precision]:
+    """Every eligible node at the precision of `bit_num`, without islands that save nothing."""
+    precision = Precision.INT16 if settings.common.bit_num > 8 else Precision.INT8
+    return {node.name: precision for node in worthwhile(eligible_nodes(module, settings))}
+
+
+def worthwhile(nodes: Sequence[Node]) -> list[Node]:
+    """Without connected groups that hold no product: casts around them would cost more than they save.
+
+    A model without any product is quantised as it is asked for.
+    """
+    if not any(is_product(node) for node in nodes):
+        return [node for node in nodes if _computes(nodes)]
+    chosen = {id(node) for node in nodes}
+    group: dict[int, int] = {id(node): index for index, node in enumerate(nodes)}
+
+    def root(key: int) -> int:
+        index = group[key]
+        while group[id(nodes[index])] != index:
+            index = group[id(nodes[index])]
+        return index
+
+    for node in nodes:
+        for value in node.inputs:
+            if value.producer is not None and id(value.producer) in chosen:
+                group[id(nodes[root(id(node))])] = root(id(value.producer))
+    useful = {root(id(node)) for node in nodes if is_product(node)}
+    return [node for node in nodes if root(id(node)) in useful]
+
+
+def _computes(nodes: Sequence[Node]) -> bool:
+    return any((rule := rule_of(node)) is not None and rule.kind is not Kind.MOVE for node in nodes)
+
+
+def watched_values(nodes: Sequence[Node]) -> list[Value]:
+    """The activations whose ranges the nodes need, each once."""
+    watched: dict[int, Value] = {}
+    for node in nodes:
+        rule = rule_of(node)
+        if rule is None:
+            continue
+        for value in (*(node.inputs[index] for index in rule.data), *node.outputs):
+            if not value.is_constant and value.dtype is DataType.FLOAT32:
+                watched.setdefault(id(value), value)
+    return list(watched.values())
+
+
+def macs(node: Node) -> int:
+    """Multiply-accumulates of one run; 0 for other operators. Unknown sizes count as 1."""
+    if not is_product(node) or node.outputs[0].shape is None:
+        return 0
+    result = math.prod(max(size, 1) for size in node.outputs[0].shape)
+    weight = [max(size, 1) for size in node.inputs[1].shape or ()]
+    if node.op.name == "Conv2dTransposeFusion":
+        return math.prod(max(size, 1) for size in node.inputs[0].shape or ()) * math.prod(weight[1:])
+    if node.op.name == "MatMulFusion":
+        return result * (weight[-1] if getattr(node.op, "transpose_b", False) else weight[-2])
+    return result * math.prod(weight[1:])

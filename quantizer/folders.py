@@ -1,0 +1,133 @@
+"""Calibration files: one folder per graph input, files in the order of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Value, numpy_type
+from mslite.quantizer.images import image_array
+from mslite.quantizer.runner import Sample
+from mslite.quantizer.settings import DataPreprocessParam, InputType
+from mslite.quantizer.sources import arranged, fitted
+
+MAX_FILE_BYTES = 1 << 30
+_NUMPY_SUFFIXES = (".npy", ".npz")
+
+
+class FolderData:
+    """The files that [data_preprocess_param] names; only one sample is in memory at a time.
+
+    Raises ConversionError for inputs, folders and files that do not fit.
+    """
+
+    def __init__(self, settings: DataPreprocessParam, inputs: Sequence[Value]) -> None:
+        names = [value.name for value in inputs]
+        for name in settings.calibrate_path:
+            if name not in names:
+                raise _wrong(f"calibrate_path: the model has no input '{name}', only {', '.join(names)}")
+        for name in names:
+            if name not in settings.calibrate_path:
+                raise _wrong(f"calibrate_path: input '{name}' has no folder")
+        self._settings = settings
+        self._inputs = list(inputs)
+        folders = [settings.calibrate_path[name] for name in names]
+        files = [_files(folder) for folder in folders]
+        counts = {len(found) for found in files}
+        if len(counts) > 1:
+            told = ", ".join(f"{folder} {len(found)}" for folder, found in zip(folders, files, strict=True))
+            raise _wrong(f"calibrate_path: the folders hold different numbers of files: {told}")
+        self._batch = _images_per_sample(settings, inputs)
+        wanted = settings.calibrate_size
+        self._files = [found[:wanted] for found in files]
+        used = len(self._files[0])
+        if used % self._batch:
+            raise _wrong(
+                f"calibrate_size: {used} images cannot be batches of {self._batch}, the model's first dimension"
+            )
+        self.size: int | None = used // self._batch
+
+    def __iter__(self) -> Iterator[Sample]:
+        for number in range(len(self._files[0]) // self._batch):
+            yield [self._array(files, number, value) for files, value in zip(self._files, self._inputs, strict=True)]
+
+    def _array(self, files: Sequence[Path], number: int, value: Value) -> Array:
+        kind = self._settings.input_type
+        if kind is InputType.IMAGE:
+            chosen = files[number * self._batch : (number + 1) * self._batch]
+            return fitted(np.stack([image_array(path, self._settings) for path in chosen]), value, f"{chosen[0]}")
+        path = files[number]
+        if kind is InputType.NPY or path.suffix in _NUMPY_SUFFIXES:
+            return arranged(_numpy_file(path, value.name), [value], str(path))[0]
+        return _raw_file(path, value)
+
+
+def _images_per_sample(settings: DataPreprocessParam, inputs: Sequence[Value]) -> int:
+    if settings.input_type is not InputType.IMAGE:
+        return 1
+    batches = {value.shape[0] for value in inputs if value.shape and value.shape[0] > 0}
+    return batches.pop() if len(batches) == 1 else 1
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    except OSError as error:
+        raise ConversionError(
+            f"calibrate_path: the folder '{folder}' cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR
+        ) from None
+    if not files:
+        raise _wrong(f"calibrate_path: the folder '{folder}' holds no files")
+    return files
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise _wrong(f"{path}: a calibration file of more than 1 GiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise ConversionError(f"{path}: cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR) from None
+
+
+def _raw_file(path: Path, value: Value) -> Array:
+    """The little-endian elements of an input, in its layout."""
+    data = _read(path)
+    dtype = numpy_type(value.dtype)
+    shape = [size if size >= 0 else -1 for size in value.shape or ()]
+    known = int(np.prod([size for size in shape if size >= 0], dtype=np.int64)) * dtype.itemsize
+    unknown = shape.count(-1)
+    fits = len(data) == known if not unknown else unknown == 1 and known > 0 and len(data) % known == 0
+    if unknown > 1 or not fits:
+        reason = "has several unknown sizes; fix them with --inputShape" if unknown > 1 else f"needs {known} bytes"
+        raise _wrong(f"{path}: {len(data)} bytes; input '{value.name}' {reason}")
+    return fitted(np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape), value, str(path))
+
+
+def _numpy_file(path: Path, name: str) -> Array:
+    """The array of a `.npy` file; of a `.npz` file the one with the input's name, or the only one."""
+    _read_limit(path)
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            chosen = name if name in loaded.files else loaded.files[0] if len(loaded.files) == 1 else None
+            if chosen is None:
+                raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded.files)}")
+            array: Array = loaded[chosen]
+            return array
+    except (OSError, ValueError, EOFError, KeyError) as error:
+        raise ConversionError(f"{path}: no NumPy file: {error}", code=ReturnCode.FILE_ERROR) from None
+
+
+def _read_limit(path: Path) -> None:
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise _wrong(f"{path}: a calibration file of more than 1 GiB")
+
+
+def _wrong(text: str) -> ConversionError:
+    return ConversionError(text, code=ReturnCode.INPUT_PARAMETER_INVALID)

@@ -1,0 +1,124 @@
+"""Observers: they see the values of one tensor, sample by sample, in memory that does not grow, and tell its range.
+
+Every observer can write its whole state to arrays and take it back, so that an interrupted calibration goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array
+from mslite.quantizer.histogram import Histogram
+from mslite.quantizer.ranges import entropy_range, kl_range, mse_range, percentile_range
+from mslite.quantizer.schemes import Range, Scheme
+from mslite.quantizer.settings import ActivationMethod, FullQuantParam
+
+State = dict[str, Array]
+
+
+class Observer(Protocol):
+    """Watches one tensor."""
+
+    def update(self, values: Array) -> None:
+        """Takes in the float values of one sample."""
+
+    def range(self, scheme: Scheme) -> Range:
+        """The range to quantise with; [0, 0] when nothing was seen."""
+
+    def state(self) -> State:
+        """Everything it knows, as arrays."""
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Takes back what `state` gave."""
+
+
+class Extremes:
+    """MAX_MIN: least and largest value over all samples. Two numbers."""
+
+    def __init__(self) -> None:
+        self._seen = np.array([np.inf, -np.inf])
+
+    def update(self, values: Array) -> None:
+        if values.size:
+            low, high = float(values.min()), float(values.max())
+            if not np.isfinite(low) or not np.isfinite(high):
+                finite = values[np.isfinite(values)]
+                if not finite.size:
+                    return
+                low, high = float(finite.min()), float(finite.max())
+            self._seen = np.array([min(self._seen[0], low), max(self._seen[1], high)])
+
+    def range(self, scheme: Scheme) -> Range:
+        if self._seen[0] > self._seen[1]:
+            return Range(0.0, 0.0)
+        return Range(float(self._seen[0]), float(self._seen[1]))
+
+    def state(self) -> State:
+        return {"seen": self._seen}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        self._seen = np.asarray(state["seen"], np.float64)
+
+
+class Outliers:
+    """REMOVAL_OUTLIER: the mean over samples of the 0.01 % and the 99.99 % quantile. Three numbers."""
+
+    _SHARE = 0.0001
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(3)
+
+    def update(self, values: Array) -> None:
+        finite = values[np.isfinite(values)]
+        if finite.size:
+            low, high = np.quantile(finite.astype(np.float64), (self._SHARE, 1 - self._SHARE))
+            self._sums = self._sums + np.array((float(low), float(high), 1.0))
+
+    def range(self, scheme: Scheme) -> Range:
+        low, high, count = (float(number) for number in self._sums)
+        return Range(low / count, high / count) if count else Range(0.0, 0.0)
+
+    def state(self) -> State:
+        return {"sums": self._sums}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        self._sums = np.asarray(state["sums"], np.float64)
+
+
+class FromHistogram:
+    """A histogram of fixed size, and a rule that chooses a range from it."""
+
+    def __init__(self, choose: Callable[[Histogram, Scheme], Range]) -> None:
+        self.histogram = Histogram()
+        self._choose = choose
+
+    def update(self, values: Array) -> None:
+        self.histogram.add(values)
+
+    def range(self, scheme: Scheme) -> Range:
+        return self._choose(self.histogram, scheme) if self.histogram.total else Range(0.0, 0.0)
+
+    def state(self) -> State:
+        return self.histogram.state()
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        self.histogram.restore(state)
+
+
+def make_observer(method: ActivationMethod, full: FullQuantParam) -> Observer:
+    """The observer of a method."""
+    if method is ActivationMethod.MAX_MIN:
+        return Extremes()
+    if method is ActivationMethod.REMOVAL_OUTLIER:
+        return Outliers()
+    if method is ActivationMethod.PERCENTILE:
+        return FromHistogram(lambda histogram, scheme: percentile_range(histogram, full.percentile))
+    rules = {
+        ActivationMethod.KL: kl_range,
+        ActivationMethod.MSE: mse_range,
+        ActivationMethod.ENTROPY: entropy_range,
+    }
+    return FromHistogram(rules[method])

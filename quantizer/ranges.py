@@ -1,0 +1,134 @@
+"""Rules that choose the range of an activation from its histogram.
+
+Each gives a range within the observed one; what lies outside is clipped when the tensor is quantised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.quantizer.histogram import HALF, Histogram
+from mslite.quantizer.schemes import Range, Scheme
+
+Counts = npt.NDArray[np.float64]
+
+_KL_BINS = 2048
+_KL_TARGET = 128
+_MSE_STEPS = 48
+
+
+def _clipped(histogram: Histogram, threshold: float) -> Range:
+    """[-threshold, threshold], without the side on which nothing lies."""
+    return Range(max(histogram.low, -threshold), min(histogram.high, threshold))
+
+
+def percentile_range(histogram: Histogram, percent: float) -> Range:
+    """Keeps `percent` of the values, half of the others on each side; a side without values is not cut."""
+    left = (100 - percent) / 200 * histogram.total
+    sums = np.cumsum(histogram.counts)
+    first = int(np.searchsorted(sums, left, side="right"))
+    last = int(np.searchsorted(sums, histogram.total - left, side="left"))
+    low, high = (first - HALF) * histogram.width, (last + 1 - HALF) * histogram.width
+    low, high = max(histogram.low, min(low, 0.0)), min(histogram.high, max(high, 0.0))
+    return Range(low, high)
+
+
+def divergence(reference: Counts, candidate: Counts) -> float:
+    """Kullback-Leibler divergence of two histograms of the same bins, where the reference has counts."""
+    total, other = reference.sum(), candidate.sum()
+    if not total or not other:
+        return float("inf")
+    used = reference > 0
+    p, q = reference[used] / total, candidate[used] / other
+    return float(np.sum(p * np.log(p / np.maximum(q, 1e-12))))
+
+
+def _requantised(counts: Counts, target: int) -> Counts:
+    """`counts` merged into `target` bins and spread again over the bins that had something."""
+    edges = np.linspace(0, counts.size, target + 1).astype(np.int64)
+    sums = np.add.reduceat(counts, edges[:-1])
+    used = (counts > 0).astype(np.float64)
+    filled = np.add.reduceat(used, edges[:-1])
+    share = np.divide(sums, filled, out=np.zeros_like(sums), where=filled > 0)
+    return np.asarray(np.repeat(share, np.diff(edges)) * used)
+
+
+def _best_threshold(counts: Counts, target: int, step: int) -> int:
+    """The number of bins to keep, so that `target` levels tell least wrongly of `counts`; the rest is clipped."""
+    best, kept = float("inf"), counts.size
+    beyond = counts.sum() - np.cumsum(counts)
+    for size in range(target, counts.size + 1, step):
+        reference = counts[:size].copy()
+        reference[-1] += beyond[size - 1]
+        found = divergence(reference, _requantised(counts[:size], target))
+        if found < best:
+            best, kept = found, size
+    return kept
+
+
+def kl_range(histogram: Histogram, scheme: Scheme) -> Range:
+    """MindSpore Lite's KL: 2048 bins of magnitudes, 128 levels; the threshold of least divergence.
+
+    The first bin takes only what is not exactly zero apart: padded and rectified zeros would rule the choice.
+    """
+    largest = max(-histogram.low, histogram.high)
+    counts = histogram.magnitudes().astype(np.float64)
+    used = max(int(np.ceil(largest / histogram.width)), 1)
+    factor = max(1, -(-used // _KL_BINS))
+    padded = np.zeros(-(-used // factor) * factor)
+    padded[:used] = counts[:used]
+    bins = padded.reshape(-1, factor).sum(axis=1)
+    width = histogram.width * factor
+    if bins.size <= _KL_TARGET:
+        return _clipped(histogram, largest)
+    bins[0] = bins[1]
+    kept = _best_threshold(bins, _KL_TARGET, 1)
+    return _clipped(histogram, largest if kept >= bins.size else (kept + 0.5) * width)
+
+
+def entropy_range(histogram: Histogram, scheme: Scheme) -> Range:
+    """KL for asymmetric integers: each side of zero has its own threshold and its share of the levels."""
+    levels = min(1 << scheme.bits, 256)
+    width = histogram.width
+    sides = (histogram.counts[HALF:].astype(np.float64), histogram.counts[:HALF][::-1].astype(np.float64))
+    used = [int(np.flatnonzero(side)[-1]) + 1 if side.any() else 0 for side in sides]
+    limits = []
+    for side, size in zip(sides, used, strict=True):
+        share = max(int(levels * size / max(sum(used), 1)), 1)
+        bins = side[:size].copy()
+        if size > 1:
+            bins[0] = bins[1]
+        kept = _best_threshold(bins, share, max(size // 256, 1)) if size > 2 * share else size
+        limits.append(kept * width)
+    return Range(max(histogram.low, -limits[1]), min(histogram.high, limits[0]))
+
+
+def squared_error(histogram: Histogram, found: Range, scheme: Scheme) -> float:
+    """The mean squared error of quantising with a range: rounding within it, clipping outside."""
+    low, high = min(found.low, 0.0), max(found.high, 0.0)
+    if scheme.symmetric:
+        high = max(-low, high)
+        low = -high
+    step = (high - low) / max(scheme.high - scheme.low, 1)
+    centres = histogram.centres()
+    outside = np.maximum(centres - high, 0) + np.maximum(low - centres, 0)
+    error = np.where(outside > 0, outside * outside, step * step / 12)
+    return float((histogram.counts * error).sum() / max(histogram.total, 1))
+
+
+def mse_range(histogram: Histogram, scheme: Scheme) -> Range:
+    """The range of least mean squared error: both ends shrink together, then each alone."""
+    best = Range(min(histogram.low, 0.0), max(histogram.high, 0.0))
+    error = squared_error(histogram, best, scheme)
+    whole = best
+    shares = np.linspace(1.0, 1.0 / _MSE_STEPS, _MSE_STEPS)
+    for ends in ("both", "low", "high"):
+        start = best if ends != "both" else whole
+        for share in shares:
+            low = start.low * share if ends != "high" else start.low
+            high = start.high * share if ends != "low" else start.high
+            found = squared_error(histogram, Range(low, high), scheme)
+            if found < error:
+                best, error = Range(float(low), float(high)), found
+    return best

@@ -1,0 +1,327 @@
+"""The quantisation sections of `--configFile`, typed: one dataclass per section, one field per key.
+
+Names, values and defaults are those of MindSpore Lite's converter; keys that only this quantizer has say so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mslite.converter.errors import UsageError
+
+Sections = Mapping[str, Mapping[str, str]]
+_Parser = Callable[[str], Any]
+
+
+class Method(Enum):
+    """What is quantised, and when."""
+
+    WEIGHT_QUANT = "WEIGHT_QUANT"
+    FULL_QUANT = "FULL_QUANT"
+    DYNAMIC_QUANT = "DYNAMIC_QUANT"
+
+
+class ActivationMethod(Enum):
+    """How the range of an activation is found from calibration data; the last three are this quantizer's own."""
+
+    MAX_MIN = "MAX_MIN"
+    KL = "KL"
+    REMOVAL_OUTLIER = "REMOVAL_OUTLIER"
+    MSE = "MSE"
+    PERCENTILE = "PERCENTILE"
+    ENTROPY = "ENTROPY"
+
+
+class TargetDevice(Enum):
+    """Hardware whose rules the integers follow; CPU is the configuration's empty text."""
+
+    CPU = ""
+    KIRIN = "KIRIN"
+    NVGPU = "NVGPU"
+    DSP = "DSP"
+    ASCEND = "ASCEND"
+
+
+class InputType(Enum):
+    """What the calibration files hold; NPY (also `.npz`) is this quantizer's own."""
+
+    IMAGE = "IMAGE"
+    BIN = "BIN"
+    NPY = "NPY"
+
+
+# ---- values of keys: each parser raises ValueError with what is allowed ----
+
+
+def _integer(low: int, high: int) -> _Parser:
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise ValueError(f"an integer in [{low}, {high}]")
+        return value
+
+    return parse
+
+
+def _real(low: float, high: float, described: str) -> _Parser:
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low
+        if not low < value < high:
+            raise ValueError(described)
+        return value
+
+    return parse
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("true|false")
+    return text == "true"
+
+
+def _choice(*allowed: str) -> _Parser:
+    def parse(text: str) -> str:
+        if text not in allowed:
+            raise ValueError("|".join(filter(None, allowed)))
+        return text
+
+    return parse
+
+
+def _member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> _Parser:
+    def parse(text: str) -> Enum:
+        try:
+            return kind((spellings or {}).get(text, text))
+        except ValueError:
+            raise ValueError("|".join(member.value for member in kind if member.value)) from None
+
+    return parse
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
+
+
+def _folder(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _reals(text: str) -> tuple[float, ...]:
+    if not text.startswith("[") or not text.endswith("]"):
+        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]")
+    try:
+        return tuple(float(part) for part in text[1:-1].split(","))
+    except ValueError:
+        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]") from None
+
+
+def _paths(text: str) -> dict[str, Path]:
+    """`input:folder,other:folder2`; an input's name may itself have colons, a folder not."""
+    paths: dict[str, Path] = {}
+    for part in filter(None, text.split(",")):
+        name, colon, folder = part.rpartition(":")
+        if not colon or not name or not folder or name in paths:
+            raise ValueError("input:folder[,input2:folder2], each input once")
+        paths[name] = Path(folder)
+    if not paths:
+        raise ValueError("input:folder[,input2:folder2]")
+    return paths
+
+
+def _key(default: Any, parse: _Parser) -> Any:
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata={"parse": parse})
+    return field(default=default, metadata={"parse": parse})
+
+
+_SIZE = _integer(1, 65535)
+
+
+# ---- the sections ----
+
+
+@dataclass(frozen=True)
+class CommonQuantParam:
+    """[common_quant_param]; without `quant_type` nothing is quantised and the other sections are not looked at."""
+
+    quant_type: Method | None = _key(None, _member(Method))
+    bit_num: int = _key(8, _integer(0, 16))
+    """Bits of a stored weight; WEIGHT_QUANT: 0 is mixed bits. FULL_QUANT: 9 to 16 makes activations int16."""
+    min_quant_weight_size: int = _key(0, _integer(0, 65535))
+    """Weights with more elements only."""
+    min_quant_weight_channel: int = _key(16, _integer(0, 65535))
+    """Convolutions with more output channels only."""
+    skip_quant_node: tuple[str, ...] = _key((), _names)
+    debug_info_save_path: Path | None = _key(None, _folder)
+    enable_encode: bool = _key(True, _boolean)
+    workspace: Path | None = _key(None, _folder)
+
+
+@dataclass(frozen=True)
+class WeightQuantParam:
+    """[weight_quant_param]"""
+
+    per_channel: bool = _key(True, _boolean)
+    bias_correction: bool = _key(True, _boolean)
+    quant_strategy: str = _key("MAX_MIN", _choice("MAX_MIN", "GPTQ", "AWQ"))
+    dequant_strategy: str = _key("", _choice("", "ON_THE_FLY"))
+    update_mindir: bool = _key(True, _boolean)
+    max_segments: int = _key(1, _integer(1, 65535))
+    compression: str = _key("auto", _choice("auto", "huffman"))
+    """Ours: `huffman` stores int8 weights in Huffman code, which MindSpore Lite reads but never writes."""
+
+
+@dataclass(frozen=True)
+class MixedBitWeightQuantParam:
+    """[mixed_bit_weight_quant_param]"""
+
+    init_scale: float = _key(0.02, _real(0, 1, "a number in (0, 1)"))
+    auto_tune: bool = _key(False, _boolean)
+    use_cv_data: bool = _key(False, _boolean)
+    max_iterations: int = _key(40, _integer(40, 65535))
+
+
+@dataclass(frozen=True)
+class FullQuantParam:
+    """[full_quant_param]"""
+
+    activation_quant_method: ActivationMethod = _key(
+        ActivationMethod.MAX_MIN, _member(ActivationMethod, {"RemovalOutlier": "REMOVAL_OUTLIER"})
+    )
+    bias_correction: bool = _key(True, _boolean)
+    per_channel: bool = _key(True, _boolean)
+    target_device: TargetDevice = _key(TargetDevice.CPU, _member(TargetDevice))
+    smooth_alpha: float = _key(0.5, _real(0, 1, "a number in (0, 1)"))
+    enable_smooth_shift: bool = _key(False, _boolean)
+    percentile: float = _key(99.99, _real(50, 100, "a number in (50, 100)"))
+    """Ours: the share of values that PERCENTILE keeps, in percent."""
+
+
+@dataclass(frozen=True)
+class DynamicQuantParam:
+    """[dynamic_quant_param]; ALWC: activations per layer, weights per channel; ACWL: the other way round."""
+
+    quant_strategy: str = _key("ALWC", _choice("ALWC", "ACWL"))
+
+
+@dataclass(frozen=True)
+class TransformQuantParam:
+    """[transform_quant_param]: whether the quantisation of an already quantised source stays."""
+
+    export_precision_mode: str = _key("QUANT", _choice("QUANT", "FLOAT32"))
+
+
+@dataclass(frozen=True)
+class DataPreprocessParam:
+    """[data_preprocess_param]: calibration files and what is done to them."""
+
+    calibrate_path: dict[str, Path] = _key({}, _paths)
+    calibrate_size: int = _key(0, _SIZE)
+    input_type: InputType | None = _key(None, _member(InputType))
+    image_to_format: str = _key("", _choice("RGB", "GRAY", "BGR"))
+    normalize_mean: tuple[float, ...] = _key((), _reals)
+    normalize_std: tuple[float, ...] = _key((), _reals)
+    resize_width: int = _key(0, _SIZE)
+    resize_height: int = _key(0, _SIZE)
+    resize_method: str = _key("", _choice("NEAREST", "LINEAR", "CUBIC"))
+    center_crop_width: int = _key(0, _SIZE)
+    center_crop_height: int = _key(0, _SIZE)
+
+
+@dataclass(frozen=True)
+class QuantizerSettings:
+    """All sections; see each."""
+
+    common: CommonQuantParam = field(default_factory=CommonQuantParam)
+    weight: WeightQuantParam = field(default_factory=WeightQuantParam)
+    mixed: MixedBitWeightQuantParam = field(default_factory=MixedBitWeightQuantParam)
+    full: FullQuantParam = field(default_factory=FullQuantParam)
+    dynamic: DynamicQuantParam = field(default_factory=DynamicQuantParam)
+    transform: TransformQuantParam = field(default_factory=TransformQuantParam)
+    data: DataPreprocessParam = field(default_factory=DataPreprocessParam)
+
+    @property
+    def method(self) -> Method | None:
+        return self.common.quant_type
+
+
+SECTIONS: dict[str, tuple[str, type[Any]]] = {
+    "common_quant_param": ("common", CommonQuantParam),
+    "weight_quant_param": ("weight", WeightQuantParam),
+    "mixed_bit_weight_quant_param": ("mixed", MixedBitWeightQuantParam),
+    "full_quant_param": ("full", FullQuantParam),
+    "dynamic_quant_param": ("dynamic", DynamicQuantParam),
+    "transform_quant_param": ("transform", TransformQuantParam),
+    "data_preprocess_param": ("data", DataPreprocessParam),
+}
+"""Section name → field of QuantizerSettings and its class."""
+
+_T = TypeVar("_T")
+
+
+def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
+    """The typed form of one section. Raises UsageError for an unknown key or a wrong value."""
+    fields = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, text in keys.items():
+        if key not in fields:
+            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [{section}]")
+        if text == "" and fields[key].default in ("", None, ()):
+            continue
+        try:
+            values[key] = fields[key].metadata["parse"](text)
+        except ValueError as error:
+            raise UsageError(f"INPUT ILLEGAL: {key} in [{section}] must be {error}, not '{text}'") from None
+    return kind(**values)
+
+
+def quantizer_settings(sections: Sections) -> QuantizerSettings:
+    """The settings that the sections of a configuration ask for. Raises UsageError."""
+    asked = bool(sections.get("common_quant_param", {}).get("quant_type"))
+    typed = {}
+    for section, (name, kind) in SECTIONS.items():
+        if section in sections and (asked or name == "transform"):
+            typed[name] = read_section(kind, section, sections[section])
+    settings = QuantizerSettings(**typed)
+    if settings.method is not None:
+        _check(settings)
+    return settings
+
+
+def _check(settings: QuantizerSettings) -> None:
+    """What several keys must agree on. Raises UsageError."""
+    common, data = settings.common, settings.data
+    if common.bit_num == 0 and settings.method is not Method.WEIGHT_QUANT:
+        raise UsageError("INPUT ILLEGAL: bit_num=0 (mixed bits) in [common_quant_param] is for WEIGHT_QUANT only")
+    if settings.method is Method.DYNAMIC_QUANT and common.bit_num != 8:
+        raise UsageError("INPUT ILLEGAL: bit_num in [common_quant_param] must be 8 for DYNAMIC_QUANT")
+    if settings.method is Method.WEIGHT_QUANT and not common.enable_encode and common.bit_num not in (8, 16):
+        raise UsageError("INPUT ILLEGAL: enable_encode in [common_quant_param] must be true unless bit_num is 8 or 16")
+    resize = (data.resize_width, data.resize_height, data.resize_method)
+    if any(resize) and not all(resize):
+        raise UsageError(
+            "INPUT ILLEGAL: resize_width, resize_height and resize_method in [data_preprocess_param] go together"
+        )
+    if bool(data.center_crop_width) != bool(data.center_crop_height):
+        raise UsageError(
+            "INPUT ILLEGAL: center_crop_width and center_crop_height in [data_preprocess_param] go together"
+        )
+    if bool(data.normalize_mean) != bool(data.normalize_std):
+        raise UsageError("INPUT ILLEGAL: normalize_mean and normalize_std in [data_preprocess_param] go together")
+    if len(data.normalize_mean) != len(data.normalize_std):
+        raise UsageError("INPUT ILLEGAL: normalize_mean and normalize_std in [data_preprocess_param] differ in length")
+    if 0 in data.normalize_std:
+        raise UsageError("INPUT ILLEGAL: normalize_std in [data_preprocess_param] must not be 0")
+    if data.calibrate_path and (not data.calibrate_size or data.input_type is None):
+        raise UsageError("INPUT ILLEGAL: calibrate_path in [data_preprocess_param] needs calibrate_size and input_type")
