@@ -27,7 +27,7 @@ class IncrementalInference:
 
     def __init__(self, layout: Format = Format.NHWC) -> None:
         self._context = Context(layout=layout)
-        self._computed: dict[Value, Array | None] = {}
+        self._computed: dict[tuple[Value, bool], Array | None] = {}
 
     def use_layout(self, layout: Format) -> None:
         """The layout of images in the graph."""
@@ -43,13 +43,25 @@ class IncrementalInference:
 
     def contents(self, value: Value) -> Array | None:
         """The elements of a small value that follows from shapes and constants alone; None for any other."""
-        return self._contents(value, _MAX_DEPTH)
+        return self._contents(value, _MAX_DEPTH, False)
 
-    def _contents(self, value: Value, depth: int) -> Array | None:
+    def constant(self, value: Value) -> Array | None:
+        """As `contents`, of any size: a weight that is made of constants."""
+        return self._contents(value, _MAX_DEPTH, True)
+
+    def sizes(self, value: Value) -> tuple[int, ...] | None:
+        """The elements of a small integer value, in which symbols stand for sizes that are not known."""
+        known = self._context.known.get(value)
+        if known is not None:
+            return known
+        array = self.contents(value)
+        return None if array is None or array.dtype.kind not in "iu" else tuple(int(item) for item in array.ravel())
+
+    def _contents(self, value: Value, depth: int, large: bool) -> Array | None:
         if value.data is not None:
             return value.data
-        if value in self._computed:
-            return self._computed[value]
+        if (value, large) in self._computed:
+            return self._computed[value, large]
         known = self._context.known.get(value)
         if (
             known is not None
@@ -59,19 +71,19 @@ class IncrementalInference:
             and not any(is_symbol(entry) for entry in known)
         ):
             return np.array(known, numpy_type(value.dtype)).reshape(value.shape or ())
-        result = self._evaluated(value, depth) if depth > 0 else None
-        self._computed[value] = result
+        result = self._evaluated(value, depth, large) if depth > 0 else None
+        self._computed[value, large] = result
         return result
 
-    def _evaluated(self, value: Value, depth: int) -> Array | None:
+    def _evaluated(self, value: Value, depth: int, large: bool) -> Array | None:
         node = value.producer
         if node is None or node.op.name in _NEVER or not node.inputs:
             return None
-        if any(not small(operand) for operand in (*node.inputs, *node.outputs)):
+        if any(not operand.is_static if large else not small(operand) for operand in (*node.inputs, *node.outputs)):
             return None
         facts = []
         for operand in node.inputs:
-            data = self._contents(operand, depth - 1)
+            data = self._contents(operand, depth - 1, large)
             if data is None:
                 return None
             facts.append(native.Facts(operand.dtype, operand.shape, None, data))

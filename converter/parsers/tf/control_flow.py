@@ -25,6 +25,7 @@ from .call import Call
 from .functions import FunctionGraph, argument_of, check_count, inline, merged_shape
 from .importer import GraphImporter
 from .model import SourceGraph
+from .recurrent_loops import Loop, emitted, recognised
 from .registry import tf_operator
 
 _MAX_ROUNDS = 4
@@ -120,10 +121,16 @@ def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Seq
     state = [number for number in range(count) if not fixed[number]]
     if not state:
         return list(start)
-    inside = _import_body(call, body, start, state)
     session = call.importer.session
+    before = session.mark()
+    inside = _import_body(call, body, start, state)
     check = FunctionGraph(call, condition, inside.graph_arguments(start, state), keep_all=True)
     (go_on,) = check.run()
+    first, following = ([values[number] for number in state] for values in (start, inside.graph.outputs))
+    layer = recognised(Loop(first, inside.graph.inputs, following, check.graph.inputs, go_on), session.inference)
+    if layer is not None:
+        session.forget(before)
+        return _merged(start, state, emitted(call, layer, first))
     check.graph.outputs.clear()
     end, end_index = session.new_graph(f"{call.name}_after_fg")
     for value in inside.graph.inputs:
@@ -136,14 +143,19 @@ def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Seq
     (leave,) = check.importer.emit(PartialFusion(sub_graph_index=end_index), own, 1, None)
     (chosen,) = check.importer.emit(Switch(), (go_on, again, leave), 1, None)
     _tail(check.importer, chosen, own)
-    following = [inside.graph.outputs[number] for number in state]
     (next_round,) = inside.importer.emit(PartialFusion(sub_graph_index=check.index), following, 1, None)
     _tail(inside.importer, next_round, own)
-    first = call.emit(PartialFusion(sub_graph_index=check.index), *(start[number] for number in state))
-    results = call.emit_many(CallClosure(is_tail_call=False), (first,), len(state))
-    values = list(start)
-    for number, result, variable in zip(state, results, inside.graph.inputs, strict=True):
+    entry = call.emit(PartialFusion(sub_graph_index=check.index), *first)
+    results = call.emit_many(CallClosure(is_tail_call=False), (entry,), len(state))
+    for result, variable in zip(results, inside.graph.inputs, strict=True):
         result.dtype, result.shape = variable.dtype, variable.shape
+    return _merged(start, state, results)
+
+
+def _merged(start: Sequence[Value], state: Sequence[int], results: Sequence[Value]) -> list[Value]:
+    """All loop variables after the loop, given those that change."""
+    values = list(start)
+    for number, result in zip(state, results, strict=True):
         values[number] = result
     return values
 

@@ -28,7 +28,13 @@ class Inference(Protocol):
         """Fills type and shape of the node's outputs, or says why that cannot be."""
 
     def contents(self, value: Value) -> Array | None:
-        """The elements of a value, where they follow from shapes and constants."""
+        """The elements of a small value, where they follow from shapes and constants."""
+
+    def constant(self, value: Value) -> Array | None:
+        """As `contents`, of any size."""
+
+    def sizes(self, value: Value) -> tuple[int, ...] | None:
+        """The elements of a small integer value, in which symbols stand for sizes that are not known."""
 
     def use_layout(self, layout: Format) -> None:
         """The layout of images in the graph."""

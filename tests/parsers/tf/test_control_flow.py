@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import mslite
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.options import FmkType, Options
+from tests.parsers.tf.graphs import parsed
 
 _ARCHIVE = Path(__file__).parent / "control_flow.zip"
 
@@ -79,3 +81,25 @@ def test_a_loop_without_a_condition_is_named(tmp_path: Path) -> None:
         graph.node.add(name=name, op=operator, input=inputs)
     with pytest.raises(ConversionError, match="the loop '' has 0 conditions"):
         _converted(graph.SerializeToString(), tmp_path)
+
+
+_LAYERS = {
+    "keras_lstm": {"LSTMSequence": 2},
+    "keras_gru_backwards": {"GRUSequence": 1},
+    "keras_both_ways": {"GRUSequence": 2},
+    "keras_masked": {},
+    "keras_convolutional": {},
+    "lstm_with_lengths": {},
+    "functions_over_rows": {},
+}
+
+
+@pytest.mark.parametrize("name", [name for name in _names() if name.removesuffix("_lowered") in _LAYERS])
+def test_loops_that_are_recurrent_layers_become_operators(name: str) -> None:
+    """Masked steps, convolutions and other loops stay loops."""
+    with zipfile.ZipFile(_ARCHIVE) as archive:
+        module = parsed(archive.read(f"{name}.pb"))
+    found = Counter(type(node.op).__name__ for graph in module.graphs for node in graph.nodes)
+    fused = {operator: count for operator, count in found.items() if operator.endswith("Sequence")}
+    assert fused == _LAYERS[name.removesuffix("_lowered")]
+    assert (len(module.graphs) == 1) == bool(fused)
