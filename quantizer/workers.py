@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -16,8 +19,8 @@ from mslite.converter.errors import ConversionError, ReturnCode
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-Function = Callable[[bytes, _Item], _Result]
-"""Gets the payload that all runs share and one item; a module's own function, so that other processes find it."""
+Function = Callable[[bytes | Path, _Item], _Result]
+"""Gets what all runs share, bytes or a file that holds them, and one item; a function that its module's name finds."""
 
 
 def usable_cores() -> int:
@@ -68,9 +71,18 @@ def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the runtime half
     executor = ProcessPoolExecutor(count, mp_context=context)
     try:
-        yield Workers(executor, lambda payload: payload, count)
+        with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+            yield Workers(executor, lambda payload: _kept(payload, Path(folder)), count)
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _kept(payload: bytes, folder: Path) -> Path:
+    """A file with the payload, so that it does not go through a pipe again for every run."""
+    path = folder / hashlib.sha256(payload).hexdigest()
+    if not path.exists():
+        path.write_bytes(payload)
+    return path
 
 
 def _cluster(address: str) -> Iterator[Workers]:

@@ -1,0 +1,119 @@
+"""Finite state entropy coding of constants (FSE): a table-driven asymmetric numeral system.
+
+A file holds the frequencies, what each symbol stands for (`centroids`), and one string of bits that the decoder reads
+from its end, so that it decodes the last element first.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Array
+
+MAX_SYMBOLS = 65534
+_LEAST_TABLE_LOG = 4
+_MOST_TABLE_LOG = 16
+_CHUNK = 1 << 18
+
+Integers = npt.NDArray[np.int64]
+
+
+def _table_log(symbols: int) -> int:
+    return max(_LEAST_TABLE_LOG, min(_MOST_TABLE_LOG, symbols.bit_length() + 3))
+
+
+def _frequencies(counts: Integers, size: int) -> Integers:
+    """Counts scaled to the sum `size`, each at least 1; the most frequent symbols give or take the difference."""
+    scaled = np.maximum(counts * size // counts.sum(), 1)
+    difference = size - int(scaled.sum())
+    while difference:
+        largest = int(scaled.argmax())
+        change = difference if difference > 0 else max(difference, 1 - int(scaled[largest]))
+        scaled[largest] += change
+        difference -= change
+    return scaled
+
+
+def _states(frequencies: Integers, size: int) -> Integers:
+    """For each symbol in turn its slots in the table, ascending: symbol s has them from sum(frequencies[:s]) on."""
+    step = size // 2 + size // 8 + 3
+    positions = np.arange(size, dtype=np.int64) * step % size
+    spread = np.zeros(size, np.int64)
+    spread[positions] = np.repeat(np.arange(frequencies.size), frequencies)
+    return np.argsort(spread, kind="stable")
+
+
+def entropy_coded(places: Array, centroids: Array, entry_points: bool = False) -> bytes:
+    """`places`: the index of each element among `centroids` (float32 or int32), of which each occurs.
+
+    `entry_points` adds the table of FSE_INFER, with one entry: the beginning. Raises ValueError for too many symbols.
+    """
+    symbols = centroids.size
+    if not 0 < symbols <= MAX_SYMBOLS:
+        raise ValueError(f"{symbols} different values; entropy coding takes 1 to {MAX_SYMBOLS}")
+    flat = places.reshape(-1)
+    table_log = _table_log(symbols)
+    size = 1 << table_log
+    frequencies = _frequencies(np.bincount(flat, minlength=symbols).astype(np.int64), size)
+    words, last_bits = _encoded(flat, frequencies, table_log)
+    data = struct.pack("<HHI", symbols, table_log, words.size) + frequencies.astype("<u4").tobytes()
+    data += b"\0" * (-len(data) % 8)
+    data += centroids.astype("<f4" if centroids.dtype.kind == "f" else "<i4").tobytes()
+    data += b"\0" * (-len(data) % 8)
+    data += words.astype("<u8").tobytes() + struct.pack("<B", last_bits)
+    if entry_points:
+        data += b"\0" * (-len(data) % 4) + struct.pack("<IQ", 1, 0)
+    return data
+
+
+def _encoded(flat: Array, frequencies: Integers, table_log: int) -> tuple[npt.NDArray[np.uint64], int]:
+    """The 64-bit words of the string, most significant bit first, and the bits in the last one."""
+    size = 1 << table_log
+    first = np.cumsum(frequencies) - frequencies
+    # A state x in [size, 2 size) loses `width` bits, so that x >> width lies in [f, 2 f): width is one of two
+    # neighbours, told apart by a comparison with (f << wide).
+    wide = np.array([table_log - (int(f).bit_length() - 1) for f in frequencies], np.int64)
+    limits = (frequencies << wide).tolist()
+    widths, offsets = wide.tolist(), (first - frequencies).tolist()
+    slots = (_states(frequencies, size) + size).tolist()
+    state = size
+    pieces: list[npt.NDArray[np.uint8]] = []
+    words: list[npt.NDArray[np.uint64]] = []
+    left: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
+    for begin in range(0, flat.size, _CHUNK):
+        taken, lows = array("B"), array("H")
+        for symbol in flat[begin : begin + _CHUNK].tolist():
+            width = widths[symbol]
+            if state < limits[symbol]:
+                width -= 1
+            taken.append(width)
+            lows.append(state & ((1 << width) - 1))
+            state = slots[offsets[symbol] + (state >> width)]
+        pieces = [left, _bits(np.frombuffer(lows, np.uint16), np.frombuffer(taken, np.uint8))]
+        stream = np.concatenate(pieces)
+        whole = stream.size // 64 * 64
+        words.append(_words(stream[:whole]))
+        left = stream[whole:]
+    tail = _bits(np.array([state - size], np.uint16), np.array([table_log], np.uint8))
+    stream = np.concatenate([left, tail])
+    words.append(_words(np.concatenate([stream, np.zeros(-stream.size % 64, np.uint8)])))
+    return np.concatenate(words), stream.size % 64 or 64
+
+
+def _bits(values: npt.NDArray[np.uint16], widths: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The lowest `widths` bits of each value, most significant first, one after the other."""
+    sizes = widths.astype(np.int64)
+    starts = np.cumsum(sizes) - sizes
+    stream = np.zeros(int(sizes.sum()), np.uint8)
+    for depth in range(int(sizes.max()) if sizes.size else 0):
+        reach = sizes > depth
+        stream[starts[reach] + depth] = values[reach].astype(np.int64) >> (sizes[reach] - 1 - depth) & 1
+    return stream
+
+
+def _words(stream: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    return np.frombuffer(np.packbits(stream).tobytes(), ">u8").astype(np.uint64)

@@ -1,0 +1,156 @@
+"""One float model, its calibration and a few samples, packed so that other processes can quantise and judge it.
+
+`pack` is done once; `evaluate` runs anywhere: it quantises a copy of the graph by some choices and compares its outputs
+with those of the float graph.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.module_io import save, to_module
+from mslite.converter.mindir.ms_reader import read_ms
+from mslite.quantizer.calibrate import Calibration
+from mslite.quantizer.choices import Choices, Precision
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.devices import activation_scheme
+from mslite.quantizer.means import ChannelMeans
+from mslite.quantizer.metrics import Outputs, cosine, parse_budget, sqnr
+from mslite.quantizer.observers import State
+from mslite.quantizer.rewrite import quantise_graph
+from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.schemes import Range, Scheme
+from mslite.quantizer.settings import QuantizerSettings
+
+SAMPLES, SAMPLE_BYTES = 256, 64 << 20
+"""A search judges on so many samples at most, and on fewer where they are larger than this together."""
+
+
+class KnownRange:
+    """An observer that has finished: it only tells what another one chose."""
+
+    def __init__(self, ranges: Mapping[Scheme, Range]) -> None:
+        self._ranges = dict(ranges)
+
+    def update(self, values: Array) -> None:
+        raise RuntimeError("this calibration is finished")
+
+    def range(self, scheme: Scheme) -> Range:
+        return self._ranges[scheme]
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """There is nothing to restore."""
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """What is pickled. The module is a `.ms` file's bytes: graphs are too deep for pickle."""
+
+    module: bytes
+    ranges: dict[str, KnownRange]
+    means: dict[str, dict[str, Array]]
+    settings: QuantizerSettings
+    samples: list[list[Array]]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A packed model where it is used, with the outputs of the float graph."""
+
+    module: Module
+    calibration: Calibration
+    settings: QuantizerSettings
+    samples: Sequence[Sample]
+    expected: Outputs
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How a quantised graph's outputs compare with the float graph's; `value` is the budget's metric."""
+
+    value: float
+    cosine: float
+    sqnr: float
+
+
+def chosen_samples(data: Iterable[Sample]) -> list[list[Array]]:
+    """The first samples of the calibration, as many as a search judges on."""
+    samples: list[list[Array]] = []
+    size = 0
+    for sample in data:
+        copied = [np.array(array) for array in sample]
+        size += sum(array.nbytes for array in copied)
+        samples.append(copied)
+        if len(samples) == SAMPLES or size > SAMPLE_BYTES:
+            break
+    return samples
+
+
+def pack(
+    module: Module, calibration: Calibration, settings: QuantizerSettings, samples: Sequence[Sequence[Array]]
+) -> bytes:
+    """Everything that `evaluate` needs. Raises ConversionError where the module cannot be stored."""
+    schemes = {activation_scheme(settings, bits) for bits in (Precision.INT8.value, Precision.INT16.value)}
+    ranges = {
+        name: KnownRange({scheme: observer.range(scheme) for scheme in schemes})
+        for name, observer in calibration.observers.items()
+    }
+    with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+        path = Path(folder) / "float.ms"
+        save(module, path)
+        content = path.read_bytes()
+    means = {name: mean.state() for name, mean in calibration.means.items()}
+    return pickle.dumps(_Packed(content, ranges, means, settings, [list(sample) for sample in samples]))
+
+
+def fingerprint(payload: bytes) -> str:
+    """What stands for the contents of a payload."""
+    return hashlib.sha256(payload).hexdigest()
+
+
+@functools.lru_cache(maxsize=1)
+def _unpacked(payload: bytes | Path) -> Problem:
+    packed: _Packed = pickle.loads(payload if isinstance(payload, bytes) else payload.read_bytes())
+    module = to_module(read_ms(packed.module))
+    calibration = Calibration(dict(packed.ranges), samples=len(packed.samples))
+    for name, state in packed.means.items():
+        calibration.means[name] = ChannelMeans()
+        calibration.means[name].restore(state)
+    runner = Runner(module, module.main.outputs, threads=1)
+    expected = [outputs_of(runner, module, sample) for sample in packed.samples]
+    return Problem(module, calibration, packed.settings, packed.samples, expected)
+
+
+def problem(payload: bytes | Path) -> Problem:
+    """The problem in a payload, or in a file that holds one; the last one is kept."""
+    return _unpacked(payload)
+
+
+def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
+    """The outputs of one run, in the order of the graph's outputs."""
+    found = {id(value): array for value, array in runner.run(sample)}
+    return [found[id(value)] for value in module.main.outputs]
+
+
+def evaluate(payload: bytes | Path, task: tuple[str, Choices]) -> Judgement:
+    """Quantises by the choices and judges; `task` is the budget as text, and the choices."""
+    budget, choices = task
+    known = problem(payload)
+    module = copy_module(known.module)
+    quantise_graph(module, known.calibration, choices, known.settings)
+    runner = Runner(module, module.main.outputs, threads=1)
+    actual = [outputs_of(runner, module, sample) for sample in known.samples]
+    value = parse_budget(budget).metric.measure(known.expected, actual)
+    return Judgement(value, cosine(known.expected, actual), sqnr(known.expected, actual))

@@ -1,0 +1,174 @@
+"""What quantisation does to each layer: alone, with the rest of the model in float, and accumulated."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Module, Node, Value
+from mslite.converter.mindir.quantised import is_quantised, real_numbers
+from mslite.quantizer.choices import Choices, Precision
+from mslite.quantizer.evaluation import Judgement, evaluate
+from mslite.quantizer.histogram import Histogram
+from mslite.quantizer.journal import Journal
+from mslite.quantizer.metrics import cosine_of, decibels, powers_of
+from mslite.quantizer.operators import Kind, rule_of
+from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.workers import Workers
+
+Advance = Callable[[str, int, int], None]
+"""Hears what is being done, how much of it is done, of how much."""
+
+
+def searched_layers(module: Module, choices: Choices) -> list[Node]:
+    """The quantised nodes that have results of their own; those that only move or select values follow them."""
+    layers = []
+    for node in module.main.nodes:
+        rule = rule_of(node)
+        if rule is None or choices.get(node.name, Precision.FLOAT) is Precision.FLOAT:
+            continue
+        if rule.kind not in (Kind.MOVE, Kind.SAME):
+            layers.append(node)
+    return layers
+
+
+def judge_all(
+    workers: Workers,
+    payload: bytes,
+    budget: str,
+    tasks: Mapping[str, Choices],
+    journal: Journal,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Judgement]:
+    """Judges the choices of every task, those that the journal knows without running."""
+    results: dict[str, Judgement] = {}
+    open_tasks: list[tuple[str, tuple[str, Choices]]] = []
+    for key, choices in tasks.items():
+        known = _judgement(journal.get(f"{budget}|{key}"))
+        if known is None:
+            open_tasks.append((key, (budget, choices)))
+        else:
+            results[key] = known
+    advance(len(results), len(tasks))
+    for key, judgement in workers.map(_judge, payload, open_tasks):
+        results[key[0]] = judgement
+        journal.put(f"{budget}|{key[0]}", dataclasses.asdict(judgement))
+        advance(len(results), len(tasks))
+    return results
+
+
+def _judge(payload: Any, task: tuple[str, tuple[str, Choices]]) -> Judgement:
+    return evaluate(payload, task[1])
+
+
+def _judgement(kept: Any) -> Judgement | None:
+    """What the journal kept, None for anything that it is not."""
+    try:
+        return Judgement(**{name: float(number) for name, number in kept.items()})
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def damage_alone(
+    workers: Workers,
+    payload: bytes,
+    budget: str,
+    layers: Sequence[Node],
+    choices: Choices,
+    journal: Journal,
+    advance: Advance = lambda what, done, total: None,
+) -> dict[str, Judgement]:
+    """What the model's outputs lose when one layer alone is quantised, by the layer's name."""
+    tasks = {f"alone {node.name} {choices[node.name].name}": {node.name: choices[node.name]} for node in layers}
+    found = judge_all(
+        workers, payload, budget, tasks, journal, lambda done, total: advance("layers alone", done, total)
+    )
+    return {next(iter(tasks[key])): judgement for key, judgement in found.items()}
+
+
+@dataclass
+class LayerError:
+    """The result of one layer in the quantised model beside that in the float model, over some samples."""
+
+    name: str
+    signal: float = 0.0
+    noise: float = 0.0
+    cosines: list[float] = field(default_factory=list)
+    histogram: Histogram = field(default_factory=Histogram)
+    """Of the float values."""
+    low: float = 0.0
+    high: float = 0.0
+    """The range that the stored integers can hold."""
+    clipped: int = 0
+    """Float values outside of it."""
+    count: int = 0
+
+    @property
+    def sqnr(self) -> float:
+        return decibels(self.signal, self.noise)
+
+    @property
+    def cosine(self) -> float:
+        return float(np.mean(self.cosines)) if self.cosines else 1.0
+
+
+def damage_accumulated(
+    module: Module, quantised: Module, layers: Sequence[str], samples: Sequence[Sample], threads: int = 1
+) -> list[LayerError]:
+    """Compares the first result of each layer in both modules, sample by sample; only one sample's are kept."""
+    wanted = set(layers)
+    pairs = _pairs(module, quantised, wanted)
+    errors = {
+        name: LayerError(name, low=_limits(value)[0], high=_limits(value)[1]) for name, (_, value) in pairs.items()
+    }
+    reference = Runner(module, [value for value, _ in pairs.values()], threads)
+    rewritten = Runner(quantised, _unique([value for _, value in pairs.values()]), threads)
+    for sample in samples:
+        expected = {id(value): array for value, array in reference.run(sample)}
+        actual = {id(value): _real(value, array) for value, array in rewritten.run(sample)}
+        for name, (before, after) in pairs.items():
+            _add(errors[name], expected[id(before)], actual[id(after)])
+    return [errors[name] for name in layers if name in errors]
+
+
+def _pairs(module: Module, quantised: Module, wanted: set[str]) -> dict[str, tuple[Value, Value]]:
+    """Name → the first result of the layer in both modules."""
+    after = {node.name: node.outputs[0] for node in quantised.main.nodes}
+    return {
+        node.name: (node.outputs[0], after[node.name])
+        for node in module.main.nodes
+        if node.name in wanted and node.name in after
+    }
+
+
+def _unique(values: Sequence[Value]) -> list[Value]:
+    return list({id(value): value for value in values}.values())
+
+
+def _limits(value: Value) -> tuple[float, float]:
+    """The least and the largest real number that a stored value can hold; of a float value (0, 0)."""
+    if not is_quantised(value):
+        return 0.0, 0.0
+    bits, record = value.quant[0].numBits, value.quant[0]
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    return record.scale * (low - record.zeroPoint), record.scale * (high - record.zeroPoint)
+
+
+def _real(value: Value, array: Array) -> Array:
+    return real_numbers(array, value.quant, 0) if is_quantised(value) else array
+
+
+def _add(error: LayerError, expected: Array, actual: Array) -> None:
+    signal, noise = powers_of(expected, actual)
+    error.signal += signal
+    error.noise += noise
+    error.cosines.append(cosine_of(expected, actual))
+    error.histogram.add(expected)
+    error.count += expected.size
+    if error.low < error.high:
+        step = (error.high - error.low) / 510
+        error.clipped += int(np.count_nonzero((expected < error.low - step) | (expected > error.high + step)))
