@@ -69,6 +69,14 @@ class Expander {
     }
   }
 
+  // True when constants are not what their scales say alone. A single record has no correction, whatever the file says.
+  static bool IsCorrected(const Tensor &tensor) {
+    return tensor.is_constant && tensor.corrections.size() > 1 &&
+           std::any_of(tensor.corrections.begin(), tensor.corrections.end(), [](const Correction &correction) {
+             return correction.variance != 1.0F || correction.mean != 0.0F;
+           });
+  }
+
   // True when a kernel takes the node's integers as they are.
   bool HasKernel(const Node &node) {
     std::vector<mslite_tensor> tensors;
@@ -81,7 +89,7 @@ class Expander {
           continue;
         }
         const Tensor &tensor = TensorAt(index);
-        if (without_integers_.count(index) != 0 || !tensor.corrections.empty()) return false;
+        if (without_integers_.count(index) != 0 || IsCorrected(tensor)) return false;
         tensors.push_back(KnownBeforeShapes(tensor));
         operands.push_back(&tensors.back());
       }
