@@ -101,13 +101,11 @@ class Call:
         return self.importer.stored_form(self.weight(index))
 
     def bias(self, index: int) -> Value | None:
-        """The bias of a product: real numbers, or int32 in units of the product's scales."""
-        value = self.optional_weight(index)
-        if value is None or value.data is None or value.dtype is not DataType.INT64:
-            return value
-        if np.any(np.abs(value.data.astype(np.float64)) >= 2.0**31):
-            return self.importer.decoded(value)
-        return self.importer.narrowed_bias(value)
+        """The bias of a product: real numbers, or integers in units of the product's scales.
+
+        int64 is kept: kernels on int16 activations sum, and round, in the width of their bias.
+        """
+        return self.optional_weight(index)
 
     def is_float(self) -> bool:
         """True when the operator computes on real numbers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -342,14 +341,6 @@ class GraphImporter:
             )
             self._derived[key].dtype = DataType.FLOAT32
         return self._derived[key]
-
-    def narrowed_bias(self, value: Value) -> Value:
-        """An int64 bias whose elements fit int32."""
-        result = self.derived(value, "int32", value.array().astype(np.int32))
-        result.quant = tuple(dataclasses.replace(record, numBits=32) for record in value.quant)
-        if len(value.quant) > 1:
-            self.check_axis(result, self._axes[id(value)])
-        return result
 
     def permuted(self, value: Value, perm: tuple[int, ...]) -> Value:
         """A constant with its dimensions in another order; its records go along."""

@@ -136,7 +136,7 @@ def test_sixteen_bit_activations_with_a_wide_bias(tmp_path: Path) -> None:
     ]
     options = ("FullyConnectedOptions", {})
     module = check(model("FULLY_CONNECTED", inputs, moving("y", "int16", (3, 4), 0.001), options), inputs, tmp_path)
-    assert module.main.nodes[0].inputs[2].dtype is DataType.INT32
+    assert module.main.nodes[0].inputs[2].dtype is DataType.INT64
 
 
 @pytest.mark.parametrize("per_channel", [False, True])
