@@ -8,7 +8,7 @@ from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantised import NARROW, is_quantised
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
@@ -169,7 +169,7 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
     on_integers = node.quant_type is QuantType.QUANT_ALL
     facts = [
         native.Facts(DataType.FLOAT32, value.shape)
-        if value.quant and (on_integers or (node.quant_type is QuantType.QUANT_WEIGHT and value.is_constant))
+        if _stands_for_reals(value, node.quant_type)
         else native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
         for value in node.inputs
     ]
@@ -194,6 +194,13 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
         else:
             context.known.pop(value, None)
     return None
+
+
+def _stands_for_reals(value: Value, kind: QuantType) -> bool:
+    """True for an operand whose stored integers are real numbers to a node of this kind."""
+    if kind is QuantType.QUANT_DYNAMIC:
+        return value.dtype in NARROW
+    return bool(value.quant) and (kind is QuantType.QUANT_ALL or (kind is QuantType.QUANT_WEIGHT and value.is_constant))
 
 
 def _permuted(facts: native.Facts, order: Callable[[int], Perm]) -> native.Facts:
