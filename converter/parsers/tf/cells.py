@@ -41,7 +41,7 @@ class CellReader(GateReader):
             value, projection = split
         for out, squashed in operands(value, MulFusion):
             o, last = self.gate(out), self.gate(squashed)
-            if o is None or last is None or last.inner is not next_c:
+            if o is None or last is None or last.inner is not next_c or last.part is not None:
                 continue
             for kept, added in operands(next_c, AddFusion):
                 for forget, old in operands(kept, MulFusion):
@@ -114,7 +114,7 @@ class CellReader(GateReader):
 
     def _gru(self, x: Value, h: Value, z: Gate, g: Gate) -> Cell | None:
         """The candidate sees (r * h) @ R, or r * (h @ R + b)."""
-        whole = self.sum_of(g.inner)
+        whole = self.inside(g)
         if whole is not None:
             others = [source for source in whole.products if source is not x]
             for reset, factor, old in [(source, *pair) for source in others for pair in operands(source, MulFusion)]:
@@ -125,7 +125,7 @@ class CellReader(GateReader):
                         [*sums, whole], (x, h, reset), (z, r, g), np.zeros(whole.width, np.float32), False
                     )
             return None
-        for outer, product in operands(g.inner, AddFusion):
+        for outer, product in operands(g.inner, AddFusion) if g.part is None else ():
             for factor, hidden in operands(product, MulFusion):
                 r, inputs, states = self.gate(factor), self.sum_of(outer), self.sum_of(hidden)
                 if r is None or inputs is None or states is None or set(states.products) != {h}:

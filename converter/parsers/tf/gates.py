@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
@@ -28,6 +28,8 @@ class Gate:
     parameters: tuple[float, ...]
     """alpha and beta, where the function has them"""
     inner: Value
+    part: slice | None = None
+    """the columns of `inner` that are meant; None: all of them"""
 
 
 @dataclass
@@ -74,6 +76,18 @@ def same_function(first: Gate, second: Gate) -> bool:
     return (first.name, first.parameters) == (second.name, second.parameters)
 
 
+def _columns_of(split: Node, value: Value) -> slice | None:
+    """Which columns one output of Split has."""
+    begin = 0
+    for output in split.outputs:
+        if output.shape is None or len(output.shape) != 2 or output.shape[1] < 0:
+            return None
+        if output is value:
+            return slice(begin, begin + output.shape[1])
+        begin += output.shape[1]
+    return None
+
+
 class GateReader:
     """Reads gates; `constant` gives the elements of a value that is constant, None for any other."""
 
@@ -89,6 +103,9 @@ class GateReader:
         if isinstance(node.op, Activation):
             name = _NAMES.get(node.op.activation_type)
             return None if name is None else Gate(name, (), node.inputs[0])
+        if isinstance(node.op, Split) and node.op.axis in (1, -1):
+            whole, part = self.gate(node.inputs[0]), _columns_of(node, value)
+            return None if whole is None or part is None or whole.part is not None else replace(whole, part=part)
         return self._hard_sigmoid(value)
 
     def _hard_sigmoid(self, value: Value) -> Gate | None:
@@ -123,11 +140,16 @@ class GateReader:
                 return operand, float(np.asarray(number, np.float32).item())
         return None
 
+    def inside(self, gate: Gate) -> Sum | None:
+        """What is inside of a gate."""
+        whole = self.sum_of(gate.inner)
+        return whole if whole is None or gate.part is None else whole.columns(gate.part)
+
     def sums_over(self, gates: Sequence[Gate], sources: tuple[Value, Value]) -> list[Sum] | None:
         """What is inside of the gates, each with a product of both sources and no other."""
         sums = []
         for gate in gates:
-            found = self.sum_of(gate.inner)
+            found = self.inside(gate)
             if found is None or set(found.products) != set(sources):
                 return None
             sums.append(found)
@@ -149,7 +171,8 @@ class GateReader:
         if isinstance(node.op, BiasAdd) or is_call(value, AddFusion):
             return self._added(node.inputs, width)
         if isinstance(node.op, Split) and node.op.axis in (1, -1):
-            return self._part(value, width)
+            whole, part = self.sum_of(node.inputs[0]), _columns_of(node, value)
+            return None if whole is None or part is None else whole.columns(part)
         if isinstance(node.op, StridedSlice):
             return self._columns(node, node.op)
         if is_call(value, MulFusion):
@@ -168,20 +191,6 @@ class GateReader:
                 return None
             total.add(part)
         return total
-
-    def _part(self, value: Value, width: int) -> Sum | None:
-        """One output of Split."""
-        node = value.producer
-        assert node is not None
-        whole = self.sum_of(node.inputs[0])
-        begin = 0
-        for output in node.outputs:
-            if output is value:
-                return None if whole is None else whole.columns(slice(begin, begin + width))
-            if output.shape is None or len(output.shape) != 2 or output.shape[1] < 0:
-                return None
-            begin += output.shape[1]
-        return None
 
     def _columns(self, node: Node, op: StridedSlice) -> Sum | None:
         """x[:, begin:end] of a sum."""

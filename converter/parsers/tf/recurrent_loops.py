@@ -141,9 +141,6 @@ class _LoopReader:
 
     def _size(self, value: Value) -> int | None:
         """A scalar that is a size or a symbol; also min(n, max(1, n)), which is n."""
-        sizes = self._inference.sizes(value)
-        if sizes is not None and len(sizes) == 1:
-            return sizes[0]
         node = _made_by(value, Minimum)
         for size, other in permutations([] if node is None else node.inputs, 2):
             inner, wanted = _made_by(other, Maximum), self._size(size)
@@ -151,7 +148,8 @@ class _LoopReader:
                 least = [self._inference.contents(part) for part in inner.inputs]
                 if any(part is not None and part.size == 1 and part.item() == 1 for part in least):
                     return wanted
-        return None
+        sizes = self._inference.sizes(value)
+        return sizes[0] if sizes is not None and len(sizes) == 1 else None
 
     # ---- what is read and written ----
 

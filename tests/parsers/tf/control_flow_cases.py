@@ -182,6 +182,16 @@ def projected_lstm_both_ways() -> Any:
 
 
 @first
+def lstm_with_peepholes() -> Any:
+    return recurrent(lambda: v1.nn.rnn_cell.LSTMCell(4, use_peepholes=True, num_proj=3))
+
+
+@first
+def gru_both_ways() -> Any:
+    return recurrent(lambda: v1.nn.rnn_cell.GRUCell(4), both_ways=True)
+
+
+@first
 def greedy_decoder() -> Any:
     """An array of numbers, whose element shape only the loop tells."""
     state = rows([1, 6])
@@ -288,6 +298,25 @@ def keras_lstm() -> Any:
     def build(layers: Any) -> Any:
         x = layers.Input([None, 3])
         return x, layers.LSTM(3)(layers.LSTM(4, return_sequences=True)(x))
+
+    return keras(build, *_SEQUENCES)
+
+
+@second
+def keras_lstm_states() -> Any:
+    def build(layers: Any) -> Any:
+        x = layers.Input([None, 3])
+        settings = {"activation": "relu", "recurrent_activation": "hard_sigmoid", "use_bias": False}
+        return x, layers.LSTM(4, return_sequences=True, return_state=True, **settings)(x)
+
+    return keras(build, *_SEQUENCES)
+
+
+@second
+def keras_gru() -> Any:
+    def build(layers: Any) -> Any:
+        x = layers.Input([None, 3])
+        return x, layers.GRU(4)(layers.SimpleRNN(4, return_sequences=True)(x))
 
     return keras(build, *_SEQUENCES)
 

@@ -85,6 +85,10 @@ def test_a_loop_without_a_condition_is_named(tmp_path: Path) -> None:
 
 _LAYERS = {
     "keras_lstm": {"LSTMSequence": 2},
+    "keras_lstm_states": {"LSTMSequence": 1},
+    "keras_gru": {"RNNSequence": 1, "GRUSequence": 1},
+    "lstm_with_peepholes": {"LSTMSequence": 1},
+    "gru_both_ways": {"GRUSequence": 2},
     "keras_gru_backwards": {"GRUSequence": 1},
     "keras_both_ways": {"GRUSequence": 2},
     "keras_masked": {},
