@@ -112,14 +112,37 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "RANDOM_STANDARD_NORMAL": _RANDOM,
     "RANDOM_UNIFORM": _RANDOM,
     "RNN": _FUSED,
+    "REDUCE_WINDOW": _fields("function:int"),
     "STABLEHLO_BROADCAST_IN_DIM": _fields("dimensions:[long]"),
     "STABLEHLO_COMPARE": _fields("direction:uint type:uint"),
     "STABLEHLO_COMPOSITE": _fields("name:string subgraph:int"),
     "STABLEHLO_CONCATENATE": _fields("dimension:long"),
     "STABLEHLO_DYNAMIC_SLICE": _fields("sizes:[long]"),
+    "STABLEHLO_CONVOLUTION": _fields(
+        "window_strides:[long] padding:[long] lhs_dilation:[long] rhs_dilation:[long] window_reversal:[bool]"
+        " input_batch:long input_feature:long input_spatial:[long]"
+        " kernel_input_feature:long kernel_output_feature:long kernel_spatial:[long]"
+        " output_batch:long output_feature:long output_spatial:[long] feature_group_count:long batch_group_count:long"
+    ),
+    "STABLEHLO_CUSTOM_CALL": _fields("target:string"),
+    "STABLEHLO_DOT_GENERAL": _fields(
+        "lhs_batching:[long] rhs_batching:[long] lhs_contracting:[long] rhs_contracting:[long]"
+    ),
+    "STABLEHLO_GATHER": _fields(
+        "offset_dims:[long] collapsed_slice_dims:[long] start_index_map:[long] vector_dimension:long slice_sizes:[long]"
+    ),
     "STABLEHLO_IOTA": _fields("dimension:long"),
     "STABLEHLO_PAD": _fields("low:[long] high:[long] interior:[long]"),
+    "STABLEHLO_REDUCE": _fields("dimensions:[long] body:int"),
+    "STABLEHLO_REDUCE_WINDOW": _fields(
+        "window:[long] strides:[long] base_dilations:[long] window_dilations:[long] padding:[long] body:int"
+    ),
+    "STABLEHLO_SCATTER": _fields(
+        "- update_window_dims:[long] inserted_window_dims:[long] scatter_dims_to_operand_dims:[long]"
+        " vector_dimension:long - body:int"
+    ),
     "STABLEHLO_SLICE": _fields("start:[long] limit:[long] strides:[long]"),
+    "STABLEHLO_SORT": _fields("dimension:long is_stable:bool comparator:int"),
     "STABLEHLO_TRANSPOSE": _fields("permutation:[long]"),
     "STABLEHLO_WHILE": _fields("cond_subgraph:int body_subgraph:int"),
     "SVDF": _fields("rank:int activation:byte"),

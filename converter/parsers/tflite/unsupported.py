@@ -20,6 +20,7 @@ _REASONS = {
     "HASHTABLE_FIND": _TABLE,
     "HASHTABLE_IMPORT": _TABLE,
     "HASHTABLE_SIZE": _TABLE,
+    "STABLEHLO_RNG_BIT_GENERATOR": ("its random bits are those of one library", "Give the model random numbers"),
     "DELEGATE": _COMPILED,
     "CUSTOM:edgetpu-custom-op": _COMPILED,
     "CONCAT_EMBEDDINGS": ("it has no definition that runs anywhere", "Replace it by GATHER and CONCATENATION"),
@@ -31,6 +32,9 @@ def unknown(call: Call) -> Blocked:
     name = call.node.name
     if name in _REASONS:
         return call.block(*_REASONS[name])
+    if name == "STABLEHLO_CUSTOM_CALL":
+        target = call.options.text("target")
+        return call.block(f"the function '{target}' that it calls is not known", "Replace it by builtin operators")
     if name.startswith("CUSTOM:Flex"):
         operator = name.removeprefix("CUSTOM:Flex")
         return call.block(

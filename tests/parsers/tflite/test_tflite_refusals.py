@@ -24,7 +24,7 @@ _X = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
         ("CUSTOM:Normalize", "strings"),
         ("SKIP_GRAM", "strings"),
         ("HASHTABLE_FIND", "tables between strings and numbers"),
-        ("STABLEHLO_SORT", "not supported"),
+        ("STABLEHLO_SORT", "graph that compares is none of the known ones"),
         ("DELEGATE", "another engine"),
     ],
 )

@@ -18,7 +18,7 @@ _INT4 = 17
 _VERSIONS = {"BROADCAST_TO": 2}
 """Operators whose first version nobody runs."""
 _CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "long": "Int64", "float": "Float32"}
-_VECTORS = {"[int]": "<i4", "[long]": "<i8", "[float]": "<f4"}
+_VECTORS = {"[int]": "<i4", "[long]": "<i8", "[float]": "<f4", "[bool]": "|u1"}
 Field = tuple[str, Any]
 """The type of a field and its value: a number, a sequence for `[int]` and its like, a str for "text"."""
 
