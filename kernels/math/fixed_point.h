@@ -3,6 +3,7 @@
 #ifndef MSLITE_FIXED_POINT_H
 #define MSLITE_FIXED_POINT_H
 
+#include <math.h>
 #include <stdint.h>
 
 /* A positive real factor: value * 2^(shift - 31), value in [2^30, 2^31), or 0. */
@@ -45,6 +46,12 @@ static inline int32_t mslite_rescale_wide(int64_t value, mslite_multiplier facto
   const int64_t narrow = factor.value < 0x7FFF0000 ? (factor.value + (1 << 15)) >> 16 : 0x7FFF;
   const int32_t total = 15 - factor.shift;
   return (int32_t)((value * narrow + ((int64_t)1 << (total - 1))) >> total);
+}
+
+/* sum * factor in float64, rounded half away from zero: what fully connected layers do. */
+static inline int32_t mslite_rescale_real(int64_t sum, double factor) {
+  const double steps = round((double)sum * factor);
+  return steps > INT32_MAX ? INT32_MAX : steps < INT32_MIN ? INT32_MIN : (int32_t)steps;
 }
 
 /* `value` limited to [low, high]. */
