@@ -21,6 +21,7 @@ class ExitStatus(IntEnum):
     BAD_INPUT = 1
     WRONG_USAGE = 2
     NOT_CONVERTIBLE = 3
+    INTERRUPTED = 130
 
 
 _CODE_TEXTS = {
@@ -53,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.OK
     try:
         options = options_of(given, _warn)
-        with stages() as progress:
-            report = convert(options, progress)
+        with stages() as (progress, samples):
+            report = convert(options, progress, samples)
         print_summary(report)
         if options.run_once:
             from mslite.converter.verify.report import infer_once
@@ -77,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[error.code]}")
         return ExitStatus.NOT_CONVERTIBLE if error.blockers or _is_refusal(error) else ExitStatus.BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted; a calibration goes on where it was when the same command is given again", file=sys.stderr)
+        return ExitStatus.INTERRUPTED
     except MemoryError:
         print(f"{given['modelFile']}: there is not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")

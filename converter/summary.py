@@ -7,17 +7,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from mslite.converter.convert import Report
 from mslite.converter.passes.pipeline import PIPELINE
+from mslite.quantizer.choices import Precision
+from mslite.quantizer.report import QuantiseReport
+
+Samples = Callable[[int, int | None], None]
 
 
 @contextmanager
-def stages() -> Iterator[Callable[[str], None]]:
-    """Gives a function that takes the name of each stage; draws a bar on stderr when that is a terminal."""
+def stages() -> Iterator[tuple[Callable[[str], None], Samples]]:
+    """Gives two functions: one takes the name of each stage, one how many calibration samples are done, and of how
+    many. They draw bars on stderr when that is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda name: None
+        yield lambda name: None, lambda done, total: None
         return
     columns = (TextColumn("{task.description:<18}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
@@ -26,11 +31,34 @@ def stages() -> Iterator[Callable[[str], None]]:
         def advance(name: str) -> None:
             bar.update(task, description=name.replace("_", " "), advance=1)
 
-        yield advance
+        rows: list[TaskID] = []
+
+        def sample(done: int, total: int | None) -> None:
+            if not rows:
+                rows.append(bar.add_task("calibration", total=total))
+            bar.update(rows[0], completed=done)
+
+        yield advance, sample
 
 
 def _size(count: int) -> str:
     return f"{count / 1024:,.1f} KiB" if count < 10 << 20 else f"{count / (1 << 20):,.1f} MiB"
+
+
+def print_quantisation(report: QuantiseReport) -> None:
+    """What computes on integers, and which layers were left in float."""
+    quantised = [layer for layer in report.layers if layer.precision is not Precision.FLOAT]
+    stored = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.weight_scales]
+    if report.samples:
+        print(f"calibrated  on {report.samples} samples")
+    if quantised:
+        print(f"integers    {len(quantised)} operators, {report.integer_share:.1%} of the multiply-accumulates")
+    if stored:
+        print(f"weights     {len(stored)} stored in fewer bits")
+    left = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs and quantised]
+    if left:
+        names = ", ".join(layer.name for layer in left[:5]) + (", ..." if len(left) > 5 else "")
+        print(f"in float    {len(left)} products: {names}")
 
 
 def print_summary(report: Report) -> None:
@@ -50,5 +78,7 @@ def print_summary(report: Report) -> None:
         peak = report.bound.peak_bytes
         amount = "not bounded: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
         print(f"at most     {amount}, with {shapes}")
+    if report.quantisation is not None and report.quantisation.layers:
+        print_quantisation(report.quantisation)
     for note in report.notes:
         print(f"note        {note}")

@@ -44,7 +44,7 @@ def _states(frequencies: Integers, size: int) -> Integers:
     positions = np.arange(size, dtype=np.int64) * step % size
     spread = np.zeros(size, np.int64)
     spread[positions] = np.repeat(np.arange(frequencies.size), frequencies)
-    return np.argsort(spread, kind="stable")
+    return np.asarray(np.argsort(spread, kind="stable"))
 
 
 def entropy_coded(places: Array, centroids: Array, entry_points: bool = False) -> bytes:

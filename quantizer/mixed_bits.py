@@ -63,9 +63,7 @@ def quantise_mixed(
 
 
 def _quantise(module: Module, settings: QuantizerSettings, share: float) -> list[LayerRecord]:
-    return [
-        _replace(use, settings, share) for graph in module.graphs for use in list(weight_uses(graph, settings))
-    ]
+    return [_replace(use, settings, share) for graph in module.graphs for use in list(weight_uses(graph, settings))]
 
 
 def _replace(use: WeightUse, settings: QuantizerSettings, share: float) -> LayerRecord:
@@ -75,7 +73,7 @@ def _replace(use: WeightUse, settings: QuantizerSettings, share: float) -> Layer
     if constant is None or found is None or len(constant.raw or b"") >= data.size:
         return replace_weight(use, rounded(use, Scheme(8), settings), settings)
     read_instead(use.value, constant)
-    error = relative_error(found[0] * found[1], data)
+    error = relative_error(found[0].astype(np.float64) * found[1], data)
     return LayerRecord(use.node.name, use.node.op.name, Precision.FLOAT, macs(use.node), None, (found[1],), error)
 
 

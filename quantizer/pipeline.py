@@ -8,7 +8,6 @@ from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
-from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.quantizer.calibrate import Calibration, Progress, calibrate
@@ -76,13 +75,16 @@ def quantise(
     return report
 
 
+_ROUNDING = frozenset({"FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"})
+"""Operators of models that were trained with rounding (QAT) and store real numbers."""
+
+
 def is_quantised_module(module: Module) -> bool:
-    """True when the source stores integers for real numbers, or was trained with rounding (QAT)."""
+    """True when the source stores integers for real numbers, or was trained with rounding."""
     return any(
-        is_quantised(value) or value.encoding is not None
+        any(node.op.name in _ROUNDING for node in graph.nodes)
+        or any(is_quantised(value) or value.encoding is not None for value in graph.values())
         for graph in module.graphs
-        for value in graph.values()
-        if value.dtype is not DataType.FLOAT32 or value.encoding is not None
     )
 
 

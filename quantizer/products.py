@@ -19,6 +19,7 @@ from mslite.quantizer.devices import device_of, weight_scheme
 from mslite.quantizer.means import shift_of
 from mslite.quantizer.report import relative_error
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.storage import packed_constant
 from mslite.quantizer.weights import StoredWeight, constant_of, quantise_weight, rescaled
 
 _BIAS_SHARE = 0.5
@@ -67,7 +68,7 @@ def product_constants(
     error = relative_error(weight.real(), real)
     largest = float(np.abs(bias).max()) if bias is not None and bias.size else 0.0
     return ProductConstants(
-        constant_of(weight, source, source.name),
+        constant_of(weight, source, source.name) if scheme.bits == 8 else packed_constant(weight, source, source.name),
         None if bias is None else _bias_constant(node, bias, weight, x, precision),
         error,
         float(np.abs(shift).max()) / largest if shift is not None and largest else 0.0,

@@ -15,6 +15,7 @@ Counts = npt.NDArray[np.float64]
 
 _KL_BINS = 2048
 _KL_TARGET = 128
+_KL_STEP = 8
 _MSE_STEPS = 48
 
 
@@ -55,22 +56,30 @@ def _requantised(counts: Counts, target: int) -> Counts:
 
 
 def _best_threshold(counts: Counts, target: int, step: int) -> int:
-    """The number of bins to keep, so that `target` levels tell least wrongly of `counts`; the rest is clipped."""
+    """The number of bins to keep, so that `target` levels tell least wrongly of `counts`; the rest is clipped.
+
+    Every `step`-th number is tried, then those around the best."""
     best, kept = float("inf"), counts.size
     beyond = counts.sum() - np.cumsum(counts)
-    for size in range(target, counts.size + 1, step):
-        reference = counts[:size].copy()
-        reference[-1] += beyond[size - 1]
-        found = divergence(reference, _requantised(counts[:size], target))
-        if found < best:
-            best, kept = found, size
+
+    def search(sizes: range) -> None:
+        nonlocal best, kept
+        for size in sizes:
+            reference = counts[:size].copy()
+            reference[-1] += beyond[size - 1]
+            found = divergence(reference, _requantised(counts[:size], target))
+            if found < best:
+                best, kept = found, size
+
+    search(range(target, counts.size + 1, step))
+    search(range(max(target, kept - step + 1), min(kept + step, counts.size + 1)))
     return kept
 
 
 def kl_range(histogram: Histogram, scheme: Scheme) -> Range:
     """MindSpore Lite's KL: 2048 bins of magnitudes, 128 levels; the threshold of least divergence.
 
-    The first bin takes only what is not exactly zero apart: padded and rectified zeros would rule the choice.
+    The first bin counts as much as the second: padded and rectified zeros would rule the choice.
     """
     largest = max(-histogram.low, histogram.high)
     counts = histogram.magnitudes().astype(np.float64)
@@ -83,7 +92,7 @@ def kl_range(histogram: Histogram, scheme: Scheme) -> Range:
     if bins.size <= _KL_TARGET:
         return _clipped(histogram, largest)
     bins[0] = bins[1]
-    kept = _best_threshold(bins, _KL_TARGET, 1)
+    kept = _best_threshold(bins, _KL_TARGET, _KL_STEP)
     return _clipped(histogram, largest if kept >= bins.size else (kept + 0.5) * width)
 
 

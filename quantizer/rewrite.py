@@ -159,11 +159,12 @@ class _Rewriter:
 
     def _stored(self, value: Value, dtype: DataType, record: QuantParam, node: Node, index: int) -> Value:
         """The form of `value` with this type and record."""
-        for form in (value, *self._forms.get(id(value), ())):
+        forms: list[Value] = [value, *self._forms.get(id(value), ())]
+        for form in forms:
             if form.dtype is dtype and same_records(form.quant, (record,)):
                 return form
-        form = Value(f"{value.name}_stored", dtype, value.shape, format=value.format, quant=(record,))
-        return self._cast(value, form, f"{node.name}_dtype_cast_{index}_pre")
+        made = Value(f"{value.name}_stored", dtype, value.shape, format=value.format, quant=(record,))
+        return self._cast(value, made, f"{node.name}_dtype_cast_{index}_pre")
 
     def _real(self, value: Value, node: Node, index: int) -> Value:
         """The float form of a value that a float node reads."""
