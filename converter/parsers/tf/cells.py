@@ -14,6 +14,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, SubFusion
 from mslite.converter.mindir.ops.recurrent import GRUSequence, LSTMSequence, RNNSequence
+from mslite.converter.mindir.ops.unary import Clip
 
 from .gates import Floats, Gate, GateReader, Sum, operands, same_function
 
@@ -43,27 +44,27 @@ class CellReader(GateReader):
             o, last = self.gate(out), self.gate(squashed)
             if o is None or last is None or last.inner is not next_c or last.part is not None:
                 continue
-            for kept, added in operands(next_c, AddFusion):
+            clip, whole_c = _unclipped(next_c)
+            for kept, added in operands(whole_c, AddFusion):
                 for forget, old in operands(kept, MulFusion):
                     for into, candidate in operands(added, MulFusion):
                         gates = [self.gate(value) for value in (into, forget, candidate)]
                         if old is c and all(gate is not None for gate in gates):
                             i, f, g = (gate for gate in gates if gate is not None)
-                            cell = self._lstm(x, h, c, next_c, (i, o, f, g), last, projection)
+                            cell = self._lstm((x, h, c, next_c), (i, o, f, g), last, clip, projection)
                             if cell is not None:
                                 return cell
         return None
 
     def _lstm(
         self,
-        x: Value,
-        h: Value,
-        c: Value,
-        next_c: Value,
+        values: tuple[Value, Value, Value, Value],
         gates: Sequence[Gate],
         last: Gate,
+        clip: float,
         projection: Floats | None,
     ) -> Cell | None:
+        x, h, c, next_c = values
         i, o, f, g = gates
         if not (same_function(i, o) and same_function(i, f)):
             return None
@@ -83,6 +84,7 @@ class CellReader(GateReader):
             activations=names,
             activation_alpha=alpha,
             activation_beta=beta,
+            cell_clip=clip,
             has_bias=True,
             has_initial_hidden=True,
             has_initial_cell=True,
@@ -173,6 +175,14 @@ class CellReader(GateReader):
             activations=names, activation_alpha=alpha, activation_beta=beta, has_bias=True, has_initial_hidden=True
         )
         return Cell(op, *_stacked(sums, x, h, h))
+
+
+def _unclipped(value: Value) -> tuple[float, Value]:
+    """The bound of a value's magnitude, 0 when there is none, and the value before it."""
+    node = value.producer
+    if node is None or not isinstance(node.op, Clip) or node.op.min != -node.op.max or node.op.max <= 0:
+        return 0.0, value
+    return node.op.max, node.inputs[0]
 
 
 def _functions(gates: Sequence[Gate]) -> tuple[str, tuple[float, ...], tuple[float, ...]]:

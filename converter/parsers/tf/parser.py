@@ -18,6 +18,7 @@ from . import (  # noqa: F401  (each registers its converters)
     activation,
     assembly,
     audio,
+    block_lstm,
     control_flow,
     convolution,
     counting,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, SubFusion
-from mslite.converter.mindir.ops.assembly import Concat, Split, Stack, Unstack
+from mslite.converter.mindir.ops.assembly import Concat, Split
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.unary import Clip
@@ -17,10 +17,9 @@ from .registry import tf_operator
 
 _SIGMOID = Activation(activation_type=ActivationType.SIGMOID)
 _TANH = Activation(activation_type=ActivationType.TANH)
-_LONGEST = 512
 
 
-def _lstm_step(
+def lstm_step(
     call: Call, x: Value, state: tuple[Value, Value], weights: Sequence[Value], order: str, clip: float
 ) -> dict[str, Value]:
     """One step of a cell: `state` is (cell, hidden), `weights` are w, peepholes wci, wcf, wco and b.
@@ -34,7 +33,7 @@ def _lstm_step(
     parts = call.emit_many(Split(output_num=4, axis=1), [gates], 4)
     gate = dict(zip(order, parts, strict=True))
     peephole = call.flag("use_peephole")
-    forget_bias = call.real("forget_bias", 1.0) if call.operator != "BlockLSTMV2" else 0.0
+    forget_bias = call.real("forget_bias", 1.0) if order == "icfo" else 0.0
     if forget_bias:
         gate["f"] = call.emit(AddFusion(), gate["f"], call.like(forget_bias, gates))
     if peephole:
@@ -63,7 +62,7 @@ def _lstm_step(
     }
 
 
-_OUTPUTS = ("i", "cs", "f", "o", "ci", "co", "h")
+OUTPUTS = ("i", "cs", "f", "o", "ci", "co", "h")
 
 
 @tf_operator("LSTMBlockCell")
@@ -71,37 +70,8 @@ def lstm_cell(call: Call) -> tuple[Value, ...]:
     """Inputs x, cell, hidden, w, wci, wcf, wco, b; the gates stand in the order i c f o."""
     x, cell, hidden = call.inputs(0, 3)
     clip = call.real("cell_clip", 3.0)
-    made = _lstm_step(call, x, (cell, hidden), call.inputs(3, 8), "icfo", clip)
-    return tuple(made[name] for name in _OUTPUTS)
-
-
-@tf_operator("BlockLSTM", "BlockLSTMV2")
-def block_lstm(call: Call) -> tuple[Value, ...]:
-    """Inputs seq_len_max, x [time, batch, input], cell, hidden, w, wci, wcf, wco, b.
-
-    The gates stand in the order i c f o, in version 2 i f c o. The steps are written out; those from seq_len_max on are
-    zeros in TensorFlow, so it must be the length of x.
-    """
-    x, cell, hidden = call.inputs(1, 4)
-    steps = call.require_size(x, 0, "this operator")
-    if not 1 <= steps <= _LONGEST:
-        raise call.block(f"{steps} steps are not supported", f"Use 1 to {_LONGEST}, or export the cell in a loop")
-    if call.require_integer(0, "the number of steps") < steps:
-        raise call.block("fewer steps are computed than the input has", "Export the model with the whole sequence")
-    second = call.operator == "BlockLSTMV2"
-    clip = call.real("cell_clip", 0.0 if second else 3.0)
-    weights = call.inputs(4, 9)
-    rows = call.emit_many(Unstack(axis=0), [x], steps)
-    made: dict[str, list[Value]] = {name: [] for name in _OUTPUTS}
-    for row in rows:
-        step = _lstm_step(call, row, (cell, hidden), weights, "ifco" if second else "icfo", clip)
-        cell, hidden = step["cs"], step["h"]
-        for name in _OUTPUTS:
-            made[name].append(step[name])
-    return tuple(
-        call.emit(Stack(axis=0), *made[name]) if call.is_read(number) else made[name][0]
-        for number, name in enumerate(_OUTPUTS)
-    )
+    made = lstm_step(call, x, (cell, hidden), call.inputs(3, 8), "icfo", clip)
+    return tuple(made[name] for name in OUTPUTS)
 
 
 @tf_operator("GRUBlockCell")

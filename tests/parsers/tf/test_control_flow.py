@@ -13,7 +13,9 @@ import pytest
 import mslite
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.ops.recurrent import LSTMSequence
 from mslite.converter.options import FmkType, Options
+from tests.parsers.tf import archive
 from tests.parsers.tf.graphs import parsed
 
 _ARCHIVE = Path(__file__).parent / "control_flow.zip"
@@ -107,3 +109,10 @@ def test_loops_that_are_recurrent_layers_become_operators(name: str) -> None:
     fused = {operator: count for operator, count in found.items() if operator.endswith("Sequence")}
     assert fused == _LAYERS[name.removesuffix("_lowered")]
     assert (len(module.graphs) == 1) == bool(fused)
+
+
+@pytest.mark.parametrize("name", ["block_lstm_fused", "block_lstm_v2_fused"])
+def test_block_lstms_over_whole_sequences_become_operators(name: str) -> None:
+    module = parsed(archive.read(name).content)
+    assert len(module.graphs) == 1
+    assert any(isinstance(node.op, LSTMSequence) for node in module.main.nodes)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import tensorflow as tf
 
 from .registry import case, raw, weight
@@ -63,4 +66,26 @@ case("gru_cell", (2, 3), (2, 4))(
     lambda x, h: tuple(
         raw.GRUBlockCell(x=x, h_prev=h, w_ru=weight(7, 8), w_c=weight(7, 4), b_ru=weight(8), b_c=weight(4))
     )
+)
+
+
+def _block(x: Any, c: Any, h: Any, length: Any, version: str = "", **more: Any) -> Any:
+    settings = {"wci": weight(4), "wcf": weight(1, 4)[0], "wco": weight(4) * 2, "b": weight(16), **more}
+    return getattr(raw, f"BlockLSTM{version}")(
+        seq_len_max=tf.cast(length, tf.int64), x=x, cs_prev=c, h_prev=h, w=weight(7, 16), **settings
+    )
+
+
+ANY_TIME = [(None, 2, 3), (2, 4), (2, 4)]
+case("block_lstm_fused", (5, 2, 3), (2, 4), (2, 4), shapes=ANY_TIME)(
+    lambda x, c, h: _block(x, c, h, tf.shape(x)[0], use_peephole=True, cell_clip=0.4, forget_bias=0.7).h
+)
+case("block_lstm_v2_fused", (5, 2, 3), (2, 4), (2, 4), shapes=ANY_TIME)(
+    lambda x, c, h: _block(x, c, h, tf.shape(x)[0], "V2", cell_clip=0.0).h
+)
+case("block_lstm_every_gate", (5, 2, 3), (2, 4), (2, 4), shapes=ANY_TIME)(
+    lambda x, c, h: tuple(_block(x, c, h, tf.shape(x)[0], use_peephole=True))
+)
+case("block_lstm_shorter", (5, 2, 3), (2, 4), (2, 4), np.array(3, np.int32), shapes=[*ANY_TIME, ()])(
+    lambda x, c, h, n: (_block(x, c, h, n, "V2", cell_clip=0.3).cs, _block(x, c, h, n, cell_clip=-1.0).h)
 )
