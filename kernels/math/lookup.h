@@ -1,0 +1,27 @@
+/* Tables of a real function between stored integers, filled with the roundings of TensorFlow Lite's reference kernels.
+ */
+#ifndef MSLITE_LOOKUP_H
+#define MSLITE_LOOKUP_H
+
+#include <stdint.h>
+
+enum { MSLITE_LOOKUP_BYTES = 256, MSLITE_LOOKUP_STEPS = 512 };
+
+typedef double (*mslite_real_function)(const void *numbers, double x);
+
+/* table[q + 128] for each int8 q, computed in single precision. */
+void mslite_fill_bytes(mslite_real_function function, const void *numbers, float scale_x, int32_t zero_x, float scale_y,
+                       int32_t zero_y, int8_t *table);
+
+/* The function of int16 at MSLITE_LOOKUP_STEPS + 1 points, each moved so that the error in the middle of a step is
+ * halved. `single`: computed in single precision, else in double. */
+void mslite_fill_steps(mslite_real_function function, const void *numbers, double scale_x, int32_t zero_x,
+                       double scale_y, int32_t zero_y, int32_t single, int16_t *table);
+
+/* The straight line between the two points around q. */
+static inline int32_t mslite_interpolate(const int16_t *table, int32_t q) {
+  const int32_t at = MSLITE_LOOKUP_STEPS / 2 + (q >> 7), base = table[at];
+  return (int16_t)(base + (((int16_t)(table[at + 1] - base) * (q & 127) + 64) >> 7));
+}
+
+#endif

@@ -1,0 +1,146 @@
+/* Functions of single stored integers of 8 and 16 bits. Of 8 bits: a table of all 256, made in `prepare`. Of 16 bits: a
+ * fixed-point formula per element, or straight lines between 513 points. The formulas are those of TensorFlow Lite's
+ * reference kernels; functions that it does not quantise get tables filled in the same way. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "math/lookup.h"
+#include "quantised.h"
+#include "unary/fixed_unary.h"
+#include "unary/real_function.h"
+
+enum { PART_ELEMENTS = 16384 };
+
+typedef struct {
+  int64_t count;
+  int32_t type;
+  int32_t interpolates;
+  mslite_fixed_unary formula; /* of int16 without `interpolates` */
+  union {
+    int8_t bytes[MSLITE_LOOKUP_BYTES];
+    int16_t steps[MSLITE_LOOKUP_STEPS + 1];
+    uint16_t sigmoid[MSLITE_SIGMOID_POINTS];
+  } table;
+} unary_derived;
+
+static bool is_symmetric(const mslite_node *node) {
+  return node->inputs[0]->quant->zero_point == 0 && node->outputs[0]->quant->zero_point == 0;
+}
+
+/* Whether straight lines stand for the function on int16. */
+static bool is_interpolated(const mslite_node *node) {
+  if (node->op == MSLITE_OP_Activation)
+    return ((const mslite_Activation *)node->params)->activation_type == MSLITE_ACTIVATION_TYPE_GELU;
+  return node->op == MSLITE_OP_ExpFusion || node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt;
+}
+
+static int32_t support(const mslite_node *node) {
+  const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
+  const int32_t type = y->type;
+  mslite_real_numbers numbers;
+  mslite_fixed_unary formula;
+  if (node->input_count != 1 || (type != MSLITE_INT8 && type != MSLITE_INT16)) return 0;
+  if (!mslite_is_stored(x, type) || !mslite_is_stored(y, type)) return 0;
+  if (x->quant->zero_point < INT16_MIN || x->quant->zero_point > INT16_MAX) return 0;
+  if (y->quant->zero_point < INT16_MIN || y->quant->zero_point > INT16_MAX) return 0;
+  if (type == MSLITE_INT16 && !is_symmetric(node)) return 0;
+  if (mslite_fixed_unary_of(node, &formula)) return 1;
+  return mslite_real_function_of(node, &numbers) && (type == MSLITE_INT8 || is_interpolated(node));
+}
+
+static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  unary_derived *numbers = derived;
+  const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
+  const float scale_x = (float)x->quant->scale, scale_y = (float)y->quant->scale;
+  const int32_t zero_x = x->quant->zero_point, zero_y = y->quant->zero_point;
+  memset(numbers, 0, sizeof *numbers);
+  numbers->count = mslite_element_count(y);
+  numbers->type = y->type;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = (int32_t)((numbers->count + PART_ELEMENTS - 1) / PART_ELEMENTS);
+  if (mslite_fixed_unary_of(node, &numbers->formula)) {
+    if (y->type == MSLITE_INT16) {
+      mslite_fill_sigmoid(numbers->table.sigmoid);
+      return MSLITE_OK;
+    }
+    for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q)
+      numbers->table.bytes[q - INT8_MIN] = (int8_t)mslite_fixed_unary_value(&numbers->formula, NULL, q);
+    return MSLITE_OK;
+  }
+  mslite_real_numbers function;
+  if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
+  numbers->interpolates = y->type == MSLITE_INT16;
+  const int32_t low = numbers->interpolates ? INT16_MIN : INT8_MIN, high = numbers->interpolates ? INT16_MAX : INT8_MAX;
+  if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they have no value */
+    function.low = (float)(low - zero_y) * scale_y;
+    function.high = (float)(high - zero_y) * scale_y;
+  }
+  if (numbers->interpolates) {
+    mslite_fill_steps(mslite_real_value, &function, (double)scale_x, zero_x, (double)scale_y, zero_y, 1,
+                      numbers->table.steps);
+  } else {
+    mslite_fill_bytes(mslite_real_value, &function, scale_x, zero_x, scale_y, zero_y, numbers->table.bytes);
+  }
+  return MSLITE_OK;
+}
+
+static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const unary_derived *numbers = run->derived;
+  const int64_t begin = (int64_t)part * PART_ELEMENTS;
+  const int64_t end = numbers->count - begin < PART_ELEMENTS ? numbers->count : begin + PART_ELEMENTS;
+  if (numbers->type == MSLITE_INT8) {
+    const int8_t *x = run->inputs[0], *table = numbers->table.bytes - INT8_MIN;
+    int8_t *y = run->outputs[0];
+    for (int64_t i = begin; i < end; ++i) y[i] = table[x[i]];
+    return;
+  }
+  const int16_t *x = run->inputs[0];
+  int16_t *y = run->outputs[0];
+  if (numbers->interpolates) {
+    for (int64_t i = begin; i < end; ++i) y[i] = (int16_t)mslite_interpolate(numbers->table.steps, x[i]);
+  } else {
+    for (int64_t i = begin; i < end; ++i)
+      y[i] = (int16_t)mslite_fixed_unary_value(&numbers->formula, numbers->table.sigmoid, x[i]);
+  }
+}
+
+static int32_t in_place(const mslite_node *node) {
+  (void)node;
+  return 0;
+}
+
+#define UNARY(operator_)                                       \
+  const mslite_kernel mslite_kernel_unary_int8_##operator_ = { \
+      .name = "unary_int8_" #operator_ "_scalar",              \
+      .op = MSLITE_OP_##operator_,                             \
+      .isa = MSLITE_ISA_SCALAR,                                \
+      .derived_size = sizeof(unary_derived),                   \
+      .support = support,                                      \
+      .prepare = prepare,                                      \
+      .run = run_part,                                         \
+      .in_place = in_place,                                    \
+      .quantised = 1,                                          \
+  };
+
+UNARY(Activation)
+UNARY(LeakyRelu)
+UNARY(Elu)
+UNARY(HardSigmoid)
+UNARY(Clip)
+UNARY(Abs)
+UNARY(Neg)
+UNARY(ExpFusion)
+UNARY(Log)
+UNARY(Sqrt)
+UNARY(Rsqrt)
+UNARY(Square)
+UNARY(Sin)
+UNARY(Cos)
+UNARY(Erf)
+UNARY(Reciprocal)
+UNARY(Floor)
+UNARY(Ceil)
+UNARY(Round)
+UNARY(Sign)
