@@ -1,4 +1,4 @@
-/* Shape rules of hashing. */
+/* Shape rules of strings and hashing. */
 #include <string.h>
 
 #include "shape/shape.h"
@@ -37,4 +37,36 @@ MSLITE_SHAPE_RULE(mslite_shape_of_lsh_projection) {
                               : mslite_size_multiply(context, hash->dims[0], hash->dims[1]);
   }
   return MSLITE_OK;
+}
+
+/* Strings in, strings out: how many bytes they take depends on what they are. */
+MSLITE_SHAPE_RULE(mslite_shape_of_new_strings) {
+  (void)params, (void)input_count, (void)output_count;
+  outputs[0]->type = inputs[0]->type;
+  outputs[0]->rank = 1;
+  outputs[0]->dims[0] = mslite_new_symbol(context);
+  return MSLITE_OK;
+}
+
+static mslite_status labels_and_weights(mslite_shape_context *context, int64_t count, mslite_tensor *const *outputs,
+                                        int32_t output_count) {
+  if (output_count != 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "two outputs are needed");
+  outputs[0]->type = MSLITE_INT32;
+  outputs[1]->type = MSLITE_FLOAT32;
+  outputs[0]->rank = outputs[1]->rank = 1;
+  outputs[0]->dims[0] = outputs[1]->dims[0] = count;
+  return MSLITE_OK;
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_custom_extract_features) {
+  (void)params, (void)inputs, (void)input_count;
+  return labels_and_weights(context, mslite_new_symbol(context), outputs, output_count);
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_custom_predict) {
+  (void)inputs, (void)input_count;
+  const int64_t count = ((const mslite_CustomPredict *)params)->output_num;
+  if (count < 0 || count > INT32_MAX)
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%lld results are not possible", (long long)count);
+  return labels_and_weights(context, count, outputs, output_count);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "text/fingerprint.h"
 
 enum { LONGEST_KEY = 64 };
 
@@ -11,8 +12,6 @@ typedef struct {
   int64_t hashes, bits, items, item_bytes;
   int32_t sparse, weighted;
 } lsh_derived;
-
-static const uint64_t k1 = 0xb492b66fbe98f273U, k2 = 0x9ae16a3b2f90404fU;
 
 static int64_t item_bytes(const mslite_tensor *items) {
   int64_t bytes = mslite_type_size(items->type);
@@ -46,47 +45,6 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-static uint64_t turn(uint64_t value, int32_t right) { return value >> right | value << (64 - right); }
-
-static uint64_t word(const uint8_t *at) {
-  uint64_t value;
-  memcpy(&value, at, sizeof value);
-  return value;
-}
-
-static uint64_t half_word(const uint8_t *at) {
-  uint32_t value;
-  memcpy(&value, at, sizeof value);
-  return value;
-}
-
-static uint64_t join(uint64_t u, uint64_t v, uint64_t factor) {
-  uint64_t a = (u ^ v) * factor;
-  a ^= a >> 47;
-  uint64_t b = (v ^ a) * factor;
-  b ^= b >> 47;
-  return b * factor;
-}
-
-/* Of 5 to 64 bytes: a seed of four and an item of at least one. */
-static uint64_t fingerprint(const uint8_t *key, int64_t length) {
-  const uint64_t factor = k2 + 2 * (uint64_t)length;
-  const uint8_t *end = key + length;
-  if (length < 8) return join((uint64_t)length + (half_word(key) << 3), half_word(end - 4), factor);
-  if (length <= 16) {
-    const uint64_t a = word(key) + k2, b = word(end - 8);
-    return join(turn(b, 37) * factor + a, (turn(a, 25) + b) * factor, factor);
-  }
-  const uint64_t a = word(key) * (length <= 32 ? k1 : k2), b = word(key + 8);
-  const uint64_t c = word(end - 8) * factor, d = word(end - 16) * k2;
-  const uint64_t y = turn(a + b, 43) + turn(c, 30) + d;
-  const uint64_t z = join(y, a + turn(b + k2, 18) + c, factor);
-  if (length <= 32) return z;
-  const uint64_t e = word(key + 16) * factor, f = word(key + 24);
-  const uint64_t g = (y + word(end - 32)) * factor, h = (z + word(end - 24)) * factor;
-  return join(turn(e + f, 43) + turn(g, 30) + h, e + turn(f + a, 18) + g, factor);
-}
-
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const lsh_derived *numbers = run->derived;
@@ -100,7 +58,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     memcpy(key, &seeds[bit], sizeof(float));
     for (int64_t i = 0; i < numbers->items; ++i) {
       memcpy(key + sizeof(float), (const char *)run->inputs[1] + i * numbers->item_bytes, (size_t)numbers->item_bytes);
-      const double value = (double)(int64_t)fingerprint(key, numbers->item_bytes + (int64_t)sizeof(float));
+      const double value = (double)(int64_t)mslite_fingerprint(key, numbers->item_bytes + (int64_t)sizeof(float));
       score += weights == NULL ? value : (double)weights[i] * value;
     }
     joined = joined << 1 | (score > 0 ? 1U : 0U);
