@@ -15,3 +15,13 @@ mslite_multiplier mslite_make_multiplier(double real) {
   const mslite_multiplier factor = {(int32_t)fixed, exponent > 30 ? 30 : exponent};
   return factor;
 }
+
+mslite_multiplier mslite_divide_multiplier(mslite_multiplier factor, int64_t count) {
+  /* As much of the divisor's size as the shift can take. */
+  int32_t shift = -1;
+  for (int64_t rest = count; rest > 0; rest >>= 1) ++shift;
+  if (shift > 32) shift = 32;
+  if (shift > 31 + factor.shift) shift = 31 + factor.shift;
+  const mslite_multiplier result = {(int32_t)(((int64_t)factor.value << shift) / count), factor.shift - shift};
+  return result;
+}

@@ -15,6 +15,9 @@ typedef struct {
 /* The multiplier nearest to `real` (0 <= real); factors below 2^-32 become 0. */
 mslite_multiplier mslite_make_multiplier(double real);
 
+/* `factor` / count, as the reference's means have it: the quotient is cut, not rounded. count > 0. */
+mslite_multiplier mslite_divide_multiplier(mslite_multiplier factor, int64_t count);
+
 /* 2 * a * b / 2^32, half away from zero for products beyond a half; -2^31 * -2^31 gives 2^31 - 1. */
 static inline int32_t mslite_doubling_high_product(int32_t a, int32_t b) {
   if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;

@@ -1,0 +1,41 @@
+/* Pooling of stored integers: what the kernels of all instruction sets share. */
+#ifndef MSLITE_POOL_INT8_H
+#define MSLITE_POOL_INT8_H
+
+#include "math/fixed_point.h"
+#include "pooling/geometry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  mslite_pooling geometry;
+  int32_t type;
+  int32_t low, high;
+  int32_t domain;   /* what brings a stored integer to the source model's: 128 for unsigned ones */
+  bool is_rescaled; /* the result has another record than the input */
+  int32_t from_zero, to_zero;
+  mslite_multiplier factor;
+} mslite_stored_pool;
+
+int32_t mslite_stored_pool_support(const mslite_node *node);
+mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule);
+
+/* Half away from zero. The quotient of float64 is exact enough: both numbers have 32 bits. */
+static inline int32_t mslite_rounded_quotient(int32_t sum, int32_t count) {
+  const int32_t half = count / 2;
+  return (int32_t)((double)(sum > 0 ? sum + half : sum - half) / (double)count);
+}
+
+/* A result of one window as it is stored: of the largest integer, or of the rescaled average above zero. */
+static inline int32_t mslite_stored_pool_rescaled(const mslite_stored_pool *pool, int32_t value,
+                                                  mslite_multiplier factor) {
+  return mslite_limit(mslite_rescale(value, factor) + pool->to_zero, pool->low, pool->high);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
