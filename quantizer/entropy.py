@@ -28,7 +28,7 @@ def _table_log(symbols: int) -> int:
 
 def _frequencies(counts: Integers, size: int) -> Integers:
     """Counts scaled to the sum `size`, each at least 1; the most frequent symbols give or take the difference."""
-    scaled = np.maximum(counts * size // counts.sum(), 1)
+    scaled: Integers = np.maximum(counts * size // counts.sum(), 1)
     difference = size - int(scaled.sum())
     while difference:
         largest = int(scaled.argmax())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Module
 from mslite.quantizer.choices import Precision, macs
 from mslite.quantizer.copy import copy_module
@@ -57,7 +58,10 @@ def quantise_mixed(
     share = settings.mixed.init_scale
     notes = []
     if settings.mixed.auto_tune:
-        share = _tuned(module, settings, samples() if samples is not None else [])
+        given = samples() if samples is not None else []
+        if not given:
+            raise ConversionError("auto_tune needs samples", code=ReturnCode.INPUT_PARAMETER_INVALID)
+        share = _tuned(module, settings, given)
         notes.append(f"mixed bits: auto_tune chose the relative error {share}")
     return QuantiseReport(tuple(_quantise(module, settings, share)), tuple(notes))
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
-from mslite.quantizer.calibrate import Calibration, Progress, calibrate
+from mslite.converter.verify.inputs import random_inputs
+from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import Choices, Precision, default_choices
+from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info
+from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report import QuantiseReport
 from mslite.quantizer.rewrite import Boundary, quantise_graph
+from mslite.quantizer.runner import Sample
 from mslite.quantizer.settings import Method, QuantizerSettings, TargetDevice
 from mslite.quantizer.sources import CalibrationData, Source, calibration_data
 from mslite.quantizer.weights import StoredWeight
+
+_TUNING_SAMPLES = 16
 
 FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str]]
 """Changes the float graph without changing its function; returns notes."""
@@ -25,6 +32,8 @@ Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Ch
 """Decides the precision of each node."""
 Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
 """Decides the integers of weights, by the name of the constant."""
+Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
+"""Looks at the float module, the quantised one, and what was done; returns notes."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +43,17 @@ class Stages:
     float_transforms: Sequence[FloatTransform] = ()
     choose: Chooser | None = None
     round_weights: Sequence[Rounder] = ()
+    finish: Sequence[Finisher] = ()
 
 
-def stages_of(settings: QuantizerSettings) -> Stages:
-    """The stages that the configuration asks for."""
-    return Stages()
+def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
+    """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
+    if settings.accuracy.budget is None and settings.accuracy.report is None:
+        return Stages()
+    from mslite.quantizer.accuracy import Accuracy
+
+    accuracy = Accuracy(settings.accuracy, progress, workspace)
+    return Stages(choose=accuracy.choose, finish=(accuracy.finish,))
 
 
 def quantise(
@@ -62,7 +77,7 @@ def quantise(
     if settings.method is Method.WEIGHT_QUANT:
         from mslite.quantizer.weight_only import quantise_weights
 
-        report = quantise_weights(module, settings)
+        report = quantise_weights(module, settings, lambda: _tuning_samples(module, settings, source))
     elif settings.method is Method.DYNAMIC_QUANT:
         from mslite.quantizer.dynamic import quantise_dynamically
 
@@ -73,6 +88,13 @@ def quantise(
     if settings.common.debug_info_save_path is not None:
         save_debug_info(settings.common.debug_info_save_path, module, report.layers)
     return report
+
+
+def _tuning_samples(module: Module, settings: QuantizerSettings, source: Source | None) -> list[Sample]:
+    """What auto_tune compares outputs on: calibration samples where it may use them, else random inputs."""
+    if settings.mixed.use_cv_data:
+        return list(itertools.islice(calibration_data(source, module.main.inputs, settings.data), _TUNING_SAMPLES))
+    return [random_inputs(module.main.inputs)]
 
 
 _ROUNDING = frozenset({"FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"})
@@ -102,7 +124,8 @@ def _quantise_fully(
             "target_device=ASCEND in [full_quant_param]: Ascend is not a target of this converter",
             code=ReturnCode.NOT_SUPPORTED,
         )
-    stages = stages_of(settings) if stages is None else stages
+    if stages is None:
+        stages = stages_of(settings, progress or silent, None if checkpoint is None else checkpoint.parent)
     data = calibration_data(source, module.main.inputs, settings.data)
     notes: list[str] = []
     for transform in stages.float_transforms:
@@ -115,5 +138,9 @@ def _quantise_fully(
     weights: dict[str, StoredWeight] = {}
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
+    before = copy_module(module) if stages.finish else module
     layers = quantise_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
-    return QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices))
+    report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices))
+    for finish in stages.finish:
+        notes += finish(before, module, calibration, data, settings, report)
+    return replace(report, notes=tuple(notes))

@@ -19,7 +19,9 @@ def packed_constant(weight: StoredWeight, source: Value, name: str, *, use_huffm
     `numBits` of its records are the bits of a value; all of them are needed to read it again."""
     bits = weight.records[0].numBits
     if use_huffman and weight.data.dtype == np.int8:
-        return _packed(weight, source, name, huffman(weight.data), Encoding(huffman=True))
+        coded = huffman(weight.data)
+        if len(coded) < weight.data.nbytes:
+            return _packed(weight, source, name, coded, Encoding(huffman=True))
     count = weight.data.size
     plain = bit_packed_size(count, bits) if bits not in (8, 16) else weight.data.nbytes
     unique = np.unique(weight.data).size

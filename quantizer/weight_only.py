@@ -7,7 +7,7 @@ which factor and offset the real numbers of a channel get back the variance and 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.quantised import channel_axis
 from mslite.quantizer.choices import Precision, macs
 from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
+from mslite.quantizer.runner import Sample
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.storage import packed_constant
@@ -73,12 +74,14 @@ def weight_uses(graph: Graph, settings: QuantizerSettings) -> Iterator[WeightUse
             yield WeightUse(value, node, index, min(axes), len(axes) > 1)
 
 
-def quantise_weights(module: Module, settings: QuantizerSettings) -> QuantiseReport:
-    """Rewrites all graphs of the fused float module in place."""
+def quantise_weights(
+    module: Module, settings: QuantizerSettings, samples: Callable[[], list[Sample]] | None = None
+) -> QuantiseReport:
+    """Rewrites all graphs of the fused float module in place. `samples`: inputs that auto_tune runs the model on."""
     if settings.common.bit_num == 0:
         from mslite.quantizer.mixed_bits import quantise_mixed
 
-        return quantise_mixed(module, settings)
+        return quantise_mixed(module, settings, samples)
     scheme = Scheme(settings.common.bit_num)
     layers = []
     for graph in module.graphs:

@@ -1,0 +1,213 @@
+"""FULL_QUANT: numbers close to float, records as TensorFlow Lite's int8 scheme asks, what is left in float."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.quantised import real_numbers, same_records
+from mslite.converter.mindir.verifier import verify
+from mslite.quantizer.choices import Precision
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.pipeline import Stages, quantise
+from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.rewrite import Boundary
+from mslite.quantizer.settings import ActivationMethod, QuantizerSettings, quantizer_settings
+from tests.quantizer.networks import image_network, matrix_network, node_of, run, samples, sqnr
+
+NETWORKS = {"image": image_network, "matrix": matrix_network}
+
+
+def full(**keys: str) -> QuantizerSettings:
+    common = {"quant_type": "FULL_QUANT"}
+    rest: dict[str, str] = {}
+    for key, value in keys.items():
+        (common if key in ("bit_num", "skip_quant_node", "debug_info_save_path", "min_quant_weight_size") else rest)[
+            key
+        ] = value
+    return quantizer_settings({"common_quant_param": common, "full_quant_param": rest})
+
+
+def quantised(module: Module, settings: QuantizerSettings, **rest: Any) -> tuple[Module, QuantiseReport]:
+    copy = copy_module(module)
+    report = quantise(copy, settings, samples(module, 16), **rest)
+    verify(copy)
+    return copy, report
+
+
+@pytest.mark.parametrize("method", list(ActivationMethod))
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_close_to_float_on_unseen_samples(name: str, method: ActivationMethod, tmp_path: Path) -> None:
+    module = NETWORKS[name]()
+    result, report = quantised(module, full(activation_quant_method=method.value))
+    assert report.integer_share == 1.0
+    assert report.samples == 16
+    for sample in samples(module, 3, seed=9):
+        wanted, got = run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]
+        assert got.dtype == np.float32
+        assert sqnr(wanted, got) > (20 if method in (ActivationMethod.KL, ActivationMethod.ENTROPY) else 25)
+
+
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_more_bits_are_closer(name: str, tmp_path: Path) -> None:
+    module = NETWORKS[name]()
+    sample = samples(module, 1, seed=9)[0]
+    wanted = run(module, sample, tmp_path)[0]
+    found = [sqnr(wanted, run(quantised(module, full(bit_num=bits))[0], sample, tmp_path)[0]) for bits in "248"]
+    found.append(sqnr(wanted, run(quantised(module, full(bit_num="16"))[0], sample, tmp_path)[0]))
+    assert found == sorted(found)
+    assert found[3] > found[2] + 3
+
+
+def test_records_of_the_image_network() -> None:
+    module, report = quantised(image_network(), full())
+    float_module = image_network()
+    conv, concat, pool = (node_of(module, name) for name in ("conv", "concat", "pool"))
+    assert {layer.name for layer in report.layers if layer.precision is Precision.INT8} == {
+        node.name for node in float_module.main.nodes
+    }
+    for node in module.main.nodes:
+        if node.op.name in ("QuantDTypeCast", "Reshape", "Concat"):
+            assert node.quant_type is QuantType.QUANT_NONE
+        else:
+            assert node.quant_type is QuantType.QUANT_ALL
+    # weights: symmetric per output channel, -127 ... 127; bias in the scale of the products
+    weight, bias = conv.inputs[1], conv.inputs[2]
+    assert weight.dtype is DataType.INT8
+    assert len(weight.quant) == 16
+    assert all(record.zeroPoint == 0 for record in weight.quant)
+    assert (np.abs(weight.array().astype(int)).reshape(16, -1).max(axis=1) == 127).all()
+    assert bias.dtype is DataType.INT32
+    x = conv.inputs[0].quant[0]
+    assert [record.scale for record in bias.quant] == pytest.approx([x.scale * record.scale for record in weight.quant])
+    # one record around pool and concatenation; softmax has its own
+    records = [*(value.quant for value in (*concat.inputs, concat.output, pool.inputs[0], pool.output))]
+    assert all(same_records(record, records[0]) for record in records)
+    softmax = node_of(module, "softmax").output
+    assert (softmax.quant[0].scale, softmax.quant[0].zeroPoint) == (1 / 256, -128)
+    # rectified results start at zero
+    assert records[0][0].zeroPoint == -128
+    assert [value.dtype for value in (*module.main.inputs, *module.main.outputs)] == [DataType.FLOAT32] * 2
+    assert [value.name for value in module.main.outputs] == ["y"]
+
+
+def test_products_of_two_activations_and_float_islands() -> None:
+    module, report = quantised(matrix_network(), full())
+    scores = node_of(module, "scores")
+    assert all(value.dtype is DataType.INT8 and len(value.quant) == 1 for value in (*scores.inputs, scores.output))
+    assert node_of(module, "erf").inputs[0].dtype is DataType.FLOAT32
+    key = node_of(module, "key")
+    assert len(key.inputs[1].quant) == 32  # rows of the transposed weight
+    query = node_of(module, "query")
+    assert len(query.inputs[1].quant) == 32
+    assert len(query.inputs) == 3  # the correction of the bias
+    # the sigmoid stands alone behind a float operator
+    assert {layer.name for layer in report.layers if layer.precision is Precision.FLOAT} == {"erf", "sigmoid"}
+
+
+def test_integers_inside_when_all_is_wide() -> None:
+    module, _ = quantised(image_network(), full(bit_num="16"))
+    conv = node_of(module, "conv")
+    assert conv.inputs[0].dtype is DataType.INT16
+    assert conv.inputs[0].quant[0].zeroPoint == 0
+    assert conv.inputs[1].dtype is DataType.INT8
+    assert conv.inputs[2].dtype is DataType.INT64
+    assert node_of(module, "softmax").output.quant[0].scale == 1 / 32768
+
+
+def test_nodes_can_be_left_in_float(tmp_path: Path) -> None:
+    module = image_network()
+    result, report = quantised(module, full(skip_quant_node="depthwise,softmax"))
+    assert {layer.name for layer in report.layers if layer.precision is Precision.FLOAT} == {"depthwise", "softmax"}
+    assert node_of(result, "depthwise").inputs[1].dtype is DataType.FLOAT32
+    assert 0 < report.integer_share < 1
+    sample = samples(module, 1, seed=3)[0]
+    assert sqnr(run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]) > 25
+
+
+def test_small_weights_are_left_in_float() -> None:
+    _, report = quantised(image_network(), full(min_quant_weight_size="500"))
+    left = {layer.name for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs}
+    assert left == {"conv", "depthwise"}
+
+
+def test_integers_at_the_boundary(tmp_path: Path) -> None:
+    module = image_network()
+    result, _ = quantised(module, full(), boundary=Boundary(integer_inputs=True, integer_outputs=True))
+    x, y = result.main.inputs[0], result.main.outputs[0]
+    assert (x.dtype, y.dtype) == (DataType.INT8, DataType.INT8)
+    assert not any(node.op.name == "QuantDTypeCast" for node in result.main.nodes)
+    sample = samples(module, 1, seed=3)[0]
+    record = x.quant[0]
+    q = np.clip(np.rint(sample[0] / record.scale) + record.zeroPoint, -128, 127).astype(np.int8)
+    got = real_numbers(run(result, [q], tmp_path)[0], y.quant, 0)
+    assert sqnr(run(module, sample, tmp_path)[0], got) > 25
+
+
+def test_bias_correction_brings_the_mean_back(tmp_path: Path) -> None:
+    """With two bits the rounded weights move the mean of a product; the corrected bias takes that back."""
+    module = matrix_network()
+    module.main.outputs = [node_of(module, "key").output]
+    module.main.nodes = [node_of(module, "key")]
+    data = [[array + np.float32(2) for array in sample] for sample in samples(module, 40)]
+    errors = {}
+    for correct in ("true", "false"):
+        copy = copy_module(module)
+        quantise(copy, full(bit_num="2", bias_correction=correct), data)
+        differences = [run(copy, sample, tmp_path)[0] - run(module, sample, tmp_path)[0] for sample in data[:20]]
+        errors[correct] = np.abs(np.mean(differences, axis=(0, 1, 2))).mean()
+    assert errors["true"] < errors["false"] / 3
+
+
+def test_a_mixture_of_precisions(tmp_path: Path) -> None:
+    module = image_network()
+    chosen = {
+        "conv": Precision.INT16, "depthwise": Precision.INT8, "pool": Precision.INT16, "concat": Precision.INT8,
+        "dense": Precision.INT16,
+    }  # fmt: skip
+    result, _ = quantised(module, full(), stages=Stages(choose=lambda *_: chosen))
+    assert node_of(result, "depthwise").inputs[0].dtype is DataType.INT8
+    assert node_of(result, "pool").inputs[0].dtype is DataType.INT16
+    assert node_of(result, "softmax").inputs[0].dtype is DataType.FLOAT32
+    sample = samples(module, 1, seed=3)[0]
+    assert sqnr(run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]) > 25
+
+
+@pytest.mark.parametrize("device", ["KIRIN", "DSP", "NVGPU"])
+def test_other_devices(device: str, tmp_path: Path) -> None:
+    module = image_network()
+    result, report = quantised(module, full(target_device=device))
+    # MindSpore Lite quantises no dense layer for NVGPU.
+    assert report.integer_share == 1.0 if device != "NVGPU" else 0.6 < report.integer_share < 0.7
+    conv = node_of(result, "conv")
+    assert conv.inputs[0].dtype is (DataType.UINT8 if device == "KIRIN" else DataType.INT8)
+    assert (conv.inputs[0].quant[0].zeroPoint == 0) == (device == "NVGPU")
+    assert (conv.inputs[0].quant[0].max > 0) == (device == "NVGPU")
+    sample = samples(module, 1, seed=3)[0]
+    assert sqnr(run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]) > 22
+
+
+def test_ascend_is_refused() -> None:
+    with pytest.raises(ConversionError, match="Ascend is not a target"):
+        quantised(image_network(), full(target_device="ASCEND"))
+
+
+def test_no_sample_is_refused() -> None:
+    with pytest.raises(ConversionError, match="no calibration sample"):
+        quantise(image_network(), full(), [])
+
+
+def test_debug_information(tmp_path: Path) -> None:
+    quantised(image_network(), full(debug_info_save_path=str(tmp_path / "debug")))
+    layers = json.loads((tmp_path / "debug" / "layers.json").read_text())
+    conv = next(layer for layer in layers if layer["name"] == "conv")
+    assert conv["macs"] == 8 * 8 * 16 * 27
+    assert 0 < conv["weight_error"] < 0.02
+    assert len((tmp_path / "debug" / "quant_param.csv").read_text().splitlines()) > 16
