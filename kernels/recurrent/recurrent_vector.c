@@ -64,18 +64,20 @@ static int32_t recurrent_support(const mslite_node *node) {
   return 1;
 }
 
-SIMD_INLINE float sum_lanes(simd_f32 v) {
 #if SIMD_WIDTH == 1
-  return v;
+SIMD_INLINE float sum_lanes(simd_f32 v) { return v; }
 #else
-  float lanes[SIMD_WIDTH];
-  memcpy(lanes, &v, sizeof v);
-  for (int32_t half = SIMD_WIDTH / 2; half > 0; half /= 2) {
-    for (int32_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+typedef float four_lanes __attribute__((vector_size(16)));
+
+SIMD_INLINE float sum_lanes(simd_f32 v) {
+  four_lanes parts[SIMD_WIDTH / 4];
+  memcpy(parts, &v, sizeof v);
+  for (int32_t half = SIMD_WIDTH / 8; half > 0; half /= 2) {
+    for (int32_t i = 0; i < half; ++i) parts[i] += parts[i + half];
   }
-  return lanes[0];
-#endif
+  return (parts[0][0] + parts[0][2]) + (parts[0][1] + parts[0][3]);
 }
+#endif
 
 SIMD_INLINE simd_f32 load_some(const float *p, int64_t left) {
   return left >= SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, (int32_t)left);
@@ -93,21 +95,29 @@ SIMD_INLINE void store_some(float *p, simd_f32 v, int64_t left) {
 static void multiply_rows(const float *weight, const float *x, int64_t size, int64_t units, const float *bias_a,
                           const float *bias_b, float *y) {
   int64_t u = 0;
-  for (; u + 4 <= units; u += 4) {
-    const float *w = weight + u * size;
-    simd_f32 a = simd_set(0), b = simd_set(0), c = simd_set(0), d = simd_set(0);
-    for (int64_t i = 0; i < size; i += SIMD_WIDTH) {
-      const int64_t left = size - i;
-      const simd_f32 v = load_some(x + i, left);
-      a = simd_fma(load_some(w + i, left), v, a);
-      b = simd_fma(load_some(w + size + i, left), v, b);
-      c = simd_fma(load_some(w + 2 * size + i, left), v, c);
-      d = simd_fma(load_some(w + 3 * size + i, left), v, d);
-    }
-    y[u] = sum_lanes(a);
-    y[u + 1] = sum_lanes(b);
-    y[u + 2] = sum_lanes(c);
-    y[u + 3] = sum_lanes(d);
+  for (; u + 8 <= units; u += 8) {
+    const float *w = weight + u * size, *w4 = w + 4 * size;
+    simd_f32 a = simd_set(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    int64_t i = 0;
+#define ADD_ROWS(load)                           \
+  do {                                           \
+    const simd_f32 v = load(x + i);              \
+    a = simd_fma(load(w + i), v, a);             \
+    b = simd_fma(load(w + size + i), v, b);      \
+    c = simd_fma(load(w + 2 * size + i), v, c);  \
+    d = simd_fma(load(w + 3 * size + i), v, d);  \
+    e = simd_fma(load(w4 + i), v, e);            \
+    f = simd_fma(load(w4 + size + i), v, f);     \
+    g = simd_fma(load(w4 + 2 * size + i), v, g); \
+    h = simd_fma(load(w4 + 3 * size + i), v, h); \
+  } while (0)
+#define LOAD_REST(p) simd_load_partial(p, (int32_t)(size - i))
+    for (; i + SIMD_WIDTH <= size; i += SIMD_WIDTH) ADD_ROWS(simd_load);
+    if (i < size) ADD_ROWS(LOAD_REST);
+#undef LOAD_REST
+#undef ADD_ROWS
+    y[u] = sum_lanes(a), y[u + 1] = sum_lanes(b), y[u + 2] = sum_lanes(c), y[u + 3] = sum_lanes(d);
+    y[u + 4] = sum_lanes(e), y[u + 5] = sum_lanes(f), y[u + 6] = sum_lanes(g), y[u + 7] = sum_lanes(h);
   }
   for (; u < units; ++u) {
     simd_f32 a = simd_set(0);
