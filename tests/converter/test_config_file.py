@@ -44,7 +44,7 @@ def test_too_many_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "section", ["common_quant_param", "micro_param", "acl_option_cfg_param", "cpu_option_cfg_param"]
+    "section", ["model_param", "micro_param", "acl_option_cfg_param", "cpu_option_cfg_param"]
 )
 def test_known_sections_that_are_not_built(section: str) -> None:
     with pytest.raises(ConversionError, match=section):
