@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "arithmetic/broadcast.h"
+#include "movement.h"
+#include "quantised.h"
 
 /* One plan per output: its phases run one after the other, so there may be as many outputs as phases. */
 typedef struct {
@@ -21,6 +23,13 @@ static int32_t support(const mslite_node *node) {
         node->inputs[1 + outputs + k]->type != node->outputs[k]->type || mslite_type_size(node->outputs[k]->type) == 0)
       return 0;
   return 1;
+}
+
+/* The same between stored integers of one record. */
+static int32_t stored_support(const mslite_node *node) {
+  const mslite_tensor *y = node->outputs[0];
+  if (node->output_count != 1 || node->input_count != 3 || !mslite_is_stored(y, y->type)) return 0;
+  return mslite_same_quant(node->inputs[1], y) && mslite_same_quant(node->inputs[2], y) ? support(node) : 0;
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -79,16 +88,18 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define SELECT_KERNEL(function, operator)          \
-  const mslite_kernel mslite_kernel_##function = { \
-      .name = #function "_scalar",                 \
-      .op = MSLITE_OP_##operator,                  \
-      .isa = MSLITE_ISA_SCALAR,                    \
-      .derived_size = sizeof(select_derived),      \
-      .support = support,                          \
-      .prepare = prepare,                          \
-      .run = run_part,                             \
+#define SELECT_KERNEL(function, operator, support_, quantised_) \
+  const mslite_kernel mslite_kernel_##function = {              \
+      .name = #function "_scalar",                              \
+      .op = MSLITE_OP_##operator,                               \
+      .isa = MSLITE_ISA_SCALAR,                                 \
+      .derived_size = sizeof(select_derived),                   \
+      .support = support_,                                      \
+      .prepare = prepare,                                       \
+      .run = run_part,                                          \
+      .quantised = quantised_,                                  \
   };
 
-SELECT_KERNEL(select, Select)
-SELECT_KERNEL(where_select, Where)
+SELECT_KERNEL(select, Select, support, 0)
+SELECT_KERNEL(where_select, Where, support, 0)
+SELECT_KERNEL(where_int8, Where, stored_support, 1)

@@ -1,6 +1,8 @@
 /* TopKFusion, ArgMaxFusion and ArgMinFusion: the first k elements in order along an axis; among equals the earlier. */
 #include <string.h>
 
+#include "movement.h"
+#include "quantised.h"
 #include "reduction/order.h"
 
 typedef struct {
@@ -31,10 +33,20 @@ static int32_t support(const mslite_node *node) {
   return mslite_is_ordered(node->inputs[0]->type) && mslite_normalize_axis(axis_of(node), node->inputs[0]->rank) >= 0;
 }
 
+/* The same for stored integers, which are in the order of their real numbers; the shape may be unknown yet. */
+static int32_t stored_support(const mslite_node *node) {
+  const mslite_tensor *x = node->inputs[0];
+  if ((x->type != MSLITE_INT8 && x->type != MSLITE_INT16) || !mslite_is_stored(x, x->type)) return 0;
+  for (int32_t i = 0; i < node->output_count; ++i)
+    if (node->outputs[i]->type == x->type && !mslite_same_quant(x, node->outputs[i])) return 0;
+  return 1;
+}
+
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   top_k_derived *numbers = derived;
   const mslite_tensor *x = node->inputs[0];
   const int32_t axis = mslite_normalize_axis(axis_of(node), x->rank);
+  if (axis < 0) return MSLITE_ERROR_ATTRIBUTE;
   numbers->view = mslite_view_axis(x, axis);
   numbers->type = x->type;
   numbers->size = mslite_type_size(x->type);
@@ -137,17 +149,21 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define TOP_K(function, operator)                  \
-  const mslite_kernel mslite_kernel_##function = { \
-      .name = #function "_scalar",                 \
-      .op = MSLITE_OP_##operator,                  \
-      .isa = MSLITE_ISA_SCALAR,                    \
-      .derived_size = sizeof(top_k_derived),       \
-      .support = support,                          \
-      .prepare = prepare,                          \
-      .run = run_part,                             \
+#define TOP_K(function, operator, support_, quantised_) \
+  const mslite_kernel mslite_kernel_##function = {      \
+      .name = #function "_scalar",                      \
+      .op = MSLITE_OP_##operator,                       \
+      .isa = MSLITE_ISA_SCALAR,                         \
+      .derived_size = sizeof(top_k_derived),            \
+      .support = support_,                              \
+      .prepare = prepare,                               \
+      .run = run_part,                                  \
+      .quantised = quantised_,                          \
   };
 
-TOP_K(top_k, TopKFusion)
-TOP_K(arg_max, ArgMaxFusion)
-TOP_K(arg_min, ArgMinFusion)
+TOP_K(top_k, TopKFusion, support, 0)
+TOP_K(arg_max, ArgMaxFusion, support, 0)
+TOP_K(arg_min, ArgMinFusion, support, 0)
+TOP_K(top_k_int8, TopKFusion, stored_support, 1)
+TOP_K(arg_max_int8, ArgMaxFusion, stored_support, 1)
+TOP_K(arg_min_int8, ArgMinFusion, stored_support, 1)
