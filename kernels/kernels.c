@@ -1,6 +1,8 @@
 /* The table of every kernel in this library, built from kernels/<family>/kernels.inc. */
 #include "kernel.h"
 
+/* KERNEL: portable. KERNEL_VECTOR: compiled once per instruction set. KERNEL_DOT: once per instruction set with a dot
+ * product of 8-bit integers. KERNEL_HALF: also with float16 arithmetic. */
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_avx2) X(name##_avx512)
 #elif defined(MSLITE_TARGET_ARM64)
@@ -9,16 +11,36 @@
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar)
 #endif
 
+#if defined(MSLITE_TARGET_X86)
+#define MSLITE_DOT_ISA(X, name) X(name##_avx2) X(name##_avx512) X(name##_vnni)
+#elif defined(MSLITE_TARGET_ARM64)
+#define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
+#else
+#define MSLITE_DOT_ISA(X, name)
+#endif
+
+#if defined(MSLITE_TARGET_ARM64)
+#define MSLITE_HALF_ISA(X, name) X(name##_neon_fp16)
+#else
+#define MSLITE_HALF_ISA(X, name)
+#endif
+
 #define MSLITE_DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
 #define KERNEL(name) MSLITE_DECLARE(name)
 #define KERNEL_VECTOR(name) MSLITE_EACH_ISA(MSLITE_DECLARE, name)
+#define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_DECLARE, name)
+#define KERNEL_HALF(name) MSLITE_HALF_ISA(MSLITE_DECLARE, name)
 #include "families.inc"
 #undef KERNEL
 #undef KERNEL_VECTOR
+#undef KERNEL_DOT
+#undef KERNEL_HALF
 
 #define MSLITE_LIST(name) &mslite_kernel_##name,
 #define KERNEL(name) MSLITE_LIST(name)
 #define KERNEL_VECTOR(name) MSLITE_EACH_ISA(MSLITE_LIST, name)
+#define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_LIST, name)
+#define KERNEL_HALF(name) MSLITE_HALF_ISA(MSLITE_LIST, name)
 const mslite_kernel *const mslite_kernels[] = {
 #include "families.inc"
 };

@@ -5,7 +5,10 @@
 static bool is_possible(const mslite_quant *record) { return record->scale > 0 && record->scale < (double)INFINITY; }
 
 bool mslite_is_stored(const mslite_tensor *tensor, int32_t type) {
-  return tensor != NULL && tensor->type == type && tensor->quant_count == 1 && is_possible(tensor->quant);
+  if (tensor == NULL || tensor->type != type || tensor->quant_count != 1 || !is_possible(tensor->quant)) return false;
+  /* Padding is stored as the zero point. */
+  const int32_t most = type == MSLITE_INT8 ? INT8_MAX : INT16_MAX;
+  return tensor->quant->zero_point >= -most - 1 && tensor->quant->zero_point <= most;
 }
 
 bool mslite_is_stored_weight(const mslite_tensor *tensor, int32_t type, int64_t channels) {
@@ -25,6 +28,13 @@ bool mslite_is_stored_bias(const mslite_node *node, int32_t index, int64_t chann
   if (bias == NULL) return true;
   const bool has_type = bias->type == MSLITE_INT32 || (wide && bias->type == MSLITE_INT64);
   return has_type && bias->data != NULL && mslite_element_count(bias) == channels;
+}
+
+bool mslite_has_zero_points(const mslite_tensor *tensor) {
+  for (int32_t i = 0; i < tensor->quant_count; ++i) {
+    if (tensor->quant[i].zero_point != 0) return true;
+  }
+  return false;
 }
 
 double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow) {

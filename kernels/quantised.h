@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* True for a tensor of `type` with one possible record. */
+/* True for a tensor of `type` with one possible record, whose zero point `type` can hold. */
 bool mslite_is_stored(const mslite_tensor *tensor, int32_t type);
 
 /* True for a constant of `type` with one record, or one for each of `channels`. */
@@ -21,6 +21,9 @@ bool mslite_is_stored_bias(const mslite_node *node, int32_t index, int64_t chann
 static inline const mslite_quant *mslite_record_of(const mslite_tensor *tensor, int64_t channel) {
   return &tensor->quant[tensor->quant_count > 1 ? channel : 0];
 }
+
+/* True when some record of the tensor has a zero point other than 0. */
+bool mslite_has_zero_points(const mslite_tensor *tensor);
 
 /* What a sum of products of stored integers is multiplied with to give steps of y: scale(a) * scale(b) / scale(y), in
  * float64. `narrow`: the product is rounded to float32 first, as TensorFlow Lite has it in products of two activations

@@ -1,6 +1,7 @@
 /* One vocabulary for vectors of float and int32, written in GCC/Clang vector extensions.
  *
- * A file that includes this ends in `_vector.c` and is compiled once per instruction set, with MSLITE_ISA naming it.
+ * A file that includes this ends in `_vector.c` (or, with simd/dot.h, in `_dot.c`) and is compiled once per instruction
+ * set, with MSLITE_ISA naming it.
  * SIMD_WIDTH is the number of lanes (1 in the scalar build, where a vector is a plain number). Every external name in
  * such a file goes through MSLITE_ISA_NAME. */
 #ifndef MSLITE_SIMD_H
@@ -21,21 +22,44 @@
 #define scalar 0
 #define avx2 1
 #define avx512 2
+#define vnni 3
+#define avx512_emulated 2
+#define vnni_emulated 3
 #define neon 8
+#define neon_dot 9
+#define neon_fp16 10
 enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #if MSLITE_ISA == 0
 #define SIMD_WIDTH 1
 #elif MSLITE_ISA == 1
 #define SIMD_WIDTH 8
-#elif MSLITE_ISA == 2
+#elif MSLITE_ISA == 2 || MSLITE_ISA == 3
 #define SIMD_WIDTH 16
 #else
 #define SIMD_WIDTH 4
 #endif
+#if MSLITE_ISA == vnni || MSLITE_ISA == neon_dot
+#define SIMD_DOT 1 /* sums of four products of 8 bits are one instruction */
+#else
+#define SIMD_DOT 0
+#endif
+#ifndef SIMD_EMULATED
+#define SIMD_EMULATED 0 /* 1: no intrinsics of x86; for tests of instruction sets that the machine does not have */
+#endif
 #undef scalar
 #undef avx2
 #undef avx512
+#undef vnni
+#undef avx512_emulated
+#undef vnni_emulated
+#undef neon_dot
+#if MSLITE_ISA == neon_fp16
+#define SIMD_HALF 1 /* matrices are multiplied in float16 */
+#else
+#define SIMD_HALF 0
+#endif
 #undef neon
+#undef neon_fp16
 
 #if SIMD_WIDTH == 1
 typedef float simd_f32;
@@ -129,11 +153,11 @@ SIMD_INLINE simd_f32 simd_as_f32(simd_i32 x) {
 }
 
 /* mask ? a : b, the mask being all ones or zero in each lane. */
-#if SIMD_WIDTH == 8
+#if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return (simd_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
 }
-#elif SIMD_WIDTH == 16
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return (simd_f32)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)mask), (__m512)b, (__m512)a);
 }
@@ -144,10 +168,10 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
 #endif
 
 /* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. On x86 that is what one instruction does. */
-#if SIMD_WIDTH == 8
+#if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_max_ps((__m256)b, (__m256)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_min_ps((__m256)b, (__m256)a); }
-#elif SIMD_WIDTH == 16
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_max_ps((__m512)b, (__m512)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_min_ps((__m512)b, (__m512)a); }
 #else

@@ -1,0 +1,195 @@
+/* Convolution of stored int8 as a matrix product: rows are output pixels, columns output channels, k the window
+ * [ky][kx][channel]. A part gathers the windows of its rows, padding included, in the form that its dot product reads.
+ */
+#include "convolution/stored.h"
+#include "matmul/gemm_i8.h"
+#include "quantised.h"
+
+typedef struct {
+  mslite_convolution geometry;
+  gemm_i8_plan plan;
+  int32_t x_zero;
+  bool rows_are_pixels; /* 1 x 1, and every pixel of x is a row */
+} conv2d_i8_derived;
+
+static int32_t conv2d_i8_support(const mslite_node *node) {
+  return mslite_stored_convolution_fits(node, MSLITE_INT8) ? 2 : 0;
+}
+
+static mslite_i8_channel channel_of(const mslite_node *node, int64_t index) {
+  const mslite_stored_channel from = mslite_stored_channel_of(node, index);
+  const mslite_i8_channel numbers = {(int32_t)from.bias, from.weight_zero, from.factor, 0};
+  return numbers;
+}
+
+/* From the constant weight alone; false when the group does not divide the channels. */
+static bool weights_of(const mslite_node *node, mslite_i8_weights *weights) {
+  mslite_convolution_attributes attributes;
+  mslite_convolution_read(node->op, node->params, &attributes);
+  const int64_t *dims = node->inputs[1]->dims;
+  if (attributes.group < 1 || dims[0] % attributes.group != 0) return false;
+  weights->groups = attributes.group;
+  weights->n = dims[0] / attributes.group;
+  weights->k = dims[1] * dims[2] * dims[3];
+  weights->n_step = weights->k;
+  weights->group_step = weights->n * weights->k;
+  weights->k_step = 1;
+  weights->x_zero = node->inputs[0]->quant->zero_point;
+  return true;
+}
+
+static int64_t conv2d_i8_pack_size(const mslite_node *node, int32_t input) {
+  mslite_i8_weights weights;
+  mslite_i8_packed packed;
+  if (input != 1 || !weights_of(node, &weights)) return 0;
+  mslite_plan_i8(weights.groups, weights.n, weights.k, &gemm_i8_layout, &packed);
+  return packed.bytes;
+}
+
+static void conv2d_i8_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  mslite_i8_weights weights;
+  if (input == 1 && weights_of(node, &weights)) {
+    mslite_pack_i8(node, source, &weights, &gemm_i8_layout, channel_of, packed);
+  }
+}
+
+static bool is_inside(const mslite_axis *axis) {
+  return axis->kernel == 1 && axis->stride == 1 && axis->pad_before == 0 && axis->output == axis->input;
+}
+
+static mslite_status conv2d_i8_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  conv2d_i8_derived *own = derived;
+  mslite_convolution *g = &own->geometry;
+  const mslite_status status = mslite_convolution_of(node, g);
+  if (status != MSLITE_OK) return status;
+  const mslite_stored_numbers numbers = mslite_stored_numbers_of(node);
+  gemm_i8_plan *plan = &own->plan;
+  own->x_zero = numbers.x_zero;
+  own->rows_are_pixels = is_inside(&g->height) && is_inside(&g->width) && g->group == 1;
+  plan->m = g->batch * g->height.output * g->width.output;
+  plan->n = g->group_out;
+  plan->k = g->height.kernel * g->width.kernel * g->group_in;
+  plan->y_zero = numbers.y_zero;
+  plan->low = numbers.low;
+  plan->high = numbers.high;
+  plan->rounds_once = false;
+  plan->has_zeros = mslite_has_zero_points(node->inputs[1]);
+  gemm_i8_prepare(plan, g->group);
+  const int64_t parts = plan->plan.row_blocks * plan->plan.panel_blocks;
+  if (plan->m > INT32_MAX || parts > INT32_MAX / g->group) return MSLITE_ERROR_UNSUPPORTED;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = plan->m == 0 ? 0 : (int32_t)(parts * g->group);
+  schedule->scratch_bytes = plan->bytes;
+  return MSLITE_OK;
+}
+
+/* Where gathering stands. */
+typedef struct {
+  const int8_t *end; /* of x */
+  int32_t x_zero;
+  dot_element *to;
+} gathered;
+
+static inline void gather(gathered *g, const int8_t *from, int64_t count) {
+  dot_stage(from, count, g->end - from >= count + DOT_CHUNK, g->to);
+  g->to += count;
+}
+
+static inline void gather_zeros(gathered *g, int64_t count) {
+  dot_fill(g->x_zero, count, g->to);
+  g->to += count;
+}
+
+/* Elements [begin, begin + count) of one window row; `line` is a row of x, or NULL above and below the input. */
+static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t ox, int64_t begin, int64_t count,
+                        gathered *to) {
+  const mslite_axis *axis = &g->width;
+  const int64_t first = ox * axis->stride - axis->pad_before;
+  if (line == NULL) {
+    gather_zeros(to, count);
+    return;
+  }
+  if (axis->dilation == 1 && g->group == 1) {
+    const int64_t from = first * g->in_channels + begin, width = axis->input * g->in_channels;
+    const int64_t start = from < 0 ? (-from < count ? -from : count) : 0;
+    int64_t stop = width - from < count ? width - from : count;
+    if (stop < start) stop = start;
+    if (start > 0) gather_zeros(to, start);
+    if (stop > start) gather(to, line + from + start, stop - start);
+    if (stop < count) gather_zeros(to, count - stop);
+    return;
+  }
+  int64_t tap = begin / g->group_in, skipped = begin % g->group_in;
+  while (count > 0) {
+    const int64_t ix = first + tap * axis->dilation;
+    const int64_t length = g->group_in - skipped < count ? g->group_in - skipped : count;
+    if (ix < 0 || ix >= axis->input) {
+      gather_zeros(to, length);
+    } else {
+      gather(to, line + ix * g->in_channels + skipped, length);
+    }
+    count -= length;
+    skipped = 0;
+    ++tap;
+  }
+}
+
+static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
+                  int64_t step, dot_element *to) {
+  const conv2d_i8_derived *own = run->derived;
+  const mslite_convolution *g = &own->geometry;
+  const int64_t image_size = g->height.input * g->width.input * g->in_channels;
+  const int8_t *x = run->inputs[0];
+  gathered out = {.end = x + g->batch * image_size, .x_zero = own->x_zero, .to = to};
+  if (own->rows_are_pixels) {
+    x += row * own->plan.k + k;
+    for (int64_t r = 0; r < count; ++r, x += own->plan.k) {
+      out.to = to + r * step;
+      gather(&out, x, length);
+    }
+    return;
+  }
+  const int64_t line = g->width.kernel * g->group_in; /* of a window */
+  const int64_t first_ky = k / line, first_begin = k % line;
+  const int64_t plane = g->height.output * g->width.output;
+  int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
+  for (int64_t r = 0; r < count; ++r) {
+    int64_t ky = first_ky, begin = first_begin;
+    out.to = to + r * step;
+    for (int64_t left = length; left > 0; ++ky) {
+      const int64_t part = line - begin < left ? line - begin : left;
+      const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+      const bool inside = iy >= 0 && iy < g->height.input;
+      const int8_t *source = inside ? x + image * image_size + iy * g->width.input * g->in_channels : NULL;
+      gather_line(g, inside ? source + group * g->group_in : NULL, ox, begin, part, &out);
+      left -= part;
+      begin = 0;
+    }
+    if (++ox == g->width.output) {
+      ox = 0;
+      if (++oy == g->height.output) {
+        oy = 0;
+        ++image;
+      }
+    }
+  }
+}
+
+static void conv2d_i8_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const conv2d_i8_derived *own = run->derived;
+  gemm_i8_part(run, &own->plan, stage, own->geometry.group, part);
+}
+
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_gemm_i8) = {
+    .name = MSLITE_ISA_STRING(conv2d_gemm_i8),
+    .op = MSLITE_OP_Conv2DFusion,
+    .isa = MSLITE_THIS_ISA,
+    .derived_size = sizeof(conv2d_i8_derived),
+    .support = conv2d_i8_support,
+    .prepare = conv2d_i8_prepare,
+    .pack_size = conv2d_i8_pack_size,
+    .pack = conv2d_i8_pack,
+    .run = conv2d_i8_run,
+    .quantised = 1,
+};

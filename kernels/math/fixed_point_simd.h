@@ -1,0 +1,68 @@
+/* mslite_rescale for vectors: the same bits as the portable one. For files that are compiled per instruction set. */
+#ifndef MSLITE_FIXED_POINT_SIMD_H
+#define MSLITE_FIXED_POINT_SIMD_H
+
+#include "math/fixed_point.h"
+#include "simd/simd.h"
+
+#if SIMD_WIDTH == 4
+#include <arm_neon.h>
+#endif
+
+/* The multiplier of each lane, taken apart. */
+typedef struct {
+  simd_i32 value;
+  simd_i32 left, right; /* shifts */
+  simd_i32 mask;        /* the bits that `right` drops */
+} simd_multiplier;
+
+SIMD_INLINE simd_multiplier simd_make_multiplier(simd_i32 value, simd_i32 shift) {
+  const simd_i32 negative = shift >> 31;
+  simd_multiplier m;
+  m.value = value;
+  m.left = shift & ~negative;
+  m.right = -(shift & negative);
+  m.mask = (simd_set_i32(1) << m.right) - 1;
+  return m;
+}
+
+/* (a * b + 2^30) / 2^31, rounded down: mslite_doubling_high_product for b >= 0. */
+#if SIMD_WIDTH == 4
+SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
+  return (simd_i32)vqrdmulhq_s32((int32x4_t)a, (int32x4_t)b);
+}
+#elif SIMD_WIDTH == 8
+SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
+  const __m256i nudge = _mm256_set1_epi64x((int64_t)1 << 30), x = (__m256i)a, y = (__m256i)b;
+  const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(x, y), nudge);
+  const __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32)), nudge);
+  return (simd_i32)_mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xAA);
+}
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
+  const __m512i nudge = _mm512_set1_epi64((int64_t)1 << 30), x = (__m512i)a, y = (__m512i)b;
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(x, y), nudge);
+  const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32)), nudge);
+  return (simd_i32)_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
+}
+#elif SIMD_WIDTH == 16
+SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
+  for (int i = 0; i < SIMD_WIDTH; ++i) a[i] = (int32_t)(((int64_t)a[i] * b[i] + ((int64_t)1 << 30)) >> 31);
+  return a;
+}
+#else
+SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) { return mslite_doubling_high_product(a, b); }
+#endif
+
+/* x * factor, rounded twice: the product, then the shift. */
+SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
+  const simd_i32 high = simd_doubling_high_product(x << m->left, m->value);
+  const simd_i32 threshold = (m->mask >> 1) - (high >> 31);
+#if SIMD_WIDTH == 1
+  return (high >> m->right) + ((high & m->mask) > threshold);
+#else
+  return (high >> m->right) - ((high & m->mask) > threshold);
+#endif
+}
+
+#endif

@@ -1,0 +1,234 @@
+/* The inner loops of gemm_i8.h, once for all kernels that multiply stored integers. */
+#include "matmul/gemm_i8.h"
+
+#include "math/fixed_point_simd.h"
+#include "simd/narrow.h"
+
+/* `rows` x GEMM_I8_COLUMNS sums; `rows` is a constant where this is inlined. Few rows take several chains of sums, so
+ * that no sum waits for the one before. */
+SIMD_INLINE void tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to, int64_t to_step, const int32_t rows) {
+  enum { V = GEMM_I8_VECTORS, STEP = SIMD_WIDTH * DOT_DEPTH };
+  const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
+  simd_i32 sum[GEMM_I8_ROWS * V];
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
+  const dot_element *a[(GEMM_I8_ROWS + 2) / 3];
+  const int64_t a_step = g->a_step, units = g->units;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
+  int64_t k = 0;
+  for (; k + chains <= units; k += chains) {
+    SIMD_UNROLL for (int32_t c = 0; c < chains; ++c) {
+      dot_right right[V];
+      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = dot_load(b + v * STEP);
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+        const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
+        SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
+          sum[(c * rows + r) * V + v] = dot_add(sum[(c * rows + r) * V + v], left, right[v]);
+        }
+      }
+      b += V * STEP;
+      SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
+    }
+  }
+  for (; chains > 1 && k < units; ++k) {
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+      const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
+      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] =
+          dot_add(sum[r * V + v], left, dot_load(b + v * STEP));
+    }
+    b += V * STEP;
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
+  }
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
+      simd_i32 total = sum[r * V + v];
+      SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) total += sum[(c * rows + r) * V + v];
+      int32_t *place = to + r * to_step + v * SIMD_WIDTH;
+      total += g->first ? simd_load_i32(g->bias + v * SIMD_WIDTH) : simd_load_i32(place);
+      simd_store_i32(place, total);
+    }
+  }
+}
+
+#define TILE_CASE(rows)            \
+  case rows:                       \
+    tile(g, b, to, to_step, rows); \
+    break;
+
+static __attribute__((noinline)) void run_tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to,
+                                               int64_t to_step, int64_t rows) {
+  switch (SIMD_WIDTH == 16 && rows > 1 ? rows + rows % 2 : rows) {
+    TILE_CASE(1)
+    TILE_CASE(2)
+    TILE_CASE(4)
+    TILE_CASE(6)
+#if SIMD_WIDTH == 16
+    TILE_CASE(8)
+    TILE_CASE(10)
+    TILE_CASE(12)
+#else
+    TILE_CASE(3)
+    TILE_CASE(5)
+#endif
+    default:
+      break;
+  }
+}
+#undef TILE_CASE
+
+/* The last step: sums to stored results, GEMM_I8_VECTORS vectors of a row at once. */
+static void store_fixed(const gemm_i8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows, int64_t columns) {
+  simd_multiplier factor[GEMM_I8_VECTORS];
+  simd_i32 zero[GEMM_I8_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
+    factor[v] =
+        simd_make_multiplier(simd_load_i32(g->value + v * SIMD_WIDTH), simd_load_i32(g->shift + v * SIMD_WIDTH));
+    zero[v] = simd_load_i32(g->zero + v * SIMD_WIDTH);
+  }
+  const simd_narrow_limits limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+    simd_i32 result[GEMM_I8_VECTORS];
+    const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
+      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
+      if (g->row_sums != NULL) sum -= row_sum * zero[v];
+      result[v] = simd_rescale(sum, &factor[v]);
+    }
+    if (columns == GEMM_I8_COLUMNS) {
+      simd_narrow(result, GEMM_I8_VECTORS, &limits, g->y + r * g->y_step);
+    } else {
+      int8_t whole[GEMM_I8_COLUMNS];
+      simd_narrow(result, GEMM_I8_VECTORS, &limits, whole);
+      memcpy(g->y + r * g->y_step, whole, (size_t)columns);
+    }
+  }
+}
+
+/* The same for results that are rounded once, half away from zero, in float64. */
+static void store_real(const gemm_i8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+    const uint32_t row_sum = g->row_sums == NULL ? 0 : (uint32_t)g->row_sums[r];
+    for (int64_t n = 0; n < columns; ++n) {
+      const int32_t sum =
+          mslite_limit((int32_t)((uint32_t)sums[n] - row_sum * (uint32_t)g->zero[n]), -g->value[n], g->value[n]);
+      const double exact = (double)sum * g->scale[n];
+      const int32_t steps = (int32_t)exact;
+      const double rest = exact - (double)steps;
+      g->y[r * g->y_step + n] = (int8_t)mslite_limit(steps + (int32_t)(rest + rest) + g->y_zero, g->low, g->high);
+    }
+  }
+}
+
+static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
+
+/* Tiles of nearly equal height. On vectors of 16 lanes all but the last are even: its spare row is nobody's. */
+void gemm_i8_run(const gemm_i8_block *block) {
+  int32_t own[GEMM_I8_ROWS * GEMM_I8_COLUMNS];
+  gemm_i8_block g = *block;
+  const int64_t tiles = (block->rows + GEMM_I8_ROWS - 1) / GEMM_I8_ROWS;
+  const int64_t even = SIMD_WIDTH == 16 && block->rows > 1 ? 2 : 1;
+  while (g.columns > 0) {
+    const int64_t columns = g.columns < GEMM_I8_COLUMNS ? g.columns : GEMM_I8_COLUMNS;
+    const dot_weight *b = dot_weights(g.b, g.units, GEMM_I8_VECTORS, g.room);
+    gemm_i8_block t = g;
+    for (int64_t left = tiles; t.rows > 0; --left) {
+      const int64_t high = round_up((t.rows + left - 1) / left, even), rows = t.rows < high ? t.rows : high;
+      const int64_t sums_step = t.sums == NULL ? GEMM_I8_COLUMNS : t.sums_step;
+      int32_t *sums = t.sums == NULL ? own : t.sums;
+      run_tile(&t, b, sums, sums_step, rows);
+      if (t.last && t.scale == NULL) store_fixed(&t, sums, sums_step, rows, columns);
+      if (t.last && t.scale != NULL) store_real(&t, sums, sums_step, rows, columns);
+      t.a += rows * t.a_step;
+      if (t.sums != NULL) t.sums += rows * sums_step;
+      if (t.row_sums != NULL) t.row_sums += rows;
+      t.y += rows * t.y_step;
+      t.rows -= rows;
+    }
+    g.b += g.b_step;
+    if (g.sums != NULL) g.sums += columns;
+    g.bias += columns;
+    g.value += columns;
+    g.shift += columns;
+    g.zero += columns;
+    if (g.scale != NULL) g.scale += columns;
+    g.y += columns;
+    g.columns -= columns;
+  }
+}
+
+void gemm_i8_prepare(gemm_i8_plan *plan, int64_t groups) {
+  mslite_plan_i8(groups, plan->n, plan->k, &gemm_i8_layout, &plan->packed);
+  const int64_t units = plan->packed.units;
+  mslite_gemm_plan *cut = &plan->plan;
+  mslite_plan_gemm(plan->m, plan->n, units, GEMM_I8_ROWS, GEMM_I8_COLUMNS, cut);
+  const int64_t steps = (units + GEMM_I8_LARGEST_STEP - 1) / GEMM_I8_LARGEST_STEP;
+  if (cut->k_block > GEMM_I8_LARGEST_STEP) cut->k_block = (units + steps - 1) / steps;
+  const int64_t rows = cut->row_block + 1, columns = cut->panel_block * GEMM_I8_COLUMNS;
+  plan->a_step = cut->k_block * DOT_DEPTH;
+  const bool keeps_sums = cut->k_block < units;
+  plan->sums_at = round_up((rows * plan->a_step + DOT_CHUNK) * (int64_t)sizeof(dot_element), 64);
+  plan->row_sums_at = plan->sums_at + (keeps_sums ? rows * columns * (int64_t)sizeof(int32_t) : 0);
+  plan->room_at = plan->row_sums_at + (plan->has_zeros ? round_up(rows * (int64_t)sizeof(int32_t), 64) : 0);
+  plan->bytes = plan->room_at;
+  if (DOT_WIDENS) plan->bytes += cut->k_block * GEMM_I8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
+}
+
+static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64_t length, int32_t *row_sums) {
+  for (int64_t r = 0; r < rows; ++r) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < length; ++i) sum += a[r * step + i];
+    row_sums[r] = (int32_t)((uint32_t)row_sums[r] + (uint32_t)sum);
+  }
+}
+
+void gemm_i8_part(const mslite_run *run, const gemm_i8_plan *plan, gemm_i8_stage stage, int64_t groups, int32_t part) {
+  const mslite_gemm_plan *cut = &plan->plan;
+  const mslite_i8_packed *packed = &plan->packed;
+  const int64_t column = part % cut->panel_blocks * cut->panel_block * GEMM_I8_COLUMNS;
+  const int64_t row = part / cut->panel_blocks % cut->row_blocks * cut->row_block;
+  const int64_t group = part / (cut->panel_blocks * cut->row_blocks);
+  const int64_t last_column = column + cut->panel_block * GEMM_I8_COLUMNS;
+  const int64_t channel = group * packed->padded + column;
+  const char *weights = run->inputs[1];
+  char *scratch = run->scratch;
+  const int32_t *numbers[4];
+  const int64_t places[4] = {packed->bias, packed->value, packed->shift, packed->zero};
+  for (int32_t i = 0; i < 4; ++i) numbers[i] = (const int32_t *)(const void *)(weights + places[i]) + channel;
+  dot_element *a = (dot_element *)(void *)scratch;
+  int32_t *row_sums = plan->has_zeros ? (int32_t *)(void *)(scratch + plan->row_sums_at) : NULL;
+  gemm_i8_block g = {
+      .a = a,
+      .a_step = plan->a_step,
+      .b_step = packed->units * GEMM_I8_COLUMNS * DOT_DEPTH,
+      .rows = row + cut->row_block < plan->m ? cut->row_block : plan->m - row,
+      .columns = (last_column < plan->n ? last_column : plan->n) - column,
+      .sums = cut->k_block < packed->units ? (int32_t *)(void *)(scratch + plan->sums_at) : NULL,
+      .sums_step = cut->panel_block * GEMM_I8_COLUMNS,
+      .bias = numbers[0],
+      .value = numbers[1],
+      .shift = numbers[2],
+      .zero = numbers[3],
+      .scale = plan->rounds_once ? (const double *)(const void *)(weights + packed->scale) + channel : NULL,
+      .row_sums = row_sums,
+      .y = (int8_t *)run->outputs[0] + row * groups * plan->n + group * plan->n + column,
+      .y_step = groups * plan->n,
+      .y_zero = plan->y_zero,
+      .low = plan->low,
+      .high = plan->high,
+      .room = (dot_weight *)(void *)(scratch + plan->room_at),
+  };
+  if (row_sums != NULL) memset(row_sums, 0, (size_t)g.rows * sizeof *row_sums);
+  const int8_t *panel =
+      (const int8_t *)weights + packed->panels + group * packed->group_bytes + column / GEMM_I8_COLUMNS * g.b_step;
+  int64_t unit = 0;
+  do {
+    g.units = unit + cut->k_block < packed->units ? cut->k_block : packed->units - unit;
+    g.first = unit == 0;
+    g.last = unit + g.units == packed->units;
+    const int64_t k = unit * DOT_DEPTH, length = g.last ? plan->k - k : g.units * DOT_DEPTH;
+    stage(run, group, row, g.rows, k, length, plan->a_step, a);
+    if (row_sums != NULL) add_row_sums(a, plan->a_step, g.rows, length, row_sums);
+    g.b = panel + unit * GEMM_I8_COLUMNS * DOT_DEPTH;
+    gemm_i8_run(&g);
+    unit += g.units;
+  } while (unit < packed->units);
+}

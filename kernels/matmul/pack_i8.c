@@ -1,0 +1,68 @@
+#include "matmul/pack_i8.h"
+
+#include <string.h>
+
+static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
+
+void mslite_plan_i8(int64_t groups, int64_t n, int64_t k, const mslite_i8_layout *layout, mslite_i8_packed *plan) {
+  plan->units = (k + layout->depth - 1) / layout->depth;
+  plan->padded = round_up(n, layout->columns);
+  const int64_t channels = groups * plan->padded, numbers = round_up(channels * (int64_t)sizeof(int32_t), 64);
+  plan->bias = 0;
+  plan->value = plan->bias + numbers;
+  plan->shift = plan->value + numbers;
+  plan->zero = plan->shift + numbers;
+  plan->scale = plan->zero + numbers;
+  plan->panels = plan->scale + round_up(channels * (int64_t)sizeof(double), 64);
+  plan->group_bytes = plan->padded * plan->units * layout->depth;
+  plan->bytes = plan->panels + groups * plan->group_bytes;
+}
+
+/* A clamp of sums before they are multiplied with `scale`: keeps results in 32 bits and changes no int8. */
+static int32_t sum_limit(double scale) {
+  const double largest = 268435456.0; /* 2^28 */
+  return scale * 2147483647.0 <= largest ? INT32_MAX : (int32_t)(largest / scale);
+}
+
+/* One column of a panel; the sum of its weights. */
+static uint32_t pack_column(const int8_t *source, const mslite_i8_weights *weights, const mslite_i8_layout *layout,
+                            int8_t *to) {
+  const int64_t depth = layout->depth, step = layout->columns * depth;
+  uint32_t sum = 0;
+  for (int64_t k = 0; k < weights->k; ++k) {
+    const int32_t weight = source[k * weights->k_step];
+    to[k / depth * step + k % depth] = (int8_t)weight;
+    sum += (uint32_t)weight;
+  }
+  return sum;
+}
+
+void mslite_pack_i8(const mslite_node *node, const int8_t *source, const mslite_i8_weights *weights,
+                    const mslite_i8_layout *layout,
+                    mslite_i8_channel (*channel)(const mslite_node *node, int64_t index), void *packed) {
+  mslite_i8_packed plan;
+  mslite_plan_i8(weights->groups, weights->n, weights->k, layout, &plan);
+  memset(packed, 0, (size_t)plan.bytes);
+  char *base = packed;
+  int32_t *bias = (int32_t *)(void *)(base + plan.bias), *value = (int32_t *)(void *)(base + plan.value);
+  int32_t *shift = (int32_t *)(void *)(base + plan.shift), *zero = (int32_t *)(void *)(base + plan.zero);
+  double *scale = (double *)(void *)(base + plan.scale);
+  const uint32_t x_zero = (uint32_t)(weights->x_zero + layout->offset);
+  for (int64_t group = 0; group < weights->groups; ++group) {
+    int8_t *panels = (int8_t *)base + plan.panels + group * plan.group_bytes;
+    for (int64_t n = 0; n < weights->n; ++n) {
+      const int64_t panel = n / layout->columns, at = group * plan.padded + n;
+      const uint32_t sum = pack_column(
+          source + group * weights->group_step + n * weights->n_step, weights, layout,
+          panels + panel * layout->columns * plan.units * layout->depth + n % layout->columns * layout->depth);
+      const mslite_i8_channel numbers = channel(node, group * weights->n + n);
+      bias[at] = (int32_t)((uint32_t)numbers.bias - x_zero * sum +
+                           (uint32_t)weights->k * x_zero * (uint32_t)numbers.weight_zero);
+      value[at] = numbers.factor.value;
+      shift[at] = numbers.factor.shift;
+      zero[at] = numbers.weight_zero;
+      scale[at] = numbers.scale;
+      if (numbers.scale > 0) value[at] = sum_limit(numbers.scale);
+    }
+  }
+}

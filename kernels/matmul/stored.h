@@ -1,0 +1,39 @@
+/* Products of stored integers: operands, and the numbers of each column of b.
+ *
+ * TensorFlow Lite's reference arithmetic: batched products rescale by a fixed-point multiplier (64-bit sums by its wide
+ * form), fully connected layers in float64 unless their weights are int16. */
+#ifndef MSLITE_MATMUL_STORED_H
+#define MSLITE_MATMUL_STORED_H
+
+#include "math/fixed_point.h"
+#include "matmul/geometry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { MSLITE_RESCALE_FIXED, MSLITE_RESCALE_WIDE, MSLITE_RESCALE_REAL } mslite_rescale_kind;
+
+/* One column of b. */
+typedef struct {
+  int64_t bias;
+  double factor;
+  mslite_multiplier fixed;
+  int32_t zero;
+} mslite_stored_column;
+
+mslite_rescale_kind mslite_stored_rescale_kind(const mslite_node *node);
+
+/* Columns of a constant b, -1 when it is no matrix. */
+int64_t mslite_stored_columns(const mslite_node *node);
+
+/* True for a product of these types with the records that it needs, as far as it can be told without shapes. */
+bool mslite_stored_product_fits(const mslite_node *node, int32_t a_type, int32_t b_type);
+
+mslite_stored_column mslite_stored_column_of(const mslite_node *node, int64_t at);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
