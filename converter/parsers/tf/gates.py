@@ -16,6 +16,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, BiasAdd, DivFusion
 from mslite.converter.mindir.ops.assembly import Concat, Split, StridedSlice
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze
 
 Floats = npt.NDArray[np.float32]
 
@@ -74,6 +75,14 @@ def operands(value: Value, kind: type[Operator]) -> Iterator[tuple[Value, Value]
 
 def same_function(first: Gate, second: Gate) -> bool:
     return (first.name, first.parameters) == (second.name, second.parameters)
+
+
+def _row_of(vector: Value) -> Value | None:
+    """The [1, n] that a vector was made of."""
+    node = vector.producer
+    if node is None or not isinstance(node.op, (Squeeze, Reshape)) or vector.shape is None:
+        return None
+    return node.inputs[0] if node.inputs[0].shape == (1, *vector.shape) else None
 
 
 def _columns_of(split: Node, value: Value) -> slice | None:
@@ -169,7 +178,7 @@ class GateReader:
         if isinstance(node.op, MatMulFusion):
             return self._product_sum(value, width)
         if isinstance(node.op, BiasAdd) or is_call(value, AddFusion):
-            return self._added(node.inputs, width)
+            return self._added(node.inputs, width, value.shape[0] == 1)
         if isinstance(node.op, Split) and node.op.axis in (1, -1):
             whole, part = self.sum_of(node.inputs[0]), _columns_of(node, value)
             return None if whole is None or part is None else whole.columns(part)
@@ -182,10 +191,13 @@ class GateReader:
                     return Sum(width, np.zeros(width, np.float32), {}, {source: vector})
         return None
 
-    def _added(self, operands: Sequence[Value], width: int) -> Sum | None:
+    def _added(self, operands: Sequence[Value], width: int, is_row: bool) -> Sum | None:
+        """A sum; where it is a single row, an operand may be a row without its first dimension."""
         total = Sum(width, np.zeros(width, np.float32))
         for operand in operands:
             vector = self._vector(operand, width)
+            if is_row and operand.shape == (width,):
+                operand = _row_of(operand) or operand
             part = Sum(width, vector) if vector is not None else self.sum_of(operand)
             if part is None or part.width != width:
                 return None
