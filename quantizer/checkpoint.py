@@ -41,12 +41,13 @@ def write_checkpoint(path: Path, calibration: Calibration, method: str) -> None:
 def read_checkpoint(path: Path, calibration: Calibration, method: str) -> bool:
     """Takes up the state of a file that belongs to the same values and method; any other file is left alone."""
     try:
-        with np.load(path, allow_pickle=False) as loaded:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
             arrays = {name: loaded[name] for name in loaded.files}
         if str(arrays["fingerprint"]) != _fingerprint(calibration, method):
             return False
         samples = int(arrays["samples"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
         return False
     places: dict[str, dict[str, Array]] = {}
     for name, array in arrays.items():

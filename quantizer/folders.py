@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -86,8 +87,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise _wrong(f"{path}: a calibration file of more than 1 GiB")
+        _check_size(path)
         return path.read_bytes()
     except OSError as error:
         raise ConversionError(f"{path}: cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR) from None
@@ -109,22 +109,22 @@ def _raw_file(path: Path, value: Value) -> Array:
 
 def _numpy_file(path: Path, name: str) -> Array:
     """The array of a `.npy` file; of a `.npz` file the one with the input's name, or the only one."""
-    _read_limit(path)
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
+        _check_size(path)
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return loaded
             chosen = name if name in loaded.files else loaded.files[0] if len(loaded.files) == 1 else None
             if chosen is None:
                 raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded.files)}")
             array: Array = loaded[chosen]
             return array
-    except (OSError, ValueError, EOFError, KeyError) as error:
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise ConversionError(f"{path}: no NumPy file: {error}", code=ReturnCode.FILE_ERROR) from None
 
 
-def _read_limit(path: Path) -> None:
+def _check_size(path: Path) -> None:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise _wrong(f"{path}: a calibration file of more than 1 GiB")
 
