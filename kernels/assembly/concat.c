@@ -1,7 +1,10 @@
-/* Concat, Stack, Split and Unstack: rows of one tensor made of pieces of several. */
+/* Concat, Stack, Split and Unstack: rows of one tensor made of pieces of several. Concat and Stack take stored integers
+ * of differing records too: TensorFlow Lite's reference arithmetic for unsigned integers, in float32. */
+#include <math.h>
 #include <string.h>
 
 #include "movement.h"
+#include "quantised.h"
 
 /* The joined tensor is `rows` rows, each the pieces' parts one after the other. Parts of work are byte ranges of it. */
 typedef struct {
@@ -10,6 +13,19 @@ typedef struct {
   int64_t row_bytes;
   int64_t start[MSLITE_MAX_OPERANDS + 1]; /* where a piece begins in a joined row, in bytes */
 } join_derived;
+
+/* A piece in steps of the joined tensor: scale * q + bias. A scale of 0: its integers move as they are. */
+typedef struct {
+  float scale, bias;
+} piece_record;
+
+typedef struct {
+  join_derived join; /* first: what the preparation fills */
+  int32_t type;
+  int32_t domain; /* what brings a stored integer to the source model's: 128 for unsigned ones */
+  int32_t zero_point, low, high;
+  piece_record records[MSLITE_MAX_OPERANDS];
+} stored_join;
 
 static mslite_status prepare_join(const mslite_tensor *joined, const mslite_tensor *const *pieces, int32_t count,
                                   int32_t axis, bool new_axis, join_derived *numbers, mslite_schedule *schedule) {
@@ -31,9 +47,25 @@ static mslite_status prepare_join(const mslite_tensor *joined, const mslite_tens
   return MSLITE_OK;
 }
 
-/* Walks byte range `part` of the joined tensor and copies between it and the pieces. */
-static void run_join(const join_derived *numbers, int32_t part, char *joined, const void *const *from,
-                     void *const *to) {
+static void requantise(const stored_join *numbers, piece_record record, const void *from, void *to, int64_t bytes) {
+  const int64_t size = numbers->type == MSLITE_INT8 ? 1 : 2;
+  for (int64_t i = 0; i < bytes / size; ++i) {
+    const int32_t q = size == 1 ? ((const int8_t *)from)[i] : ((const int16_t *)from)[i];
+    const float steps = roundf((float)(q + numbers->domain) * record.scale + record.bias) + (float)numbers->zero_point;
+    const float low = (float)numbers->low, high = (float)numbers->high;
+    const int32_t value = (int32_t)(steps < low ? low : steps > high ? high : steps);
+    if (size == 1) {
+      ((int8_t *)to)[i] = (int8_t)value;
+    } else {
+      ((int16_t *)to)[i] = (int16_t)value;
+    }
+  }
+}
+
+/* Walks byte range `part` of the joined tensor and copies between it and the pieces; `stored`, where given, knows the
+ * records of pieces that are read. */
+static void run_join(const join_derived *numbers, int32_t part, char *joined, const void *const *from, void *const *to,
+                     const stored_join *stored) {
   const int64_t total = numbers->rows * numbers->row_bytes;
   int64_t at = (int64_t)part * MSLITE_COPY_PART_BYTES;
   const int64_t end = total - at < MSLITE_COPY_PART_BYTES ? total : at + MSLITE_COPY_PART_BYTES;
@@ -46,7 +78,11 @@ static void run_join(const join_derived *numbers, int32_t part, char *joined, co
     const int64_t offset = row * piece_bytes + within - numbers->start[piece];
     int64_t bytes = numbers->start[piece + 1] - within;
     if (bytes > end - at) bytes = end - at;
-    if (bytes > 0 && from != NULL) memcpy(joined + at, (const char *)from[piece] + offset, (size_t)bytes);
+    if (bytes > 0 && stored != NULL && stored->records[piece].scale > 0) {
+      requantise(stored, stored->records[piece], (const char *)from[piece] + offset, joined + at, bytes);
+    } else if (bytes > 0 && from != NULL) {
+      memcpy(joined + at, (const char *)from[piece] + offset, (size_t)bytes);
+    }
     if (bytes > 0 && to != NULL) memcpy((char *)to[piece] + offset, joined + at, (size_t)bytes);
     at += bytes;
     within += bytes;
@@ -102,7 +138,7 @@ static mslite_status unstack_prepare(const mslite_node *node, void *derived, msl
 
 static void join_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  run_join(run->derived, part, run->outputs[0], run->inputs, NULL);
+  run_join(run->derived, part, run->outputs[0], run->inputs, NULL, NULL);
 }
 
 /* `joined` is read only here; run_join writes it only when it has sources. */
@@ -112,9 +148,45 @@ static void split_run(const mslite_run *run, int32_t phase, int32_t part) {
     const void *read;
     char *joined;
   } input = {.read = run->inputs[0]};
-  run_join(run->derived, part, input.joined, NULL, run->outputs);
+  run_join(run->derived, part, input.joined, NULL, run->outputs, NULL);
 }
 
+static int32_t stored_support(const mslite_node *node) {
+  const int32_t type = node->outputs[0]->type;
+  if ((type != MSLITE_INT8 && type != MSLITE_INT16) || !mslite_is_stored(node->outputs[0], type)) return 0;
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    if (!mslite_is_stored(node->inputs[i], type)) return 0;
+  }
+  return node->input_count <= MSLITE_MAX_OPERANDS;
+}
+
+static mslite_status stored_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  stored_join *numbers = derived;
+  memset(numbers, 0, sizeof *numbers);
+  const mslite_status status = node->op == MSLITE_OP_Concat ? concat_prepare(node, &numbers->join, schedule)
+                                                            : stack_prepare(node, &numbers->join, schedule);
+  const mslite_tensor *y = node->outputs[0];
+  numbers->type = y->type;
+  numbers->domain = y->type == MSLITE_INT8 && y->quant->source_type == MSLITE_UINT8 ? 128 : 0;
+  numbers->zero_point = y->quant->zero_point;
+  mslite_stored_limits(y->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &numbers->low, &numbers->high);
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    const mslite_quant *from = node->inputs[i]->quant;
+    if (mslite_same_quant(node->inputs[i], y)) continue;
+    numbers->records[i].scale = (float)from->scale * (1.0f / (float)y->quant->scale);
+    numbers->records[i].bias = (float)-(from->zero_point + numbers->domain) * numbers->records[i].scale;
+  }
+  return status;
+}
+
+static void stored_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const stored_join *numbers = run->derived;
+  run_join(&numbers->join, part, run->outputs[0], run->inputs, NULL, numbers);
+}
+
+MSLITE_QUANTISED_KERNEL(concat_int8, Concat, stored_join, stored_support, stored_prepare, stored_run, NULL)
+MSLITE_QUANTISED_KERNEL(stack_int8, Stack, stored_join, stored_support, stored_prepare, stored_run, NULL)
 MSLITE_MOVEMENT_KERNEL(concat, Concat, join_derived, join_support, concat_prepare, join_run, NULL)
 MSLITE_MOVEMENT_KERNEL(stack, Stack, join_derived, join_support, stack_prepare, join_run, NULL)
 MSLITE_MOVEMENT_KERNEL(split, Split, join_derived, split_support, split_prepare, split_run, NULL)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "movement.h"
+#include "quantised.h"
 #include "shape/known.h"
 
 enum { PAD_EDGE = 100, PAD_WRAP = 101 }; /* beside MSLITE_PADDING_MODE_* */
@@ -78,6 +79,14 @@ static void store_value(float value, int32_t type, uint8_t *bytes) {
   }
 }
 
+/* The integer that stands for `value` in tensor `x`. */
+static float stored_value(float value, const mslite_tensor *x) {
+  const double steps = round((double)value / x->quant->scale) + x->quant->zero_point;
+  const double low = x->type == MSLITE_INT8 ? INT8_MIN : INT16_MIN,
+               high = x->type == MSLITE_INT8 ? INT8_MAX : INT16_MAX;
+  return (float)(steps < low ? low : steps > high ? high : steps);
+}
+
 static mslite_status prepare_pads(const mslite_node *node, const int64_t *pads, pad_derived *numbers,
                                   mslite_schedule *schedule) {
   const mslite_tensor *x = node->inputs[0];
@@ -128,8 +137,7 @@ static mslite_status pad_prepare(const mslite_node *node, void *derived, mslite_
   }
   numbers->value_input = node->input_count > 2;
   float value = attributes->constant_value;
-  if (x->quant_count > 0 && x->type != MSLITE_FLOAT32)
-    value = (float)x->quant[0].zero_point + value / (float)x->quant[0].scale;
+  if (x->quant_count > 0 && x->type != MSLITE_FLOAT32) value = stored_value(value, x);
   store_value(value, x->type, numbers->value);
   return prepare_pads(node, pads, numbers, schedule);
 }
@@ -225,5 +233,19 @@ static mslite_status extend_prepare(const mslite_node *node, void *derived, msli
 
 static int32_t extend_support(const mslite_node *node) { return node->input_count == 2 && pad_support(node); }
 
+/* Padding that stays in stored integers: one record throughout; zero is the zero point. */
+static bool is_stored(const mslite_node *node) {
+  const mslite_tensor *x = node->inputs[0];
+  const mslite_tensor *value = node->input_count > 2 ? node->inputs[2] : NULL;
+  if (x->type != MSLITE_INT8 && x->type != MSLITE_INT16) return false;
+  return mslite_is_stored(x, x->type) && mslite_is_stored(node->outputs[0], x->type) &&
+         (value == NULL || (mslite_is_stored(value, x->type) && mslite_same_quant(value, x)));
+}
+
+static int32_t stored_support(const mslite_node *node) { return is_stored(node) && pad_support(node); }
+static int32_t stored_extend_support(const mslite_node *node) { return is_stored(node) && extend_support(node); }
+
 MSLITE_MOVEMENT_KERNEL(pad, PadFusion, pad_derived, pad_support, pad_prepare, pad_run, NULL)
 MSLITE_MOVEMENT_KERNEL(pad_extend, PadExtend, pad_derived, extend_support, extend_prepare, pad_run, NULL)
+MSLITE_QUANTISED_KERNEL(pad_int8, PadFusion, pad_derived, stored_support, pad_prepare, pad_run, NULL)
+MSLITE_QUANTISED_KERNEL(pad_extend_int8, PadExtend, pad_derived, stored_extend_support, extend_prepare, pad_run, NULL)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "movement.h"
+#include "quantised.h"
 #include "rearrange/block_plan.h"
 
 /* Both directions copy between space [n, h, i, w, j, c] and depth [n, h, w, (i, j, c)]; CRD: [n, h, w, (c, i, j)]. */
@@ -136,3 +137,16 @@ BATCH(batch_to_space, BatchToSpace)
 BATCH(batch_to_space_nd, BatchToSpaceND)
 BATCH(space_to_batch, SpaceToBatch)
 BATCH(space_to_batch_nd, SpaceToBatchND)
+
+/* Padding is the zero point; its bytes are all alike. */
+static int32_t stored_support(const mslite_node *node) {
+  const mslite_tensor *x = node->inputs[0];
+  if (!mslite_moves_elements(node) || !mslite_is_stored(node->outputs[0], x->type)) return 0;
+  return mslite_is_stored(x, MSLITE_INT8) || (mslite_is_stored(x, MSLITE_INT16) && x->quant->zero_point == 0);
+}
+
+#define STORED_BATCH(name, operator) \
+  MSLITE_QUANTISED_KERNEL(name, operator, batch_derived, stored_support, batch_prepare, batch_run, NULL)
+
+STORED_BATCH(space_to_batch_int8, SpaceToBatch)
+STORED_BATCH(space_to_batch_nd_int8, SpaceToBatchND)

@@ -1,13 +1,11 @@
 /* Resize and ResizeND. Every resized dimension gets a table of taps (source index and weight per output index); an
- * output element is the sum over the taps of all dimensions. Coordinates are computed in float, as in the source
- * frameworks. */
-#include <math.h>
+ * output element is the sum over the taps of all dimensions. */
 #include <string.h>
 
 #include "movement.h"
-#include "resize/resize_plan.h"
+#include "resize/taps.h"
 
-enum { MAX_TAPS = 4096, PART_ELEMENTS = 4096 };
+enum { PART_ELEMENTS = 4096 };
 
 typedef struct {
   mslite_resize_plan plan;
@@ -41,105 +39,12 @@ static tap_table table_of(const resize_derived *numbers, void *shared, int32_t a
   return table;
 }
 
-static float axis_scale(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out) {
-  return plan->scale[axis] > 0 ? plan->scale[axis] : (float)out / (float)in;
-}
-
-static float source_coordinate(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out, int64_t at) {
-  const float x = (float)at;
-  const float scale = axis_scale(plan, axis, in, out);
-  const float step = plan->scale[axis] > 0 ? 0 : (float)in / (float)out; /* exact where the sizes are given */
-  const float half = step > 0 ? (x + 0.5f) * step : (x + 0.5f) / scale;
-  const float span = (float)(in - 1);
-  switch (plan->coordinates) {
-    case RESIZE_ASYMMETRIC:
-      return step > 0 ? x * step : x / scale;
-    case RESIZE_ALIGN_CORNERS:
-      return out == 1 ? 0 : x * span / (float)(out - 1);
-    case RESIZE_PYTORCH_HALF_PIXEL:
-      return out > 1 ? half - 0.5f : 0;
-    case RESIZE_HALF_PIXEL_SYMMETRIC: {
-      const float adjustment = (float)out / (scale * (float)in);
-      return (float)in / 2 * (1 - adjustment) + half - 0.5f;
-    }
-    case RESIZE_TF_HALF_PIXEL_FOR_NN:
-      return half;
-    case RESIZE_TF_CROP_AND_RESIZE: {
-      const float begin = plan->roi_begin[axis];
-      const float end = plan->roi_end[axis];
-      return out > 1 ? begin * span + x * (end - begin) * span / (float)(out - 1) : 0.5f * (begin + end) * span;
-    }
-    default:
-      return half - 0.5f;
-  }
-}
-
-static int64_t clamped(int64_t index, int64_t size) { return index < 0 ? 0 : index >= size ? size - 1 : index; }
-
-static int64_t nearest_index(int32_t mode, float x) {
-  switch (mode) {
-    case MSLITE_NEAREST_MODE_ROUND_HALF_DOWN:
-      return (int64_t)ceilf(x - 0.5f);
-    case MSLITE_NEAREST_MODE_CEIL:
-      return (int64_t)ceilf(x);
-    case MSLITE_NEAREST_MODE_ROUND_HALF_UP:
-      return (int64_t)floorf(x + 0.5f);
-    default:
-      return (int64_t)floorf(x);
-  }
-}
-
-/* R. Keys, Cubic convolution interpolation for digital image processing (1981), with free parameter a. */
-static float cubic_weight(float distance, float a) {
-  const float x = fabsf(distance);
-  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-  return 0;
-}
-
-static int32_t axis_taps(const mslite_resize_plan *plan, float scale) {
-  if (plan->method == MSLITE_RESIZE_METHOD_NEAREST) return 1;
-  const int32_t radius = plan->method == MSLITE_RESIZE_METHOD_CUBIC ? 2 : 1;
-  if (!plan->antialias || scale >= 1) return 2 * radius;
-  const float reach = (float)radius / scale;
-  return reach < (float)(MAX_TAPS / 2) ? 2 * (int32_t)ceilf(reach) : MAX_TAPS + 1;
-}
-
 static void fill_table(const resize_derived *numbers, void *shared, int32_t axis) {
-  const mslite_resize_plan *plan = &numbers->plan;
   const tap_table table = table_of(numbers, shared, axis);
-  const int64_t in = numbers->in[axis];
-  const int64_t out = numbers->out[axis];
   const int32_t taps = numbers->taps[axis];
-  const float scale = axis_scale(plan, axis, in, out);
-  const float squeeze = plan->antialias && scale < 1 ? scale : 1;
-  for (int64_t at = 0; at < out; ++at) {
-    const float x = source_coordinate(plan, axis, in, out, at);
-    int32_t *index = table.index + at * taps;
-    float *weight = table.weight + at * taps;
-    const bool outside = plan->coordinates == RESIZE_TF_CROP_AND_RESIZE && (x < 0 || x > (float)(in - 1));
-    table.count[at] = outside ? 0 : taps;
-    if (plan->method == MSLITE_RESIZE_METHOD_NEAREST) {
-      index[0] = (int32_t)clamped(nearest_index(plan->nearest, x), in);
-      weight[0] = 1;
-      continue;
-    }
-    const float base = floorf(x);
-    const float ratio = x - base;
-    const int64_t first = (int64_t)base - taps / 2 + 1;
-    float sum = 0;
-    for (int32_t i = 0; i < taps; ++i) {
-      const float distance = ((float)(i - taps / 2 + 1) - ratio) * squeeze;
-      const float linear = 1 - fabsf(distance);
-      weight[i] = plan->method == MSLITE_RESIZE_METHOD_CUBIC ? cubic_weight(distance, plan->cubic_coeff)
-                                                             : (linear > 0 ? linear : 0);
-      if (plan->exclude_outside && (first + i < 0 || first + i >= in)) weight[i] = 0;
-      index[i] = (int32_t)clamped(first + i, in);
-      sum += weight[i];
-    }
-    if ((squeeze < 1 || plan->exclude_outside) && sum != 0) {
-      for (int32_t i = 0; i < taps; ++i) weight[i] /= sum;
-    }
+  for (int64_t at = 0; at < numbers->out[axis]; ++at) {
+    table.count[at] = mslite_resize_taps_at(&numbers->plan, axis, numbers->in[axis], numbers->out[axis], at, taps,
+                                            table.index + at * taps, table.weight + at * taps);
   }
 }
 
@@ -167,9 +72,9 @@ static mslite_status prepare_tables(const mslite_node *node, resize_derived *num
     if (x->dims[i] == 0 && y->dims[i] > 0) return MSLITE_ERROR_SHAPE;
     if (x->dims[i] > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
     numbers->rank = i + 1;
-    numbers->taps[i] =
-        axis_taps(&numbers->plan, y->dims[i] == 0 ? 1 : axis_scale(&numbers->plan, i, x->dims[i], y->dims[i]));
-    if (numbers->taps[i] > MAX_TAPS) return MSLITE_ERROR_UNSUPPORTED;
+    numbers->taps[i] = mslite_resize_taps(
+        &numbers->plan, y->dims[i] == 0 ? 1 : mslite_resize_scale(&numbers->plan, i, x->dims[i], y->dims[i]));
+    if (numbers->taps[i] > MSLITE_MAX_TAPS) return MSLITE_ERROR_UNSUPPORTED;
     numbers->table[i] = words;
     words += y->dims[i] * (1 + 2 * (int64_t)numbers->taps[i]);
   }
