@@ -121,7 +121,8 @@ typedef enum {
   MSLITE_ISA_AVX512 = 2, /* F, BW, DQ, VL */
   MSLITE_ISA_VNNI = 3,   /* AVX-512 with VNNI */
   MSLITE_ISA_NEON = 8,
-  MSLITE_ISA_NEON_DOT = 9
+  MSLITE_ISA_NEON_DOT = 9,
+  MSLITE_ISA_NEON_FP16 = 10 /* float16 arithmetic; only where the user allows it */
 } mslite_isa;
 
 typedef struct {

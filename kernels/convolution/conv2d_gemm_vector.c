@@ -1,6 +1,6 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
  * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring floats. Where
- * windows hang over the edge, a first phase copies x with its padding. */
+ * windows hang over the edge, or x has to become float16, a first phase copies x with its padding. */
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
 
@@ -33,7 +33,7 @@ static int64_t window_size(const mslite_convolution *g) { return g->height.kerne
 static int64_t conv2d_gemm_pack_size(const mslite_node *node, int32_t input) {
   mslite_convolution g;
   if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
-  return g.group * mslite_packed_floats(window_size(&g), g.group_out, GEMM_COLUMNS) * (int64_t)sizeof(float);
+  return g.group * mslite_packed_floats(window_size(&g), g.group_out, GEMM_COLUMNS) * (int64_t)sizeof(gemm_real);
 }
 
 static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
@@ -41,8 +41,8 @@ static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void 
   if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return;
   const int64_t k = window_size(&g), step = mslite_packed_floats(k, g.group_out, GEMM_COLUMNS);
   for (int64_t i = 0; i < g.group; ++i) {
-    mslite_pack_panels((const float *)source + i * g.group_out * k, k, g.group_out, 1, k, GEMM_COLUMNS, 0,
-                       (g.group_out + GEMM_COLUMNS - 1) / GEMM_COLUMNS, (float *)packed + i * step);
+    gemm_pack((const float *)source + i * g.group_out * k, k, g.group_out, 1, k, 0,
+              (g.group_out + GEMM_COLUMNS - 1) / GEMM_COLUMNS, (gemm_real *)packed + i * step);
   }
 }
 
@@ -70,7 +70,7 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   numbers->residual = node->op == MSLITE_OP_Conv2DAddFusion;
   mslite_plan_gemm(numbers->rows, g->group_out, numbers->k, GEMM_ROWS, GEMM_COLUMNS, &numbers->plan);
   plan_steps(numbers);
-  mslite_plan_padded(g, &numbers->padded);
+  mslite_plan_padded(g, SIMD_HALF, &numbers->padded);
   const mslite_padded *padded = &numbers->padded;
   const int64_t parts = numbers->plan.row_blocks * numbers->plan.panel_blocks;
   if (numbers->rows > INT32_MAX || padded->image > INT32_MAX || parts > INT32_MAX / g->group ||
@@ -83,7 +83,8 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
     numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;
     schedule->part_count[schedule->phase_count++] =
         (int32_t)((g->batch * padded->height + numbers->padded_rows - 1) / numbers->padded_rows);
-    schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(float);
+    schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(gemm_real);
+    if (SIMD_HALF) schedule->scratch_bytes = padded->row * (int64_t)sizeof(float);
   }
   schedule->part_count[schedule->phase_count++] = numbers->rows == 0 ? 0 : (int32_t)(parts * g->group);
   return MSLITE_OK;
@@ -93,13 +94,19 @@ static void copy_part(const mslite_run *run, const conv2d_gemm_derived *numbers,
   const int64_t all = numbers->geometry.batch * numbers->padded.height;
   const int64_t first = part * numbers->padded_rows;
   for (int64_t row = first; row < first + numbers->padded_rows && row < all; ++row) {
-    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, run->shared);
+    gemm_real *to = (gemm_real *)run->shared + row * numbers->padded.row;
+#if SIMD_HALF
+    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, run->scratch);
+    for (int64_t i = 0; i < numbers->padded.row; ++i) to[i] = (gemm_real)((const float *)run->scratch)[i];
+#else
+    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, to);
+#endif
   }
 }
 
 /* Pointers to the windows of output pixels [row, row + count). */
-static void find_windows(const conv2d_gemm_derived *numbers, const float *x, int64_t row, int64_t count,
-                         const float **windows) {
+static void find_windows(const conv2d_gemm_derived *numbers, const gemm_real *x, int64_t row, int64_t count,
+                         const gemm_real **windows) {
   const mslite_convolution *g = &numbers->geometry;
   const int64_t plane = g->height.output * g->width.output;
   int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
@@ -124,7 +131,7 @@ static int64_t piece_offset(const conv2d_gemm_derived *numbers, int64_t piece) {
          piece % per_row * g->width.dilation * g->in_channels;
 }
 
-static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, const float *x, int32_t part) {
+static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, const gemm_real *x, int32_t part) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t panel = part % plan->panel_blocks * plan->panel_block;
@@ -132,9 +139,9 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
   const int64_t group = part / (plan->panel_blocks * plan->row_blocks);
   const int64_t column = panel * GEMM_COLUMNS, last_column = column + plan->panel_block * GEMM_COLUMNS;
   const int64_t channel = group * g->group_out + column; /* the first output channel */
-  const float *b = (const float *)run->inputs[1] + group * numbers->group_step + column * numbers->k;
+  const gemm_real *b = (const gemm_real *)run->inputs[1] + group * numbers->group_step + column * numbers->k;
   float *c = (float *)run->outputs[0] + row * g->out_channels + channel;
-  const float *windows[MSLITE_LARGEST_ROW_BLOCK];
+  const gemm_real *windows[MSLITE_LARGEST_ROW_BLOCK];
   int64_t offsets[MOST_PIECES];
   gemm_block block = {
       .a = windows,
@@ -169,7 +176,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
 static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {
   const conv2d_gemm_derived *numbers = run->derived;
   if (!numbers->padded.copied) {
-    multiply_part(run, numbers, (const float *)run->inputs[0] + numbers->padded.first, part);
+    multiply_part(run, numbers, (const gemm_real *)run->inputs[0] + numbers->padded.first, part);
   } else if (phase == 1) {
     multiply_part(run, numbers, run->shared, part);
   } else {

@@ -9,8 +9,8 @@ static bool inside(const mslite_axis *axis) {
   return axis->pad_before <= 0 && covered(axis) - axis->pad_before <= axis->input;
 }
 
-void mslite_plan_padded(const mslite_convolution *g, mslite_padded *padded) {
-  padded->copied = !inside(&g->height) || !inside(&g->width);
+void mslite_plan_padded(const mslite_convolution *g, bool always, mslite_padded *padded) {
+  padded->copied = always || !inside(&g->height) || !inside(&g->width);
   padded->height = padded->copied ? covered(&g->height) : g->height.input;
   padded->width = padded->copied ? covered(&g->width) : g->width.input;
   padded->row = padded->width * g->in_channels;
@@ -18,10 +18,8 @@ void mslite_plan_padded(const mslite_convolution *g, mslite_padded *padded) {
   padded->first = padded->copied ? 0 : (-g->height.pad_before * g->width.input - g->width.pad_before) * g->in_channels;
 }
 
-void mslite_pad_row(const mslite_convolution *g, const mslite_padded *padded, const float *x, int64_t row,
-                    float *copy) {
+void mslite_pad_row(const mslite_convolution *g, const mslite_padded *padded, const float *x, int64_t row, float *to) {
   const int64_t image = row / padded->height, y = row % padded->height - g->height.pad_before;
-  float *to = copy + row * padded->row;
   if (y < 0 || y >= g->height.input) {
     memset(to, 0, (size_t)padded->row * sizeof *to);
     return;

@@ -14,15 +14,16 @@ typedef struct {
   int64_t height, width;
   int64_t row;   /* floats in a row */
   int64_t image; /* floats in an image */
-  bool copied;   /* false: every window lies inside the input, which is read where it is; `first` is where */
+  bool copied;   /* false: the input is read where it is, as every window lies inside; `first` is where */
   int64_t first; /* floats from the input's beginning to the first window */
 } mslite_padded;
 
-void mslite_plan_padded(const mslite_convolution *geometry, mslite_padded *padded);
+/* `always`: copies even where every window lies inside the input. */
+void mslite_plan_padded(const mslite_convolution *geometry, bool always, mslite_padded *padded);
 
-/* Fills row `row`, counted over all images, of the copy. */
+/* Fills `to` with row `row`, counted over all images. */
 void mslite_pad_row(const mslite_convolution *geometry, const mslite_padded *padded, const float *x, int64_t row,
-                    float *copy);
+                    float *to);
 
 #ifdef __cplusplus
 }

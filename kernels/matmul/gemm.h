@@ -11,6 +11,13 @@
 #include "matmul/fused.h"
 #include "matmul/pack.h"
 
+#if SIMD_HALF
+#include <arm_neon.h>
+typedef float16_t gemm_real;                              /* an element of the matrices */
+enum { GEMM_LANES = 8, GEMM_ROWS = 8, GEMM_VECTORS = 2 }; /* 16 sums + 2 of b + 8 of a of 32 registers */
+#else
+typedef float gemm_real;
+enum { GEMM_LANES = SIMD_WIDTH };
 #if SIMD_WIDTH == 16
 enum { GEMM_ROWS = 14, GEMM_VECTORS = 2 }; /* 28 sums + 2 of b of 32 registers */
 #elif SIMD_WIDTH == 8
@@ -20,16 +27,27 @@ enum { GEMM_ROWS = 6, GEMM_VECTORS = 4 }; /* 24 sums + 4 of b + 2 of a of 32 reg
 #else
 enum { GEMM_ROWS = 4, GEMM_VECTORS = 4 };
 #endif
-enum { GEMM_COLUMNS = GEMM_VECTORS * SIMD_WIDTH, GEMM_SUMS = GEMM_ROWS * GEMM_VECTORS };
+#endif
+enum { GEMM_COLUMNS = GEMM_VECTORS * GEMM_LANES, GEMM_SUMS = GEMM_ROWS * GEMM_VECTORS };
 
-/* One block of a product. Steps are in floats. The left matrix is given by row pointers, and k runs over pieces of
- * `k` neighbouring floats that begin at the same offsets in every row: a convolution reads its windows in place. */
+/* Panels of a right-hand matrix of floats, as gemm_run reads them. */
+SIMD_INLINE void gemm_pack(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int64_t first,
+                           int64_t last, gemm_real *packed) {
+#if SIMD_HALF
+  mslite_pack_half_panels(b, k, n, k_step, n_step, GEMM_COLUMNS, first, last, (uint16_t *)packed);
+#else
+  mslite_pack_panels(b, k, n, k_step, n_step, GEMM_COLUMNS, first, last, packed);
+#endif
+}
+
+/* One block of a product. Steps are in elements. The left matrix is given by row pointers, and k runs over pieces of
+ * `k` neighbouring elements that begin at the same offsets in every row: a convolution reads its windows in place. */
 typedef struct {
-  const float *const *a;
+  const gemm_real *const *a;
   const int64_t *offsets; /* [pieces] */
   int64_t pieces, k;
-  const float *b; /* the first panel, at the first k of this block */
-  int64_t b_step; /* from panel to panel */
+  const gemm_real *b; /* the first panel, at the first k of this block */
+  int64_t b_step;     /* from panel to panel */
   float *c;
   int64_t c_step;        /* from row to row */
   const float *bias;     /* of the first column, or NULL */

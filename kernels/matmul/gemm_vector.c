@@ -1,66 +1,10 @@
 /* The inner loops of gemm.h, once for all kernels that multiply matrices. */
 #include "matmul/gemm.h"
-
-/* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
-#define GEMM_FORGET() __asm__ volatile("" ::: "memory")
-
-/* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
-SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
-  simd_f32 sum[GEMM_SUMS];
-  const int32_t vectors = panels * GEMM_VECTORS;
-  float *c = g->c;
-  int64_t c_step = g->c_step;
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[r * vectors + v] = simd_set(0.0f);
-  }
-  if (g->accumulate) {
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        sum[r * vectors + v] = simd_load(c + r * c_step + v * SIMD_WIDTH);
-      }
-    }
-  } else if (g->bias != NULL) {
-    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      const simd_f32 start = simd_load(g->bias + v * SIMD_WIDTH);
-      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) sum[r * vectors + v] = start;
-    }
-  }
-  GEMM_FORGET();
-  const float *b = g->b;
-  const int64_t b_step = g->b_step, count = g->k;
-  for (int64_t piece = 0; piece < g->pieces; ++piece) {
-    const float *a[GEMM_ROWS];
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
-    for (int64_t k = 0; k < count; ++k, b += GEMM_COLUMNS) {
-      simd_f32 right[GEMM_SUMS];
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        right[v] = simd_load(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH);
-      }
-      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-        const simd_f32 left = simd_set(a[r][k]);
-        SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-          sum[r * vectors + v] = simd_fma(left, right[v], sum[r * vectors + v]);
-        }
-      }
-    }
-  }
-  GEMM_FORGET();
-  c = g->c;
-  c_step = g->c_step;
-  if (g->residual != NULL) {
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        sum[r * vectors + v] += simd_load(g->residual + r * c_step + v * SIMD_WIDTH);
-      }
-    }
-  }
-  const simd_f32 low = simd_set(g->low), high = simd_set(g->high);
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      simd_store(c + r * c_step + v * SIMD_WIDTH, simd_min(simd_max(sum[r * vectors + v], low), high));
-    }
-  }
-}
+#if SIMD_HALF
+#include "matmul/tile_half.h"
+#else
+#include "matmul/tile.h"
+#endif
 
 #define GEMM_CASE(rows, panels)                        \
   case rows:                                           \
@@ -78,9 +22,11 @@ static __attribute__((noinline)) void gemm_one_panel(const gemm_block *g, int32_
     GEMM_CASE(5, 1)
     GEMM_CASE(6, 1)
 #endif
-#if SIMD_WIDTH == 16
+#if SIMD_WIDTH == 16 || SIMD_HALF
     GEMM_CASE(7, 1)
     GEMM_CASE(8, 1)
+#endif
+#if SIMD_WIDTH == 16
     GEMM_CASE(9, 1)
     GEMM_CASE(10, 1)
     GEMM_CASE(11, 1)

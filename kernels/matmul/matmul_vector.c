@@ -20,12 +20,11 @@ static int32_t matmul_support(const mslite_node *node) {
 static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
   mslite_product p;
   if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK) return 0;
-  return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(float);
+  return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(gemm_real);
 }
 
-static void pack_matrix(const mslite_product *p, const float *b, int64_t first, int64_t last, float *packed) {
-  mslite_pack_panels(b, p->k, p->n, p->transpose_b ? 1 : p->n, p->transpose_b ? p->k : 1, GEMM_COLUMNS, first, last,
-                     packed);
+static void pack_matrix(const mslite_product *p, const float *b, int64_t first, int64_t last, gemm_real *packed) {
+  gemm_pack(b, p->k, p->n, p->transpose_b ? 1 : p->n, p->transpose_b ? p->k : 1, first, last, packed);
 }
 
 static void matmul_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
@@ -34,9 +33,12 @@ static void matmul_pack(const mslite_node *node, int32_t input, const void *sour
   const int64_t step = mslite_packed_floats(p.k, p.n, GEMM_COLUMNS);
   for (int64_t i = 0; i < p.b_batch; ++i) {
     pack_matrix(&p, (const float *)source + i * p.k * p.n, 0, (p.n + GEMM_COLUMNS - 1) / GEMM_COLUMNS,
-                (float *)packed + i * step);
+                (gemm_real *)packed + i * step);
   }
 }
+
+/* Whether rows of a are gathered first: a is stored by columns, or in another type. */
+static bool copies_rows(const mslite_product *p) { return SIMD_HALF || p->transpose_a; }
 
 static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_derived *numbers = derived;
@@ -61,21 +63,21 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
   schedule->phase_count = 0;
   if (!packed) {
     schedule->part_count[schedule->phase_count++] = (int32_t)(numbers->pack_parts * p->b_batch);
-    schedule->shared_bytes = p->b_batch * numbers->packed_step * (int64_t)sizeof(float);
+    schedule->shared_bytes = p->b_batch * numbers->packed_step * (int64_t)sizeof(gemm_real);
   }
   schedule->part_count[schedule->phase_count++] = (int32_t)parts;
-  if (p->transpose_a) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(float);
+  if (copies_rows(p)) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(gemm_real);
   return MSLITE_OK;
 }
 
-/* rows [m][k] of a matrix that is stored [k][m]. */
-static void transpose_rows(const float *a, int64_t a_step, int64_t rows, int64_t k, float *to) {
+/* Copies k elements of `rows` rows, whose elements (r, i) are a[r * row_step + i * k_step]. */
+static void copy_rows(const float *a, int64_t row_step, int64_t k_step, int64_t rows, int64_t k, gemm_real *to) {
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t i = 0; i < k; ++i) to[r * k + i] = a[i * a_step + r];
+    for (int64_t i = 0; i < k; ++i) to[r * k + i] = (gemm_real)a[r * row_step + i * k_step];
   }
 }
 
-static void multiply(const mslite_run *run, const matmul_derived *numbers, const float *packed, int32_t part) {
+static void multiply(const mslite_run *run, const matmul_derived *numbers, const gemm_real *packed, int32_t part) {
   const mslite_product *p = &numbers->product;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t blocks = plan->row_blocks * plan->panel_blocks;
@@ -85,10 +87,10 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
   int64_t matrix_a, matrix_b;
   mslite_product_matrices(p, part / blocks, &matrix_a, &matrix_b);
   const float *a = (const float *)run->inputs[0] + matrix_a * p->m * p->k;
-  const float *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
+  const gemm_real *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
   const float *bias = p->has_bias ? run->inputs[2] : NULL;
   float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n + column;
-  const float *rows[MSLITE_LARGEST_ROW_BLOCK];
+  const gemm_real *rows[MSLITE_LARGEST_ROW_BLOCK];
   const int64_t no_offset = 0;
   gemm_block g = {
       .a = rows,
@@ -105,10 +107,13 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
   do {
     g.k = k + plan->k_block < p->k ? plan->k_block : p->k - k;
     if (p->transpose_a) {
-      transpose_rows(a + k * p->m + row, p->m, g.rows, g.k, run->scratch);
+      copy_rows(a + k * p->m + row, 1, p->m, g.rows, g.k, run->scratch);
+    } else if (copies_rows(p)) {
+      copy_rows(a + row * p->k + k, p->k, 1, g.rows, g.k, run->scratch);
     }
     for (int64_t r = 0; r < g.rows; ++r) {
-      rows[r] = p->transpose_a ? (const float *)run->scratch + r * g.k : a + (row + r) * p->k + k;
+      rows[r] = copies_rows(p) ? (const gemm_real *)run->scratch + r * g.k
+                               : (const gemm_real *)run->inputs[0] + matrix_a * p->m * p->k + (row + r) * p->k + k;
     }
     g.b = b + k * GEMM_COLUMNS;
     gemm_set_activation(&g, k + g.k == p->k ? p->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
@@ -131,7 +136,7 @@ static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
     const int64_t panels = (p->n + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
     pack_matrix(p, (const float *)run->inputs[1] + matrix * p->k * p->n, first,
                 first + PACKED_PANELS < panels ? first + PACKED_PANELS : panels,
-                (float *)run->shared + matrix * numbers->packed_step);
+                (gemm_real *)run->shared + matrix * numbers->packed_step);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "unary/half.h"
+
 enum {
   LARGEST_K_BLOCK = 384,   /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
   SMALLEST_PART = 1 << 18, /* multiply-adds; some 10 microseconds */
@@ -40,6 +42,20 @@ void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, in
     /* Column by column, so that b is read in order; the rows of one block stay in the L1 cache. */
     for (int64_t i = 0; i < k; i += PACKED_ROWS) {
       pack_rows(source, i, smaller(i + PACKED_ROWS, k), k_step, n_step, columns, width, target);
+    }
+  }
+}
+
+void mslite_pack_half_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
+                             int64_t first, int64_t last, uint16_t *packed) {
+  for (int64_t panel = first; panel < last; ++panel) {
+    const float *source = b + panel * width * n_step;
+    uint16_t *target = packed + panel * width * k;
+    const int64_t columns = smaller(width, n - panel * width);
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < width; ++j) {
+        target[i * width + j] = j < columns ? mslite_half_of_float(source[i * k_step + j * n_step]) : 0;
+      }
     }
   }
 }

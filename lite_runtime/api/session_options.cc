@@ -48,14 +48,19 @@ Status CheckDevices(mindspore::Context *context) {
     const bool is_cpu = device->GetDeviceType() == mindspore::kCPU;
     has_cpu = has_cpu || is_cpu;
     has_other = has_other || !is_cpu;
-    if (is_cpu && device->Cast<mindspore::CPUDeviceInfo>()->GetEnableFP16()) {
-      Log(LogLevel::kInfo, "float16 arithmetic is not built; the model runs in float32");
-    }
   }
   if (!has_cpu)
     return Fail(mindspore::kLiteNotSupport, "only the CPU is supported; add a CPUDeviceInfo to the context");
   if (has_other) Log(LogLevel::kWarning, "only the CPU is supported; the other devices of the context are ignored");
   return mindspore::kSuccess;
+}
+
+bool WantsHalf(mindspore::Context *context) {
+  const auto &devices = context->MutableDeviceInfo();
+  return std::any_of(devices.begin(), devices.end(), [](const auto &device) {
+    return device->GetDeviceType() == mindspore::kCPU &&
+           device->template Cast<mindspore::CPUDeviceInfo>()->GetEnableFP16();
+  });
 }
 }  // namespace
 
@@ -92,6 +97,11 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOp
   std::string problem;
   options->isas = AllowedIsas(&problem);
   if (!problem.empty()) Log(LogLevel::kWarning, problem);
+  if (!WantsHalf(context.get())) {
+    options->isas.Remove(MSLITE_ISA_NEON_FP16);
+  } else if (!options->isas.Has(MSLITE_ISA_NEON_FP16)) {
+    Log(LogLevel::kInfo, "this processor has no float16 arithmetic; the model runs in float32");
+  }
   return mindspore::kSuccess;
 }
 }  // namespace mslite

@@ -16,8 +16,9 @@ constexpr struct {
   int32_t isa;
   const char *name;
 } kNames[] = {
-    {MSLITE_ISA_SCALAR, "scalar"}, {MSLITE_ISA_AVX2, "avx2"}, {MSLITE_ISA_AVX512, "avx512"},
-    {MSLITE_ISA_VNNI, "vnni"},     {MSLITE_ISA_NEON, "neon"}, {MSLITE_ISA_NEON_DOT, "neon_dot"},
+    {MSLITE_ISA_SCALAR, "scalar"},       {MSLITE_ISA_AVX2, "avx2"}, {MSLITE_ISA_AVX512, "avx512"},
+    {MSLITE_ISA_VNNI, "vnni"},           {MSLITE_ISA_NEON, "neon"}, {MSLITE_ISA_NEON_DOT, "neon_dot"},
+    {MSLITE_ISA_NEON_FP16, "neon_fp16"},
 };
 
 #if defined(MSLITE_TARGET_X86)
@@ -66,7 +67,9 @@ IsaSet Detect() {
   IsaSet isas;
   isas.Add(MSLITE_ISA_NEON);  // part of the base instruction set
 #if defined(__linux__)
-  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
+  const unsigned long capabilities = getauxval(AT_HWCAP);
+  if ((capabilities & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
+  if ((capabilities & HWCAP_ASIMDHP) != 0) isas.Add(MSLITE_ISA_NEON_FP16);
 #endif
   return isas;
 }
@@ -86,6 +89,8 @@ IsaSet IsaSet::UpTo(int32_t isa) const {
   }
   return set;
 }
+
+void IsaSet::Remove(int32_t isa) { bits_ &= ~(uint32_t{1} << isa); }
 
 std::string IsaSet::Text() const {
   std::string text;

@@ -144,11 +144,13 @@ std::string RunKernel(const Case &test, const void *params, const mslite_kernel 
   Outcome outcome = node.Prepare(mslite::DetectedIsas(), kernel);
   if (outcome.status == MSLITE_ERROR_UNSUPPORTED) return "";
   *ran = true;
+  // float16 has 11 bits.
+  const double tolerance = std::max(test.tolerance, kernel->isa == MSLITE_ISA_NEON_FP16 ? 4e-3 : 0);
   for (const mslite::RunOptions &options : {mslite::RunOptions{1, 0, false}, mslite::RunOptions{3, 12, false}}) {
     if (outcome.ok()) outcome = node.RunGuarded(options);
     if (!outcome.ok()) return outcome.message;
     for (size_t i = 0; i < test.outputs.size(); ++i) {
-      const std::string problem = Compare(node, i, test.outputs[i], test.tolerance);
+      const std::string problem = Compare(node, i, test.outputs[i], tolerance);
       if (!problem.empty()) return problem;
     }
   }

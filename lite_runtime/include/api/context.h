@@ -103,7 +103,8 @@ class MS_API DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoC
 class MS_API CPUDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return DeviceType::kCPU; }
-  /// Prefer float16 where the processor has it. Accepted; computation stays in float32.
+  /// Multiply the matrices of convolutions and matrix products in float16 where the processor has such arithmetic
+  /// (64-bit ARM from v8.2); everything else, and other processors, compute in float32.
   void SetEnableFP16(bool is_fp16);
   bool GetEnableFP16() const;
 };
