@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
+from mslite.converter.parsers.naming import Blocked
 
-class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
-
-    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.attribute = attribute
+__all__ = ["Blocked", "Dependent"]
 
 
 class Dependent(Exception):

@@ -7,29 +7,12 @@ from dataclasses import dataclass, field
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph
 from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.parsers.naming import Names
 from mslite.converter.parsers.protobuf import Message
 
 from .entries import Entry, Failed
 from .messages import PRODUCER_VERSION
 from .tensors import TensorError, TensorReader
-
-
-class Names:
-    """A set of names in which every name is taken once."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._next: dict[str, int] = {}
-
-    def unique(self, wish: str) -> str:
-        """`wish`, or `wish_1`, `wish_2`, ... when it is taken."""
-        name = wish
-        while name in self._taken:
-            number = self._next.get(wish, 0) + 1
-            self._next[wish] = number
-            name = f"{wish}_{number}"
-        self._taken.add(name)
-        return name
 
 
 @dataclass

@@ -7,18 +7,9 @@ from typing import Any
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from mslite.converter.mindir.graph import Array
+from mslite.converter.parsers.naming import Blocked
 
 from .tensors import TensorError, TensorReader
-
-
-class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
-
-    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.attribute = attribute
 
 
 class Attributes:

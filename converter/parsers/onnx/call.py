@@ -13,8 +13,9 @@ from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Array, Shape, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.parsers.naming import Blocked
 
-from .attributes import Attributes, Blocked
+from .attributes import Attributes
 from .tensor_sequence import TensorSequence
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
+from mslite.converter.parsers.naming import Blocked
 
-from .attributes import Blocked
 from .call import Call
 from .graph_inputs import PartialShape, input_type, known_type
 from .model import DOMAINS, graph_error

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.defs import has as is_standard
 
-from mslite.converter.parsers.onnx.attributes import Blocked
+from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.onnx.protos import all_nodes, sub_graphs
 from mslite.converter.parsers.onnx.tensors import TensorError
 
