@@ -1,9 +1,24 @@
 #include "plan/choose_kernel.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "model/names.h"
 #include "plan/quantised.h"
 
 namespace mslite {
+namespace {
+// All kernels, ordered by operator: there are many, and a loop whose values grow chooses in every round.
+const std::vector<const mslite_kernel *> &KernelsByOperator() {
+  static const std::vector<const mslite_kernel *> sorted = [] {
+    std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [](const mslite_kernel *a, const mslite_kernel *b) { return a->op < b->op; });
+    return kernels;
+  }();
+  return sorted;
+}
+}  // namespace
 
 std::string NodeText(const mslite_node &node) {
   std::string text = OperatorName(node.op) + "(";
@@ -18,11 +33,12 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
   std::string problem = QuantisedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
-  bool any = false;
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    const mslite_kernel *kernel = mslite_kernels[i];
-    if (kernel->op != node.op) continue;
-    any = true;
+  const std::vector<const mslite_kernel *> &kernels = KernelsByOperator();
+  auto next = std::lower_bound(kernels.begin(), kernels.end(), node.op,
+                               [](const mslite_kernel *kernel, int32_t op) { return kernel->op < op; });
+  const bool any = next != kernels.end() && (*next)->op == node.op;
+  for (; next != kernels.end() && (*next)->op == node.op; ++next) {
+    const mslite_kernel *kernel = *next;
     if ((kernel->quantised != 0) == problem.empty()) continue;
     if (!isas.Has(kernel->isa)) continue;
     const int32_t score = kernel->support(&node);
