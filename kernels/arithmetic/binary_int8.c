@@ -3,51 +3,36 @@
 #include <math.h>
 #include <string.h>
 
-#include "arithmetic/broadcast.h"
+#include "arithmetic/binary_int8.h"
 #include "math/fixed_functions.h"
 #include "math/scalar_math.h"
 #include "quantised.h"
 
-/* `shared` operations bring both operands to one scale first, twice the larger one, times 2^-left. The POWERS ones are
- * for int16 with scales that are powers of two: operands are only shifted. */
-enum { NONE, ADD, SUB, MUL, DIV, SQUARED, MAX, MIN, PRELU, ADD_POWERS, SUB_POWERS };
-
-typedef struct {
-  mslite_broadcast_plan plan;
-  int32_t operation;
-  int32_t type;         /* of a and y */
-  int32_t size, size_b; /* bytes of an element */
-  int32_t zero_a, zero_b, zero_y;
-  int32_t left; /* operands are multiplied with 2^left before they are rescaled */
-  int32_t low, high;
-  mslite_multiplier a, b, y;
-} binary_derived;
-
-static int32_t result(const binary_derived *n, int32_t value) {
+static int32_t result(const mslite_binary_int8 *n, int32_t value) {
   return mslite_limit((int32_t)((uint32_t)value + (uint32_t)n->zero_y), n->low, n->high);
 }
 
-static int32_t shared_a(const binary_derived *n, int32_t p) {
+static int32_t shared_a(const mslite_binary_int8 *n, int32_t p) {
   return mslite_rescale((p - n->zero_a) * (1 << n->left), n->a);
 }
-static int32_t shared_b(const binary_derived *n, int32_t q) {
+static int32_t shared_b(const mslite_binary_int8 *n, int32_t q) {
   return mslite_rescale((q - n->zero_b) * (1 << n->left), n->b);
 }
 
-static int32_t add(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t add(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return result(n, mslite_rescale(shared_a(n, p) + shared_b(n, q), n->y));
 }
 
-static int32_t sub(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t sub(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return result(n, mslite_rescale(shared_a(n, p) - shared_b(n, q), n->y));
 }
 
-static int32_t squared(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t squared(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   const int32_t difference = shared_a(n, p) - shared_b(n, q);
   return result(n, mslite_rescale(difference * difference, n->y));
 }
 
-static int32_t mul(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t mul(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return result(n, mslite_rescale((p - n->zero_a) * (q - n->zero_b), n->y));
 }
 
@@ -61,7 +46,7 @@ static int32_t shifted_back(int32_t quotient, mslite_multiplier factor) {
 
 /* The quotient of 2^headroom p and q, then shifted back. Dividing by zero gives the limit on that side, as in real
  * numbers; zero by zero is zero. */
-static int32_t divide(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t divide(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p -= n->zero_a;
   q -= n->zero_b;
   if (q == 0) return p > 0 ? n->high : p < 0 ? n->low : result(n, 0);
@@ -77,28 +62,28 @@ static int32_t divide(const binary_derived *n, int32_t p, int32_t q) {
   return result(n, shifted_back(quotient, back));
 }
 
-static int32_t larger(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t larger(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   (void)n;
   return p > q ? p : q;
 }
 
-static int32_t smaller(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t smaller(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   (void)n;
   return p < q ? p : q;
 }
 
 /* `a` for positive x, `b` for x times the slope. */
-static int32_t prelu(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t prelu(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p -= n->zero_a;
   return result(n, p >= 0 ? mslite_rescale(p, n->a) : mslite_rescale(p * (q - n->zero_b), n->b));
 }
 
-static int32_t add_powers(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t add_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p = mslite_divide_by_power(p, -n->a.shift) + mslite_divide_by_power(q, -n->b.shift);
   return mslite_limit(p, n->low, n->high);
 }
 
-static int32_t sub_powers(const binary_derived *n, int32_t p, int32_t q) {
+static int32_t sub_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p = mslite_divide_by_power(p, -n->a.shift) - mslite_divide_by_power(q, -n->b.shift);
   return mslite_limit(p, n->low, n->high);
 }
@@ -116,26 +101,26 @@ static int32_t sub_powers(const binary_derived *n, int32_t p, int32_t q) {
     ROW(int16_t, int16_t, function); \
   break
 
-static void run_row(const binary_derived *n, const void *a, int64_t step_a, const void *b, int64_t step_b, void *y,
+static void run_row(const mslite_binary_int8 *n, const void *a, int64_t step_a, const void *b, int64_t step_b, void *y,
                     int64_t count) {
   switch (n->operation) {
-    case ADD:
+    case MSLITE_STORED_ADD:
       BOTH_TYPES(add);
-    case SUB:
+    case MSLITE_STORED_SUB:
       BOTH_TYPES(sub);
-    case MUL:
+    case MSLITE_STORED_MUL:
       BOTH_TYPES(mul);
-    case DIV:
+    case MSLITE_STORED_DIV:
       BOTH_TYPES(divide);
-    case SQUARED:
+    case MSLITE_STORED_SQUARED:
       BOTH_TYPES(squared);
-    case MAX:
+    case MSLITE_STORED_MAX:
       BOTH_TYPES(larger);
-    case MIN:
+    case MSLITE_STORED_MIN:
       BOTH_TYPES(smaller);
-    case PRELU:
+    case MSLITE_STORED_PRELU:
       BOTH_TYPES(prelu);
-    case ADD_POWERS:
+    case MSLITE_STORED_ADD_POWERS:
       ROW(int16_t, int16_t, add_powers);
       break;
     default:
@@ -150,37 +135,37 @@ static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   switch (node->op) {
     case MSLITE_OP_AddFusion:
       *activation = ((const mslite_AddFusion *)node->params)->activation_type;
-      return ADD;
+      return MSLITE_STORED_ADD;
     case MSLITE_OP_SubFusion:
       *activation = ((const mslite_SubFusion *)node->params)->activation_type;
-      return SUB;
+      return MSLITE_STORED_SUB;
     case MSLITE_OP_MulFusion:
       *activation = ((const mslite_MulFusion *)node->params)->activation_type;
-      return MUL;
+      return MSLITE_STORED_MUL;
     case MSLITE_OP_DivFusion:
       *activation = ((const mslite_DivFusion *)node->params)->activation_type;
-      return DIV;
+      return MSLITE_STORED_DIV;
     case MSLITE_OP_Eltwise:
       switch (((const mslite_Eltwise *)node->params)->mode) {
         case MSLITE_ELTWISE_MODE_PROD:
-          return MUL;
+          return MSLITE_STORED_MUL;
         case MSLITE_ELTWISE_MODE_SUM:
-          return ADD;
+          return MSLITE_STORED_ADD;
         case MSLITE_ELTWISE_MODE_MAXIMUM:
-          return MAX;
+          return MSLITE_STORED_MAX;
         default:
-          return NONE;
+          return MSLITE_STORED_NONE;
       }
     case MSLITE_OP_RealDiv:
-      return DIV;
+      return MSLITE_STORED_DIV;
     case MSLITE_OP_SquaredDifference:
-      return SQUARED;
+      return MSLITE_STORED_SQUARED;
     case MSLITE_OP_Maximum:
-      return MAX;
+      return MSLITE_STORED_MAX;
     case MSLITE_OP_Minimum:
-      return MIN;
+      return MSLITE_STORED_MIN;
     default:
-      return PRELU;
+      return MSLITE_STORED_PRELU;
   }
 }
 
@@ -193,23 +178,23 @@ static bool has_zero_in_range(const mslite_tensor *tensor) {
   return tensor->type == MSLITE_INT8 ? zero >= INT8_MIN && zero <= INT8_MAX : zero >= INT16_MIN && zero <= INT16_MAX;
 }
 
-static int32_t support(const mslite_node *node) {
+int32_t mslite_support_binary_int8(const mslite_node *node) {
   if (node->input_count != 2) return 0;
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1], *y = node->outputs[0];
   int32_t activation, low, high;
   const int32_t operation = operation_of(node, &activation), type = y->type;
-  if (operation == NONE || (type != MSLITE_INT8 && type != MSLITE_INT16)) return 0;
+  if (operation == MSLITE_STORED_NONE || (type != MSLITE_INT8 && type != MSLITE_INT16)) return 0;
   if (!mslite_is_stored(y, type) || !mslite_is_stored(a, type)) return 0;
-  if (!mslite_is_stored(b, type) && !(operation == PRELU && mslite_is_stored(b, MSLITE_INT8))) return 0;
+  if (!mslite_is_stored(b, type) && !(operation == MSLITE_STORED_PRELU && mslite_is_stored(b, MSLITE_INT8))) return 0;
   if (!mslite_stored_limits(type, activation, y->quant, &low, &high)) return 0;
   if (!has_zero_in_range(a) || !has_zero_in_range(b) || !has_zero_in_range(y)) return 0;
   /* The reference's quotients of small integers are not what other sources mean. */
-  if (operation == DIV && y->quant->rounds_even) return 0;
+  if (operation == MSLITE_STORED_DIV && y->quant->rounds_even) return 0;
   /* Values are compared as they are stored. */
-  if (operation == MAX || operation == MIN) return same_record(a, b) && same_record(a, y);
-  const bool symmetric =
-      a->quant->zero_point == 0 && y->quant->zero_point == 0 && (b->quant->zero_point == 0 || operation == PRELU);
-  return type == MSLITE_INT8 || (symmetric && operation != SQUARED);
+  if (operation == MSLITE_STORED_MAX || operation == MSLITE_STORED_MIN) return same_record(a, b) && same_record(a, y);
+  const bool symmetric = a->quant->zero_point == 0 && y->quant->zero_point == 0 &&
+                         (b->quant->zero_point == 0 || operation == MSLITE_STORED_PRELU);
+  return type == MSLITE_INT8 || (symmetric && operation != MSLITE_STORED_SQUARED);
 }
 
 /* The power of two that `scale` is, to within a thousandth of its logarithm. */
@@ -220,7 +205,7 @@ static bool power_of(float scale, int32_t *power) {
 }
 
 /* Operands whose scales are powers of two, of which at most one has to be shifted, to the right. */
-static bool only_shifts(float a, float b, float y, binary_derived *numbers) {
+static bool only_shifts(float a, float b, float y, mslite_binary_int8 *numbers) {
   int32_t power_a, power_b, power_y;
   if (!power_of(a, &power_a) || !power_of(b, &power_b) || !power_of(y, &power_y)) return false;
   numbers->a.shift = power_a - power_y;
@@ -229,14 +214,14 @@ static bool only_shifts(float a, float b, float y, binary_derived *numbers) {
   return numbers->a.shift == 0 || numbers->b.shift == 0;
 }
 
-static void set_shared_scale(binary_derived *numbers, float a, float b) {
+static void set_shared_scale(mslite_binary_int8 *numbers, float a, float b) {
   const double shared = 2.0 * (double)(a > b ? a : b);
   numbers->a = mslite_make_multiplier((double)a / shared);
   numbers->b = mslite_make_multiplier((double)b / shared);
 }
 
-static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  binary_derived *numbers = derived;
+mslite_status mslite_prepare_binary_int8(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  mslite_binary_int8 *numbers = derived;
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1], *y = node->outputs[0];
   memset(numbers, 0, sizeof *numbers);
   mslite_plan_broadcast(y, node->inputs, 2, &numbers->plan, schedule);
@@ -254,28 +239,29 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   const float scale_a = (float)a->quant->scale, scale_b = (float)b->quant->scale, scale_y = (float)y->quant->scale;
   const double shared = 2.0 * (double)(scale_a > scale_b ? scale_a : scale_b);
   switch (numbers->operation) {
-    case ADD:
-    case SUB:
+    case MSLITE_STORED_ADD:
+    case MSLITE_STORED_SUB:
       if (y->type == MSLITE_INT16 && only_shifts(scale_a, scale_b, scale_y, numbers)) {
-        numbers->operation = numbers->operation == ADD ? ADD_POWERS : SUB_POWERS;
+        numbers->operation =
+            numbers->operation == MSLITE_STORED_ADD ? MSLITE_STORED_ADD_POWERS : MSLITE_STORED_SUB_POWERS;
         break;
       }
       numbers->left = y->type == MSLITE_INT16 ? 15 : 20;
       set_shared_scale(numbers, scale_a, scale_b);
       numbers->y = mslite_make_multiplier(shared / ((double)(1 << numbers->left) * (double)scale_y));
       break;
-    case SQUARED:
+    case MSLITE_STORED_SQUARED:
       numbers->left = 7;
       set_shared_scale(numbers, scale_a, scale_b);
       numbers->y = mslite_make_multiplier(shared * shared / ((double)(1 << 14) * (double)scale_y));
       break;
-    case MUL:
+    case MSLITE_STORED_MUL:
       numbers->y = mslite_make_multiplier((double)(scale_a * scale_b / scale_y));
       break;
-    case DIV:
+    case MSLITE_STORED_DIV:
       numbers->y = mslite_make_multiplier((double)(scale_a / (scale_b * scale_y)));
       break;
-    case PRELU:
+    case MSLITE_STORED_PRELU:
       numbers->a = mslite_make_multiplier((double)(scale_a / scale_y));
       numbers->b = mslite_make_multiplier((double)(scale_a * scale_b / scale_y));
       break;
@@ -287,7 +273,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  const binary_derived *numbers = run->derived;
+  const mslite_binary_int8 *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
   const int64_t step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
   mslite_broadcast_cursor at;
@@ -303,9 +289,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .name = "binary_int8_" #operator_ "_scalar",              \
       .op = MSLITE_OP_##operator_,                              \
       .isa = MSLITE_ISA_SCALAR,                                 \
-      .derived_size = sizeof(binary_derived),                   \
-      .support = support,                                       \
-      .prepare = prepare,                                       \
+      .derived_size = sizeof(mslite_binary_int8),               \
+      .support = mslite_support_binary_int8,                    \
+      .prepare = mslite_prepare_binary_int8,                    \
       .run = run_part,                                          \
       .in_place = mslite_broadcast_in_place,                    \
       .quantised = 1,                                           \
