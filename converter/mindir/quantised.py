@@ -38,12 +38,13 @@ MOVES = frozenset(
 """Operators whose results are elements of their operands: nothing is computed when all have the same records."""
 
 ON_INTEGERS = frozenset(
-    {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Clip", "Conv2DFusion",
-     "Conv2dTransposeFusion", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion", "Equal", "ExpFusion",
-     "FullConnection", "Greater", "GreaterEqual", "L2NormalizeFusion", "Less", "LessEqual", "Log", "LogSoftmax",
-     "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
-     "ReduceFusion", "Resize", "Rsqrt", "Softmax", "SpaceToBatchND", "Sqrt", "Square", "SquaredDifference",
-     "SubFusion", "Where"}
+    {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Ceil", "Clip",
+     "Conv2DFusion", "Conv2dTransposeFusion", "Cos", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion",
+     "Eltwise", "Elu", "Equal", "Erf", "ExpFusion", "Floor", "FullConnection", "Greater", "GreaterEqual",
+     "HardSigmoid", "L2NormalizeFusion", "LeakyRelu", "Less", "LessEqual", "Log", "LogSoftmax", "MatMulFusion",
+     "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion", "Reciprocal",
+     "ReduceFusion", "Resize", "Round", "Rsqrt", "Sign", "Sin", "Softmax", "SpaceToBatchND", "Sqrt", "Square",
+     "SquaredDifference", "SubFusion", "TopKFusion", "Where"}
 )  # fmt: skip
 """Operators that nodes on stored integers may have, besides those that only move them."""
 
