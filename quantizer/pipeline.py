@@ -16,6 +16,7 @@ from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import Choices, Precision, default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info
+from mslite.quantizer.dequantise import dequantise
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report import QuantiseReport
 from mslite.quantizer.rewrite import Boundary, quantise_graph
@@ -70,6 +71,8 @@ def quantise(
 
     A module that is quantised already passes through untouched. Raises ConversionError and UsageError.
     """
+    if settings.transform.export_precision_mode == "FLOAT32" and is_quantised_module(module):
+        return QuantiseReport(notes=tuple(dequantise(module)))
     if settings.method is None:
         return QuantiseReport()
     if is_quantised_module(module):
@@ -97,14 +100,16 @@ def _tuning_samples(module: Module, settings: QuantizerSettings, source: Source 
     return [random_inputs(module.main.inputs)]
 
 
-_ROUNDING = frozenset({"FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"})
-"""Operators of models that were trained with rounding (QAT) and store real numbers."""
+_ROUNDING = frozenset(
+    {"FAKE_QUANT", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "FakeQuantWithMinMaxArgs"}
+)
+"""Foreign operators of models that were trained with rounding (QAT) and store real numbers."""
 
 
 def is_quantised_module(module: Module) -> bool:
     """True when the source stores integers for real numbers, or was trained with rounding."""
     return any(
-        any(node.op.name in _ROUNDING for node in graph.nodes)
+        any(node.op.name in _ROUNDING or node.source.partition(" ")[0] in _ROUNDING for node in graph.nodes)
         or any(is_quantised(value) or value.encoding is not None for value in graph.values())
         for graph in module.graphs
     )
