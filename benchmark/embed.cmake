@@ -1,4 +1,8 @@
-# cmake -DINPUT=page.html -DOUTPUT=page.inc -P embed.cmake: the bytes of a file as a C initialiser list.
-file(READ ${INPUT} bytes HEX)
+# cmake -DINPUT=page.html -DSTYLE=style.css -DOUTPUT=page.inc -P embed.cmake: the bytes of a page as a C initialiser
+# list, with the style sheet in place of __STYLE__.
+file(READ ${INPUT} page)
+file(READ ${STYLE} style)
+string(REPLACE "__STYLE__" "${style}" page "${page}")
+string(HEX "${page}" bytes)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
 file(WRITE ${OUTPUT} "${bytes}\n")

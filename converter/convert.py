@@ -18,8 +18,8 @@ from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Step, run_pipeline
-from mslite.quantizer.calibrate import Progress
 from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.progress import Progress
 from mslite.quantizer.report import QuantiseReport
 from mslite.quantizer.rewrite import Boundary
 
@@ -93,7 +93,7 @@ def convert(
 ) -> Report:
     """Converts a model and writes the result; on failure nothing is written.
 
-    `progress` hears the name of each stage before it begins, `samples` how far calibration is. Raises ConversionError.
+    `progress` hears the name of each stage before it begins, `samples` how far calibration and searches are. Raises ConversionError.
     """
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
@@ -118,7 +118,7 @@ def convert(
     quantiser = Step(
         "quantise", quantise_module, "on the fused graph; its boundary may become integers", optional=False
     )
-    context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.method else [])
+    context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.asks_for_something else [])
     bound = _bound(module, options, settings.source_layout)
     progress("write")
     try:

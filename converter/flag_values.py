@@ -14,6 +14,7 @@ from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
+from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
 _FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
 _DATA_TYPES = {
@@ -156,4 +157,21 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             dynamic_dims=choices.dynamic_dims,
             quantizer=choices.quantizer,
         )
-    return options
+    return dataclasses.replace(options, quantizer=_with_accuracy(options.quantizer, given))
+
+
+_ACCURACY = {"accuracyBudget": "budget", "cluster": "cluster", "quantReport": "report"}
+"""Flags → keys of [accuracy_param] that they go before."""
+
+
+def _with_accuracy(settings: QuantizerSettings, given: Mapping[str, str]) -> QuantizerSettings:
+    """The settings with what the flags say of accuracy. Raises FlagError where nothing is quantised by calibration."""
+    keys = {key: given[flag] for flag, key in _ACCURACY.items() if flag in given}
+    if not keys:
+        return settings
+    if settings.method is not Method.FULL_QUANT:
+        flag = next(flag for flag in _ACCURACY if flag in given)
+        raise FlagError(f"INPUT ILLEGAL: {flag} needs quant_type=FULL_QUANT in [common_quant_param]", flag)
+    asked = read_section(AccuracyParam, "accuracy_param", keys)
+    chosen = {key: getattr(asked, key) for key in keys}
+    return dataclasses.replace(settings, accuracy=dataclasses.replace(settings.accuracy, **chosen))

@@ -25,6 +25,12 @@ class Flag:
 
 
 _FLAGS = (
+    Flag(
+        "accuracyBudget",
+        "METRIC:VALUE",
+        "what quantisation may cost: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
+    ),
+    Flag("cluster", "ADDRESS", "search for --accuracyBudget on a Dask cluster, as tcp://host:8786"),
     Flag("configFile", "FILE", "INI file; [registry] disable_fusion and fusion_blacklists are built"),
     Flag("decryptKey", "HEX", "key of an encrypted MINDIR source; not supported yet"),
     Flag("decryptMode", "AES-GCM|AES-CBC", "mode of --decryptKey; not supported yet", "AES-GCM"),
@@ -44,6 +50,7 @@ _FLAGS = (
     Flag("outputDataFormat", "NHWC|NCHW", "layout of 4-D outputs of the result (default: the source's)"),
     Flag("outputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the outputs of the result", "DEFAULT"),
     Flag("outputFile", "PREFIX", "the result; .ms (or .mindir) is added unless it is there"),
+    Flag("quantReport", "FILE", "write a page about the quantisation: errors, ranges, sizes, times"),
     Flag("saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"),
     Flag("trainModel", "true|false", "keep the training graph; true is not supported yet", "false"),
     Flag("verify", "random|IN.npy,...", "compare the result with the source model, layer by layer", boolean=True),

@@ -12,17 +12,17 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from mslite.converter.convert import Report
 from mslite.converter.passes.pipeline import PIPELINE
 from mslite.quantizer.choices import Precision
+from mslite.quantizer.progress import Progress as Samples
+from mslite.quantizer.progress import silent
 from mslite.quantizer.report import QuantiseReport
-
-Samples = Callable[[int, int | None], None]
 
 
 @contextmanager
 def stages() -> Iterator[tuple[Callable[[str], None], Samples]]:
-    """Gives two functions: one takes the name of each stage, one how many calibration samples are done, and of how
-    many. They draw bars on stderr when that is a terminal."""
+    """Gives two functions: one takes the name of each stage, one how much of the calibration or of a search
+    is done. They draw bars on stderr when that is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda name: None, lambda done, total: None
+        yield lambda name: None, silent
         return
     columns = (TextColumn("{task.description:<18}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
@@ -31,12 +31,12 @@ def stages() -> Iterator[tuple[Callable[[str], None], Samples]]:
         def advance(name: str) -> None:
             bar.update(task, description=name.replace("_", " "), advance=1)
 
-        rows: list[TaskID] = []
+        rows: dict[str, TaskID] = {}
 
-        def sample(done: int, total: int | None) -> None:
-            if not rows:
-                rows.append(bar.add_task("calibration", total=total))
-            bar.update(rows[0], completed=done)
+        def sample(done: int, total: int | None, what: str = "calibration", /) -> None:
+            if what not in rows:
+                rows[what] = bar.add_task(what, total=total)
+            bar.update(rows[what], completed=done, total=total)
 
         yield advance, sample
 

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import Module, Node
 from mslite.quantizer.choices import Choices, Precision, worthwhile
-from mslite.quantizer.evaluation import Judgement
+from mslite.quantizer.evaluation import Judgement, Task
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import Budget
-from mslite.quantizer.sensitivity import Advance, damage_alone, judge_all, searched_layers
+from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.sensitivity import damage_alone, judge_all, searched_layers
 from mslite.quantizer.workers import Workers
 
 LOWERING_TRIALS = 32
@@ -60,19 +61,17 @@ class Search:
         payload: bytes,
         choices: Choices,
         budget: Budget,
-        budget_text: str,
         workers: Workers,
         journal: Journal,
-        advance: Advance = lambda what, done, total: None,
+        progress: Progress = silent,
     ) -> None:
         self._module = module
         self._payload = payload
         self._start = dict(choices)
         self._budget = budget
-        self._text = budget_text
         self._workers = workers
         self._journal = journal
-        self._advance = advance
+        self._progress = progress
         self._layers = searched_layers(module, choices)
         self._runs = 0
 
@@ -82,7 +81,7 @@ class Search:
         if self._budget.holds(before.value):
             return Outcome(self._start, before, before, True, runs=self._runs)
         alone = damage_alone(
-            self._workers, self._payload, self._text, self._layers, self._start, self._journal, self._advance
+            self._workers, self._payload, self._budget.text, self._layers, self._start, self._journal, self._progress
         )
         self._runs += len(alone)
         ranked = sorted(self._layers, key=lambda node: self._rank(alone[node.name]), reverse=True)
@@ -125,7 +124,7 @@ class Search:
         low, high, found = 1, len(ranked), everything
         while low < high:
             middle = (low + high) // 2
-            self._advance("layers raised", len(ranked) - (high - low), len(ranked))
+            self._progress(len(ranked) - (high - low), len(ranked), "layers raised")
             judgement = self._judge(self._with({**raised, **{node.name: precision for node in ranked[:middle]}}))
             if self._budget.holds(judgement.value):
                 high, found = middle, judgement
@@ -139,7 +138,7 @@ class Search:
         """Lowers raised layers by a step where the budget holds all the same."""
         names = [node.name for node in reversed(ranked) if node.name in raised][:LOWERING_TRIALS]
         for done, name in enumerate(names):
-            self._advance("layers lowered", done, len(names))
+            self._progress(done, len(names), "layers lowered")
             while (lower := self._below(raised.get(name, self._start[name]), self._start[name])) is not None:
                 trial = {**raised, name: lower}
                 if lower is self._start[name]:
@@ -169,7 +168,7 @@ class Search:
         text = ",".join(f"{name}={choice.value}" for name, choice in sorted(choices.items()))
         key = "choices " + hashlib.sha256(text.encode()).hexdigest()
         self._runs += 1
-        return judge_all(self._workers, self._payload, self._text, {key: choices}, self._journal)[key]
+        return judge_all(self._workers, self._payload, {key: Task(self._budget.text, choices)}, self._journal)[key]
 
 
 def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choices], float]) -> list[str]:
@@ -188,7 +187,7 @@ def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choic
     ]
     lines += [
         f"{decision.name}: {'float' if decision.precision is Precision.FLOAT else 'int16 activations'}"
-        f" (alone it costs {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
+        f" (quantised alone: {budget.metric.name} {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
         for decision in outcome.decisions
     ]
     if not outcome.holds:

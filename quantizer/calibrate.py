@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,13 +18,11 @@ from mslite.quantizer.checkpoint import read_checkpoint, write_checkpoint
 from mslite.quantizer.choices import eligible_nodes, watched_values
 from mslite.quantizer.means import ChannelMeans, has_means
 from mslite.quantizer.observers import Observer, make_observer
+from mslite.quantizer.progress import Progress
 from mslite.quantizer.runner import Runner
 from mslite.quantizer.schemes import Range, Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
-
-Progress = Callable[[int, int | None], None]
-"""Hears how many samples are done, of how many (None: nobody knows)."""
 
 CHECKPOINT_SECONDS = 30.0
 

@@ -6,6 +6,7 @@ with those of the float graph.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import pickle
@@ -29,7 +30,7 @@ from mslite.quantizer.observers import State
 from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.schemes import Range, Scheme
-from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 
 SAMPLES, SAMPLE_BYTES = 256, 64 << 20
 """A search judges on so many samples at most, and on fewer where they are larger than this together."""
@@ -112,6 +113,7 @@ def pack(
         save(module, path)
         content = path.read_bytes()
     means = {name: mean.state() for name, mean in calibration.means.items()}
+    settings = dataclasses.replace(settings, accuracy=AccuracyParam())  # a user's metric need not be picklable
     return pickle.dumps(_Packed(content, ranges, means, settings, [list(sample) for sample in samples]))
 
 
@@ -144,13 +146,22 @@ def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
     return [found[id(value)] for value in module.main.outputs]
 
 
-def evaluate(payload: bytes | Path, task: tuple[str, Choices]) -> Judgement:
-    """Quantises by the choices and judges; `task` is the budget as text, and the choices."""
-    budget, choices = task
+@dataclass(frozen=True)
+class Task:
+    """What is to be judged: the choices, by the metric of a budget given as text, on the first `samples`."""
+
+    budget: str
+    choices: Choices
+    samples: int = SAMPLES
+
+
+def evaluate(payload: bytes | Path, task: Task) -> Judgement:
+    """Quantises by the choices and judges."""
     known = problem(payload)
+    samples, expected = known.samples[: task.samples], known.expected[: task.samples]
     module = copy_module(known.module)
-    quantise_graph(module, known.calibration, choices, known.settings)
+    quantise_graph(module, known.calibration, task.choices, known.settings)
     runner = Runner(module, module.main.outputs, threads=1)
-    actual = [outputs_of(runner, module, sample) for sample in known.samples]
-    value = parse_budget(budget).metric.measure(known.expected, actual)
-    return Judgement(value, cosine(known.expected, actual), sqnr(known.expected, actual))
+    actual = [outputs_of(runner, module, sample) for sample in samples]
+    value = parse_budget(task.budget).metric.measure(expected, actual)
+    return Judgement(value, cosine(expected, actual), sqnr(expected, actual))

@@ -116,6 +116,8 @@ class Budget:
 
     metric: Metric
     limit: float
+    text: str
+    """How it was given; other processes read it again."""
 
     def holds(self, value: float) -> bool:
         """Whether a number is good enough; one that is none is not."""
@@ -148,9 +150,9 @@ def parse_budget(text: str) -> Budget:
     if not name or not math.isfinite(limit):
         raise UsageError(f"--accuracyBudget={text}: expected METRIC:VALUE, as cosine:0.99, sqnr:25 or top1:0.5")
     if name in METRICS:
-        return Budget(METRICS[name], limit)
+        return Budget(METRICS[name], limit, text)
     if ":" not in name:
         raise UsageError(
             f"--accuracyBudget={text}: the metric is one of {', '.join(METRICS)}, or your own as module:function"
         )
-    return Budget(_callback(name), limit)
+    return Budget(_callback(name), limit, text)

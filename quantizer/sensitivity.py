@@ -12,16 +12,17 @@ import numpy as np
 from mslite.converter.mindir.graph import Array, Module, Node, Value
 from mslite.converter.mindir.quantised import is_quantised, real_numbers
 from mslite.quantizer.choices import Choices, Precision
-from mslite.quantizer.evaluation import Judgement, evaluate
+from mslite.quantizer.evaluation import Judgement, Task, evaluate
 from mslite.quantizer.histogram import Histogram
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import cosine_of, decibels, powers_of
 from mslite.quantizer.operators import Kind, rule_of
+from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.workers import Workers
 
-Advance = Callable[[str, int, int], None]
-"""Hears what is being done, how much of it is done, of how much."""
+ALONE_SAMPLES = 32
+"""Layers are quantised alone for their order only; so many samples give it."""
 
 
 def searched_layers(module: Module, choices: Choices) -> list[Node]:
@@ -39,30 +40,28 @@ def searched_layers(module: Module, choices: Choices) -> list[Node]:
 def judge_all(
     workers: Workers,
     payload: bytes,
-    budget: str,
-    tasks: Mapping[str, Choices],
+    tasks: Mapping[str, Task],
     journal: Journal,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Judgement]:
-    """Judges the choices of every task, those that the journal knows without running."""
-    results: dict[str, Judgement] = {}
-    open_tasks: list[tuple[str, tuple[str, Choices]]] = []
-    for key, choices in tasks.items():
-        known = _judgement(journal.get(f"{budget}|{key}"))
-        if known is None:
-            open_tasks.append((key, (budget, choices)))
-        else:
-            results[key] = known
+    """Judges every task, those that the journal knows without running. Keys name the tasks in the journal."""
+    found = {key: _judgement(journal.get(_line(key, task))) for key, task in tasks.items()}
+    results = {key: judgement for key, judgement in found.items() if judgement is not None}
+    open_tasks = [(key, task) for key, task in tasks.items() if key not in results]
     advance(len(results), len(tasks))
-    for key, judgement in workers.map(_judge, payload, open_tasks):
-        results[key[0]] = judgement
-        journal.put(f"{budget}|{key[0]}", dataclasses.asdict(judgement))
+    for (key, task), judgement in workers.map(_judge, payload, open_tasks):
+        results[key] = judgement
+        journal.put(_line(key, task), dataclasses.asdict(judgement))
         advance(len(results), len(tasks))
     return results
 
 
-def _judge(payload: Any, task: tuple[str, tuple[str, Choices]]) -> Judgement:
-    return evaluate(payload, task[1])
+def _line(key: str, task: Task) -> str:
+    return f"{task.budget}|{task.samples}|{key}"
+
+
+def _judge(payload: Any, named: tuple[str, Task]) -> Judgement:
+    return evaluate(payload, named[1])
 
 
 def _judgement(kept: Any) -> Judgement | None:
@@ -80,14 +79,15 @@ def damage_alone(
     layers: Sequence[Node],
     choices: Choices,
     journal: Journal,
-    advance: Advance = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> dict[str, Judgement]:
     """What the model's outputs lose when one layer alone is quantised, by the layer's name."""
-    tasks = {f"alone {node.name} {choices[node.name].name}": {node.name: choices[node.name]} for node in layers}
-    found = judge_all(
-        workers, payload, budget, tasks, journal, lambda done, total: advance("layers alone", done, total)
-    )
-    return {next(iter(tasks[key])): judgement for key, judgement in found.items()}
+    tasks = {
+        f"alone {choices[node.name].name} {node.name}": Task(budget, {node.name: choices[node.name]}, ALONE_SAMPLES)
+        for node in layers
+    }
+    found = judge_all(workers, payload, tasks, journal, lambda done, total: progress(done, total, "layers alone"))
+    return {next(iter(tasks[key].choices)): judgement for key, judgement in found.items()}
 
 
 @dataclass
@@ -170,5 +170,5 @@ def _add(error: LayerError, expected: Array, actual: Array) -> None:
     error.histogram.add(expected)
     error.count += expected.size
     if error.low < error.high:
-        step = (error.high - error.low) / 510
-        error.clipped += int(np.count_nonzero((expected < error.low - step) | (expected > error.high + step)))
+        reals, step = expected.astype(np.float64), (error.high - error.low) / 510
+        error.clipped += int(np.count_nonzero((reals < error.low - step) | (reals > error.high + step)))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mslite.converter.errors import UsageError
+from mslite.quantizer.metrics import Budget, parse_budget
 
 Sections = Mapping[str, Mapping[str, str]]
 _Parser = Callable[[str], Any]
@@ -240,6 +241,22 @@ class DataPreprocessParam:
 
 
 @dataclass(frozen=True)
+class AccuracyParam:
+    """[accuracy_param], ours: what FULL_QUANT may cost, how that is searched for, and the report of it."""
+
+    budget: Budget | None = _key(None, parse_budget)
+    """As cosine:0.99, sqnr:25, top1:0.5 or package.module:function:VALUE."""
+    report: Path | None = _key(None, _folder)
+    """The HTML page to write."""
+    workspace: Path | None = _key(None, _folder)
+    """Where results of the search are kept, so that an interrupted one goes on; beside the output when left out."""
+    processes: int = _key(0, _integer(0, 1024))
+    """How many processes search; 0 is one per usable core."""
+    cluster: str = _key("", str)
+    """The address of a Dask scheduler, as tcp://host:8786."""
+
+
+@dataclass(frozen=True)
 class QuantizerSettings:
     """All sections; see each."""
 
@@ -250,10 +267,16 @@ class QuantizerSettings:
     dynamic: DynamicQuantParam = field(default_factory=DynamicQuantParam)
     transform: TransformQuantParam = field(default_factory=TransformQuantParam)
     data: DataPreprocessParam = field(default_factory=DataPreprocessParam)
+    accuracy: AccuracyParam = field(default_factory=AccuracyParam)
 
     @property
     def method(self) -> Method | None:
         return self.common.quant_type
+
+    @property
+    def asks_for_something(self) -> bool:
+        """True when the quantizer has anything to do."""
+        return self.method is not None or self.transform.export_precision_mode != "QUANT"
 
 
 SECTIONS: dict[str, tuple[str, type[Any]]] = {
@@ -264,6 +287,7 @@ SECTIONS: dict[str, tuple[str, type[Any]]] = {
     "dynamic_quant_param": ("dynamic", DynamicQuantParam),
     "transform_quant_param": ("transform", TransformQuantParam),
     "data_preprocess_param": ("data", DataPreprocessParam),
+    "accuracy_param": ("accuracy", AccuracyParam),
 }
 """Section name → field of QuantizerSettings and its class."""
 

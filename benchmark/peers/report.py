@@ -82,7 +82,8 @@ def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Pa
                  for name in names if (found := ratios(rows, name, threads))}  # fmt: skip
         groups.append({"threads": threads, "networks": networks, "means": means})
     failed = sorted({f"{row.runtime} on {row.network}: {row.error}" for row in rows if row.error})
+    style = files("mslite.benchmark").joinpath("style.css").read_text(encoding="utf-8")
     page = template.render(
-        groups=groups, versions={name: versions[name] for name in names}, machine=machine, failed=failed
+        style=style, groups=groups, versions={name: versions[name] for name in names}, machine=machine, failed=failed
     )
     path.write_text(page, encoding="utf-8")

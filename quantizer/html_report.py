@@ -1,0 +1,241 @@
+"""One self-contained page about a quantisation: what each layer lost, the ranges, and what the choices cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+import jinja2
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.graph import Array, Module
+from mslite.quantizer.calibrate import Calibration
+from mslite.quantizer.choices import Choices, Precision, default_choices, macs
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.costs import Cost, Costs, layer_costs, total
+from mslite.quantizer.evaluation import Judgement, outputs_of
+from mslite.quantizer.histogram import Histogram
+from mslite.quantizer.metrics import cosine, sqnr, top1
+from mslite.quantizer.progress import Progress
+from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.rewrite import quantise_graph
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.sensitivity import LayerError, damage_accumulated
+from mslite.quantizer.settings import QuantizerSettings
+
+SAMPLES = 32
+"""So many samples are compared for the page."""
+_BINS = 72
+NAMES = {Precision.FLOAT: "float", Precision.INT8: "int8", Precision.INT16: "int16"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A histogram as bars of height 0 to 1, from `low` to `high`, and the range that integers hold."""
+
+    low: float
+    high: float
+    bars: tuple[float, ...]
+    range_low: float
+    range_high: float
+
+    def place(self, value: float) -> float:
+        """Where a value lies between `low` and `high`, 0 to 1."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One layer. Errors are |difference| / |value| in the 2-norm; `alone` is that of the model's outputs."""
+
+    name: str
+    operator: str
+    precision: str
+    share: float
+    accumulated: float | None
+    alone: float | None
+    clipped: float
+    weight_error: float
+    picture: Picture | None
+    costs: Mapping[str, Cost]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way to quantise the whole model."""
+
+    name: str
+    cost: Cost
+    integers: float
+    cosine: float
+    sqnr: float
+    changed: float
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that the page shows."""
+
+    model: str
+    method: str
+    calibration_samples: int
+    samples: int
+    rows: Sequence[Row]
+    choices: Sequence[Choice]
+    notes: Sequence[str]
+
+
+def gather(
+    before: Module,
+    after: Module,
+    calibration: Calibration,
+    settings: QuantizerSettings,
+    report: QuantiseReport,
+    samples: Sequence[Sequence[Array]],
+    alone: Mapping[str, Judgement],
+    notes: Sequence[str],
+    progress: Progress,
+    model: str,
+) -> Page:
+    """Measures what the page shows. Raises ConversionError where a model does not run."""
+    samples = samples[:SAMPLES]
+    configured = default_choices(before, settings)
+    progress(0, 3, "report")
+    costs = layer_costs(before, calibration, configured, settings)
+    progress(1, 3, "report")
+    names = [layer.name for layer in report.layers if layer.precision is not Precision.FLOAT or layer.macs]
+    errors = {error.name: error for error in damage_accumulated(before, after, names, samples)}
+    progress(2, 3, "report")
+    rows = _rows(before, report, errors, alone, costs)
+    choices = _choices(before, calibration, settings, configured, report, samples, costs)
+    progress(3, 3, "report")
+    return Page(
+        model=model,
+        method=settings.full.activation_quant_method.value,
+        calibration_samples=calibration.samples,
+        samples=len(samples),
+        rows=rows,
+        choices=choices,
+        notes=notes,
+    )
+
+
+def _rows(
+    module: Module,
+    report: QuantiseReport,
+    errors: Mapping[str, LayerError],
+    alone: Mapping[str, Judgement],
+    costs: Costs,
+) -> list[Row]:
+    counts = sum(macs(node) for node in module.main.nodes) or 1
+    rows = []
+    for layer in report.layers:
+        error = errors.get(layer.name)
+        if error is None:
+            continue
+        rows.append(
+            Row(
+                name=layer.name,
+                operator=layer.operator,
+                precision=NAMES[layer.precision],
+                share=layer.macs / counts,
+                accumulated=ratio(error.sqnr),
+                alone=ratio(alone[layer.name].sqnr) if layer.name in alone else None,
+                clipped=error.clipped / max(error.count, 1),
+                weight_error=layer.weight_error,
+                picture=picture(error.histogram, error.low, error.high),
+                costs={NAMES[precision]: cost for precision, cost in costs.get(layer.name, {}).items()},
+            )
+        )
+    return rows
+
+
+def ratio(decibels: float) -> float:
+    """Noise over signal as amplitudes."""
+    return float(10 ** (-decibels / 20))
+
+
+def picture(histogram: Histogram, low: float, high: float) -> Picture | None:
+    """What is drawn of a histogram, heights by the logarithm; None for a single value."""
+    least, most = min(histogram.low, low), max(histogram.high, high)
+    if not math.isfinite(least) or not least < most:
+        return None
+    sums = [0.0] * _BINS
+    for centre, count in zip(histogram.centres(), histogram.counts, strict=True):
+        if count:
+            place = int((centre - least) / (most - least) * _BINS)
+            sums[min(_BINS - 1, max(0, place))] += float(count)
+    top = math.log1p(max(sums)) or 1.0
+    return Picture(least, most, tuple(math.log1p(count) / top for count in sums), low, high)
+
+
+def _choices(
+    module: Module,
+    calibration: Calibration,
+    settings: QuantizerSettings,
+    configured: Choices,
+    report: QuantiseReport,
+    samples: Sequence[Sequence[Array]],
+    costs: Costs,
+) -> list[Choice]:
+    """The float model, every layer in int8, every layer in int16, and what was chosen."""
+    runner = Runner(module, module.main.outputs, threads=1)
+    expected = [outputs_of(runner, module, sample) for sample in samples]
+    weights = {node.name: macs(node) for node in module.main.nodes}
+    ways: dict[str, Choices] = {
+        "float": {},
+        "int8": dict.fromkeys(configured, Precision.INT8),
+        "int16 activations": dict.fromkeys(configured, Precision.INT16),
+        "this result": report.choices,
+    }
+    found = []
+    for name, choices in ways.items():
+        rewritten = copy_module(module)
+        quantise_graph(rewritten, calibration, choices, settings)
+        judged = Runner(rewritten, rewritten.main.outputs, threads=1)
+        actual = [outputs_of(judged, rewritten, sample) for sample in samples]
+        inside = sum(weights.get(layer, 0) for layer, choice in choices.items() if choice is not Precision.FLOAT)
+        share = inside / (sum(weights.values()) or 1)
+        values = cosine(expected, actual), sqnr(expected, actual), top1(expected, actual)
+        found.append(Choice(name, total(costs, choices), share, *values))
+    return found
+
+
+def write_page(page: Page, path: Path) -> None:
+    """Renders the page. Raises ConversionError when it cannot be written."""
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True)
+    environment.filters |= {"size": size, "time": milliseconds, "percent": percent}
+    template = environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
+    style = files("mslite.benchmark").joinpath("style.css").read_text(encoding="utf-8")
+    text = template.render(page=page, style=style, worst=max((row.accumulated or 0.0 for row in page.rows), default=0))
+    try:
+        write_together({path: lambda file: _write(file, text)})
+    except OSError as error:
+        raise ConversionError(
+            f"{path}: the report cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
+        ) from None
+
+
+def _write(file: IO[bytes], text: str) -> None:
+    file.write(text.encode())
+
+
+def size(count: float) -> str:
+    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"
+
+
+def milliseconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f} ms" if value >= 1 else f"{1000 * value:.0f} µs"
+
+
+def percent(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
