@@ -5,35 +5,53 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-import numpy as np
-
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
-from mslite.converter.mindir.graph import Module, Value
+from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.quantizer.debug_rounds import ROUND_HEADER, SUMMARY_HEADER, rounds
+from mslite.quantizer.runner import Sample
 
 if TYPE_CHECKING:
     from mslite.quantizer.report import LayerRecord
 
 _LAYERS = ("name", "operator", "precision", "macs", "scale", "zero_point", "weight_error", "bias_shift")
-_PARAMETERS = ("tensor", "kind", "shape", "type", "bits", "channel", "scale", "zero_point")
+_PARAMETERS = (
+    "NodeName", "NodeType", "TensorName", "ElementsNum", "Dims", "Scale", "ZeroPoint", "Bits", "CorrectionVar",
+    "CorrectionMean",
+)  # fmt: skip
 
 
-def save_debug_info(folder: Path, module: Module, layers: Sequence[LayerRecord]) -> list[Path]:
-    """Writes `layers.csv`, `layers.json` and `quant_param.csv` into `folder`, made when missing.
+def save_debug_info(
+    folder: Path, original: Module, module: Module, layers: Sequence[LayerRecord], samples: Sequence[Sample]
+) -> list[Path]:
+    """Writes MindSpore Lite's `quant_param.csv`, `round_<n>.csv` and `output_summary.csv`, and `layers.csv` and
+    `layers.json`, into `folder`, which is made when missing. The rounds are runs of both models on `samples`.
 
     Returns the files. Raises ConversionError when they cannot be written."""
     rows = [_layer(layer) for layer in layers]
-    values = [value for graph in module.graphs for value in graph.values() if value.quant]
+    seen: set[int] = set()
+    parameters: list[dict[str, object]] = []
+    for graph in module.graphs:
+        for node in graph.nodes:
+            for value in (*node.inputs, *node.outputs):
+                if value.quant and id(value) not in seen:
+                    seen.add(id(value))
+                    parameters += _parameters(node, value)
+    files, summary = rounds(original, module, samples)
     texts = {
         folder / "layers.csv": _csv(_LAYERS, rows),
         folder / "layers.json": json.dumps(rows, indent=1) + "\n",
-        folder / "quant_param.csv": _csv(_PARAMETERS, [row for value in values for row in _parameters(value)]),
+        folder / "quant_param.csv": _csv(_PARAMETERS, parameters),
+        folder / "output_summary.csv": _csv(SUMMARY_HEADER, summary),
     }
+    for number, found in enumerate(files):
+        texts[folder / f"round_{number}.csv"] = _csv(ROUND_HEADER, found)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_together({path: _writer(text) for path, text in texts.items()})
@@ -74,19 +92,21 @@ def _layer(layer: LayerRecord) -> dict[str, object]:
     }
 
 
-def _parameters(value: Value) -> list[dict[str, object]]:
-    shape = "x".join(str(size) if size >= 0 else "?" for size in value.shape or ())
-    kind = "constant" if value.is_constant else "activation"
+def _parameters(node: Node, value: Value) -> list[dict[str, object]]:
+    dims = " ".join(str(size) if size >= 0 else "-1" for size in value.shape or ())
+    count = math.prod(size for size in value.shape or ()) if value.is_static else -1
     return [
         {
-            "tensor": value.name,
-            "kind": kind,
-            "shape": shape,
-            "type": value.dtype.name,
-            "bits": record.numBits,
-            "channel": channel if len(value.quant) > 1 else None,
-            "scale": np.float64(record.scale).item(),
-            "zero_point": record.zeroPoint,
+            "NodeName": node.name,
+            "NodeType": node.op.name,
+            "TensorName": value.name,
+            "ElementsNum": count,
+            "Dims": dims,
+            "Scale": record.scale,
+            "ZeroPoint": record.zeroPoint,
+            "Bits": record.numBits,
+            "CorrectionVar": record.varCorr,
+            "CorrectionMean": record.meanCorr,
         }
-        for channel, record in enumerate(value.quant)
+        for record in value.quant
     ]

@@ -16,6 +16,7 @@ from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import Choices, Precision, default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info
+from mslite.quantizer.debug_rounds import MAX_ROUNDS
 from mslite.quantizer.dequantise import dequantise
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report import QuantiseReport
@@ -77,6 +78,7 @@ def quantise(
         return QuantiseReport()
     if is_quantised_module(module):
         return QuantiseReport(notes=("the source is quantised already; it is left as it is",))
+    original = copy_module(module) if settings.common.debug_info_save_path is not None else None
     if settings.method is Method.WEIGHT_QUANT:
         from mslite.quantizer.weight_only import quantise_weights
 
@@ -88,8 +90,9 @@ def quantise(
     else:
         report = _quantise_fully(module, settings, source, boundary, progress, checkpoint, stages)
     make_names_unique(module)
-    if settings.common.debug_info_save_path is not None:
-        save_debug_info(settings.common.debug_info_save_path, module, report.layers)
+    if settings.common.debug_info_save_path is not None and original is not None:
+        samples = _debug_samples(original, settings, source)
+        save_debug_info(settings.common.debug_info_save_path, original, module, report.layers, samples)
     return report
 
 
@@ -98,6 +101,13 @@ def _tuning_samples(module: Module, settings: QuantizerSettings, source: Source 
     if settings.mixed.use_cv_data:
         return list(itertools.islice(calibration_data(source, module.main.inputs, settings.data), _TUNING_SAMPLES))
     return [random_inputs(module.main.inputs)]
+
+
+def _debug_samples(original: Module, settings: QuantizerSettings, source: Source | None) -> list[Sample]:
+    """The first calibration samples, where there are any, else random inputs."""
+    if source is None and not settings.data.calibrate_path:
+        return [random_inputs(original.main.inputs)]
+    return list(itertools.islice(calibration_data(source, original.main.inputs, settings.data), MAX_ROUNDS))
 
 
 _ROUNDING = frozenset(

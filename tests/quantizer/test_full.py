@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -210,4 +211,19 @@ def test_debug_information(tmp_path: Path) -> None:
     conv = next(layer for layer in layers if layer["name"] == "conv")
     assert conv["macs"] == 8 * 8 * 16 * 27
     assert 0 < conv["weight_error"] < 0.02
-    assert len((tmp_path / "debug" / "quant_param.csv").read_text().splitlines()) > 16
+    with (tmp_path / "debug" / "quant_param.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    weight = [row for row in rows if row["TensorName"] == "w1"]
+    assert len(weight) == 16
+    assert (weight[0]["NodeName"], weight[0]["Dims"], weight[0]["ElementsNum"]) == ("conv", "16 3 3 3", "432")
+    with (tmp_path / "debug" / "round_0.csv").open() as file:
+        tensors = {(row["TensorName"], row["DataTypeFlag"]): row for row in csv.DictReader(file)}
+    for name in "abpstfgy":
+        wanted, got = tensors[name, "Origin"], tensors[name, "Dequant"]
+        assert float(got["CosineSimilarity"]) > 0.99
+        spread = float(wanted["MAX"]) - float(wanted["Min"])
+        assert abs(float(got["Median"]) - float(wanted["Median"])) < 0.05 * spread
+    with (tmp_path / "debug" / "output_summary.csv").open() as file:
+        summary = list(csv.DictReader(file))
+    assert [row["Round"] for row in summary] == [str(number) for number in range(8)]
+    assert all(row["TensorName"] == "y" and float(row["CosineSimilarity"]) > 0.99 for row in summary)
