@@ -42,6 +42,8 @@ SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_n
     const int32x4_t q = vminq_s32(vmaxq_s32((int32x4_t)sum, (int32x4_t)limits->low), (int32x4_t)limits->high);
     const int8x8_t bytes = vmovn_s16(vcombine_s16(vmovn_s32(q), vdup_n_s16(0)));
     memcpy(y, &bytes, SIMD_WIDTH);
+#elif SIMD_WIDTH == 1
+    *y = (int8_t)mslite_limit(sum, limits->low, limits->high);
 #elif SIMD_EMULATED
     for (int i = 0; i < SIMD_WIDTH; ++i) y[i] = (int8_t)mslite_limit(sum[i], limits->low[i], limits->high[i]);
 #else
