@@ -5,7 +5,8 @@
 //   kernel_bench --kernel=gemm ...                     only entries whose name contains that
 //
 // Every entry that takes the call is timed on one thread: the best of repeated runs, with warm caches. GFLOP/s count
-// the operations of the definition, so Winograd's entries, which do fewer, may pass the limit.
+// the operations of the definition, so Winograd's entries, which do fewer, may pass the limit. Each layer is timed
+// twice: on float32, and on stored int8 with a scale for each output channel.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -136,20 +137,41 @@ double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vec
   return best;
 }
 
-// Prints one line per kernel entry that takes the layer. False: the layer is impossible.
-bool Measure(Layer &layer, const std::string &filter, double peak) {
+// Fills a tensor with numbers of its type, and gives one of int8 its records.
+std::vector<unsigned char> Fill(mslite_tensor *tensor, bool is_weight, std::vector<mslite_quant> *records) {
+  static std::mt19937 generator(1);
+  const int64_t count = mslite_element_count(tensor);
+  std::vector<unsigned char> bytes(static_cast<size_t>(count * mslite_type_size(tensor->type)));
+  if (tensor->type == MSLITE_FLOAT32) {
+    std::normal_distribution<float> normal;
+    for (int64_t i = 0; i < count; ++i) {
+      const float value = normal(generator);
+      std::memcpy(bytes.data() + i * 4, &value, 4);
+    }
+  } else if (tensor->type == MSLITE_INT8) {
+    for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(generator());
+    const int64_t axis = tensor->rank == 4 ? 0 : tensor->rank - 1;
+    records->assign(is_weight ? static_cast<size_t>(tensor->dims[axis]) : 1, {0.01, is_weight ? 0 : 3, MSLITE_INT8, 0});
+    tensor->quant = records->data();
+    tensor->quant_count = static_cast<int32_t>(records->size());
+  }
+  return bytes;
+}
+
+// Prints one line per kernel entry that takes the layer, on float32 or on stored int8. False: the layer is impossible.
+bool Measure(Layer layer, bool is_stored, const std::string &filter, double peak) {
   layer.conv.stride = {2, layer.lists.data()};
   layer.conv.pad_list = {4, layer.lists.data() + 2};
   const void *params = layer.op == MSLITE_OP_Conv2DFusion ? static_cast<const void *>(&layer.conv) : &layer.matmul;
-  std::mt19937 generator(1);
-  std::normal_distribution<float> normal;
-  std::vector<std::vector<float>> data;
+  std::vector<std::vector<unsigned char>> data;
+  std::vector<std::vector<mslite_quant>> records(layer.inputs.size());
   std::vector<const mslite_tensor *> inputs;
   std::vector<const void *> contents;
-  for (mslite_tensor &tensor : layer.inputs) {
-    data.emplace_back(static_cast<size_t>(mslite_element_count(&tensor)));
-    for (float &value : data.back()) value = normal(generator);
-    if (!inputs.empty()) tensor.data = data.back().data();  // weights are constants
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    mslite_tensor &tensor = layer.inputs[i];
+    if (is_stored) tensor.type = i == 2 ? MSLITE_INT32 : MSLITE_INT8;
+    data.push_back(Fill(&tensor, i == 1, &records[i]));
+    if (i > 0) tensor.data = data.back().data();  // weights are constants
     inputs.push_back(&tensor);
     contents.push_back(data.back().data());
   }
@@ -161,12 +183,18 @@ bool Measure(Layer &layer, const std::string &filter, double peak) {
     std::fprintf(stderr, "%s: %s\n", layer.name.c_str(), context.message);
     return false;
   }
+  const mslite_quant step = {0.5, -5, MSLITE_INT8, 0};
+  if (is_stored) {
+    output->quant = &step;
+    output->quant_count = 1;
+  }
   const mslite_tensor *outputs = output;
   const mslite_node node = {layer.op, params, count, 1, inputs.data(), &outputs, 0};
   std::vector<float> result(static_cast<size_t>(mslite_element_count(output)) + 1);
   for (int32_t i = 0; i < mslite_kernel_count; ++i) {
     const mslite_kernel &kernel = *mslite_kernels[i];
     if (kernel.op != layer.op || std::strstr(kernel.name, filter.c_str()) == nullptr) continue;
+    if ((kernel.quantised != 0) != is_stored) continue;
     if (!mslite::DetectedIsas().Has(kernel.isa) || kernel.support(&node) <= 0) continue;
     if (filter.empty() && kernel.isa == MSLITE_ISA_SCALAR) continue;
     const double seconds = Time(kernel, node, contents, result.data());
@@ -211,6 +239,8 @@ int main(int argc, char **argv) {
   const double peak = mslite::benchmark::MeasurePeakGflops();
   std::printf("one core: %.1f GFLOP/s of float32 multiply-adds\n", peak);
   bool measured = true;
-  for (Layer &layer : layers) measured = Measure(layer, filter, peak) && measured;
+  for (Layer &layer : layers) {
+    for (const bool is_stored : {false, true}) measured = Measure(layer, is_stored, filter, peak) && measured;
+  }
   return measured ? 0 : 1;
 }

@@ -12,8 +12,13 @@ typedef struct {
   bool rows_are_pixels; /* 1 x 1, and every pixel of x is a row */
 } conv2d_i8_derived;
 
+/* Depthwise: a matrix product of one column and few terms is no way to compute it. */
 static int32_t conv2d_i8_support(const mslite_node *node) {
-  return mslite_stored_convolution_fits(node, MSLITE_INT8) ? 2 : 0;
+  if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
+  mslite_convolution_attributes attributes;
+  mslite_convolution_read(node->op, node->params, &attributes);
+  const int64_t *dims = node->inputs[1]->dims;
+  return dims[3] == 1 && dims[0] == attributes.group ? 0 : 2;
 }
 
 static mslite_i8_channel channel_of(const mslite_node *node, int64_t index) {
@@ -134,13 +139,42 @@ static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t
   }
 }
 
+/* A whole window whose lines are in the input, each in one piece. False: this one is not. */
+static inline bool gather_inside(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox,
+                                 gathered *to) {
+  const int64_t iy = oy * g->height.stride - g->height.pad_before, ix = ox * g->width.stride - g->width.pad_before;
+  const int64_t last_y = iy + (g->height.kernel - 1) * g->height.dilation, line = g->width.kernel * g->in_channels;
+  if (iy < 0 || last_y >= g->height.input || ix < 0 || ix + g->width.kernel > g->width.input) return false;
+  const int64_t step = g->width.input * g->in_channels;
+  const int8_t *from = image + iy * step + ix * g->in_channels;
+  if (to->end - (from + (last_y - iy) * step) < line + DOT_CHUNK) return false;
+  for (int64_t ky = 0; ky < g->height.kernel; ++ky, from += g->height.dilation * step, to->to += line) {
+    dot_stage(from, line, true, to->to);
+  }
+  return true;
+}
+
+/* Elements [k, k + length) of one window, ky and begin being where k is. */
+static void gather_window(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox, int64_t ky,
+                          int64_t begin, int64_t length, gathered *to) {
+  const int64_t line = g->width.kernel * g->group_in;
+  for (; length > 0; ++ky) {
+    const int64_t count = line - begin < length ? line - begin : length;
+    const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+    const bool is_inside = iy >= 0 && iy < g->height.input;
+    gather_line(g, is_inside ? image + iy * g->width.input * g->in_channels : NULL, ox, begin, count, to);
+    length -= count;
+    begin = 0;
+  }
+}
+
 static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
                   int64_t step, dot_element *to) {
   const conv2d_i8_derived *own = run->derived;
   const mslite_convolution *g = &own->geometry;
   const int64_t image_size = g->height.input * g->width.input * g->in_channels;
   const int8_t *x = run->inputs[0];
-  gathered out = {.end = x + g->batch * image_size, .x_zero = own->x_zero, .to = to};
+  gathered out = {.end = x + g->batch * image_size, .x_zero = own->x_zero};
   if (own->rows_are_pixels) {
     x += row * own->plan.k + k;
     for (int64_t r = 0; r < count; ++r, x += own->plan.k) {
@@ -149,27 +183,20 @@ static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t cou
     }
     return;
   }
-  const int64_t line = g->width.kernel * g->group_in; /* of a window */
-  const int64_t first_ky = k / line, first_begin = k % line;
+  const int64_t line = g->width.kernel * g->group_in;
+  const int64_t ky = k / line, begin = k % line;
+  const bool is_whole = length == own->plan.k && g->group == 1 && g->width.dilation == 1;
   const int64_t plane = g->height.output * g->width.output;
-  int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
+  int64_t oy = row % plane / g->width.output, ox = row % g->width.output;
+  x += row / plane * image_size + group * g->group_in;
   for (int64_t r = 0; r < count; ++r) {
-    int64_t ky = first_ky, begin = first_begin;
     out.to = to + r * step;
-    for (int64_t left = length; left > 0; ++ky) {
-      const int64_t part = line - begin < left ? line - begin : left;
-      const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
-      const bool inside = iy >= 0 && iy < g->height.input;
-      const int8_t *source = inside ? x + image * image_size + iy * g->width.input * g->in_channels : NULL;
-      gather_line(g, inside ? source + group * g->group_in : NULL, ox, begin, part, &out);
-      left -= part;
-      begin = 0;
-    }
+    if (!is_whole || !gather_inside(g, x, oy, ox, &out)) gather_window(g, x, oy, ox, ky, begin, length, &out);
     if (++ox == g->width.output) {
       ox = 0;
       if (++oy == g->height.output) {
         oy = 0;
-        ++image;
+        x += image_size;
       }
     }
   }

@@ -75,6 +75,17 @@ static __attribute__((noinline)) void run_tile(const gemm_i8_block *g, const dot
 }
 #undef TILE_CASE
 
+/* `columns` results of one row. */
+SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
+  if (columns == GEMM_I8_COLUMNS) {
+    simd_narrow(result, GEMM_I8_VECTORS, limits, y);
+    return;
+  }
+  int8_t whole[GEMM_I8_COLUMNS];
+  simd_narrow(result, GEMM_I8_VECTORS, limits, whole);
+  memcpy(y, whole, (size_t)columns);
+}
+
 /* The last step: sums to stored results, GEMM_I8_VECTORS vectors of a row at once. */
 static void store_fixed(const gemm_i8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows, int64_t columns) {
   simd_multiplier factor[GEMM_I8_VECTORS];
@@ -93,28 +104,34 @@ static void store_fixed(const gemm_i8_block *g, const int32_t *sums, int64_t sum
       if (g->row_sums != NULL) sum -= row_sum * zero[v];
       result[v] = simd_rescale(sum, &factor[v]);
     }
-    if (columns == GEMM_I8_COLUMNS) {
-      simd_narrow(result, GEMM_I8_VECTORS, &limits, g->y + r * g->y_step);
-    } else {
-      int8_t whole[GEMM_I8_COLUMNS];
-      simd_narrow(result, GEMM_I8_VECTORS, &limits, whole);
-      memcpy(g->y + r * g->y_step, whole, (size_t)columns);
-    }
+    store_row(result, &limits, columns, g->y + r * g->y_step);
   }
 }
 
-/* The same for results that are rounded once, half away from zero, in float64. */
+/* The same for results that are rounded once, half away from zero, in float64. Twice what truncation leaves, truncated,
+ * is the step that it misses. */
 static void store_real(const gemm_i8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows, int64_t columns) {
+  typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
+  const simd_narrow_limits limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
   for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
-    const uint32_t row_sum = g->row_sums == NULL ? 0 : (uint32_t)g->row_sums[r];
-    for (int64_t n = 0; n < columns; ++n) {
-      const int32_t sum =
-          mslite_limit((int32_t)((uint32_t)sums[n] - row_sum * (uint32_t)g->zero[n]), -g->value[n], g->value[n]);
-      const double exact = (double)sum * g->scale[n];
-      const int32_t steps = (int32_t)exact;
-      const double rest = exact - (double)steps;
-      g->y[r * g->y_step + n] = (int8_t)mslite_limit(steps + (int32_t)(rest + rest) + g->y_zero, g->low, g->high);
+    simd_i32 result[GEMM_I8_VECTORS];
+    const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
+      const simd_i32 most = simd_load_i32(g->value + v * SIMD_WIDTH);
+      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
+      if (g->row_sums != NULL) sum -= row_sum * simd_load_i32(g->zero + v * SIMD_WIDTH);
+      simd_i32 beyond = sum > most;
+      sum = (sum & ~beyond) | (most & beyond);
+      beyond = sum < -most;
+      sum = (sum & ~beyond) | (-most & beyond);
+      reals scale;
+      memcpy(&scale, g->scale + v * SIMD_WIDTH, sizeof scale);
+      const reals exact = __builtin_convertvector(sum, reals) * scale;
+      const simd_i32 steps = __builtin_convertvector(exact, simd_i32);
+      const reals rest = exact - __builtin_convertvector(steps, reals);
+      result[v] = steps + __builtin_convertvector(rest + rest, simd_i32);
     }
+    store_row(result, &limits, columns, g->y + r * g->y_step);
   }
 }
 
