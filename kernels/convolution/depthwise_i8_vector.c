@@ -164,13 +164,10 @@ SIMD_INLINE void store_lanes(const depthwise_tile *t, int64_t c, simd_i32 sum, i
   const simd_multiplier factor = simd_make_multiplier(simd_load_i32(t->numbers + ROW_FACTOR * t->step + c),
                                                       simd_load_i32(t->numbers + ROW_SHIFT * t->step + c));
   const simd_i32 result = simd_rescale(sum, &factor);
-  if (lanes == SIMD_WIDTH) {
-    simd_narrow(&result, 1, &t->limits, y);
-  } else {
-    int8_t room[SIMD_WIDTH];
-    simd_narrow(&result, 1, &t->limits, room);
-    memcpy(y, room, (size_t)lanes);
-  }
+  const simd_i32 pair[2] = {result, result};
+  int8_t room[2 * SIMD_WIDTH];
+  simd_narrow(pair, 2, &t->limits, room);
+  memcpy(y, room, (size_t)lanes);
 }
 
 /* `pixels` outputs of `lanes` channels from channel c on. `pixels`, `kernel`, `stride` are constants when inlined. */
