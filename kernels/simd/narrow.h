@@ -23,17 +23,23 @@ SIMD_INLINE simd_narrow_limits simd_make_narrow_limits(int32_t zero, int32_t low
   return limits;
 }
 
-/* Stores `count` * SIMD_WIDTH results; `count` is a constant and even. */
+/* Stores `count` * SIMD_WIDTH results; `count` is a constant. */
 SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_narrow_limits *limits, int8_t *y) {
 #if SIMD_WIDTH == 8
   const __m128i low = _mm256_castsi256_si128((__m256i)limits->low);
   const __m128i high = _mm256_castsi256_si128((__m256i)limits->high);
-  SIMD_UNROLL for (int32_t v = 0; v < count; v += 2, y += 2 * SIMD_WIDTH) {
+  SIMD_UNROLL for (int32_t v = 0; v + 1 < count; v += 2, y += 2 * SIMD_WIDTH) {
     const __m256i words =
         _mm256_packs_epi32((__m256i)(result[v] + limits->zero), (__m256i)(result[v + 1] + limits->zero));
     const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
     const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1));
     _mm_storeu_si128((__m128i *)(void *)y, _mm_min_epi8(_mm_max_epi8(bytes, low), high));
+  }
+  if (count % 2 != 0) {
+    const __m256i last = (__m256i)(result[count - 1] + limits->zero);
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(last), _mm256_extracti128_si256(last, 1));
+    const __m128i bytes = _mm_packs_epi16(words, words);
+    _mm_storel_epi64((__m128i *)(void *)y, _mm_min_epi8(_mm_max_epi8(bytes, low), high));
   }
 #else
   SIMD_UNROLL for (int32_t v = 0; v < count; ++v, y += SIMD_WIDTH) {
