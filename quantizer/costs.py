@@ -14,16 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-import mslite
+from mslite.context import Context
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import is_quantised
+from mslite.model import Model
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.types import ModelType
 
 _COPIES = 9
 _SECONDS, _RUNS = 0.02, 30
@@ -80,7 +82,7 @@ def _milliseconds(node: Node) -> float | None:
     return max(0.0, (often - once) / (_COPIES - 1))
 
 
-def _repeated(node: Node, entering: list[Value], count: int) -> mslite.Model:
+def _repeated(node: Node, entering: list[Value], count: int) -> Model:
     """A model that computes a node `count` times. Raises RuntimeError."""
     nodes = []
     for copy in range(count):
@@ -90,19 +92,19 @@ def _repeated(node: Node, entering: list[Value], count: int) -> mslite.Model:
         )
         nodes.append(Node(node.op, f"layer_{copy}", node.inputs, outputs, node.quant_type))
     graph = Graph("layer", entering, list(nodes[-1].outputs), nodes)
-    context = mslite.Context()
+    context = Context()
     context.cpu.thread_num = 1
-    model = mslite.Model()
+    model = Model()
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
         path = Path(folder) / "layer.ms"
         save(Module([graph]), path)
-        model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, context)
+        model.build_from_file(str(path), ModelType.MINDIR_LITE, context)
     for copied in nodes:
         copied.set_inputs(())
     return model
 
 
-def _shortest(model: mslite.Model, inputs: list[Array]) -> float:
+def _shortest(model: Model, inputs: list[Array]) -> float:
     """Milliseconds of the shortest of some runs. Raises RuntimeError."""
     model.predict(inputs)
     shortest, begin = float("inf"), time.perf_counter()

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-import mslite
+from mslite.context import Context
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.module_io import save
+from mslite.model import Model
+from mslite.types import ModelType
 
 Sample = Sequence[Array]
 """One array per graph input, in order."""
@@ -29,8 +31,8 @@ class Runner:
     """
 
     def __init__(self, module: Module, watched: Sequence[Value], threads: int = 0) -> None:
-        self._chunks: list[tuple[list[Value], mslite.Model]] = []
-        context = mslite.Context()
+        self._chunks: list[tuple[list[Value], Model]] = []
+        context = Context()
         if threads:
             context.cpu.thread_num = threads
         self._inputs = module.main.inputs
@@ -42,8 +44,8 @@ class Runner:
             with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
                 path = Path(folder) / "watched.ms"
                 save(part, path)
-                model = mslite.Model()
-                model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, context)
+                model = Model()
+                model.build_from_file(str(path), ModelType.MINDIR_LITE, context)
             self._chunks.append((chunk, model))
 
     def run(self, sample: Sample) -> Iterator[tuple[Value, Array]]:
