@@ -11,6 +11,7 @@ from mslite.converter.mindir.ops.rearrange import Reshape, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 
 from .call import Call
+from .complex_numbers import from_real
 from .registry import tf_operator
 
 BINARY: dict[str, Operator] = {
@@ -191,6 +192,8 @@ def cast(call: Call) -> Value:
     target = call.type("DstT")
     if target in (DataType.STRING, DataType.TENSOR_LIST, DataType.UNKNOWN, DataType.BFLOAT16):
         raise call.block(f"casts to {target.name.lower()} are not supported", "Cast to another type", "DstT")
+    if target in (DataType.COMPLEX64, DataType.COMPLEX128):
+        return from_real(call, call.input(0))
     return call.as_type(call.input(0), target)
 
 

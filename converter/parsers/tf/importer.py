@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from mslite.converter.parsers.naming import Blocked
 from .call import Call
 from .model import ARGUMENT, Ref, SourceGraph, SourceNode, damaged
 from .order import ordered
-from .registry import CALL_BY_NAME, CONVERTERS, QUANTIZED, Converter
+from .registry import CALL_BY_NAME, COMPLEX_PASSES, CONVERTERS, ON_COMPLEX, QUANTIZED, Converter
 from .session import MAX_CALLS, MAX_DEPTH, Session, Skipped
 from .tensors import TensorError, read_tensor
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
+
+_COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
+_PARTS = ("Real", "Imag", "ComplexAbs")
+"""Operators that also have converters for values that are complex64 themselves."""
 
 _CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
 
@@ -103,6 +108,15 @@ class GraphImporter:
         self.bind(node.name, (result,) if isinstance(result, Value) else tuple(result), call)
 
     def _converter(self, call: Call) -> Converter:
+        if call.operator not in COMPLEX_PASSES and call.operator not in self.session.model.functions:
+            values = call.inputs()
+            if any(
+                value in self.session.pairs or (value.dtype in _COMPLEX and call.operator not in _PARTS)
+                for value in values
+            ):
+                if call.operator not in ON_COMPLEX:
+                    raise call.block("the operator is not supported on complex numbers", "Compute with real numbers")
+                return ON_COMPLEX[call.operator]
         if call.operator in CONVERTERS:
             return CONVERTERS[call.operator]
         if call.operator in self.session.model.functions:  # a function that is called by its name
@@ -129,6 +143,18 @@ class GraphImporter:
         """Makes `value` an output of a node that is not to be imported."""
         self._values[ref] = value
         self._results[ref.node] = ref.output + 1
+
+    @contextmanager
+    def replaced(self, values: Mapping[Ref, Value]) -> Iterator[None]:
+        """Other values for some outputs for a while."""
+        before = {ref: self._values[ref] for ref in values if ref in self._values}
+        self._values.update(values)
+        try:
+            yield
+        finally:
+            for ref in values:
+                del self._values[ref]
+            self._values.update(before)
 
     def fail(self, name: str) -> None:
         """Says that a node has no outputs because of a blocker that is noted already."""

@@ -19,6 +19,7 @@ from . import (  # noqa: F401  (each registers its converters)
     assembly,
     audio,
     block_lstm,
+    complex_numbers,
     control_flow,
     convolution,
     counting,
@@ -109,6 +110,9 @@ def module_of(
     for ref, value in zip(refs, values, strict=True):
         if value is None:
             raise damaged(model.name, f"the output '{ref.node}' cannot be computed")
+        if value in session.pairs:
+            reason = f"{model.name}: the output '{ref.node}' is complex. Make its real and imaginary parts the outputs"
+            raise ConversionError(reason, code=ReturnCode.NOT_SUPPORTED)
         several = sum(other.node == ref.node for other in refs) > 1
         graph.outputs.append(_output(importer, ref, value, several))
     return Module(session.graphs, name=Path(model.name).stem, framework=FRAMEWORK_TF, layout=session.layout)

@@ -14,6 +14,22 @@ Converter = Callable[["Call"], "Value | Sequence[Value]"]
 
 CONVERTERS: dict[str, Converter] = {}
 
+ON_COMPLEX: dict[str, Converter] = {}
+"""Converters of nodes that read complex numbers; see `complex_numbers`."""
+
+COMPLEX_PASSES = frozenset(
+    {
+        "Identity",
+        "IdentityN",
+        "StopGradient",
+        "PreventGradient",
+        "Snapshot",
+        "PartitionedCall",
+        "StatefulPartitionedCall",
+    }
+)
+"""Operators that pass complex numbers on like all others."""
+
 CALL_BY_NAME = "_Call"
 """The entry for nodes whose operator is a function of the model."""
 

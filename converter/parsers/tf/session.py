@@ -60,6 +60,8 @@ class Session:
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
+    pairs: set[Value] = field(default_factory=set)
+    """Float32 values [..., 2] that are complex numbers."""
     calls: int = 0
     """How many graphs and functions were begun."""
 

@@ -300,3 +300,16 @@ def test_an_input_that_no_output_needs_may_be_anything() -> None:
     builder.node("save", "SaveV2", "file", "x")
     builder.node("y", "Relu", "x")
     assert [value.name for value in parsed(builder.content()).main.inputs] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [("Identity", "the output 'y' is complex"), ("Cumsum", "'y'.*is not supported on complex numbers")],
+)
+def test_complex_numbers_that_cannot_be(operator: str, message: str) -> None:
+    builder = Builder()
+    builder.input("a", 2, 3)
+    builder.node("c", "Complex", "a", "a")
+    builder.node("y", operator, "c")
+    with pytest.raises(ConversionError, match=message):
+        parsed(builder.content())

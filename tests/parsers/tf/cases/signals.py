@@ -67,3 +67,32 @@ case("mfcc", np.abs(normal("mfcc", 1, 5, 129)))(
 case("fourier", (2, 32))(
     lambda x: (tf.abs(tf.signal.rfft(x)), tf.math.real(tf.signal.rfft(x)), tf.math.imag(tf.signal.rfft(x, [16])))
 )
+case("complex_parts", (2, 5), (2, 5))(
+    lambda a, b: (
+        tf.abs(tf.complex(a, b) * tf.complex(b, b + 1.0)),
+        tf.math.angle(tf.complex(a, b) / tf.complex(b, a)),
+        tf.math.real(tf.exp(tf.complex(a, b)) + tf.cast(a, tf.complex64)),
+        tf.math.imag(tf.math.conj(tf.complex(a, b[:1])) - 1j),
+        tf.math.imag(tf.reduce_sum(tf.stack(tf.split(tf.transpose(tf.complex(a, b)), 5)), 1)),
+    )
+)
+case("fourier_back", (2, 9), (2, 9))(
+    lambda a, b: (
+        tf.signal.irfft(tf.complex(a, b)),
+        tf.signal.irfft(tf.complex(a, b), [12]),
+        tf.signal.irfft(tf.complex(a, b), [20]),
+        tf.math.real(tf.signal.ifft(tf.complex(a, b))),
+        tf.math.imag(tf.signal.fft(tf.complex(a, b))),
+    )
+)
+case("fourier_masked", (2, 3, 32), (2, 3, 17), shapes=[(None, None, 32), (None, None, 17)])(
+    lambda x, mask: tf.signal.irfft(tf.signal.rfft(x) * tf.cast(mask, tf.complex64))
+)
+case("fourier_phase", (2, 32), (2, 17))(
+    lambda x, m: tf.signal.irfft(
+        tf.cast(m, tf.complex64) * tf.exp(1j * tf.cast(tf.math.angle(tf.signal.rfft(x)), tf.complex64))
+    )
+)
+case("short_time", (1, 96), shapes=[(1, None)])(
+    lambda x: tf.signal.inverse_stft(tf.signal.stft(x, 16, 8), 16, 8, window_fn=tf.signal.inverse_stft_window_fn(8))
+)

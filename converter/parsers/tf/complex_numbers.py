@@ -1,0 +1,193 @@
+"""Complex numbers as pairs: a complex tensor [...] is a float32 value [..., 2], noted in the session.
+
+`ops.Rfft` alone makes values that are complex64 themselves; they become pairs where more than a part of them is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.arithmetic import AddFusion, Atan2, DivFusion, MulFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import Stack
+from mslite.converter.mindir.ops.audio import FftImag, FftReal
+from mslite.converter.mindir.ops.creation import ZerosLike
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Squeeze
+from mslite.converter.mindir.ops.signal import Dft
+from mslite.converter.mindir.ops.unary import Cos, ExpFusion, Sin, Sqrt
+
+from .call import Call
+from .registry import CONVERTERS, ON_COMPLEX, Converter, tf_operator
+
+
+def _on_complex(*names: str) -> Callable[[Converter], Converter]:
+    def register(converter: Converter) -> Converter:
+        ON_COMPLEX.update(dict.fromkeys(names, converter))
+        return converter
+
+    return register
+
+
+def paired(call: Call, real: Value, imaginary: Value) -> Value:
+    """A complex tensor of its parts, which are float32 and of the same shape."""
+    if real.dtype is not DataType.FLOAT32 or imaginary.dtype is not DataType.FLOAT32:
+        raise call.block("complex numbers of other parts than float32 are not supported", "Use complex64")
+    return _noted(call, call.emit(Stack(axis=-1), real, imaginary))
+
+
+def from_real(call: Call, x: Value) -> Value:
+    """Real numbers as complex ones."""
+    real = call.as_type(x, DataType.FLOAT32)
+    return paired(call, real, call.emit(ZerosLike(), real))
+
+
+def _noted(call: Call, pair: Value) -> Value:
+    call.importer.session.pairs.add(pair)
+    return pair
+
+
+def _pair(call: Call, value: Value) -> Value:
+    if value in call.importer.session.pairs:
+        return value
+    if value.data is not None and value.data.dtype == np.complex64:
+        return call.const(np.stack([value.data.real, value.data.imag], -1), np.float32)
+    return call.emit(Stack(axis=-1), *_parts(call, value))
+
+
+def _parts(call: Call, value: Value) -> tuple[Value, Value]:
+    """Real and imaginary part."""
+    node = value.producer
+    if value.data is not None and value.data.dtype == np.complex64:
+        return call.const(np.ascontiguousarray(value.data.real)), call.const(np.ascontiguousarray(value.data.imag))
+    if value not in call.importer.session.pairs and value.data is None:
+        return call.emit(FftReal(), value), call.emit(FftImag(), value)
+    if node is not None and isinstance(node.op, Stack) and len(node.inputs) == 2:
+        return node.inputs[0], node.inputs[1]
+    pair = _pair(call, value)
+    first, second = (call.emit(Gather(), pair, call.ints(number), call.ints(-1)) for number in (0, 1))
+    return first, second
+
+
+# ---- from real to complex, and back ----
+
+
+@tf_operator("Complex")
+def complex_of(call: Call) -> Value:
+    real, imaginary = call.input(0), call.input(1)
+    if real.shape != imaginary.shape:  # broadcast
+        whole = call.emit(AddFusion(), call.emit(ZerosLike(), real), call.emit(ZerosLike(), imaginary))
+        real, imaginary = (call.emit(AddFusion(), part, whole) for part in (real, imaginary))
+    return paired(call, real, imaginary)
+
+
+@_on_complex("Real", "Imag")
+def part(call: Call) -> Value:
+    return _parts(call, call.input(0))[0 if call.operator == "Real" else 1]
+
+
+@_on_complex("ComplexAbs")
+def magnitude(call: Call) -> Value:
+    """sqrt(re^2 + im^2)"""
+    squares = [call.emit(MulFusion(), part, part) for part in _parts(call, call.input(0))]
+    return call.emit(Sqrt(), call.emit(AddFusion(), *squares))
+
+
+@_on_complex("Angle")
+def angle(call: Call) -> Value:
+    real, imaginary = _parts(call, call.input(0))
+    return call.emit(Atan2(), imaginary, real)
+
+
+# ---- arithmetic ----
+
+
+@_on_complex("Conj")
+def conjugate(call: Call) -> Value:
+    return _noted(call, call.emit(MulFusion(), _pair(call, call.input(0)), call.const([1, -1], np.float32)))
+
+
+@_on_complex("Add", "AddV2", "Sub")
+def added(call: Call) -> Value:
+    op: Operator = SubFusion() if call.operator == "Sub" else AddFusion()
+    return _noted(call, call.emit(op, *(_pair(call, value) for value in call.inputs(0, 2))))
+
+
+@_on_complex("Mul")
+def multiplied(call: Call) -> Value:
+    """(a + bi)(c + di) = ac - bd + (ad + bc)i"""
+    (a, b), (c, d) = (_parts(call, value) for value in call.inputs(0, 2))
+
+    def product(first: Value, second: Value) -> Value:
+        return call.emit(MulFusion(), first, second)
+
+    real = call.emit(SubFusion(), product(a, c), product(b, d))
+    return paired(call, real, call.emit(AddFusion(), product(a, d), product(b, c)))
+
+
+@_on_complex("RealDiv", "Div")
+def divided(call: Call) -> Value:
+    """x / y = x * conj(y) / |y|^2"""
+    (a, b), (c, d) = (_parts(call, value) for value in call.inputs(0, 2))
+
+    def sum_of(op: Operator, first: tuple[Value, Value], second: tuple[Value, Value]) -> Value:
+        return call.emit(op, call.emit(MulFusion(), *first), call.emit(MulFusion(), *second))
+
+    square = sum_of(AddFusion(), (c, c), (d, d))
+    real, imaginary = sum_of(AddFusion(), (a, c), (b, d)), sum_of(SubFusion(), (b, c), (a, d))
+    return paired(call, *(call.emit(DivFusion(), value, square) for value in (real, imaginary)))
+
+
+@_on_complex("Exp")
+def exponential(call: Call) -> Value:
+    """e^re * (cos(im) + i * sin(im))"""
+    real, imaginary = _parts(call, call.input(0))
+    length = call.emit(ExpFusion(base=-1.0, scale=1.0, shift=0.0), real)
+    turned = (call.emit(op, imaginary) for op in (Cos(), Sin()))
+    return paired(call, *(call.emit(MulFusion(), length, value) for value in turned))
+
+
+@_on_complex(*("Pad", "PadV2", "StridedSlice", "Slice", "Reshape", "Transpose", "Concat", "ConcatV2", "ExpandDims"))
+@_on_complex(
+    *("Squeeze", "Pack", "Unpack", "Split", "SplitV", "Gather", "GatherV2", "Tile", "ReverseV2", "BroadcastTo")
+)
+@_on_complex("Neg", "Sum", "Mean", "AddN", "ZerosLike")
+def by_parts(call: Call) -> Sequence[Value]:
+    """What moves or adds up numbers does so with the real parts, and with the imaginary ones."""
+    importer, refs = call.importer, call.node.inputs
+    values = {ref: value for ref, value in zip(refs, call.inputs(), strict=True) if _is_complex(call, value)}
+    parts = {ref: _parts(call, value) for ref, value in values.items()}
+    results = []
+    for number in (0, 1):
+        with importer.replaced({ref: pair[number] for ref, pair in parts.items()}):
+            made = CONVERTERS[call.operator](call)
+        results.append([made] if isinstance(made, Value) else list(made))
+    return [paired(call, *pair) for pair in zip(*results, strict=True)]
+
+
+def _is_complex(call: Call, value: Value) -> bool:
+    return value in call.importer.session.pairs or value.dtype is DataType.COMPLEX64
+
+
+# ---- Fourier transforms ----
+
+
+@_on_complex("FFT", "IFFT")
+def fourier(call: Call) -> Value:
+    """Along the last dimension."""
+    op = Dft(axis=-2, inverse=call.operator == "IFFT")
+    return _noted(call, call.emit(op, _pair(call, call.input(0))))
+
+
+@_on_complex("IRFFT")
+def real_fourier_back(call: Call) -> Value:
+    """The last dimension holds the first length / 2 + 1 frequencies, cut or filled up with zeros to that."""
+    length = call.require_integer(1, "the length")
+    if length < 1:
+        raise call.block(f"the length {length} is not positive")
+    signal = call.emit(Dft(axis=-2, inverse=True, onesided=True), _pair(call, call.input(0)), call.ints(length))
+    return call.emit(Squeeze(axis=(-1,)), signal)
