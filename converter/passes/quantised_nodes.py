@@ -1,15 +1,25 @@
 """Casts around operators on real numbers → nodes on stored integers.
 
 ONNX spells a quantised operator as dequantise → operator → quantise. MindIR has one node with records on every operand
-and result. Movements do not need real numbers at all, so casts go around them first.
+and result. Movements do not need real numbers at all, so casts go around them first. Where another source has real
+numbers between casts, it means them: only movements become integers there, which changes no bit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.quantised import MOVES, ON_INTEGERS, is_quantised, only_moves, same_records
+from mslite.converter.mindir.quantised import (
+    MOVES,
+    ON_INTEGERS,
+    ROUND_HALF_TO_EVEN,
+    is_quantised,
+    only_moves,
+    same_records,
+)
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 
@@ -127,13 +137,24 @@ def _close(graph: Graph, node: Node) -> None:
             return
         reads |= source is not None
         operands.append(value if source is None else source)
-    if not reads:
+    if not reads or not (_means_integers(result) or _moves_only(producer, operands, result)):
         return
     node.op, node.name, node.source = producer.op, producer.name, producer.source
     node.set_inputs(operands)
     graph.remove(producer)
     node.quant_type = QuantType.QUANT_NONE if only_moves(node) else QuantType.QUANT_ALL
     result.format = inner.format
+
+
+def _means_integers(result: Value) -> bool:
+    """Whether the source spells operators on integers with casts, as ONNX does, whose numbers round to even."""
+    return result.quant[0].roundType == ROUND_HALF_TO_EVEN
+
+
+def _moves_only(producer: Node, operands: Sequence[Value], result: Value) -> bool:
+    return producer.op.name in MOVES and all(
+        source.dtype is result.dtype and same_records(source.quant, result.quant) for source in operands if source.quant
+    )
 
 
 def _drop_pair(graph: Graph, node: Node) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_types import set_boundary_types
@@ -24,7 +26,9 @@ from mslite.converter.passes.quantised_nodes import form_quantised_nodes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import EPILOGUES
 
-HALF, TENTH = (QuantParam(scale=0.5, zeroPoint=3),), (QuantParam(scale=0.1, zeroPoint=-7),)
+HALF, TENTH = (
+    (QuantParam(scale=scale, zeroPoint=point, roundType=ROUND_HALF_TO_EVEN),) for scale, point in ((0.5, 3), (0.1, -7))
+)
 Records = tuple[QuantParam, ...]
 
 
@@ -79,6 +83,17 @@ def test_an_operator_between_casts_computes_on_integers() -> None:
     add = nodes[1]
     assert add.quant_type is QuantType.QUANT_ALL
     assert (add.inputs[0].quant, add.output.quant, add.output.dtype) == (HALF, TENTH, DataType.INT8)
+
+
+def test_casts_that_do_not_round_to_even_mean_real_numbers() -> None:
+    """TensorFlow Lite has operators of its own on integers; what stands between casts is computed in real numbers."""
+    half, tenth = (tuple(replace(record, roundType=1) for record in records) for records in (HALF, TENTH))
+    build = Builder(2, 3)
+    x = build.cast(build.x, half)
+    y = build.cast(build.real(AddFusion(), x, constant("c", np.ones(3, np.float32))), tenth)
+    nodes = build.formed(y)
+    assert names(nodes) == [*["QuantDTypeCast"] * 2, "AddFusion", *["QuantDTypeCast"] * 2]
+    assert all(node.quant_type is QuantType.QUANT_NONE for node in nodes)
 
 
 def test_a_real_operand_keeps_the_operator_real() -> None:
