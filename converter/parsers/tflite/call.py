@@ -13,6 +13,7 @@ from mslite.converter.mindir.graph import Array, Shape, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
+from mslite.converter.mindir.ops.quantization import DynamicQuant
 from mslite.converter.mindir.ops.unary import Cast, Clip
 
 from .model import SourceOperator, SourceTensor
@@ -99,6 +100,25 @@ class Call:
     def stored_weight(self, index: int) -> Value:
         """As `weight`, but constants stay 8-bit where the node can say so: it becomes one with quantised weights."""
         return self.importer.stored_form(self.weight(index))
+
+    def is_hybrid(self, index: int) -> bool:
+        """True where constant `index` is stored integers and the operator computes on real numbers.
+
+        LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are ordinary real numbers.
+        """
+        tensor = self.source(index)
+        return self.is_float() and not self.in_float and tensor.dtype is DataType.INT8 and tensor.data is not None
+
+    def rounded(self, x: Value, symmetric: bool, kept: Sequence[int]) -> Value:
+        """An activation rounded to 8 bits at run time; each index of the `kept` dimensions has a scale of its own."""
+        axes = tuple(kept)
+        op = DynamicQuant(
+            symmetric=symmetric, dst_type=int(DataType.INT8), activation_channel=True, prefer_axis=axes[0],
+            prefer_axes=axes,
+        )  # fmt: skip
+        (value,) = self.importer.emit(op, (x,), 1, self)
+        value.dtype = DataType.INT8
+        return value
 
     def bias(self, index: int) -> Value | None:
         """The bias of a product: real numbers, or integers in units of the product's scales.

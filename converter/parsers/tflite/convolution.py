@@ -35,6 +35,16 @@ def with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, we
     return call.emit(op, x, weight, *([] if bias is None else [bias]))
 
 
+def _image(call: Call) -> Value:
+    """The activation; weights of 8 bits have it rounded image by image, symmetrically where they have one scale."""
+    x = call.input(0)
+    if not call.is_hybrid(1):
+        return x
+    quantization = call.source(1).quantization
+    scales = set() if quantization is None else set(quantization.scales)
+    return call.rounded(x, call.node.name == "CONV_2D" and len(scales) <= 1, (0,))
+
+
 @tflite_operator("CONV_2D")
 def convolution(call: Call) -> Value:
     """The weight is [out, kh, kw, in / group] on both sides; the group follows from the channels."""
@@ -57,7 +67,7 @@ def convolution(call: Call) -> Value:
         out_channel=out,
         activation_type=activation,
     )
-    return follow(with_bias(call, op, call.input(0), call.stored_weight(1), 2))
+    return follow(with_bias(call, op, _image(call), call.stored_weight(1), 2))
 
 
 @tflite_operator("DEPTHWISE_CONV_2D")
@@ -82,7 +92,7 @@ def depthwise(call: Call) -> Value:
         out_channel=out,
         activation_type=activation,
     )
-    return follow(with_bias(call, op, call.input(0), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 2))
+    return follow(with_bias(call, op, _image(call), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 2))
 
 
 @tflite_operator("TRANSPOSE_CONV")

@@ -22,17 +22,26 @@ def fully_connected(call: Call) -> Value:
     shape = call.shape(0)
     activation, follow = call.fused()
     operands = [weight] if bias is None else [weight, bias]
+    axis = 1
     if call.options.integer("keep_num_dims") and len(shape) != 2:
         if not shape or shape[-1] != depth:
             raise call.block(f"the input {shape} does not fit a weight of {call.shape(1)}")
-        return follow(call.emit(MatMulFusion(transpose_b=True, activation_type=activation), x, *operands))
-    if len(shape) != 2 or shape[1] != depth:
+        axis = len(shape) - 1
+    elif len(shape) != 2 or shape[1] != depth:
         x = call.emit(Reshape(), x, call.ints((-1, depth)))
-    op = FullConnection(has_bias=bias is not None, use_axis=True, axis=1, activation_type=activation)
+    if call.is_hybrid(1):
+        x = call.rounded(x, not call.options.integer("asymmetric_quantize_inputs"), range(axis))
+    op = FullConnection(has_bias=bias is not None, use_axis=True, axis=axis, activation_type=activation)
     return follow(call.emit(op, x, *operands))
 
 
 @tflite_operator("BATCH_MATMUL")
 def batch_matmul(call: Call) -> Value:
     op = MatMulFusion(transpose_a=bool(call.options.integer("adj_x")), transpose_b=bool(call.options.integer("adj_y")))
-    return call.emit(op, call.stored_weight(0), call.stored_weight(1))
+    a = call.stored_weight(0)
+    if call.is_hybrid(1):
+        rank = call.rank(0)
+        summed = rank - 2 if op.transpose_a else rank - 1
+        symmetric = not call.options.integer("asymmetric_quantize_inputs")
+        a = call.rounded(a, symmetric, [axis for axis in range(rank) if axis != summed])
+    return call.emit(op, a, call.stored_weight(1))

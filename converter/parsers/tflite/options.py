@@ -43,7 +43,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "ARG_MAX": _fields("output_type:byte"),
     "ARG_MIN": _fields("output_type:byte"),
     "AVERAGE_POOL_2D": _POOL,
-    "BATCH_MATMUL": _fields("adj_x:bool adj_y:bool"),
+    "BATCH_MATMUL": _fields("adj_x:bool adj_y:bool asymmetric_quantize_inputs:bool"),
     "BIDIRECTIONAL_SEQUENCE_RNN": _fields("time_major:bool activation:byte merge_outputs:bool"),
     "BIDIRECTIONAL_SEQUENCE_LSTM": _fields(
         "activation:byte cell_clip:float projection_clip:float merge_outputs:bool time_major:bool=1"
@@ -58,7 +58,9 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "DEPTH_TO_SPACE": _fields("block_size:int"),
     "DIV": _FUSED,
     "FAKE_QUANT": _fields("min:float max:float num_bits:int narrow_range:bool"),
-    "FULLY_CONNECTED": _fields("activation:byte weights_format:byte keep_num_dims:bool"),
+    "FULLY_CONNECTED": _fields(
+        "activation:byte weights_format:byte keep_num_dims:bool asymmetric_quantize_inputs:bool"
+    ),
     "GATHER": _fields("axis:int batch_dims:int"),
     "GELU": _fields("approximate:bool"),
     "IF": _fields("then_subgraph:int else_subgraph:int"),
@@ -145,7 +147,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "STABLEHLO_SORT": _fields("dimension:long is_stable:bool comparator:int"),
     "STABLEHLO_TRANSPOSE": _fields("permutation:[long]"),
     "STABLEHLO_WHILE": _fields("cond_subgraph:int body_subgraph:int"),
-    "SVDF": _fields("rank:int activation:byte"),
+    "SVDF": _fields("rank:int activation:byte asymmetric_quantize_inputs:bool"),
     "VAR_HANDLE": _fields("container:string shared_name:string"),
 }
 """Operators that are not listed have no options, or none that mean anything to a float model."""

@@ -118,6 +118,9 @@ def mark(nodes: Sequence[Node]) -> None:
         operands = (*node.inputs, *node.outputs)
         if node.op.name in _NOT_COMPUTING or only_moves(node):
             continue
+        if any(value.producer is not None and value.producer.op.name == "DynamicQuant" for value in node.inputs):
+            node.quant_type = QuantType.QUANT_DYNAMIC
+            continue
         if any(is_quantised(value) and value.data is None for value in operands):
             node.quant_type = QuantType.QUANT_ALL
         elif any(value.quant and value.data is not None for value in node.inputs):

@@ -31,7 +31,10 @@ def svdf(call: Call) -> Value:
         raise call.block(f"rank {rank} and weights {call.shape(1)} and {call.shape(2)} do not fit {call.shape(0)}")
     if call.source(4).shape != (batch, filters * memory):
         raise call.block(f"the state {call.shape(4)} does not hold {memory} steps of {filters} filters")
-    product = call.emit(FullConnection(use_axis=True, axis=1), call.input(0), call.weight(1))
+    x = call.input(0)
+    if call.is_hybrid(1):
+        x = call.rounded(x, not call.options.integer("asymmetric_quantize_inputs"), (0,))
+    product = call.emit(FullConnection(use_axis=True, axis=1), x, call.weight(1))
     newest = call.emit(Reshape(), product, call.ints((batch, filters, 1)))
     steps = newest
     if memory > 1:

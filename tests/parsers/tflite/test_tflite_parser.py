@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.detection import DetectionPostProcess
 from mslite.converter.mindir.ops.enums import DataType, QuantType
-from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.quantization import DynamicQuant, QuantDTypeCast
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.parsers.tflite import parse
 from mslite.converter.passes.native import RuleError
@@ -108,10 +108,11 @@ def test_eight_bit_weights_of_a_float_layer_stay_stored(tmp_path: Path) -> None:
         Tensor("y", (1, 1)),
     ]
     model = build(Graph(tensors, [0], [2], [Operator("FULLY_CONNECTED", [0, 1, -1], [2], {}, "FullyConnectedOptions")]))
-    (node,) = parse(written(tmp_path / "m.tflite", model)).main.nodes
+    rounding, node = parse(written(tmp_path / "m.tflite", model)).main.nodes
+    assert rounding.op == DynamicQuant(symmetric=True, activation_channel=True, prefer_axes=(0,))
     assert node.inputs[1].array().tolist() == [[-4, 6]]
     assert [(record.scale, record.zeroPoint) for record in node.inputs[1].quant] == [(0.5, 2)]
-    assert node.quant_type is QuantType.QUANT_WEIGHT
+    assert node.quant_type is QuantType.QUANT_DYNAMIC
 
 
 def test_float16_weights_become_float32(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir import module_io
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.quantization import DynamicQuant
 from mslite.converter.parsers.tflite import parse
 
 _CHANCE = np.random.default_rng(11)
@@ -139,14 +140,56 @@ def test_sixteen_bit_activations_with_a_wide_bias(tmp_path: Path) -> None:
     assert module.main.nodes[0].inputs[2].dtype is DataType.INT64
 
 
-@pytest.mark.parametrize("per_channel", [False, True])
-def test_eight_bit_weights_of_float_layers(per_channel: bool, tmp_path: Path) -> None:
-    """LiteRT rounds the activations to 8 bits too: half a step of them, times the weights, may differ."""
-    weight = stored("w", integers("int8", 4, 3, 3, 3, low=-127), SCALES if per_channel else 0.01)
-    inputs = [Tensor("x", (1, 6, 5, 3)), weight, Tensor("b", data=_CHANCE.normal(size=4).astype(np.float32))]
-    module = check(model("CONV_2D", inputs, Tensor("y", (1, 6, 5, 4)), conv()), inputs, tmp_path, 0.2)
-    (node,) = module.main.nodes
-    assert (node.quant_type, node.inputs[1].dtype) == (QuantType.QUANT_WEIGHT, DataType.INT8)
+def real(*shape: int) -> Array:
+    return _CHANCE.normal(size=shape).astype(np.float32)
+
+
+def product(asymmetric: bool, **options: int) -> tuple[str, dict[int, Any]]:
+    return "FullyConnectedOptions", {2: ("bool", options.get("keep", 0)), 3: ("bool", asymmetric)}
+
+
+HYBRID: dict[str, tuple[str, list[Tensor], tuple[str, dict[int, Any]]]] = {
+    "convolution": (
+        "CONV_2D", [Tensor("x", (2, 6, 5, 3)), stored("w", integers("int8", 4, 3, 3, 3, low=-127), 0.01)], conv()
+    ),
+    "convolution per channel": (
+        "CONV_2D", [Tensor("x", (2, 6, 5, 3)), stored("w", integers("int8", 4, 3, 3, 3, low=-127), SCALES)], conv()
+    ),
+    "depthwise": (
+        "DEPTHWISE_CONV_2D", [Tensor("x", (2, 6, 5, 4)), stored("w", integers("int8", 1, 3, 2, 4, low=-127), SCALES, axis=3)],
+        depthwise(),
+    ),
+    "fully connected": (
+        "FULLY_CONNECTED", [Tensor("x", (3, 6)), stored("w", integers("int8", 4, 6, low=-127), 0.02)], product(False)
+    ),
+    "fully connected, asymmetric": (
+        "FULLY_CONNECTED", [Tensor("x", (3, 6)), stored("w", integers("int8", 4, 6, low=-127), SCALES)], product(True)
+    ),
+    "fully connected rows": (
+        "FULLY_CONNECTED", [Tensor("x", (2, 3, 6)), stored("w", integers("int8", 4, 6, low=-127), 0.02)],
+        product(False, keep=1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HYBRID)
+def test_eight_bit_weights_of_float_layers(name: str, tmp_path: Path) -> None:
+    """LiteRT rounds the activations to 8 bits at run time, and so do the converted nodes."""
+    operator, operands, options = HYBRID[name]
+    inputs = [*operands, Tensor("b", data=real(4))]
+    module = check(model(operator, inputs, Tensor("y", ()), options), inputs, tmp_path, 1e-5)
+    rounding, node = module.main.nodes
+    assert isinstance(rounding.op, DynamicQuant)
+    assert (node.quant_type, node.inputs[1].dtype) == (QuantType.QUANT_DYNAMIC, DataType.INT8)
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_batch_product_with_eight_bit_weights(adjoint: bool, tmp_path: Path) -> None:
+    shape = (2, 5, 6) if adjoint else (2, 6, 5)
+    inputs = [Tensor("a", (2, 3, 6)), stored("b", integers("int8", *shape, low=-127), 0.02)]
+    options = ("BatchMatMulOptions", {1: ("bool", adjoint)})
+    module = check(model("BATCH_MATMUL", inputs, Tensor("y", (2, 3, 5)), options), inputs, tmp_path, 1e-5)
+    assert [node.op.name for node in module.main.nodes] == ["DynamicQuant", "MatMulFusion"]
 
 
 def test_four_bit_weights(tmp_path: Path) -> None:
