@@ -68,7 +68,7 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   numbers->k = window_size(g);
   numbers->group_step = mslite_packed_floats(numbers->k, g->group_out, GEMM_COLUMNS);
   numbers->residual = node->op == MSLITE_OP_Conv2DAddFusion;
-  mslite_plan_gemm(numbers->rows, g->group_out, numbers->k, GEMM_ROWS, GEMM_COLUMNS, &numbers->plan);
+  gemm_plan(numbers->rows, g->group_out, numbers->k, &numbers->plan);
   plan_steps(numbers);
   mslite_plan_padded(g, SIMD_HALF, &numbers->padded);
   const mslite_padded *padded = &numbers->padded;

@@ -40,6 +40,12 @@ SIMD_INLINE void gemm_pack(const float *b, int64_t k, int64_t n, int64_t k_step,
 #endif
 }
 
+/* How an m x n x k product is cut. Sums in float16 lose bits as they grow: they are short. */
+SIMD_INLINE void gemm_plan(int64_t m, int64_t n, int64_t k, mslite_gemm_plan *plan) {
+  mslite_plan_gemm(m, n, k, GEMM_ROWS, GEMM_COLUMNS, plan);
+  if (SIMD_HALF && plan->k_block > 64) plan->k_block = 64;
+}
+
 /* One block of a product. Steps are in elements. The left matrix is given by row pointers, and k runs over pieces of
  * `k` neighbouring elements that begin at the same offsets in every row: a convolution reads its windows in place. */
 typedef struct {

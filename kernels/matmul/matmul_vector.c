@@ -52,7 +52,7 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
     p->batch = 1;
     p->batch_rank = 0;
   }
-  mslite_plan_gemm(p->m, p->n, p->k, GEMM_ROWS, GEMM_COLUMNS, &numbers->plan);
+  gemm_plan(p->m, p->n, p->k, &numbers->plan);
   const mslite_gemm_plan *plan = &numbers->plan;
   numbers->packed_step = mslite_packed_floats(p->k, p->n, GEMM_COLUMNS);
   const bool packed = node->inputs[1]->data != NULL;

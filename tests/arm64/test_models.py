@@ -1,4 +1,5 @@
-"""Whole models on 64-bit ARM: the cross-built `benchmark` under QEMU gives what the host's runtime gives."""
+"""Whole models on 64-bit ARM: the cross-built `benchmark` under QEMU gives what the host's runtime gives, in
+float32 and, less exactly, with products in float16."""
 
 from __future__ import annotations
 
@@ -35,12 +36,12 @@ def expected_text(name: str, array: np.ndarray) -> str:
     return f"{head}\n{' '.join(repr(float(value)) for value in array.ravel())}\n"
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_model_on_arm64(name: str, tmp_path: Path) -> None:
+def run(name: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Runs a model under QEMU; the expected outputs are those of the host."""
     source = SOURCES[name]
     if not source.exists():
         pytest.skip(f"{source} is absent")
-    file = tmp_path / "model.ms"
+    file = folder / "model.ms"
     converter = mslite.Converter()
     converter.convert(
         mslite.FmkType.ONNX if source.suffix == ".onnx" else mslite.FmkType.TFLITE, str(source), str(file)
@@ -56,19 +57,34 @@ def test_model_on_arm64(name: str, tmp_path: Path) -> None:
     for i, tensor in enumerate(inputs):
         array = rng.standard_normal(tensor.shape).astype(np.float32)
         tensor.set_data_from_numpy(array)
-        files.append(tmp_path / f"input_{i}.bin")
+        files.append(folder / f"input_{i}.bin")
         array.tofile(files[-1])
     outputs = model.predict(inputs)
-    expected = tmp_path / "expected.txt"
+    expected = folder / "expected.txt"
     expected.write_text("".join(expected_text(output.name, output.get_data_to_numpy()) for output in outputs))
-    result = subprocess.run(
+    return subprocess.run(
         [
-            "qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", str(ROOT / str(BUILD) / "benchmark" / "benchmark"),
+            "qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu",
+            str(ROOT / str(BUILD) / "benchmark" / "benchmark"),
             f"--modelFile={file}", f"--inDataFile={','.join(map(str, files))}", f"--benchmarkDataFile={expected}",
-            f"--inputShapes={':'.join(','.join(map(str, shape)) for shape in shapes)}",
-            "--accuracyThreshold=0.1", "--cosineDistanceThreshold=0.99999",
+            f"--inputShapes={':'.join(','.join(map(str, shape)) for shape in shapes)}", *flags,
         ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_model_on_arm64(name: str, tmp_path: Path) -> None:
+    result = run(name, tmp_path, "--accuracyThreshold=0.1", "--cosineDistanceThreshold=0.99999")
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     assert "Run Benchmark model.ms Success." in result.stdout
+
+
+@pytest.mark.parametrize("name", ["squeezenet", "vit"])
+def test_products_in_float16(name: str, tmp_path: Path) -> None:
+    close = ["--accuracyThreshold=5", "--cosineDistanceThreshold=0.999"]
+    result = run(name, tmp_path, "--enableFp16=true", *close)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    # Not what float32 gives: float16 was at work.
+    exact = run(name, tmp_path, "--enableFp16=true", "--accuracyThreshold=0.001")
+    assert exact.returncode == 1, exact.stdout[-2000:] + exact.stderr[-2000:]
