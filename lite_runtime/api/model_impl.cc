@@ -51,7 +51,7 @@ class CallbackObserver : public mslite::StepObserver {
     tensor.SetDataType(static_cast<DataType>(shape.type));
     // A packed weight is shown as the file has it.
     const void *contents = is_packed && source.data != nullptr ? source.data : data;
-    tensor.impl()->Show(contents, tensor.impl()->DataSize());
+    tensor.impl()->Show(contents, static_cast<size_t>(std::max<int64_t>(mslite::ByteSize(shape), 0)));
     tensor.impl()->is_const = source.is_constant;
     return tensor;
   }
@@ -111,7 +111,9 @@ void ModelImpl::ShowOutputs(bool with_data) {
     MSTensor::Impl &impl = *outputs_[i].impl();
     if (slot.shape.rank >= 0) SetDims(slot.shape, &impl.shape);
     if (slot.shape.type != 0) impl.type = static_cast<DataType>(slot.shape.type);
-    if (with_data && slot.data != slot.memory.lent) impl.Show(slot.data, impl.DataSize());
+    if (with_data && slot.data != slot.memory.lent) {
+      impl.Show(slot.data, static_cast<size_t>(std::max<int64_t>(mslite::ByteSize(slot.shape), 0)));
+    }
   }
 }
 
@@ -178,6 +180,10 @@ Status ModelImpl::ReadInput(size_t index, const MSTensor &tensor, mslite::InputV
   view->shape.type = static_cast<int32_t>(impl->type);
   view->shape.rank = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), view->shape.dims);
+  if (impl->type == DataType::kObjectTypeString) {  // as many bytes as there are
+    view->shape.rank = 1;
+    view->shape.dims[0] = static_cast<int64_t>(impl->size);
+  }
   const int64_t bytes = mslite::ByteSize(view->shape);
   if (bytes < 0)
     return error("the shape " + mslite::DimsText(shape.data(), shape.size()) + " is not fully known; call Resize");

@@ -15,6 +15,7 @@ from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
 from mslite.converter.mindir.ops.quantization import DynamicQuant
 from mslite.converter.mindir.ops.unary import Cast, Clip
+from mslite.converter.parsers.naming import Blocked
 
 from .model import SourceOperator, SourceTensor
 
@@ -23,16 +24,6 @@ if TYPE_CHECKING:
 
 _BROKEN = "The model breaks TensorFlow Lite's rules; export it again"
 _NONE, _RELU, _RELU_N1_TO_1, _RELU6, _TANH = range(5)
-
-
-class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
-
-    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.attribute = attribute
 
 
 class Call:

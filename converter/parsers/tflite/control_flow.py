@@ -33,7 +33,7 @@ def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], ou
             f"not {len(arguments)} and {outputs}",
             attribute=option,
         )
-    inner = call.importer.session.importer(number, f"{call.name}_{name}", call.importer)
+    inner = GraphImporter.begin(call.importer.session, number, f"{call.name}_{name}", call.importer)
     inner.run(arguments)
     return inner
 

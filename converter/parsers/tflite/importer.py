@@ -3,101 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
-from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Graph, Node, Shape, Value, numpy_type
+from mslite.converter.mindir.graph import Graph, Node, Shape, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.quantised import is_quantised, real_numbers
+from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.parsers.naming import Blocked
 
-from .call import Blocked, Call
-from .model import SourceGraph, SourceModel, SourceTensor
+from .call import Call
+from .constants import Constants
+from .model import SourceGraph, SourceTensor
 from .quantised import axis_fits, concerns_integers, convert_quantised, mark
 from .records import is_shifted, quant_params, stored, stored_type
 from .registry import CONVERTERS
+from .session import Session
 from .unsupported import unknown
 from .variables import GraphVariables, keep_assigned
 
-_MAX_GRAPHS = 256
-_MAX_CALLS = 4096
 
-_SMALL_BYTES = 4096
-"""Constants up to this size that are equal become one value."""
-
-
-class Names:
-    """A set of names in which every name is taken once."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}
-
-    def unique(self, wish: str) -> str:
-        """`wish`, or `wish_1`, `wish_2`, ... when it is taken."""
-        name = wish
-        while name in self._taken:
-            self._numbers[wish] = self._numbers.get(wish, 0) + 1
-            name = f"{wish}_{self._numbers[wish]}"
-        self._taken.add(name)
-        return name
-
-
-@dataclass
-class Session:
-    """What all graphs of one conversion share."""
-
-    model: SourceModel
-    graphs: list[Graph] = field(default_factory=list)
-    blockers: list[Blocker] = field(default_factory=list)
-    nodes: Names = field(default_factory=Names)
-    values: Names = field(default_factory=Names)
-    handles: dict[int, str] = field(default_factory=dict)
-    """the variables by the identity of their handles"""
-    kept: list[Value] = field(default_factory=list)
-    """the handles: they stay, so that their identities do"""
-    initial: dict[str, Array] = field(default_factory=dict)
-    """what variables are before the first run"""
-    is_initialising: bool = False
-    """inside of CALL_ONCE"""
-    _symbol: int = SYMBOL_LIMIT
-    _calls: int = 0
-
-    def symbol(self) -> int:
-        """A size that nothing else is known to equal."""
-        self._symbol -= 1
-        return self._symbol + 1
-
-    def importer(self, number: int, name: str, outer: GraphImporter | None = None) -> GraphImporter:
-        """Begins to import a source graph. Raises FlatBufferError when graphs call each other without end."""
-        self.check_call(number, outer)
-        if len(self.graphs) >= _MAX_GRAPHS:
-            raise FlatBufferError(f"its graphs call each other more than {_MAX_GRAPHS} times")
-        made = GraphImporter(self, number, name, outer)
-        self.graphs.append(made.graph)
-        return made
-
-    def check_call(self, number: int, caller: GraphImporter | None) -> None:
-        """Raises FlatBufferError when a graph would call itself, or when calls without end are likely."""
-        self._calls += 1
-        while caller is not None:
-            if caller.number == number:
-                raise FlatBufferError(f"graph {number} calls itself")
-            caller = caller.outer
-        if self._calls > _MAX_CALLS:
-            raise FlatBufferError(f"its graphs call each other more than {_MAX_CALLS} times")
-
-
-class GraphImporter:
+class GraphImporter(Constants):
     """Turns one source graph into a Graph."""
 
     def __init__(self, session: Session, number: int, name: str, outer: GraphImporter | None) -> None:
-        self.session = session
+        super().__init__(session)
         self.number = number
         self.outer = outer
         self.source: SourceGraph = session.model.graphs[number]
@@ -109,14 +42,18 @@ class GraphImporter:
         """by the place among the source graph's outputs"""
         self._values: dict[int, Value] = {}
         self._tensors: dict[int, SourceTensor] = {}
-        self._derived: dict[tuple[int, str], Value] = {}
-        self._axes: dict[int, int] = {}
-        self._stored_forms: dict[int, Value] = {}
-        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._produced = {index for node in self.source.operators for index in node.outputs}
         # Inputs and outputs come first: they keep their names, by which users know them.
         order = dict.fromkeys([*self.source.inputs, *self.source.outputs, *range(len(self.source.tensors))])
         self._names = {index: session.values.unique(self.source.tensors[index].name) for index in order}
+
+    @classmethod
+    def begin(cls, session: Session, number: int, name: str, outer: GraphImporter | None = None) -> GraphImporter:
+        """Begins to import a source graph. Raises FlatBufferError when graphs call each other without end."""
+        session.enter(number, outer)
+        made = cls(session, number, name, outer)
+        session.graphs.append(made.graph)
+        return made
 
     def run(self, arguments: Sequence[Value] = ()) -> Graph:
         """Imports everything. Blockers are collected in the session. Raises FlatBufferError for a damaged graph.
@@ -145,8 +82,7 @@ class GraphImporter:
         self.session.check_call(number, self)
         inner = GraphImporter(self.session, number, name, self)
         inner.graph, inner.index, inner.variables = self.graph, self.index, self.variables
-        inner._derived, inner._axes, inner._pool = self._derived, self._axes, self._pool
-        inner._stored_forms = self._stored_forms
+        inner.share_constants(self)
         for index, value in zip(inner.source.inputs, arguments, strict=True):
             inner._bind(index, value)
         for position, node in enumerate(inner.source.operators):
@@ -178,7 +114,10 @@ class GraphImporter:
 
     def _input_shape(self, tensor: SourceTensor) -> Shape:
         """Inside a loop sizes may change from one iteration to the next. Of the model's own inputs, a batch alone keeps
-        the size that the file states: it can be changed by resizing all the same."""
+        the size that the file states: it can be changed by resizing all the same. Of strings the bytes are counted, which
+        the file does not know."""
+        if tensor.dtype is DataType.STRING:
+            return (self.session.symbol(),)
         signature = tensor.signature if len(tensor.signature) == len(tensor.shape) else tensor.shape
         if self.outer is None and all(dim >= 0 for dim in signature[1:]):
             return tensor.shape
@@ -271,62 +210,9 @@ class GraphImporter:
             self.check_axis(value, tensor.quantization.axis)
         return value
 
-    def check_axis(self, value: Value, axis: int) -> None:
-        """Notes to which dimension the records of a constant belong. Raises FlatBufferError when they do not fit."""
-        shape = value.shape or ()
-        axis = 0 if len(shape) == 1 else axis  # some converters give biases the dimension of the weights
-        if not 0 <= axis < len(shape) or shape[axis] != len(value.quant):
-            raise FlatBufferError(f"tensor '{value.name}' has {len(value.quant)} scales for the shape {shape}")
-        self._axes[id(value)] = axis
-
-    def axis_of(self, value: Value) -> int | None:
-        """The dimension to which the records of a constant belong, when there are several."""
-        return self._axes.get(id(value))
-
     def tensor_of(self, value: Value) -> SourceTensor | None:
         """The source tensor that a value stands for."""
         return self._tensors.get(id(value))
-
-    def constant(self, array: Array, hint: str) -> Value:
-        """A constant of this graph; small equal ones are shared."""
-        if array.nbytes > _SMALL_BYTES:
-            return make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._pool:
-            self._pool[key] = make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
-        return self._pool[key]
-
-    def derived(self, value: Value, what: str, array: Array) -> Value:
-        """A constant made from the constant `value`, once per `what`."""
-        key = (id(value), what)
-        if key not in self._derived:
-            made = make_constant(self.session.values.unique(f"{value.name}/{what}"), array, Format.NHWC)
-            self._derived[key] = made
-        return self._derived[key]
-
-    def converted(self, value: Value, dtype: DataType) -> Value:
-        """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
-        array = value.array()
-        if dtype is DataType.INT32 and array.dtype.kind in "iu":
-            limits = np.iinfo(np.int32)
-            array = np.minimum(np.maximum(array, limits.min), limits.max)
-        return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
-
-    def decoded(self, value: Value) -> Value:
-        """A quantised or float16 constant as float32; anything else as it is."""
-        if value.data is None or value.dtype is DataType.FLOAT32:
-            return value
-        if value.dtype is DataType.FLOAT16:
-            return self.converted(value, DataType.FLOAT32)
-        if not value.quant:
-            return value
-        result = self.derived(value, "float32", real_numbers(value.data, value.quant, self.axis_of(value) or 0))
-        self._stored_forms[id(result)] = value
-        return result
-
-    def stored_form(self, value: Value) -> Value:
-        """The constant of stored integers that `value` was decoded from; else `value`."""
-        return self._stored_forms.get(id(value), value)
 
     def real(self, value: Value, call: Call) -> Value:
         """A quantised value as float32; anything else as it is."""
@@ -341,14 +227,6 @@ class GraphImporter:
             )
             self._derived[key].dtype = DataType.FLOAT32
         return self._derived[key]
-
-    def permuted(self, value: Value, perm: tuple[int, ...]) -> Value:
-        """A constant with its dimensions in another order; its records go along."""
-        result = self.derived(value, "permuted", value.array().transpose(perm))
-        result.quant = value.quant
-        if len(value.quant) > 1:
-            self.check_axis(result, perm.index(self._axes[id(value)]))
-        return result
 
     def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
         """Adds a node; its outputs are typed by the pipeline later."""

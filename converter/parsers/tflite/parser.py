@@ -8,6 +8,7 @@ from pathlib import Path
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Module
+from mslite.converter.parsers.naming import Blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -37,12 +38,13 @@ from . import (  # noqa: F401  (each registers its converters)
     signals,
     stablehlo,
     streaming,
+    text,
     variables,
     volumes,
 )
-from .call import Blocked
-from .importer import Session
+from .importer import GraphImporter
 from .model import damaged, load
+from .session import Session
 
 FRAMEWORK_TFLITE = 4
 
@@ -57,7 +59,7 @@ def parse(path: str | os.PathLike[str]) -> Module:
     """
     model = load(Path(path))
     session = Session(model)
-    importer = session.importer(0, "main_graph")
+    importer = GraphImporter.begin(session, 0, "main_graph")
     try:
         importer.run()
     except FlatBufferError as error:

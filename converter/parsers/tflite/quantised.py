@@ -14,8 +14,9 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.quantised import LOOKS, MOVES, NARROW, ON_INTEGERS, channel_axis, is_quantised, only_moves
+from mslite.converter.parsers.naming import Blocked
 
-from .call import Blocked, Call
+from .call import Call
 from .records import is_quantised as is_quantised_tensor
 from .records import quant_params, stored_type
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .call import Blocked, Call
+from mslite.converter.parsers.naming import Blocked
 
-_TEXT = ("it works on strings", "Move the processing of text out of the model, and give it numbers")
+from .call import Call
+
 _TABLE = (
     "tables between strings and numbers are not supported",
     "Move the processing of text out of the model, and give it numbers",
@@ -12,10 +13,6 @@ _TABLE = (
 _COMPILED = ("the model was compiled for another engine", "Convert the model as it was before that")
 
 _REASONS = {
-    "SKIP_GRAM": _TEXT,
-    "CUSTOM:Normalize": _TEXT,
-    "CUSTOM:ExtractFeatures": _TEXT,
-    "CUSTOM:Predict": _TEXT,
     "HASHTABLE": _TABLE,
     "HASHTABLE_FIND": _TABLE,
     "HASHTABLE_IMPORT": _TABLE,

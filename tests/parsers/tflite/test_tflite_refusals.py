@@ -21,8 +21,8 @@ _X = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
     [
         ("CUSTOM:FlexErf", "TensorFlow's operator Erf.*SELECT_TF_OPS"),
         ("CUSTOM:Anything", "custom operator 'Anything' is not known"),
-        ("CUSTOM:Normalize", "strings"),
-        ("SKIP_GRAM", "strings"),
+        ("CUSTOM:Normalize", "not STRING"),
+        ("SKIP_GRAM", "0 words with 0 between them"),
         ("HASHTABLE_FIND", "tables between strings and numbers"),
         ("STABLEHLO_SORT", "graph that compares is none of the known ones"),
         ("DELEGATE", "another engine"),

@@ -1,0 +1,61 @@
+"""What all graphs of one conversion share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.flatbuffer import FlatBufferError
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Graph, Value
+from mslite.converter.parsers.naming import Names
+
+from .model import SourceModel
+
+if TYPE_CHECKING:
+    from .importer import GraphImporter
+
+_MAX_GRAPHS = 256
+_MAX_CALLS = 4096
+
+
+@dataclass
+class Session:
+    """What all graphs of one conversion share."""
+
+    model: SourceModel
+    graphs: list[Graph] = field(default_factory=list)
+    blockers: list[Blocker] = field(default_factory=list)
+    nodes: Names = field(default_factory=Names)
+    values: Names = field(default_factory=Names)
+    handles: dict[int, str] = field(default_factory=dict)
+    """the variables by the identity of their handles"""
+    kept: list[Value] = field(default_factory=list)
+    """the handles: they stay, so that their identities do"""
+    initial: dict[str, Array] = field(default_factory=dict)
+    """what variables are before the first run"""
+    is_initialising: bool = False
+    """inside of CALL_ONCE"""
+    _symbol: int = SYMBOL_LIMIT
+    _calls: int = 0
+
+    def symbol(self) -> int:
+        """A size that nothing else is known to equal."""
+        self._symbol -= 1
+        return self._symbol + 1
+
+    def enter(self, number: int, caller: GraphImporter | None) -> None:
+        """Allows one more graph. Raises FlatBufferError when graphs call each other without end."""
+        self.check_call(number, caller)
+        if len(self.graphs) >= _MAX_GRAPHS:
+            raise FlatBufferError(f"its graphs call each other more than {_MAX_GRAPHS} times")
+
+    def check_call(self, number: int, caller: GraphImporter | None) -> None:
+        """Raises FlatBufferError when a graph would call itself, or when calls without end are likely."""
+        self._calls += 1
+        while caller is not None:
+            if caller.number == number:
+                raise FlatBufferError(f"graph {number} calls itself")
+            caller = caller.outer
+        if self._calls > _MAX_CALLS:
+            raise FlatBufferError(f"its graphs call each other more than {_MAX_CALLS} times")
