@@ -42,6 +42,8 @@ class Tensor:
     axis: int = 0
     packed: bool = False
     """`data` holds 4-bit integers as int8; the file stores two to a byte"""
+    signature: Sequence[int] = ()
+    """the shape with -1 for sizes that may change"""
 
 
 @dataclass
@@ -145,6 +147,8 @@ def build(*graphs: Graph) -> bytes:
                 fields[4] = ("ref", _table(builder, quantization))
             if tensor.variable:
                 fields[5] = ("bool", 1)
+            if tensor.signature:
+                fields[7] = ("ref", _numbers(builder, tensor.signature, "<i4"))
             if tensor.sparsity is not None:
                 fields[6] = ("ref", _sparsity(builder, *tensor.sparsity))
             tensors.append(_table(builder, fields))

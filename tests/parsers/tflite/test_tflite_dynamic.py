@@ -1,0 +1,136 @@
+"""Sizes that a TensorFlow Lite model leaves open, through the Python API and the C API, against LiteRT at five sizes each."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tflite_build import Graph, Operator, Tensor, build
+from tflite_run import Array, lowered
+
+import mslite
+from mslite.converter.mindir import module_io
+from mslite.converter.parsers.tflite import parse
+
+_CHANCE = np.random.default_rng(3)
+SIZES = [(1, 8), (3, 8), (2, 5), (4, 13), (1, 21)]
+
+
+def f32(*shape: int) -> Array:
+    return np.asarray(_CHANCE.uniform(-1, 1, shape), np.float32)
+
+
+def flattened() -> bytes:
+    """relu(conv(x [n, h, 6, 3])), its sizes read by SHAPE, flattened to [n, rest] by a computed shape."""
+    numbers = [("one", [1]), ("none", [0]), ("step", [1]), ("rest", [-1])]
+    tensors = [
+        Tensor("x", (1, 8, 6, 3), signature=(-1, -1, 6, 3)),
+        Tensor("w", data=f32(4, 3, 3, 3)), Tensor("b", data=f32(4)), Tensor("y", (1, 8, 6, 4)),
+        Tensor("shape", (4,), "int32"),
+        *(Tensor(name, data=np.array(values, np.int32)) for name, values in numbers),
+        Tensor("batch", (1,), "int32"), Tensor("target", (2,), "int32"), Tensor("flat", (1, 192)),
+    ]  # fmt: skip
+    conv = {0: ("byte", 0), 1: ("int", 1), 2: ("int", 1), 3: ("byte", 1)}
+    nodes = [
+        Operator("CONV_2D", [0, 1, 2], [3], conv, "Conv2DOptions"),
+        Operator("SHAPE", [3], [4], {0: ("byte", 2)}, "ShapeOptions"),
+        Operator("STRIDED_SLICE", [4, 6, 5, 7], [9], {0: ("int", 0)}, "StridedSliceOptions"),
+        Operator("CONCATENATION", [9, 8], [10], {0: ("int", 0)}, "ConcatenationOptions"),
+        Operator("RESHAPE", [3, 10], [11], {}, "ReshapeOptions"),
+    ]
+    return build(Graph(tensors, [0], [11], nodes))
+
+
+def expected(model: bytes, x: Array) -> Array:
+    interpreter = pytest.importorskip("ai_edge_litert.interpreter")
+    runner = interpreter.Interpreter(model_content=model)
+    runner.resize_tensor_input(0, x.shape)
+    runner.allocate_tensors()
+    runner.set_tensor(0, x)
+    runner.invoke()
+    return np.asarray(runner.get_tensor(runner.get_output_details()[0]["index"]))
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Path]:
+    folder, model = tmp_path_factory.mktemp("dynamic"), flattened()
+    (folder / "m.tflite").write_bytes(model)
+    module_io.save(lowered(parse(folder / "m.tflite")), folder / "m.ms")
+    return model, folder / "m.ms"
+
+
+def test_sizes_of_every_run(converted: tuple[bytes, Path]) -> None:
+    model, path = converted
+    runner = mslite.Model()
+    runner.build_from_file(str(path), mslite.ModelType.MINDIR_LITE)
+    for batch, height in SIZES:
+        x = f32(batch, height, 6, 3)
+        (tensor,) = runner.get_inputs()
+        runner.resize([tensor], [list(x.shape)])
+        (tensor,) = runner.get_inputs()
+        tensor.set_data_from_numpy(x)
+        (found,) = runner.predict([tensor])
+        np.testing.assert_allclose(found.get_data_to_numpy(), expected(model, x), rtol=1e-5, atol=1e-5)
+
+
+class Handles(ctypes.Structure):
+    """MSTensorHandleArray."""
+
+    _fields_ = (("count", ctypes.c_size_t), ("list", ctypes.POINTER(ctypes.c_void_p)))
+
+
+class Shape(ctypes.Structure):
+    """MSShapeInfo."""
+
+    _fields_ = (("count", ctypes.c_size_t), ("dims", ctypes.c_int64 * 32))
+
+
+def test_sizes_of_every_run_in_c(converted: tuple[bytes, Path]) -> None:
+    model, path = converted
+    library = Path(mslite.__file__).parents[2] / "lite_runtime" / "libmindspore-lite.so"
+    if not library.exists():
+        pytest.skip(f"{library.name} stands beside the package in a build only")
+    c = ctypes.CDLL(str(library))
+    pointer = ctypes.c_void_p
+    for name in (
+        "MSModelCreate",
+        "MSContextCreate",
+        "MSDeviceInfoCreate",
+        "MSTensorGetMutableData",
+        "MSTensorGetShape",
+    ):
+        getattr(c, name).restype = pointer
+    for name in ("MSModelGetInputs", "MSModelGetOutputs"):
+        getattr(c, name).restype = Handles
+    c.MSTensorGetMutableData.argtypes = [pointer]
+    c.MSTensorGetShape.argtypes = [pointer, ctypes.POINTER(ctypes.c_size_t)]
+    c.MSContextAddDeviceInfo.argtypes = [pointer, pointer]
+    c.MSModelBuildFromFile.argtypes = [pointer, ctypes.c_char_p, ctypes.c_int, pointer]
+    for name in ("MSModelGetInputs", "MSModelGetOutputs"):
+        getattr(c, name).argtypes = [pointer]
+    c.MSModelResize.argtypes = [pointer, Handles, ctypes.POINTER(Shape), ctypes.c_size_t]
+    c.MSModelPredict.argtypes = [pointer, Handles, ctypes.POINTER(Handles), pointer, pointer]
+    context, handle = c.MSContextCreate(), c.MSModelCreate()
+    c.MSContextAddDeviceInfo(context, c.MSDeviceInfoCreate(0))
+    assert c.MSModelBuildFromFile(handle, str(path).encode(), 0, context) == 0
+    for batch, height in SIZES:
+        x = f32(batch, height, 6, 3)
+        inputs = c.MSModelGetInputs(handle)
+        shape = Shape(4, (ctypes.c_int64 * 32)(*x.shape))
+        assert c.MSModelResize(handle, inputs, ctypes.byref(shape), 1) == 0
+        inputs = c.MSModelGetInputs(handle)
+        ctypes.memmove(c.MSTensorGetMutableData(inputs.list[0]), x.ctypes.data, x.nbytes)
+        outputs = Handles()
+        assert c.MSModelPredict(handle, inputs, ctypes.byref(outputs), None, None) == 0
+        rank = ctypes.c_size_t()
+        found = outputs.list[0]
+        dims = ctypes.cast(c.MSTensorGetShape(found, ctypes.byref(rank)), ctypes.POINTER(ctypes.c_int64))
+        wanted = expected(model, x)
+        assert dims[: rank.value] == list(wanted.shape)
+        result = np.ctypeslib.as_array(
+            ctypes.cast(c.MSTensorGetMutableData(found), ctypes.POINTER(ctypes.c_float)), wanted.shape
+        )
+        np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
+    c.MSModelDestroy(ctypes.byref(pointer(handle)))
