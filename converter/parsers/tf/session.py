@@ -11,7 +11,7 @@ from mslite.converter.mindir.graph import Array, Graph, Node, Value
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.parsers.naming import Blocked, Names
 
-from .model import SourceModel
+from .model import SourceModel, SourceNode
 
 _MAX_GRAPHS = 256
 MAX_DEPTH = 32
@@ -62,6 +62,8 @@ class Session:
     values: Names = field(default_factory=Names)
     pairs: set[Value] = field(default_factory=set)
     """Float32 values [..., 2] that are complex numbers."""
+    joined: set[SourceNode] = field(default_factory=set)
+    """Nodes that write to and join lists that are joined tensors; see `joined_lists`."""
     calls: int = 0
     """How many graphs and functions were begun."""
 

@@ -9,15 +9,17 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 
-from . import lists
+from . import joined_lists, lists
 from .call import Call
 from .registry import tf_operator
 
 
 @tf_operator("TensorArrayV3")
 def tensor_array(call: Call) -> tuple[Value, Value]:
-    shape = lists.open_shape(call, call.shape_attribute("element_shape"))
-    flow = lists.reserve(call, shape, call.int32(0), call.type("dtype"))
+    shape, dtype = call.shape_attribute("element_shape"), call.type("dtype")
+    flow = joined_lists.begun(call, 1, shape, dtype)
+    if flow is None:
+        flow = lists.reserve(call, lists.open_shape(call, shape), call.int32(0), dtype)
     return call.const(np.array(call.flag("dynamic_size"))), flow
 
 
@@ -31,6 +33,9 @@ def read(call: Call) -> Value:
 def write(call: Call) -> Value:
     """Inputs handle, index, value, flow."""
     flow, index = call.input(3), call.int32(1)
+    joined = joined_lists.appended(call, flow, call.input(2))
+    if joined is not None:
+        return joined
     grows = call.constant(0)
     if grows is not None and grows.any():
         flow = lists.grown_to_hold(call, flow, index)
@@ -51,8 +56,10 @@ def scatter(call: Call) -> Value:
 
 
 @tf_operator("TensorArrayConcatV3")
-def concat(call: Call) -> tuple[Value, Value]:
+def concat(call: Call) -> tuple[Value, ...]:
     """Inputs handle, flow."""
+    if call.node in call.importer.session.joined:
+        return (call.input(1),)
     return lists.joined(call, call.input(1))
 
 

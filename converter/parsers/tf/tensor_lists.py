@@ -6,7 +6,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import DataType
 
-from . import lists
+from . import joined_lists, lists
 from .call import Call
 from .registry import tf_operator
 
@@ -18,6 +18,9 @@ def _shape(call: Call, index: int) -> Value:
 
 @tf_operator("TensorListReserve")
 def reserve(call: Call) -> Value:
+    joined = joined_lists.begun(call, 0, call.known_integers(0), call.type("element_dtype"))
+    if joined is not None:
+        return joined
     return lists.reserve(call, _shape(call, 0), call.int32(1), call.type("element_dtype"))
 
 
@@ -40,6 +43,9 @@ def get_item(call: Call) -> Value:
 @tf_operator("TensorListSetItem")
 def set_item(call: Call) -> Value:
     elements, index = call.input(0), call.int32(1)
+    joined = joined_lists.appended(call, elements, call.input(2))
+    if joined is not None:
+        return joined
     if call.flag("resize_if_index_out_of_bounds"):
         elements = lists.grown_to_hold(call, elements, index)
     return lists.set_item(call, elements, index, call.input(2))
@@ -96,7 +102,9 @@ def scatter_into(call: Call) -> Value:
 
 
 @tf_operator("TensorListConcat", "TensorListConcatV2")
-def concat(call: Call) -> tuple[Value, Value]:
+def concat(call: Call) -> tuple[Value, ...]:
+    if call.node in call.importer.session.joined:
+        return (call.input(0),)
     return lists.joined(call, call.input(0))
 
 

@@ -134,6 +134,18 @@ def array_of_pieces() -> Any:
 
 
 @first
+def array_of_different_pieces() -> Any:
+    x, n = rows([None, 4]), rows([], "x1", tf.int32)
+    pieces = v1.TensorArray(tf.float32, n, infer_shape=False, element_shape=[None, 4])
+
+    def body(i: Any, pieces: Any) -> Any:
+        return i + 1, pieces.write(i, x[: i + 1] * tf.cast(i, tf.float32))
+
+    _, pieces = v1.while_loop(lambda i, _: i < n, body, [tf.constant(0), pieces])
+    return [x, n], [pieces.concat()], [[normal(6, 4), np.int32(number)] for number in (4, 1, 6)]
+
+
+@first
 def functions_over_rows() -> Any:
     x = rows([None, 4])
     mapped = v1.map_fn(lambda row: tf.nn.softmax(row) * tf.reduce_sum(row), x)
@@ -239,6 +251,19 @@ def array_until_small() -> Any:
             array = array.write(i, x)
             i += 1
         return array.stack()
+
+    return function, [[normal(2, 4)], [normal(5, 4)], [normal(1, 4)]]
+
+
+@second
+def different_pieces() -> Any:
+    @tf.function(input_signature=[_ROWS])
+    def function(x: Any) -> Any:
+        count = tf.shape(x)[0]
+        pieces = tf.TensorArray(tf.float32, count, infer_shape=False, element_shape=[None, 4])
+        for i in tf.range(count):
+            pieces = pieces.write(i, tf.boolean_mask(x, x[:, 0] <= x[i, 0]) + x[i])
+        return tf.nn.relu(pieces.concat())
 
     return function, [[normal(2, 4)], [normal(5, 4)], [normal(1, 4)]]
 

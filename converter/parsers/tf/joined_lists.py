@@ -1,0 +1,156 @@
+"""Lists whose elements differ in their first size: those that are written in order and then only joined.
+
+Such a list is the joined tensor itself from the beginning: writing appends, and joining has nothing left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.creation import Fill
+from mslite.converter.mindir.ops.enums import DataType
+
+from .call import Call
+from .functions import PASSING
+from .model import ARGUMENT, Ref, SourceGraph, SourceNode
+from .tensors import TensorError, read_tensor
+
+_WRITES = {"TensorListSetItem": (0, 1), "TensorArrayWriteV3": (3, 1)}
+"""Operator -> the inputs that are the list and the index."""
+_JOINS = ("TensorListConcat", "TensorListConcatV2", "TensorArrayConcatV3")
+_LOOPS = ("While", "StatelessWhile")
+
+
+def begun(call: Call, output: int, shape: tuple[int, ...] | None, dtype: DataType) -> Value | None:
+    """The empty tensor that a new list is when it is only written to in order and joined; None for other lists.
+
+    `shape` is that of the elements; a list whose elements have one size is better off as a list.
+    """
+    if shape is None or not shape or shape[0] >= 0 or min(shape[1:], default=0) < 0:
+        return None
+    reader = _Reader(call.importer.session.model.functions)
+    if not reader.is_joined(call.importer.source, Ref(call.node.name, output)) or not reader.joins:
+        return None
+    call.importer.session.joined.update(reader.writes, reader.joins)
+    return call.emit(Fill(), call.const(0, numpy_type(dtype)), call.ints((0, *shape[1:])))
+
+
+def appended(call: Call, joined: Value, item: Value) -> Value | None:
+    """The result of a write to such a list; None where the node writes to another one."""
+    return call.emit(Concat(axis=0), joined, item) if call.node in call.importer.session.joined else None
+
+
+@dataclass
+class _Reader:
+    functions: Mapping[str, SourceGraph]
+    writes: list[SourceNode] = field(default_factory=list)
+    joins: list[SourceNode] = field(default_factory=list)
+
+    def is_joined(self, graph: SourceGraph, ref: Ref) -> bool:
+        """Whether the list `ref` goes through loops that write to it in order, and is joined without its lengths."""
+        if ref in graph.results:
+            return False
+        for node in _readers(graph, ref):
+            if node.operator in PASSING:
+                fits = self.is_joined(graph, Ref(node.name))
+            elif node.operator in _LOOPS and node.inputs.count(ref) == 1:
+                number = node.inputs.index(ref)
+                fits = self._is_appended(graph, node, number) and self.is_joined(graph, Ref(node.name, number))
+            else:
+                self.joins.append(node)
+                fits = node.operator in _JOINS and not _readers(graph, Ref(node.name, 1))
+            if not fits:
+                return False
+        return True
+
+    def _is_appended(self, graph: SourceGraph, loop: SourceNode, number: int) -> bool:
+        """Whether every round of a loop writes the element of the round's number to its variable `number`."""
+        body, condition = (self.functions.get(_function_name(loop, name), None) for name in ("body", "cond"))
+        count = len(loop.inputs)
+        if (
+            body is None
+            or condition is None
+            or {len(body.arguments), len(body.results), len(condition.arguments)} != {count}
+        ):
+            return False
+        variable = Ref(body.arguments[number])
+        writes = _final_readers(body, variable)
+        if len(writes) != 1 or _final_readers(condition, Ref(condition.arguments[number])):
+            return False
+        (write,) = writes
+        place, index = _WRITES.get(write.operator, (0, 0))
+        if write.operator not in _WRITES or len(write.inputs) <= max(place, index):
+            return False
+        self.writes.append(write)
+        results = [_source(body, ref) for ref in body.results]
+        written = Ref(write.name)
+        is_alone = results.count(written) == 1 and variable not in results and not _final_readers(body, written)
+        fits = is_alone and results[number] == written and _source(body, write.inputs[place]) == variable
+        return fits and self._counts(graph, loop, body, _source(body, write.inputs[index]))
+
+    def _counts(self, graph: SourceGraph, loop: SourceNode, body: SourceGraph, index: Ref) -> bool:
+        """Whether an argument of the body begins with 0 and grows by 1."""
+        if index.node not in body.arguments or body.nodes[index.node].operator != ARGUMENT:
+            return False
+        number = body.arguments.index(index.node)
+        following = body.nodes[_source(body, body.results[number]).node]
+        if following.operator not in ("Add", "AddV2") or len(following.inputs) != 2:
+            return False
+        operands = [_source(body, ref) for ref in following.inputs]
+        others = [ref for ref in operands if ref != index]
+        if len(others) != 1 or _number(graph, _source(graph, loop.inputs[number])) != 0:
+            return False
+        (step,) = others
+        if step.node in body.arguments:  # a loop variable that stays what it is
+            place = body.arguments.index(step.node)
+            return (
+                _source(body, body.results[place]) == step and _number(graph, _source(graph, loop.inputs[place])) == 1
+            )
+        return _number(body, step) == 1
+
+
+def _readers(graph: SourceGraph, ref: Ref) -> list[SourceNode]:
+    return [node for node in graph.nodes.values() if ref in node.inputs]
+
+
+def _final_readers(graph: SourceGraph, ref: Ref) -> list[SourceNode]:
+    """The readers of a value, also of what merely passes it on."""
+    found, waiting, seen = [], [ref], {ref}
+    while waiting:
+        for node in _readers(graph, waiting.pop()):
+            if node.operator not in PASSING:
+                found.append(node)
+            elif Ref(node.name) not in seen:
+                seen.add(Ref(node.name))
+                waiting.append(Ref(node.name))
+    return found
+
+
+def _source(graph: SourceGraph, ref: Ref) -> Ref:
+    """What a value is before it is passed on."""
+    seen = set()
+    while ref.node not in seen and graph.nodes[ref.node].operator in PASSING and graph.nodes[ref.node].inputs:
+        seen.add(ref.node)
+        ref = graph.nodes[ref.node].inputs[0]
+    return ref
+
+
+def _number(graph: SourceGraph, ref: Ref) -> int | None:
+    """A constant integer scalar."""
+    node = graph.nodes[ref.node]
+    value = node.attributes.get("value")
+    if node.operator != "Const" or value is None or not value.HasField("tensor"):
+        return None
+    try:
+        array = read_tensor(value.tensor)
+    except TensorError:
+        return None
+    return int(array.item()) if array.size == 1 and array.dtype.kind in "iu" else None
+
+
+def _function_name(node: SourceNode, attribute: str) -> str:
+    value = node.attributes.get(attribute)
+    return str(value.func.name) if value is not None and value.HasField("func") else ""
