@@ -12,6 +12,8 @@ from mslite.quantizer.devices import device_of
 from mslite.quantizer.operators import Kind, is_product, rule_of
 from mslite.quantizer.settings import QuantizerSettings
 
+_RECURRENT = frozenset({"LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequence"})
+
 
 class Precision(Enum):
     """What a node computes in. Weights are int8 in both integer precisions; the activations differ."""
@@ -102,7 +104,7 @@ def watched_values(nodes: Sequence[Node]) -> list[Value]:
 
 def macs(node: Node) -> int:
     """Multiply-accumulates of one run; 0 for other operators. Unknown sizes count as 1."""
-    if node.op.name in ("LSTM", "GRU") and len(node.inputs) > 2 and node.inputs[0].shape is not None:
+    if node.op.name in _RECURRENT and len(node.inputs) > 2 and node.inputs[0].shape is not None:
         steps = math.prod(max(size, 1) for size in node.inputs[0].shape[:-1])
         return steps * sum(math.prod(max(size, 1) for size in value.shape or ()) for value in node.inputs[1:3])
     if not is_product(node) or node.outputs[0].shape is None:

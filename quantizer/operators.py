@@ -56,7 +56,9 @@ _FREE_ACTIVATIONS = frozenset(
     {ActivationType.RELU, ActivationType.RELU6, ActivationType.RELU1, ActivationType.LEAKY_RELU, ActivationType.HSWISH,
      ActivationType.HSIGMOID, ActivationType.ELU, ActivationType.SWISH, ActivationType.GELU}
 )  # fmt: skip
-_FUSED = frozenset({ActivationType.NO_ACTIVATION, ActivationType.RELU, ActivationType.RELU6})
+CLAMPS = frozenset({ActivationType.NO_ACTIVATION, ActivationType.RELU, ActivationType.RELU6})
+"""Built-in activations that a result's record and limits can express."""
+_FREE_UNARY = frozenset({"HardSigmoid", "LeakyRelu", "Elu", "Abs", "Neg"})
 _SEVERAL = frozenset({"Concat", "Stack"})
 
 
@@ -82,12 +84,16 @@ def _rule(node: Node) -> OperatorRule | None:
     name = node.op.name
     if name in _PRODUCTS:
         return _product(node)
-    if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in _FUSED and name != "Activation":
+    if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in CLAMPS and name != "Activation":
         return None
     if name in _ARITHMETIC:
         return OperatorRule(Kind.FREE, (0, 1))
     if name == "Activation":
         return _activation(node)
+    if name in _FREE_UNARY:
+        return OperatorRule(Kind.FREE, (0,))
+    if name == "Clip":
+        return OperatorRule(Kind.FREE, (0,)) if len(node.inputs) == 1 else None
     if name in ("MaxPoolFusion", "AvgPoolFusion"):
         return OperatorRule(Kind.SAME, (0,))
     if name in ("Maximum", "Minimum"):
@@ -115,7 +121,7 @@ def _rule(node: Node) -> OperatorRule | None:
 
 def _product(node: Node) -> OperatorRule | None:
     """Weights must be constants, but for products of two activations; a bias must be one."""
-    if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in _FUSED or len(node.inputs) < 2:
+    if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in CLAMPS or len(node.inputs) < 2:
         return None
     weight = node.inputs[1]
     if len(node.inputs) > 2 and not (_is_real_constant(node.inputs[2]) and _has_channels(node)):

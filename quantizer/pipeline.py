@@ -18,6 +18,7 @@ from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info
 from mslite.quantizer.debug_rounds import MAX_ROUNDS
 from mslite.quantizer.dequantise import dequantise
+from mslite.quantizer.prepare import prepare
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report import QuantiseReport
 from mslite.quantizer.rewrite import Boundary, quantise_graph
@@ -143,6 +144,7 @@ def _quantise_fully(
         stages = stages_of(settings, progress or silent, None if checkpoint is None else checkpoint.parent)
     data = calibration_data(source, module.main.inputs, settings.data)
     notes: list[str] = []
+    prepare(module)
     for transform in stages.float_transforms:
         notes += transform(module, data, settings)
     calibration = calibrate(module, data, settings, checkpoint=checkpoint, progress=progress)

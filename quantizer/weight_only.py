@@ -29,6 +29,9 @@ _WEIGHTS = {
     "FullConnection": (1,),
     "LSTM": (1, 2),
     "GRU": (1, 2),
+    "LSTMSequence": (1, 2),
+    "GRUSequence": (1, 2),
+    "RNNSequence": (1, 2),
     "Gather": (0,),
 }
 """Operators and which of their operands are weights."""
