@@ -1,0 +1,95 @@
+"""One task measured with one tool."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from mslite.quantizer.metrics import cosine, sqnr, top1
+
+from .tasks import Array, Task
+
+TOOLS = ("mslite", "onnxruntime", "TFLite")
+
+
+@dataclass
+class Result:
+    """What a tool did with a task. `right` and `right_float` are percent of labels, -1 without labels."""
+
+    task: str
+    tool: str
+    error: str = ""
+    cosine: float = 0.0
+    sqnr: float = 0.0
+    changed: float = 0.0
+    """Percent of answers that differ from those of the same tool's float model."""
+    right: float = -1.0
+    right_float: float = -1.0
+    integers: float = -1.0
+    """Percent of multiply-accumulates in integers; known of our models only."""
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    data: str = ""
+    classifies: bool = False
+    calibration: int = 0
+    held_out: int = 0
+
+    @property
+    def loss(self) -> float:
+        """Points of top-1 accuracy that quantisation costs."""
+        return self.right_float - self.right
+
+
+def measure(task: Task, tool: str) -> Result:
+    """Quantises, runs both models on the held-out samples, compares. What a tool raises becomes `error`."""
+    result = Result(
+        task.name, tool, data=task.data, classifies=task.classifies, calibration=len(task.calibration),
+        held_out=len(task.held_out),
+    )  # fmt: skip
+    begin = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+            expected, actual = _outputs(task, tool, Path(folder), result)
+    except Exception as error:  # each tool raises what it likes, and the table says what
+        result.error = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[
+            :160
+        ]
+        return result
+    result.seconds = round(time.monotonic() - begin, 1)
+    result.cosine, result.sqnr, result.changed = (metric(expected, actual) for metric in (cosine, sqnr, top1))
+    if task.labels:
+        result.right_float, result.right = _right(expected, task.labels), _right(actual, task.labels)
+    return result
+
+
+def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[list[Array]], list[list[Array]]]:
+    """The outputs of the float and of the quantised model."""
+    if tool == "mslite":
+        from . import ours
+
+        before, after, report = ours.quantise(task, folder)
+        if report.quantisation is not None:
+            result.integers = 100 * report.quantisation.integer_share
+            result.notes = list(report.quantisation.notes)
+        return ours.run(before, task), ours.run(after, task)
+    if tool == "onnxruntime":
+        if task.kind != "onnx":
+            raise ValueError("its quantiser reads ONNX models only")
+        from . import onnxruntime_quantizer
+
+        quantised = onnxruntime_quantizer.quantise(task, folder)
+        return tuple(onnxruntime_quantizer.run(model, task.held_out) for model in (task.model, quantised))  # type: ignore[return-value]
+    from . import tflite_quantizer
+
+    quantised = tflite_quantizer.quantise(task, folder)
+    models = (folder / "float.tflite", quantised)
+    return tuple(tflite_quantizer.run(model, task.held_out) for model in models)  # type: ignore[return-value]
+
+
+def _right(outputs: list[list[Array]], labels: list[int]) -> float:
+    answers = [int(np.argmax(output[0].ravel())) for output in outputs]
+    return float(100 * np.mean([answer == label for answer, label in zip(answers, labels, strict=True)]))

@@ -1,0 +1,74 @@
+"""Our own quantiser, as a user calls it: FULL_QUANT with an accuracy budget, the same for every model."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+import mslite
+from mslite.converter.convert import Report, convert
+from mslite.converter.options import Options
+from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+
+from .tasks import Array, Task
+
+BUDGET = "cosine:0.995"
+"""What every model is converted with; the layers that it raises are printed in the table."""
+
+
+def settings(budget: str) -> QuantizerSettings:
+    """FULL_QUANT with its defaults, and a budget."""
+    sections = {"common_quant_param": {"quant_type": "FULL_QUANT"}}
+    if budget:
+        sections["accuracy_param"] = {"budget": budget}
+    return quantizer_settings(sections)
+
+
+def options(task: Task, output: Path) -> Options:
+    """A float conversion with the shapes of the samples."""
+    from mslite.converter.convert import parse_model
+    from mslite.converter.detect import detect
+
+    plain = Options(task.model, output, weight_file=task.weights)
+    inputs = parse_model(plain, detect(task.model)).main.inputs
+    shapes = {
+        value.name: tuple(array.shape)
+        for value, array in zip(inputs, task.calibration[0], strict=True)
+        if value.shape is not None and not value.is_static
+    }
+    return dataclasses.replace(plain, input_shapes=shapes)
+
+
+def quantise(task: Task, folder: Path, budget: str = BUDGET) -> tuple[Path, Path, Report]:
+    """The float and the quantised `.ms` file, and what the conversion says. Raises ConversionError."""
+    plain = options(task, folder / "float")
+    quantised = dataclasses.replace(
+        plain, output_file=folder / "quantised", quantizer=settings(budget), calibration=task.calibration
+    )
+    return convert(plain).files[0], *_first(convert(quantised))
+
+
+def _first(report: Report) -> tuple[Path, Report]:
+    return report.files[0], report
+
+
+def run(path: Path, task: Task) -> list[list[Array]]:
+    """Outputs of every held-out sample."""
+    model, context = mslite.Model(), mslite.Context()
+    context.cpu.thread_num = 1
+    model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, context)
+    tensors = model.get_inputs()
+    outputs = []
+    for sample in task.held_out:
+        arrays = [_arranged(array, list(tensor.shape)) for array, tensor in zip(sample, tensors, strict=True)]
+        outputs.append([tensor.get_data_to_numpy() for tensor in model.predict(arrays)])
+    return outputs
+
+
+def _arranged(array: Array, shape: list[int]) -> Array:
+    """A sample in the layout of the `.ms` file, which is NHWC for images."""
+    if list(array.shape) != shape and array.ndim == 4:
+        return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
+    return np.ascontiguousarray(array).reshape(shape)

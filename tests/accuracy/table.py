@@ -1,0 +1,109 @@
+"""docs/quantization_accuracy.md: the tables, and what exactly was measured."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from .measure import TOOLS, Result
+from .ours import BUDGET
+
+_HEADER = f"""# Accuracy after quantisation
+
+Written by `make accuracy` (`python -m tests.accuracy`), which measures everything again.
+
+Each model is quantised three times from the same float model and the same calibration samples, without labels:
+
+- **mslite**: `quant_type=FULL_QUANT` with its defaults and `--accuracyBudget={BUDGET}`, for every model. What the budget
+  raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
+- **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, per channel, MinMax. Its
+  results are computed in float between the roundings, because its integer kernels saturate on processors without dot
+  products of bytes. ONNX models only.
+- **TFLite**: the converter's post-training quantiser, int8 with float inputs and outputs; ONNX models become TFLite
+  models by onnx2tf first. Run by LiteRT.
+
+All figures are from held-out samples, which no quantiser saw. *cosine* and *SQNR* compare with the same tool's float
+model, the worst output of a model counts; *top-1* is the share of right labels in float and after quantisation; *changed*
+is the share of answers (largest output) that differ from the float model's.
+"""
+
+_VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": "numpy"}
+
+
+def write_markdown(results: list[Result], path: Path) -> None:
+    """Writes the page."""
+    names = list(dict.fromkeys(result.task for result in results))
+    by_key = {(result.task, result.tool): result for result in results}
+    labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
+    classifying = [name for name in names if name not in labelled and by_key[name, "mslite"].classifies]
+    others = [name for name in names if name not in labelled and name not in classifying]
+    lines = [_HEADER, f"Versions: {', '.join(_versions())}.", ""]
+    lines += ["## Classifiers with labels", "", *_labelled(labelled, by_key), ""]
+    lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
+    lines += ["## Other models", "", *_others(others, by_key, ""), ""]
+    lines += ["## What the budget did", "", *_raised(names, by_key), ""]
+    lines += ["## Samples", "", *_samples(names, by_key), ""]
+    failed = [f"- {result.tool}, {result.task}: {result.error}" for result in results if result.error]
+    lines += ["## Did not run", "", *failed, ""] if failed else []
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def _versions() -> list[str]:
+    found = []
+    for name, package in _VERSIONS.items():
+        try:
+            found.append(f"{name} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _labelled(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    lines = [
+        "| model | float top-1, % | " + " | ".join(f"{tool} top-1, %" for tool in TOOLS) + " | mslite loss, points | "
+        + " | ".join(f"{tool} SQNR, dB" for tool in TOOLS) + " | integers, % |",
+        "|---|" + "---:|" * (3 + 2 * len(TOOLS)),
+    ]  # fmt: skip
+    for name in names:
+        mine = by_key[name, "mslite"]
+        rights = [_cell(by_key.get((name, tool)), "right", ".2f") for tool in TOOLS]
+        noises = [_cell(by_key.get((name, tool)), "sqnr", ".1f") for tool in TOOLS]
+        lines.append(
+            f"| {name} | {_cell(mine, 'right_float', '.2f')} | {' | '.join(rights)} | {_cell(mine, 'loss', '.2f')} |"
+            f" {' | '.join(noises)} | {_cell(mine, 'integers', '.1f')} |"
+        )
+    return lines
+
+
+def _others(names: list[str], by_key: dict[tuple[str, str], Result], changed: str) -> list[str]:
+    header = [f"{tool} {what}" for tool in TOOLS for what in ("cosine", "SQNR, dB", *([changed] if changed else []))]
+    lines = [f"| model | {' | '.join(header)} | integers, % |", "|---|" + "---:|" * (len(header) + 1)]
+    for name in names:
+        cells = []
+        for tool in TOOLS:
+            result = by_key.get((name, tool))
+            cells += [_cell(result, "cosine", ".5f"), _cell(result, "sqnr", ".1f")]
+            cells += [_cell(result, "changed", ".2f")] if changed else []
+        lines.append(f"| {name} | {' | '.join(cells)} | {_cell(by_key[name, 'mslite'], 'integers', '.1f')} |")
+    return lines
+
+
+def _cell(result: Result | None, name: str, form: str) -> str:
+    return "-" if result is None or result.error else format(getattr(result, name), form)
+
+
+def _raised(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    lines = []
+    for name in names:
+        notes = [note for note in by_key[name, "mslite"].notes if not note.endswith("layers as configured")]
+        if notes:
+            lines += [f"**{name}**", "", *(f"- {note}" for note in notes), ""]
+    return lines or ["Nothing: the budget holds for every model with all layers in int8."]
+
+
+def _samples(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    lines = ["| model | samples | calibration | held out |", "|---|---|---:|---:|"]
+    for name in names:
+        result = by_key[name, "mslite"]
+        lines.append(f"| {name} | {result.data} | {result.calibration} | {result.held_out} |")
+    return lines
