@@ -45,6 +45,13 @@ def freeze_inputs(module: Module, context: Context) -> None:
         )
 
 
+def state_sizes(module: Module, context: Context) -> None:
+    """Gives inputs the sizes that the source states, now that no pass can take them for fixed."""
+    for value in module.main.inputs:
+        if value.shape is not None:
+            value.shape = tuple(module.stated_sizes.get(size, size) for size in value.shape)
+
+
 def _may_change(value: Value) -> bool:
     return value.shape is None or any(size < 0 for size in value.shape)
 

@@ -13,7 +13,7 @@ from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remo
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16, widen_float16
 from mslite.converter.passes.folding import fold_constants
-from mslite.converter.passes.inference import freeze_inputs, infer_shapes
+from mslite.converter.passes.inference import freeze_inputs, infer_shapes, state_sizes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
@@ -96,6 +96,7 @@ _FINISH: tuple[Step, ...] = (
         "boundary_types", set_boundary_types, "casts at the boundary are wanted, no rule may take them for an accident"
     ),
     Step("final_shapes", infer_shapes, "the file holds the final shapes"),
+    Step("stated_sizes", state_sizes, "nothing is inferred after this: sizes that may change stay open elsewhere"),
     Step("float16", store_float16, "last: shapes and rules see float32 weights"),
 )
 

@@ -116,12 +116,17 @@ class GraphImporter(Constants):
         """Inside a loop sizes may change from one iteration to the next. Of the model's own inputs, a batch alone keeps
         the size that the file states: it can be changed by resizing all the same. Of strings the bytes are counted, which
         the file does not know."""
+        session = self.session
         if tensor.dtype is DataType.STRING:
-            return (self.session.symbol(),)
+            return (session.symbol(),)
         signature = tensor.signature if len(tensor.signature) == len(tensor.shape) else tensor.shape
         if self.outer is None and all(dim >= 0 for dim in signature[1:]):
-            return tensor.shape
-        return tuple(self.session.symbol() if dim < 0 else dim for dim in signature)
+            if all(dim >= 0 for dim in signature) or not session.reads_shapes():
+                return tensor.shape
+            batch = session.symbol()
+            session.stated_sizes[batch] = tensor.shape[0]
+            return (batch, *tensor.shape[1:])
+        return tuple(session.symbol() if dim < 0 else dim for dim in signature)
 
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]

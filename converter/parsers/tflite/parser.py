@@ -74,4 +74,9 @@ def parse(path: str | os.PathLike[str]) -> Module:
         raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
     if not importer.graph.outputs:
         raise damaged(model.name, FlatBufferError("the graph has no outputs"))
-    return Module(session.graphs, name=model.graphs[0].name, framework=FRAMEWORK_TFLITE)
+    return Module(
+        session.graphs,
+        name=model.graphs[0].name,
+        framework=FRAMEWORK_TFLITE,
+        stated_sizes=session.stated_sizes,
+    )

@@ -34,6 +34,8 @@ class Session:
     """the handles: they stay, so that their identities do"""
     initial: dict[str, Array] = field(default_factory=dict)
     """what variables are before the first run"""
+    stated_sizes: dict[int, int] = field(default_factory=dict)
+    """by symbol: what the file states for a size that may change"""
     is_initialising: bool = False
     """inside of CALL_ONCE"""
     _symbol: int = SYMBOL_LIMIT
@@ -43,6 +45,10 @@ class Session:
         """A size that nothing else is known to equal."""
         self._symbol -= 1
         return self._symbol + 1
+
+    def reads_shapes(self) -> bool:
+        """Whether a graph asks for sizes at run time; they must not become constants when they may change."""
+        return any(node.name == "SHAPE" for graph in self.model.graphs for node in graph.operators)
 
     def enter(self, number: int, caller: GraphImporter | None) -> None:
         """Allows one more graph. Raises FlatBufferError when graphs call each other without end."""

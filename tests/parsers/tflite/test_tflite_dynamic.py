@@ -22,11 +22,11 @@ def f32(*shape: int) -> Array:
     return np.asarray(_CHANCE.uniform(-1, 1, shape), np.float32)
 
 
-def flattened() -> bytes:
+def flattened(signature: tuple[int, ...] = (-1, -1, 6, 3)) -> bytes:
     """relu(conv(x [n, h, 6, 3])), its sizes read by SHAPE, flattened to [n, rest] by a computed shape."""
     numbers = [("one", [1]), ("none", [0]), ("step", [1]), ("rest", [-1])]
     tensors = [
-        Tensor("x", (1, 8, 6, 3), signature=(-1, -1, 6, 3)),
+        Tensor("x", (1, 8, 6, 3), signature=signature),
         Tensor("w", data=f32(4, 3, 3, 3)), Tensor("b", data=f32(4)), Tensor("y", (1, 8, 6, 4)),
         Tensor("shape", (4,), "int32"),
         *(Tensor(name, data=np.array(values, np.int32)) for name, values in numbers),
@@ -67,6 +67,24 @@ def test_sizes_of_every_run(converted: tuple[bytes, Path]) -> None:
     runner.build_from_file(str(path), mslite.ModelType.MINDIR_LITE)
     for batch, height in SIZES:
         x = f32(batch, height, 6, 3)
+        (tensor,) = runner.get_inputs()
+        runner.resize([tensor], [list(x.shape)])
+        (tensor,) = runner.get_inputs()
+        tensor.set_data_from_numpy(x)
+        (found,) = runner.predict([tensor])
+        np.testing.assert_allclose(found.get_data_to_numpy(), expected(model, x), rtol=1e-5, atol=1e-5)
+
+
+def test_a_batch_has_the_stated_size_until_it_is_changed(tmp_path: Path) -> None:
+    """SHAPE of it must not become a constant."""
+    model = flattened((-1, 8, 6, 3))
+    (tmp_path / "m.tflite").write_bytes(model)
+    module_io.save(lowered(parse(tmp_path / "m.tflite")), tmp_path / "m.ms")
+    runner = mslite.Model()
+    runner.build_from_file(str(tmp_path / "m.ms"), mslite.ModelType.MINDIR_LITE)
+    assert runner.get_inputs()[0].shape == [1, 8, 6, 3]
+    for batch in (1, 3, 2):
+        x = f32(batch, 8, 6, 3)
         (tensor,) = runner.get_inputs()
         runner.resize([tensor], [list(x.shape)])
         (tensor,) = runner.get_inputs()
