@@ -4,11 +4,12 @@
 #include <math.h>
 
 void mslite_fill_bytes(mslite_real_function function, const void *numbers, float scale_x, int32_t zero_x, float scale_y,
-                       int32_t zero_y, int8_t *table) {
+                       int32_t zero_y, int32_t even, int8_t *table) {
   const float inverse = 1.0F / scale_y;
   for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) {
     const float real = scale_x * (float)(q - zero_x);
-    const float steps = roundf((float)function(numbers, (double)real) * inverse) + (float)zero_y;
+    const float value = (float)function(numbers, (double)real);
+    const float steps = (even ? rintf(value / scale_y) : roundf(value * inverse)) + (float)zero_y;
     /* A NaN stands for zero. */
     const float limited = steps < INT8_MIN   ? INT8_MIN
                           : steps > INT8_MAX ? INT8_MAX

@@ -9,9 +9,10 @@ enum { MSLITE_LOOKUP_BYTES = 256, MSLITE_LOOKUP_STEPS = 512 };
 
 typedef double (*mslite_real_function)(const void *numbers, double x);
 
-/* table[q + 128] for each int8 q, computed in single precision. */
+/* table[q + 128] for each int8 q, computed in single precision. `even`: quotients half-way go to the even integer, as
+ * ONNX has it; else products with 1 / scale_y go away from zero. */
 void mslite_fill_bytes(mslite_real_function function, const void *numbers, float scale_x, int32_t zero_x, float scale_y,
-                       int32_t zero_y, int8_t *table);
+                       int32_t zero_y, int32_t even, int8_t *table);
 
 /* The function of int16 at MSLITE_LOOKUP_STEPS + 1 points, each moved so that the error in the middle of a step is
  * halved. `single`: computed in single precision, else in double. */

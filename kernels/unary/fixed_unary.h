@@ -17,7 +17,8 @@ typedef struct {
   float scale_x, scale_y;               /* square roots */
 } mslite_fixed_unary;
 
-/* Whether the node, whose operands are stored integers of one type, has such a formula, and its numbers. */
+/* Whether the node, whose operands are stored integers of one type, has such a formula, and its numbers. Int8 results
+ * that round to even have none. */
 bool mslite_fixed_unary_of(const mslite_node *node, mslite_fixed_unary *numbers);
 
 /* The formula's result of the stored integer `q`. `sigmoid`: the table, for int16. */

@@ -2,6 +2,7 @@
  * does; the elementary functions are those of math/scalar_math.h, the same on every machine. */
 #include "unary/real_function.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "math/scalar_math.h"
@@ -22,11 +23,31 @@ enum {
   SOFTPLUS,
   SOFTSIGN
 };
-enum { SIN = SOFTSIGN + 1, COS, ERF, SQUARE, RECIPROCAL, FLOOR, CEIL, ROUND, SIGN, NEG };
+enum { SIN = SOFTSIGN + 1, COS, ERF, SQUARE, RECIPROCAL, FLOOR, CEIL, ROUND, SIGN, NEG, LIMIT, LEAKY, ABSOLUTE, ROOT };
+
+static bool set_limits(mslite_real_numbers *numbers, float low, float high) {
+  numbers->code = LIMIT;
+  numbers->low = low;
+  numbers->high = high;
+  return true;
+}
 
 static bool activation_function(const mslite_Activation *params, mslite_real_numbers *numbers) {
   numbers->alpha = params->alpha;
   switch (params->activation_type) {
+    case MSLITE_ACTIVATION_TYPE_NO_ACTIVATION:
+      return set_limits(numbers, -FLT_MAX, FLT_MAX);
+    case MSLITE_ACTIVATION_TYPE_RELU:
+      return set_limits(numbers, 0.0F, FLT_MAX);
+    case MSLITE_ACTIVATION_TYPE_RELU6:
+      return set_limits(numbers, 0.0F, 6.0F);
+    case MSLITE_ACTIVATION_TYPE_RELU1:
+      return set_limits(numbers, -1.0F, 1.0F);
+    case MSLITE_ACTIVATION_TYPE_HARD_TANH:
+      return set_limits(numbers, params->min_val, params->max_val);
+    case MSLITE_ACTIVATION_TYPE_LEAKY_RELU:
+      numbers->code = LEAKY;
+      return true;
     case MSLITE_ACTIVATION_TYPE_SIGMOID:
       numbers->code = SIGMOID;
       return true;
@@ -70,6 +91,12 @@ bool mslite_real_function_of(const mslite_node *node, mslite_real_numbers *numbe
   switch (node->op) {
     case MSLITE_OP_Activation:
       return activation_function(node->params, numbers);
+    case MSLITE_OP_LeakyRelu:
+      numbers->code = LEAKY;
+      numbers->alpha = ((const mslite_LeakyRelu *)node->params)->negative_slope;
+      return true;
+    case MSLITE_OP_Clip:
+      return set_limits(numbers, ((const mslite_Clip *)node->params)->min, ((const mslite_Clip *)node->params)->max);
     case MSLITE_OP_Elu:
       numbers->code = ELU;
       numbers->alpha = ((const mslite_Elu *)node->params)->alpha;
@@ -100,6 +127,8 @@ bool mslite_real_function_of(const mslite_node *node, mslite_real_numbers *numbe
       CASE(Round, ROUND)
       CASE(Sign, SIGN)
       CASE(Neg, NEG)
+      CASE(Abs, ABSOLUTE)
+      CASE(Sqrt, ROOT)
 #undef CASE
     default:
       return false;
@@ -168,6 +197,14 @@ static float value_of(const mslite_real_numbers *numbers, float x) {
       return nearest_even(x);
     case SIGN:
       return (float)((x > 0.0F) - (x < 0.0F));
+    case LIMIT:
+      return limited(x, numbers->low, numbers->high);
+    case LEAKY:
+      return x < 0.0F ? numbers->alpha * x : x;
+    case ABSOLUTE:
+      return fabsf(x);
+    case ROOT:
+      return sqrtf(x);
     default:
       return -x;
   }

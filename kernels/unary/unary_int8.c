@@ -1,6 +1,7 @@
 /* Functions of single stored integers of 8 and 16 bits. Of 8 bits: a table of all 256, made in `prepare`. Of 16 bits: a
  * fixed-point formula per element, or straight lines between 513 points. The formulas are those of TensorFlow Lite's
- * reference kernels; functions that it does not quantise get tables filled in the same way. */
+ * reference kernels; functions that it does not quantise get tables filled in the same way. Results that round to even,
+ * as ONNX's do, come from tables of the real functions. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -80,7 +81,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     mslite_fill_steps(mslite_real_value, &function, (double)scale_x, zero_x, (double)scale_y, zero_y, 1,
                       numbers->table.steps);
   } else {
-    mslite_fill_bytes(mslite_real_value, &function, scale_x, zero_x, scale_y, zero_y, numbers->table.bytes);
+    mslite_fill_bytes(mslite_real_value, &function, scale_x, zero_x, scale_y, zero_y, y->quant->rounds_even,
+                      numbers->table.bytes);
   }
   return MSLITE_OK;
 }
