@@ -16,6 +16,7 @@ from . import (  # noqa: F401  (each registers its expansions)
     quantised_weights,
     refused,
     scikit,
+    unofficial,
 )
 from .expand import Expansion, expand_nodes, is_foreign
 
