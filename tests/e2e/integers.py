@@ -171,6 +171,17 @@ def wrong_outputs(entry: Entry, number: int, got: Sequence[Array]) -> list[str]:
     return problems
 
 
+def problems_of(entry: Entry, model: Path, folder: Path, isa: str) -> list[str]:
+    """What is wrong with a converted model on one instruction set: other numbers than the reference's, and nodes that
+    are computed in float32 because no integer kernel takes them."""
+    problems = []
+    for number, case in enumerate(entry.cases):
+        result = run(model, [entry.folder / name for name in case["inputs"]], folder / f"case{number}", isa)
+        problems += [f"case {number}, {text}" for text in wrong_outputs(entry, number, result.outputs)]
+        problems += [f"{step.operator} '{step.node}' is computed in float32" for step in result.fallbacks]
+    return problems
+
+
 def first_difference(entry: Entry, number: int, model: Path, folder: Path, isa: str) -> str:
     """The first step whose result differs from the tensor of that name in LiteRT's reference kernels."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType

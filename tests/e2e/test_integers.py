@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.integers import ISAS, availability, int8_models, run, wrong_outputs
+from tests.e2e.integers import ISAS, availability, int8_models, problems_of
 from tests.e2e.models import MODELS, Entry, convert_model
 
 ENTRIES = int8_models()
@@ -37,9 +37,5 @@ def test_integers_are_those_of_the_reference(
 ) -> None:
     if reason := availability(isa):
         pytest.skip(reason)
-    problems = []
-    for number, case in enumerate(entry.cases):
-        result = run(_file(entry, converted), [entry.folder / name for name in case["inputs"]], tmp_path, isa)
-        problems += [f"case {number}, {text}" for text in wrong_outputs(entry, number, result.outputs)]
-        problems += [f"{step.operator} '{step.node}' is computed in float32" for step in result.fallbacks]
+    problems = problems_of(entry, _file(entry, converted), tmp_path, isa)
     assert not problems, "; ".join(problems)
