@@ -22,14 +22,16 @@ TO_CHANNELS_LAST = (0, 2, 3, 4, 1)
 TO_CHANNELS_FIRST = (0, 4, 1, 2, 3)
 
 _Triple = tuple[int, ...]
+_MAX_SIZE = 2**31 - 1
 
 
 class Emitter(Protocol):
     """What this module needs of a front end's view of a node."""
 
-    def const(self, data: npt.ArrayLike) -> Value: ...
-    def ints(self, data: npt.ArrayLike) -> Value: ...
+    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = ..., /) -> Value: ...
+    def ints(self, data: Sequence[int]) -> Value: ...
     def emit(self, op: Operator, *inputs: Value) -> Value: ...
+    def block(self, reason: str, remedy: str) -> Exception: ...
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def kernel_layers(call: Emitter, weight: Value | Array, order: Sequence[int], de
     """
     data = weight.data if isinstance(weight, Value) else weight
     if data is not None:
-        return [call.const(np.ascontiguousarray(layer)) for layer in data.transpose(tuple(order))]
+        return [call.const(np.ascontiguousarray(layer), layer.dtype) for layer in data.transpose(tuple(order))]
     assert isinstance(weight, Value)
     ordered = call.emit(Transpose(), weight, call.ints(tuple(order)))
     cuts = [_cut(call, ordered, 0, depth, depth + 1) for depth in range(depths)]
@@ -135,6 +137,12 @@ class Volumes:
 
     def channels_first(self, x: Value) -> Value:
         return self.call.emit(Transpose(), x, self.call.ints(TO_CHANNELS_FIRST))
+
+    def _check(self, window: VolumeWindow, *sizes: int) -> None:
+        """Raises what the front end says of nodes that it cannot express when a number is beyond int32."""
+        reaches = (window.reach(axis) for axis in range(3))
+        if max(*window.begin, *window.end, *reaches, *sizes) > _MAX_SIZE:
+            raise self.call.block("the window or its padding is larger than 2^31 - 1", "Export the model again")
 
     def _on_image(self, image: Value, function: Callable[[Value], Value]) -> Value:
         """`function`, which works in the module's layout, on an image with its channels last."""
@@ -158,6 +166,7 @@ class Volumes:
         layout.
         """
         call, (d, h, w, c) = self.call, shape
+        self._check(window, h, w, c, out[1] * out[2])
         images = call.emit(Reshape(), x, call.ints((-1, h, w, c)))
         pooled = self._on_image(images, lambda image: pool(image, window.image()))
         columns = call.emit(Reshape(), pooled, call.ints((-1, d, out[1] * out[2], c)))
@@ -169,6 +178,7 @@ class Volumes:
     ) -> Value:
         """One convolution of images per depth of the kernel, on the slices that it meets, summed up."""
         call, (_, h, w), flat, out = self.call, sizes, window.image(), window.output(sizes)
+        self._check(window)
         x = _padded(call, x, 5, 1, window.begin[0], window.end[0])
         op = Conv2DFusion(
             format=self.layout,
@@ -212,6 +222,8 @@ class Volumes:
         """
         call, (d, h, w), flat = self.call, sizes, window.image()
         stride, dilation, out = window.stride[0], window.dilation[0], window.transposed_output(sizes, extra)
+        plane = kernel.outputs * out[1] * out[2]
+        self._check(window, *out, plane, d * stride)
         op = Conv2dTransposeFusion(
             format=self.layout,
             kernel_size=flat.kernel,
@@ -226,7 +238,6 @@ class Volumes:
             output_paddings=tuple(extra[1:]),
         )
         images = call.emit(Reshape(), x, call.ints((-1, h, w, kernel.inputs)))
-        plane = kernel.outputs * out[1] * out[2]
         spread = (d - 1) * stride + 1
         whole = out[0] + window.begin[0] + window.end[0]
         total: Value | None = None
@@ -250,7 +261,7 @@ def _padded(call: Emitter, x: Value, rank: int, axis: int, before: int, after: i
         return x
     rows = np.zeros((rank, 2), np.int32)
     rows[axis] = (before, after)
-    return call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), x, call.ints(rows))
+    return call.emit(PadFusion(padding_mode=PaddingMode.CONSTANT), x, call.const(rows, np.int32))
 
 
 def _cut(call: Emitter, x: Value, axis: int, begin: int, end: int, step: int = 1) -> Value:

@@ -313,3 +313,13 @@ def test_complex_numbers_that_cannot_be(operator: str, message: str) -> None:
     builder.node("y", operator, "c")
     with pytest.raises(ConversionError, match=message):
         parsed(builder.content())
+
+
+def test_windows_beyond_32_bits_are_refused() -> None:
+    builder = Builder()
+    builder.input("x", 1, 4, 4, 4, 1)
+    builder.constant("w", np.ones((3, 1, 1, 1, 1), np.float32))
+    wide = [1, 2**31 - 1, 1, 1, 1]
+    builder.node("y", "Conv3D", "x", "w", strides=[1] * 5, dilations=wide, padding=b"SAME")
+    with pytest.raises(ConversionError, match=r"'y'.*larger than"):
+        parsed(builder.content())
