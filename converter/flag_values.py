@@ -157,6 +157,12 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             dynamic_dims=choices.dynamic_dims,
             quantizer=choices.quantizer,
         )
+    if options.quantizer.method is not None and given.get("verify", "off") != "off":
+        raise FlagError(
+            "INPUT ILLEGAL: verify compares with the source's own numbers, which quantisation rounds; "
+            "debug_info_save_path in [common_quant_param] compares them layer by layer",
+            "verify",
+        )
     return dataclasses.replace(options, quantizer=_with_accuracy(options.quantizer, given))
 
 
