@@ -29,6 +29,7 @@ def quantise_dynamically(module: Module, settings: QuantizerSettings) -> Quantis
         casts: _Casts = {}
         for node in list(graph.nodes):
             if node.name in skipped or not _is_wanted(node):
+                layers.append(LayerRecord(node.name, node.op.name, Precision.FLOAT, macs(node)))
                 continue
             layers.append(_quantise(graph, node, settings.dynamic.quant_strategy == "ALWC", casts))
     return QuantiseReport(tuple(layers))

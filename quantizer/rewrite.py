@@ -62,6 +62,7 @@ class _Rewriter:
         boundary: Boundary,
     ) -> None:
         self._graph = module.main
+        self._callees = module.graphs[1:]
         self._choices = choices
         self._settings = settings
         self._calibration = calibration
@@ -90,6 +91,8 @@ class _Rewriter:
                 layers.append(LayerRecord(node.name, node.op.name, precision, macs(node)))
             else:
                 layers.append(self._quantise(node, precision))
+        for callee in self._callees:
+            layers += [LayerRecord(node.name, node.op.name, Precision.FLOAT, macs(node)) for node in callee.nodes]
         graph.outputs = [
             value if self._boundary.integer_outputs and is_quantised(value) else self._real_output(value)
             for value in graph.outputs
