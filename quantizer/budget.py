@@ -24,7 +24,7 @@ from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.sensitivity import damage_alone, judge_all, searched_layers
 from mslite.quantizer.workers import Workers
 
-LOWERING_TRIALS = 32
+LOWERING_TRIALS = 24
 """How many raised layers are tried at most in step 4."""
 
 
@@ -135,18 +135,22 @@ class Search:
     def _lower(
         self, ranked: Sequence[Node], raised: dict[str, Precision], after: Judgement
     ) -> tuple[dict[str, Precision], Judgement]:
-        """Lowers raised layers by a step where the budget holds all the same."""
-        names = [node.name for node in reversed(ranked) if node.name in raised][:LOWERING_TRIALS]
-        for done, name in enumerate(names):
-            self._progress(done, len(names), "layers lowered")
-            while (lower := self._below(raised.get(name, self._start[name]), self._start[name])) is not None:
+        """Lowers raised layers by a step where the budget holds all the same, until none can be."""
+        trials, changed = 0, True
+        while changed:
+            changed = False
+            for name in [node.name for node in reversed(ranked) if node.name in raised]:
+                lower = self._below(raised[name], self._start[name])
+                trials += 1
+                if lower is None or trials > LOWERING_TRIALS:
+                    break
+                self._progress(trials, LOWERING_TRIALS, "layers lowered")
                 trial = {**raised, name: lower}
                 if lower is self._start[name]:
                     del trial[name]
                 judgement = self._judge(self._with(trial))
-                if not self._budget.holds(judgement.value):
-                    break
-                raised, after = trial, judgement
+                if self._budget.holds(judgement.value):
+                    raised, after, changed = trial, judgement, True
         return raised, after
 
     @staticmethod

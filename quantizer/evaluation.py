@@ -32,7 +32,7 @@ from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.schemes import Range, Scheme
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 
-SAMPLES, SAMPLE_BYTES = 256, 64 << 20
+SAMPLES, SAMPLE_BYTES = 256, 16 << 20
 """A search judges on so many samples at most, and on fewer where they are larger than this together."""
 
 

@@ -108,7 +108,7 @@ def gather(
     progress(0, 3, "report")
     costs = layer_costs(before, calibration, configured, settings)
     progress(1, 3, "report")
-    names = [layer.name for layer in report.layers if layer.precision is not Precision.FLOAT or layer.macs]
+    names = [layer.name for layer in report.layers if layer.name in configured or layer.macs]
     errors = {error.name: error for error in damage_accumulated(before, after, names, samples)}
     progress(2, 3, "report")
     rows = _rows(before, report, errors, alone, costs)

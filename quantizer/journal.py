@@ -25,7 +25,7 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
             self._file = self.path.open("a", encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise ConversionError(
                 f"{self.path}: the results of the search cannot be kept: {error}", code=ReturnCode.FILE_ERROR
             ) from None
@@ -58,6 +58,12 @@ class Journal:
             raise ConversionError(
                 f"{self.path}: the results of the search cannot be kept: {error}", code=ReturnCode.FILE_ERROR
             ) from None
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def close(self) -> None:
         if self.path is not None:

@@ -21,7 +21,7 @@ from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.workers import Workers
 
-ALONE_SAMPLES = 32
+ALONE_SAMPLES = 8
 """Layers are quantised alone for their order only; so many samples give it."""
 
 

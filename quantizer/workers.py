@@ -101,6 +101,14 @@ def _cluster(address: str) -> Iterator[Workers]:
         ) from None
     try:
         count = sum(client.nthreads().values())
-        yield Workers(client.get_executor(pure=False), lambda payload: client.scatter(payload, broadcast=True), count)
+        sent: dict[str, Any] = {}  # as long as it is kept, the cluster keeps it
+
+        def share(payload: bytes) -> Any:
+            key = hashlib.sha256(payload).hexdigest()
+            if key not in sent:
+                sent[key] = client.scatter(payload, broadcast=True)
+            return sent[key]
+
+        yield Workers(client.get_executor(pure=False), share, count)
     finally:
         client.close()

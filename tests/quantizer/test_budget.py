@@ -1,0 +1,206 @@
+"""The accuracy budget: it holds where it says so, the harmful layers are found, and neither the number of processes nor
+an interruption changes what is chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mslite.quantizer import budget as budget_module
+from mslite.quantizer import sensitivity
+from mslite.quantizer.budget import Outcome, Search, explain
+from mslite.quantizer.calibrate import calibrate
+from mslite.quantizer.choices import Choices, Precision, default_choices
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.evaluation import Task, chosen_samples, evaluate, fingerprint, outputs_of, pack
+from mslite.quantizer.journal import Journal
+from mslite.quantizer.metrics import cosine, parse_budget, sqnr
+from mslite.quantizer.rewrite import quantise_graph
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.sensitivity import damage_accumulated, damage_alone, searched_layers
+from mslite.quantizer.settings import quantizer_settings
+from mslite.quantizer.sources import calibration_data
+from mslite.quantizer.workers import Workers, workers
+from tests.quantizer.networks import image_network, samples
+
+SETTINGS = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})
+
+
+class Case:
+    """A small network with a layer that int8 serves badly, calibrated."""
+
+    def __init__(self, spoiled: float = 1.0) -> None:
+        self.module = image_network()
+        weights = next(node for node in self.module.main.nodes if node.name == "depthwise").inputs[1]
+        assert weights.data is not None
+        changed = np.array(weights.data)
+        changed[0] *= spoiled  # one loud channel: the others share its range
+        weights.data = changed
+        data = calibration_data(samples(self.module, 6), self.module.main.inputs, SETTINGS.data)
+        self.calibration = calibrate(self.module, data, SETTINGS)
+        self.samples = chosen_samples(data)
+        self.payload = pack(self.module, self.calibration, SETTINGS, self.samples)
+        self.choices = default_choices(self.module, SETTINGS)
+
+    def search(self, text: str, executor: Workers, journal: Journal | None = None) -> Outcome:
+        journal = journal or Journal(None, "search", fingerprint(self.payload))
+        return Search(self.module, self.payload, self.choices, parse_budget(text), executor, journal).run()
+
+    def measured(self, choices: Choices) -> tuple[float, float]:
+        """Cosine and SQNR of the outputs, without the code under test."""
+        module = copy_module(self.module)
+        quantise_graph(module, self.calibration, choices, SETTINGS)
+        results = []
+        for graph in (self.module, module):
+            runner = Runner(graph, graph.main.outputs)
+            results.append([outputs_of(runner, graph, sample) for sample in self.samples])
+        return cosine(*results), sqnr(*results)
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    return Case()
+
+
+def alone(processes: int = 1) -> Any:
+    return workers(processes=processes)
+
+
+def test_a_budget_that_holds_changes_nothing(case: Case) -> None:
+    with alone() as executor:
+        outcome = case.search("sqnr:1", executor)
+    assert outcome.holds
+    assert dict(outcome.choices) == case.choices
+    assert outcome.runs == 1
+    assert "all" in explain(outcome, parse_budget("sqnr:1"), 5, lambda choices: 1.0)[0]
+
+
+def test_a_tight_budget_raises_layers_until_it_holds(case: Case) -> None:
+    limit = case.measured(case.choices)[1] + 6
+    with alone() as executor:
+        outcome = case.search(f"sqnr:{limit}", executor)
+    assert outcome.holds
+    assert outcome.decisions
+    assert case.measured(outcome.choices)[1] >= limit
+    assert outcome.after.sqnr == pytest.approx(case.measured(outcome.choices)[1])
+    assert any(choice is Precision.INT8 for choice in outcome.choices.values()), "not every layer needs more"
+
+
+def test_no_raised_layer_could_have_stayed(case: Case) -> None:
+    limit = case.measured(case.choices)[1] + 6
+    with alone() as executor:
+        outcome = case.search(f"sqnr:{limit}", executor)
+    raised = [decision.name for decision in outcome.decisions]
+    for name in raised:
+        lower = {**outcome.choices, name: Precision.INT8}
+        assert case.measured(lower)[1] < limit, name
+
+
+def test_the_spoiled_layer_is_the_first_to_be_raised() -> None:
+    spoiled = Case(spoiled=200.0)
+    with alone() as executor:
+        outcome = spoiled.search(f"sqnr:{spoiled.measured(spoiled.choices)[1] + 3}", executor)
+    assert outcome.decisions[0].name in ("depthwise", "concat", "add")
+    assert any(line.startswith(outcome.decisions[0].name) for line in explain(
+        outcome, parse_budget("sqnr:1"), 5, lambda choices: 1.0))  # fmt: skip
+
+
+def test_a_budget_beyond_float_is_said_to_be_impossible(case: Case) -> None:
+    with alone() as executor:
+        outcome = case.search("cosine:1.5", executor)
+    assert not outcome.holds
+    assert "cannot be kept" in explain(outcome, parse_budget("cosine:1.5"), 5, lambda choices: 0.0)[-1]
+
+
+def test_processes_do_not_change_the_choice(case: Case) -> None:
+    text = f"sqnr:{case.measured(case.choices)[1] + 6}"
+    with alone() as executor:
+        one = case.search(text, executor)
+    with alone(2) as executor:
+        two = case.search(text, executor)
+    assert two == one
+
+
+def test_a_cluster_finds_the_same(case: Case) -> None:
+    distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
+    text = f"sqnr:{case.measured(case.choices)[1] + 6}"
+    with alone() as executor:
+        one = case.search(text, executor)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        workers(cluster.scheduler_address) as executor,
+    ):
+        assert executor.executor is not None
+        found = case.search(text, executor)
+    assert found == one
+
+
+def test_an_interrupted_search_goes_on(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"sqnr:{case.measured(case.choices)[1] + 6}"
+    with alone() as executor:
+        whole = case.search(text, executor)
+    done = 0
+
+    def counted(payload: bytes | Path, task: Task) -> Any:
+        nonlocal done
+        done += 1
+        if done == 4:
+            raise KeyboardInterrupt
+        return evaluate(payload, task)
+
+    monkeypatch.setattr(sensitivity, "evaluate", counted)
+    with (
+        Journal(tmp_path, "search", fingerprint(case.payload)) as journal,
+        alone() as executor,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        case.search(text, executor, journal)
+    with Journal(tmp_path, "search", fingerprint(case.payload)) as again, alone() as executor:
+        resumed = case.search(text, executor, again)
+    assert resumed == whole
+    once = done
+    with alone() as executor, Journal(tmp_path, "search", fingerprint(case.payload)) as third:
+        assert case.search(text, executor, third) == whole
+    assert done == once, "a finished search runs nothing again"
+
+
+def test_alone_leaves_the_rest_in_float(case: Case) -> None:
+    layers = searched_layers(case.module, case.choices)
+    with alone() as executor:
+        journal = Journal(None, "search", "")
+        found = damage_alone(executor, case.payload, "sqnr:0", layers, case.choices, journal)
+    assert set(found) == {node.name for node in layers}
+    assert "flatten" not in found, "what only moves values has no damage of its own"
+    for name, judgement in found.items():
+        assert judgement.sqnr == pytest.approx(case.measured({name: Precision.INT8})[1])
+
+
+def test_accumulated_errors_are_those_of_the_layers_results(case: Case) -> None:
+    module = copy_module(case.module)
+    quantise_graph(module, case.calibration, case.choices, SETTINGS)
+    errors = damage_accumulated(case.module, module, ["conv", "dense"], case.samples)
+    assert [error.name for error in errors] == ["conv", "dense"]
+    assert all(30 < error.sqnr < 60 and 0.999 < error.cosine < 1 for error in errors)
+    assert errors[0].clipped == 0
+    assert errors[0].count == sum(8 * 8 * 16 for _ in case.samples)
+    assert errors[0].low < errors[0].high
+    assert errors[0].histogram.total == errors[0].count
+
+
+def test_an_unknown_scheduler_is_named() -> None:
+    pytest.importorskip("distributed", reason="the package distributed is not installed")
+    from mslite.converter.errors import ConversionError
+
+    with pytest.raises(ConversionError, match=r"tcp://127\.0\.0\.1:1"), workers("tcp://127.0.0.1:1"):
+        pass
+
+
+def test_the_trials_of_lowering_are_bounded(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget_module, "LOWERING_TRIALS", 0)
+    limit = case.measured(case.choices)[1] + 6
+    with alone() as executor:
+        outcome = case.search(f"sqnr:{limit}", executor)
+    assert outcome.holds

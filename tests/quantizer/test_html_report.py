@@ -1,0 +1,125 @@
+"""The page about a quantisation: it stands alone, names every layer, shows ranges, and takes any name for what it is."""
+
+from __future__ import annotations
+
+import html.parser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mslite.converter.errors import ConversionError
+from mslite.quantizer.choices import Precision
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.costs import Cost, constant_bytes, layer_costs, total
+from mslite.quantizer.histogram import Histogram
+from mslite.quantizer.html_report import Choice, Page, milliseconds, percent, picture, ratio, size, write_page
+from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.settings import quantizer_settings
+from tests.quantizer.networks import image_network, node_of, samples
+from tests.quantizer.test_budget import SETTINGS, Case
+
+HOSTILE = '<script>alert("x")</script>&'
+
+
+class Reader(html.parser.HTMLParser):
+    """Collects tags, what they refer to, and the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href", "data")]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    folder = tmp_path_factory.mktemp("report")
+    module = image_network()
+    node_of(module, "conv").name = HOSTILE
+    settings = quantizer_settings(
+        {
+            "common_quant_param": {"quant_type": "FULL_QUANT"},
+            "accuracy_param": {"budget": "sqnr:45", "report": str(folder / "page.html"), "processes": "1"},
+        }
+    )
+    report = quantise(module, settings, samples(module, 4), checkpoint=folder / "calibration.npz")
+    assert any("accuracy budget sqnr >= 45 dB" in note for note in report.notes)
+    assert not list(folder.glob("mslite-search*")), "the journal of a finished search goes"
+    reader = Reader()
+    reader.feed((folder / "page.html").read_text(encoding="utf-8"))
+    return reader
+
+
+def test_the_page_loads_nothing(page: Reader) -> None:
+    assert page.links == []
+    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    assert page.tags.count("svg") >= 5
+
+
+def test_every_layer_is_named(page: Reader) -> None:
+    text = "".join(page.text)
+    for name in (HOSTILE, "depthwise", "dense", "softmax"):
+        assert name in text
+
+
+def test_the_choices_are_compared(page: Reader) -> None:
+    text = " ".join(page.text)
+    for name in ("float", "int8", "int16 activations", "this result", "predicted time", "clipped"):
+        assert name in text
+
+
+def test_integers_are_smaller() -> None:
+    case = Case()
+    costs = layer_costs(case.module, case.calibration, case.choices, SETTINGS)
+    conv = costs["conv"]
+    assert conv[Precision.FLOAT].constant_bytes == 4 * (16 * 27 + 16) == constant_bytes(node_of(case.module, "conv"))
+    assert conv[Precision.INT8].constant_bytes == 16 * 27 + 4 * 16
+    everything = total(costs, case.choices)
+    assert everything.constant_bytes < total(costs, {}).constant_bytes / 3
+    assert everything.milliseconds is not None
+    assert everything.milliseconds > 0
+    assert set(costs) == {node.name for node in case.module.main.nodes}
+
+
+def test_timing_a_layer_leaves_the_module_as_it_was() -> None:
+    case = Case()
+    users = {value.name: len(value.users) for value in case.module.main.values()}
+    names = [node.name for node in copy_module(case.module).main.nodes]
+    layer_costs(case.module, case.calibration, case.choices, SETTINGS)
+    assert {value.name: len(value.users) for value in case.module.main.values()} == users
+    assert [node.name for node in case.module.main.nodes] == names
+
+
+def test_a_picture_shows_where_the_values_are() -> None:
+    histogram = Histogram()
+    histogram.add(np.array([0.0] * 100 + [1.0, 7.9], np.float32))
+    shown = picture(histogram, 0.0, 4.0)
+    assert shown is not None
+    assert (shown.low, shown.high) == (0.0, pytest.approx(7.9))
+    assert shown.bars[0] == 1.0
+    assert shown.bars[-1] > 0
+    assert sum(bar > 0 for bar in shown.bars) == 3
+    assert shown.place(shown.range_high) == pytest.approx(4 / 7.9)
+    assert picture(Histogram(), 0.0, 0.0) is None
+
+
+def test_numbers_are_readable() -> None:
+    assert (size(512), size(3 << 20)) == ("0.5 KiB", "3.0 MiB")
+    assert (milliseconds(None), milliseconds(0.012), milliseconds(3.14159)) == ("-", "12 µs", "3.14 ms")
+    assert (percent(None), percent(0.01234), percent(0.5)) == ("-", "1.23 %", "50.0 %")
+    assert ratio(20.0) == pytest.approx(0.1)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    choices = [Choice("float", Cost(1, 1.0), 0.0, 1.0, 200.0, 0.0)] * 2
+    with pytest.raises(ConversionError, match="cannot be written"):
+        write_page(Page("m", "MAX_MIN", 1, 1, [], choices, []), tmp_path / "file" / "page.html")
