@@ -54,11 +54,12 @@ def _packed(weight: StoredWeight, source: Value, name: str, data: bytes, encodin
 
 
 def entropy_constant(
-    integers: Array, scale: float, source: Value, name: str, *, entry_points: bool = False
+    integers: Array, scale: float, source: Value, name: str, *, zero_point: int = 0, entry_points: bool = False
 ) -> Value | None:
-    """The constant that holds scale * integers in entropy coding, as float32; None when it cannot be coded."""
+    """The constant that holds scale * (integers - zero_point) in entropy coding, as float32; None when it cannot be
+    coded. `entry_points` makes it FSE_INFER, which says where decoding may begin."""
     values, places = np.unique(integers, return_inverse=True)
-    centroids: npt.NDArray[np.float32] = (values.astype(np.float64) * scale).astype(np.float32)
+    centroids: npt.NDArray[np.float32] = ((values.astype(np.float64) - zero_point) * scale).astype(np.float32)
     try:
         data = entropy_coded(places, centroids, entry_points)
     except ValueError:

@@ -19,7 +19,7 @@ from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
 from mslite.quantizer.runner import Sample
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.storage import packed_constant
+from mslite.quantizer.storage import entropy_constant, packed_constant
 from mslite.quantizer.weights import StoredWeight, constant_of, stored_weight
 
 _WEIGHTS = {
@@ -97,7 +97,8 @@ def quantise_weights(
 def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> StoredWeight:
     """The weight by plain rounding, with its corrections."""
     data = use.value.array()
-    per_channel = settings.weight.per_channel and not use.is_shared and data.shape[use.axis] > 1
+    whole = settings.weight.dequant_strategy == "ON_THE_FLY" and scheme.bits < 8  # one list of values for all
+    per_channel = settings.weight.per_channel and not whole and not use.is_shared and data.shape[use.axis] > 1
     correct = settings.weight.bias_correction
     if per_channel and correct:
         # The records of a channel must not take more room than its elements save.
@@ -124,7 +125,15 @@ def _corrected(weight: StoredWeight, data: Array) -> StoredWeight:
 def replace_weight(use: WeightUse, weight: StoredWeight, settings: QuantizerSettings) -> LayerRecord:
     """Puts a stored weight in the place of the float constant, for all who read it."""
     value = use.value
-    if settings.common.enable_encode:
+    on_the_fly = None
+    if settings.weight.dequant_strategy == "ON_THE_FLY" and len(weight.records) == 1 and weight.records[0].numBits < 8:
+        record = weight.records[0]
+        on_the_fly = entropy_constant(
+            weight.data, record.scale, value, value.name, zero_point=record.zeroPoint, entry_points=True
+        )
+    if on_the_fly is not None:
+        constant = on_the_fly
+    elif settings.common.enable_encode:
         huffman = settings.weight.compression == "huffman"
         constant = packed_constant(weight, value, value.name, use_huffman=huffman)
     else:

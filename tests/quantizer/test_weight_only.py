@@ -95,6 +95,16 @@ def test_huffman(tmp_path: Path) -> None:
     assert len(stored.raw or b"") < data.size
 
 
+def test_on_the_fly(tmp_path: Path) -> None:
+    data = np.random.default_rng(5).normal(0.2, 1, (64, 64)).astype(np.float32)
+    stored, got = stored_form(data, 4, tmp_path, dequant_strategy="ON_THE_FLY")
+    assert stored.encoding is not None
+    assert stored.encoding.compression is Compression.FSE_INFER
+    assert stored.dtype is DataType.FLOAT32
+    assert len(np.unique(got)) <= 16
+    assert np.abs(got - data).max() <= (data.max() - data.min()) / 15
+
+
 @pytest.mark.parametrize("bits", [2, 3, 4])
 def test_corrections_bring_mean_and_variance_back(bits: int, tmp_path: Path) -> None:
     data = np.random.default_rng(6).normal(0.3, 1, (400, 6)).astype(np.float32)
