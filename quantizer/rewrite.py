@@ -73,7 +73,9 @@ class _Rewriter:
         self._nodes: list[Node] = []
         self._forms: dict[int, list[Value]] = {}
         """Other forms of a value that casts have made."""
-        self._leaving = {id(value) for value in self._graph.outputs}
+        self._stored_weights: dict[tuple[int, tuple[float, ...]], Value] = {}
+        self._alive = list(self._graph.values())
+        """Values are known by their ids here: none may go away meanwhile."""
 
     def _precision(self, node: Node) -> Precision:
         return self._choices.get(node.name, Precision.FLOAT)
@@ -135,7 +137,10 @@ class _Rewriter:
             constants = product_constants(
                 node, operands[0], precision, self._settings, self._calibration, self._weights
             )
-            inputs[1:] = [constants.weight] if constants.bias is None else [constants.weight, constants.bias]
+            # One constant that several nodes read stays one, where their biases leave its scales alone.
+            key = (id(node.inputs[1]), tuple(item.scale for item in constants.weight.quant))
+            weight = self._stored_weights.setdefault(key, constants.weight)
+            inputs[1:] = [weight] if constants.bias is None else [weight, constants.bias]
             if constants.bias is not None:
                 with_bias(node)
             weight_scales = tuple(item.scale for item in constants.weight.quant)

@@ -24,8 +24,14 @@ class StoredWeight:
     axis: int
 
     def real(self) -> npt.NDArray[np.float32]:
-        """What the integers stand for."""
-        return real_numbers(self.data, self.records, self.axis)
+        """What the integers stand for, as the runtime reads them: corrections count where there are several records."""
+        plain = real_numbers(self.data, self.records, self.axis)
+        if len(self.records) < 2 or all(item.varCorr == 1 and item.meanCorr == 0 for item in self.records):
+            return plain
+        shape = [-1 if index == self.axis else 1 for index in range(self.data.ndim)]
+        factors = np.array([item.varCorr for item in self.records]).reshape(shape)
+        offsets = np.array([item.meanCorr for item in self.records]).reshape(shape)
+        return np.asarray(plain * factors + offsets).astype(np.float32)
 
 
 def quantise_weight(node: Node, index: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:

@@ -13,6 +13,7 @@ import pytest
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.quantised import real_numbers, same_records
 from mslite.converter.mindir.verifier import verify
 from mslite.quantizer.choices import Precision
@@ -193,6 +194,15 @@ def test_other_devices(device: str, tmp_path: Path) -> None:
     assert (conv.inputs[0].quant[0].max > 0) == (device == "NVGPU")
     sample = samples(module, 1, seed=3)[0]
     assert sqnr(run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]) > 22
+
+
+def test_a_shared_weight_is_stored_once() -> None:
+    module = matrix_network()
+    query, key = node_of(module, "query"), node_of(module, "key")
+    query.set_inputs([query.inputs[0], key.inputs[1]])
+    query.op = MatMulFusion(transpose_b=True)
+    result, _ = quantised(module, full())
+    assert node_of(result, "query").inputs[1] is node_of(result, "key").inputs[1]
 
 
 def test_ascend_is_refused() -> None:

@@ -110,10 +110,12 @@ def test_corrections_bring_mean_and_variance_back(bits: int, tmp_path: Path) -> 
     data = np.random.default_rng(6).normal(0.3, 1, (400, 6)).astype(np.float32)
     module, x = product(data)
     plain = run(quantised(module, weights(bits, weight_quant_param={"bias_correction": "false"}))[0], [x], tmp_path)[0]
-    result, _ = quantised(module, weights(bits))
+    result, report = quantised(module, weights(bits))
     records = node_of(result, "product").inputs[1].quant
     assert any(record.varCorr != 1 for record in records)
     got = run(result, [x], tmp_path)[0]
+    error = float(np.linalg.norm(got - data) / np.linalg.norm(data))
+    assert report.layers[0].weight_error == pytest.approx(error, rel=1e-3)
     assert np.allclose(got.mean(axis=0), data.mean(axis=0), atol=1e-3)
     assert np.allclose(got.std(axis=0), data.std(axis=0), rtol=1e-3)
     assert not np.allclose(plain.std(axis=0), data.std(axis=0), rtol=1e-3)
