@@ -2,18 +2,11 @@
 
 #include "quantised.h"
 
-static bool is_fully_connected(const mslite_node *node) {
-  if (node->op == MSLITE_OP_FullConnection) return true;
-  /* So the layers come that keep their dimensions. */
-  const mslite_MatMulFusion *params = node->params;
-  return node->inputs[1]->data != NULL && node->inputs[1]->rank == 2 && params->transpose_b && !params->transpose_a;
-}
-
 mslite_rescale_kind mslite_stored_rescale_kind(const mslite_node *node) {
-  const bool wide = node->inputs[0]->type == MSLITE_INT16;
-  if (is_fully_connected(node))
+  if (node->op == MSLITE_OP_FullConnection) {
     return node->inputs[1]->type == MSLITE_INT16 ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_REAL;
-  return wide ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_FIXED;
+  }
+  return node->inputs[0]->type == MSLITE_INT16 ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_FIXED;
 }
 
 int64_t mslite_stored_columns(const mslite_node *node) {
