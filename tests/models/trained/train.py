@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 from torch import nn
 
@@ -45,8 +46,8 @@ def lost_characters(x: torch.Tensor, random: torch.Generator) -> torch.Tensor:
 
 NETWORKS: dict[str, tuple[Callable[[], Dataset], Callable[[], nn.Module], Augment, int]] = {
     "cnn": (digits.load, Cnn, shifted_pixels, 20),
-    "vit": (digits.load, Vit, shifted_pixels, 60),
-    "text": (messages.load, lambda: TextTransformer(len(messages.LANGUAGES)), lost_characters, 40),
+    "vit": (digits.load, Vit, shifted_pixels, 25),
+    "text": (messages.load, lambda: TextTransformer(len(messages.LANGUAGES)), lost_characters, 20),
     "ds_cnn": (voices.load, lambda: DsCnn(len(voices.LANGUAGES)), shifted_frames, 30),
 }
 """Name -> data, network, augmentation, epochs."""
@@ -87,7 +88,11 @@ def export(network: nn.Module, data: Dataset, path: Path) -> None:
     )  # fmt: skip
     if program is None:
         raise RuntimeError("the exporter returned no program")
-    program.save(path)
+    model = program.model_proto
+    for node in model.graph.node:
+        del node.metadata_props[:]  # where in PyTorch's sources each node comes from
+    del model.graph.value_info[:]
+    onnx.save(model, path)
 
 
 def main(names: list[str]) -> None:
