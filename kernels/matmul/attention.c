@@ -11,27 +11,6 @@
 
 #include "math/scalar_math.h"
 
-enum { ROWS = 16 };
-
-/* One product of rows with columns [first, first + hidden) of a weight. */
-typedef struct {
-  int32_t input, weight, bias;
-  int64_t rows, in, first, width; /* rows of all batches; `width`: columns of the whole weight */
-  int64_t bias_first;
-  int64_t at; /* of the result in the shared space */
-} projection;
-
-typedef struct {
-  int64_t batch, queries, keys, positions, heads, size, hidden, out;
-  projection projections[4]; /* q, k, v, positions */
-  mslite_attention_operands operands;
-  int64_t context; /* in the shared space */
-  int64_t added_batch, position_batch;
-  float scale;
-  int32_t outputs;
-  bool out_transposed;
-} attention_derived;
-
 static int32_t attention_support(const mslite_node *node) {
   for (int32_t i = 0; i < node->input_count; ++i) {
     if (node->inputs[i]->type != MSLITE_FLOAT32) return 0;
@@ -39,125 +18,6 @@ static int32_t attention_support(const mslite_node *node) {
   mslite_attention_operands operands;
   return mslite_attention_read(node->inputs, node->input_count, ((const mslite_Attention *)node->params)->cross,
                                &operands);
-}
-
-/* Rows of all batches, and columns. */
-static bool matrix(const mslite_tensor *x, int64_t *batch, int64_t *rows, int64_t *columns) {
-  if (x->rank != 2 && x->rank != 3) return false;
-  *batch = x->rank == 3 ? x->dims[0] : 1;
-  *rows = x->dims[x->rank - 2];
-  *columns = x->dims[x->rank - 1];
-  return true;
-}
-
-static bool has(const mslite_tensor *x, int64_t a, int64_t b) {
-  return x->rank == 2 && x->dims[0] == a && x->dims[1] == b;
-}
-
-static bool counts(const mslite_node *node, int32_t input, int64_t count) {
-  return input < 0 || mslite_element_count(node->inputs[input]) == count;
-}
-
-/* Heads, hidden size and the four projections. */
-static bool read_projections(const mslite_node *node, attention_derived *n) {
-  const mslite_Attention *attributes = node->params;
-  const mslite_attention_operands *o = &n->operands;
-  const bool relative = o->positions >= 0;
-  if (relative) {
-    const mslite_tensor *u = node->inputs[o->own_u];
-    if (u->rank != 2) return false;
-    n->heads = u->dims[0];
-    n->size = u->dims[1];
-  } else {
-    n->heads = attributes->head_num;
-    n->size = attributes->head_size;
-  }
-  if (n->heads < 1 || n->size < 1 || n->heads > INT32_MAX || n->size > INT32_MAX) return false;
-  n->hidden = n->heads * n->size;
-  const int32_t inputs[4] = {0, 1, 2, o->positions};
-  const int32_t weights[4] = {o->weight_q, o->weight_k, o->weight_v, o->weight_positions};
-  const int32_t biases[4] = {o->bias_q, o->bias_k, o->bias_v, -1};
-  int64_t rows[4] = {0}, batches[4] = {0}, taken = 0;
-  for (int32_t i = 0; i < (relative ? 4 : 3); ++i) {
-    projection *p = &n->projections[i];
-    p->input = inputs[i];
-    p->weight = weights[i];
-    p->bias = o->bias_qkv >= 0 ? o->bias_qkv : biases[i];
-    p->bias_first = o->bias_qkv >= 0 ? i * n->hidden : 0;
-    if (!matrix(node->inputs[p->input], &batches[i], &rows[i], &p->in)) return false;
-    int64_t before = 0, all = 0; /* blocks of the weight */
-    for (int32_t j = 0; j < 4; ++j) {
-      if (weights[j] < 0 || weights[j] != weights[i]) continue;
-      ++all;
-      if (j < i) ++before;
-    }
-    p->first = before * n->hidden;
-    p->width = all * n->hidden;
-    if (!has(node->inputs[p->weight], p->in, p->width)) return false;
-    p->rows = batches[i] * rows[i];
-    p->at = taken;
-    taken += p->rows * n->hidden;
-  }
-  n->context = taken;
-  n->batch = batches[0];
-  n->queries = rows[0];
-  n->keys = rows[1];
-  n->positions = rows[3];
-  n->position_batch = batches[3];
-  if (o->bias_qkv >= 0 && !counts(node, o->bias_qkv, 3 * n->hidden)) return false;
-  for (int32_t i = 0; i < 3; ++i) {
-    if (!counts(node, biases[i], n->hidden)) return false;
-  }
-  return batches[1] == n->batch && batches[2] == n->batch && rows[2] == n->keys;
-}
-
-/* What is added to the products. */
-static bool read_additions(const mslite_node *node, attention_derived *n) {
-  const mslite_attention_operands *o = &n->operands;
-  const int64_t area = n->queries * n->keys;
-  if (o->positions >= 0 && !(n->positions / 2 == n->keys && (n->position_batch == 1 || n->position_batch == n->batch) &&
-                             counts(node, o->own_u, n->hidden) && counts(node, o->own_v, n->hidden)))
-    return false;
-  if (o->added >= 0) {
-    const int64_t count = mslite_element_count(node->inputs[o->added]);
-    if (count != n->heads * area && count != n->batch * n->heads * area) return false;
-    n->added_batch = count == n->heads * area ? 0 : n->heads * area;
-  }
-  return counts(node, o->mask, n->batch * area);
-}
-
-static int64_t blocks(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
-
-static mslite_status attention_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  const mslite_Attention *attributes = node->params;
-  attention_derived *n = derived;
-  memset(n, 0, sizeof *n);
-  n->outputs = node->output_count;
-  if (!mslite_attention_read(node->inputs, node->input_count, attributes->cross, &n->operands))
-    return MSLITE_ERROR_SHAPE;
-  if (!read_projections(node, n) || !read_additions(node, n)) return MSLITE_ERROR_SHAPE;
-  const mslite_tensor *out = node->inputs[n->operands.weight_out];
-  if (out->rank != 2) return MSLITE_ERROR_SHAPE;
-  n->out_transposed = out->dims[0] != n->hidden;
-  if (out->dims[n->out_transposed ? 1 : 0] != n->hidden) return MSLITE_ERROR_SHAPE;
-  n->out = out->dims[n->out_transposed ? 0 : 1];
-  if (!counts(node, n->operands.bias_out, n->out)) return MSLITE_ERROR_SHAPE;
-  n->scale = attributes->scale;
-  if (n->operands.positions >= 0 || (n->scale == 0 && n->operands.added < 0))
-    n->scale = (float)(1 / sqrt((double)n->size));
-  else if (n->scale == 0)
-    n->scale = 1;
-  int64_t projected = 0;
-  for (int32_t i = 0; i < 4; ++i) projected += blocks(n->projections[i].rows);
-  const int64_t heads = n->batch * n->heads, ends = blocks(n->batch * n->queries);
-  if (projected > INT32_MAX || heads > INT32_MAX || ends > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
-  schedule->phase_count = 3;
-  schedule->part_count[0] = (int32_t)projected;
-  schedule->part_count[1] = (int32_t)heads;
-  schedule->part_count[2] = (int32_t)ends;
-  schedule->shared_bytes = (n->context + n->batch * n->queries * n->hidden) * (int64_t)sizeof(float);
-  schedule->scratch_bytes = (n->keys + n->queries * (n->positions + 1)) * (int64_t)sizeof(float);
-  return MSLITE_OK;
 }
 
 /* y[hidden] = bias + x[in] times a weight whose rows are `width` apart. */
@@ -171,14 +31,15 @@ static void multiply_row(const float *x, int64_t in, const float *weight, int64_
   }
 }
 
-static void project(const mslite_run *run, const attention_derived *n, int64_t part) {
+static void project(const mslite_run *run, const mslite_attention_plan *n, int64_t part) {
   int32_t which = 0;
-  for (; part >= blocks(n->projections[which].rows); ++which) part -= blocks(n->projections[which].rows);
-  const projection *p = &n->projections[which];
+  for (; part >= mslite_attention_blocks(n->projections[which].rows); ++which)
+    part -= mslite_attention_blocks(n->projections[which].rows);
+  const mslite_projection *p = &n->projections[which];
   const float *weight = (const float *)run->inputs[p->weight] + p->first;
   const float *bias = p->bias < 0 ? NULL : (const float *)run->inputs[p->bias] + p->bias_first;
-  const int64_t end = (part + 1) * ROWS < p->rows ? (part + 1) * ROWS : p->rows;
-  for (int64_t row = part * ROWS; row < end; ++row) {
+  const int64_t end = (part + 1) * MSLITE_ATTENTION_ROWS < p->rows ? (part + 1) * MSLITE_ATTENTION_ROWS : p->rows;
+  for (int64_t row = part * MSLITE_ATTENTION_ROWS; row < end; ++row) {
     multiply_row((const float *)run->inputs[p->input] + row * p->in, p->in, weight, p->width, bias,
                  (float *)run->shared + p->at + row * n->hidden, n->hidden);
   }
@@ -200,7 +61,7 @@ static void softmax(float *x, int64_t count) {
 }
 
 /* All rows of one head of one batch. */
-static void attend(const mslite_run *run, const attention_derived *n, int64_t batch, int64_t head) {
+static void attend(const mslite_run *run, const mslite_attention_plan *n, int64_t batch, int64_t head) {
   const mslite_attention_operands *o = &n->operands;
   const float *shared = run->shared;
   const float *q = shared + n->projections[0].at + batch * n->queries * n->hidden + head * n->size;
@@ -236,7 +97,7 @@ static void attend(const mslite_run *run, const attention_derived *n, int64_t ba
 }
 
 /* The projected keys [batch, heads, size, keys] and values [batch, heads, keys, size], where they are outputs. */
-static void give_keys(const mslite_run *run, const attention_derived *n, int64_t batch, int64_t head) {
+static void give_keys(const mslite_run *run, const mslite_attention_plan *n, int64_t batch, int64_t head) {
   const int64_t area = (batch * n->heads + head) * n->size * n->keys;
   const float *from = (const float *)run->shared + batch * n->keys * n->hidden + head * n->size;
   for (int64_t i = 0; n->outputs > 1 && i < n->keys; ++i) {
@@ -248,13 +109,13 @@ static void give_keys(const mslite_run *run, const attention_derived *n, int64_t
   }
 }
 
-static void finish(const mslite_run *run, const attention_derived *n, int64_t part) {
+static void finish(const mslite_run *run, const mslite_attention_plan *n, int64_t part) {
   const mslite_attention_operands *o = &n->operands;
   const float *weight = run->inputs[o->weight_out];
   const float *bias = o->bias_out < 0 ? NULL : run->inputs[o->bias_out];
   const int64_t rows = n->batch * n->queries;
-  const int64_t end = (part + 1) * ROWS < rows ? (part + 1) * ROWS : rows;
-  for (int64_t row = part * ROWS; row < end; ++row) {
+  const int64_t end = (part + 1) * MSLITE_ATTENTION_ROWS < rows ? (part + 1) * MSLITE_ATTENTION_ROWS : rows;
+  for (int64_t row = part * MSLITE_ATTENTION_ROWS; row < end; ++row) {
     const float *x = (const float *)run->shared + n->context + row * n->hidden;
     float *y = (float *)run->outputs[0] + row * n->out;
     if (!n->out_transposed) {
@@ -267,7 +128,7 @@ static void finish(const mslite_run *run, const attention_derived *n, int64_t pa
 }
 
 static void attention_run(const mslite_run *run, int32_t phase, int32_t part) {
-  const attention_derived *n = run->derived;
+  const mslite_attention_plan *n = run->derived;
   if (phase == 0) project(run, n, part);
   if (phase == 1) {
     attend(run, n, part / n->heads, part % n->heads);
@@ -280,8 +141,8 @@ const mslite_kernel mslite_kernel_attention = {
     .name = "attention_scalar",
     .op = MSLITE_OP_Attention,
     .isa = MSLITE_ISA_SCALAR,
-    .derived_size = sizeof(attention_derived),
+    .derived_size = sizeof(mslite_attention_plan),
     .support = attention_support,
-    .prepare = attention_prepare,
+    .prepare = mslite_attention_prepare,
     .run = attention_run,
 };

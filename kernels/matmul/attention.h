@@ -17,4 +17,31 @@ typedef struct {
 bool mslite_attention_read(const mslite_tensor *const *inputs, int32_t input_count, bool cross,
                            mslite_attention_operands *operands);
 
+enum { MSLITE_ATTENTION_ROWS = 16 }; /* of a part */
+
+/* One product of rows with columns [first, first + hidden) of a weight. */
+typedef struct {
+  int32_t input, weight, bias;
+  int64_t rows, in, first, width; /* rows of all batches; `width`: columns of the whole weight */
+  int64_t bias_first;
+  int64_t at; /* of the result in the shared space */
+} mslite_projection;
+
+typedef struct {
+  int64_t batch, queries, keys, positions, heads, size, hidden, out;
+  mslite_projection projections[4]; /* q, k, v, positions */
+  mslite_attention_operands operands;
+  int64_t context; /* in the shared space */
+  int64_t added_batch, position_batch;
+  float scale;
+  int32_t outputs;
+  bool out_transposed;
+} mslite_attention_plan;
+
+/* Parts that so many rows are. */
+int64_t mslite_attention_blocks(int64_t rows);
+
+/* Sizes, projections and what is added, for the kernel. */
+mslite_status mslite_attention_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule);
+
 #endif

@@ -1,7 +1,7 @@
 /* UnsortedSegmentSum: adds up the rows of x that share a segment id; negative ids are left out. */
 #include <string.h>
 
-#include "kernel.h"
+#include "reduction/add_row.h"
 
 typedef struct {
   int64_t rows;
@@ -13,9 +13,8 @@ typedef struct {
 } segment_derived;
 
 static int32_t support(const mslite_node *node) {
-  const int32_t type = node->inputs[0]->type, ids = node->inputs[1]->type;
-  return (type == MSLITE_FLOAT32 || type == MSLITE_FLOAT64 || type == MSLITE_INT32 || type == MSLITE_INT64) &&
-         (ids == MSLITE_INT32 || ids == MSLITE_INT64);
+  const int32_t ids = node->inputs[1]->type;
+  return mslite_adds_rows(node->inputs[0]->type) && (ids == MSLITE_INT32 || ids == MSLITE_INT64);
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -33,11 +32,6 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* An id outside the segments is dropped: writing there would leave the output. */
-#define ADD(type)                                                                      \
-  for (int64_t j = 0; j < numbers->width; ++j)                                         \
-    ((type *)y)[id * numbers->width + j] += ((const type *)x)[i * numbers->width + j]; \
-  break
-
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase, (void)part;
   const segment_derived *numbers = run->derived;
@@ -47,16 +41,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   for (int64_t i = 0; i < numbers->rows; ++i) {
     const int64_t id = numbers->wide_ids ? ((const int64_t *)run->inputs[1])[i] : ((const int32_t *)run->inputs[1])[i];
     if (id < 0 || id >= numbers->segments) continue;
-    switch (numbers->type) {
-      case MSLITE_FLOAT32:
-        ADD(float);
-      case MSLITE_FLOAT64:
-        ADD(double);
-      case MSLITE_INT32:
-        ADD(uint32_t);
-      default:
-        ADD(uint64_t);
-    }
+    mslite_add_row(numbers->type, numbers->width, x, i, y, id);
   }
 }
 

@@ -2,6 +2,7 @@
  * the last one tells the number of segments. */
 #include <string.h>
 
+#include "reduction/add_row.h"
 #include "sparse/sparse.h"
 
 typedef struct {
@@ -10,9 +11,7 @@ typedef struct {
 } segment_derived;
 
 static int32_t support(const mslite_node *node) {
-  const int32_t type = node->inputs[0]->type;
-  return node->input_count == 3 &&
-         (type == MSLITE_FLOAT32 || type == MSLITE_FLOAT64 || type == MSLITE_INT32 || type == MSLITE_INT64) &&
+  return node->input_count == 3 && mslite_adds_rows(node->inputs[0]->type) &&
          mslite_is_index_type(node->inputs[1]->type) && mslite_is_index_type(node->inputs[2]->type);
 }
 
@@ -47,11 +46,6 @@ static mslite_status count_segments(const mslite_run *run, int64_t dims[][MSLITE
   return MSLITE_OK;
 }
 
-#define ADD_ROW(type)                                                                      \
-  for (int64_t j = 0; j < numbers->width; ++j)                                             \
-    ((type *)y)[id * numbers->width + j] += ((const type *)x)[index * numbers->width + j]; \
-  break
-
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase, (void)part;
   const segment_derived *numbers = run->derived;
@@ -62,16 +56,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     const int64_t id = mslite_index_at(run->inputs[2], numbers->id_type, i);
     const int64_t index = mslite_index_at(run->inputs[1], numbers->index_type, i);
     if (id < 0 || id >= numbers->segments || index < 0 || index >= numbers->rows) continue;
-    switch (numbers->type) {
-      case MSLITE_FLOAT32:
-        ADD_ROW(float);
-      case MSLITE_FLOAT64:
-        ADD_ROW(double);
-      case MSLITE_INT32:
-        ADD_ROW(uint32_t);
-      default:
-        ADD_ROW(uint64_t);
-    }
+    mslite_add_row(numbers->type, numbers->width, x, index, y, id);
   }
 }
 
