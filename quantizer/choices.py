@@ -9,7 +9,7 @@ from enum import Enum
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.quantizer.devices import device_of
-from mslite.quantizer.operators import Kind, is_product, rule_of
+from mslite.quantizer.operators import Kind, is_product, rule_of, saves_time
 from mslite.quantizer.settings import QuantizerSettings
 
 _RECURRENT = frozenset({"LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequence"})
@@ -66,7 +66,7 @@ def worthwhile(nodes: Sequence[Node]) -> list[Node]:
 
     A model without any product is quantised as it is asked for.
     """
-    if not any(is_product(node) for node in nodes):
+    if not any(saves_time(node) for node in nodes):
         return [node for node in nodes if _computes(nodes)]
     chosen = {id(node) for node in nodes}
     group: dict[int, int] = {id(node): index for index, node in enumerate(nodes)}
@@ -81,7 +81,7 @@ def worthwhile(nodes: Sequence[Node]) -> list[Node]:
         for value in node.inputs:
             if value.producer is not None and id(value.producer) in chosen:
                 group[id(nodes[root(id(node))])] = root(id(value.producer))
-    useful = {root(id(node)) for node in nodes if is_product(node)}
+    useful = {root(id(node)) for node in nodes if saves_time(node)}
     return [node for node in nodes if root(id(node)) in useful]
 
 

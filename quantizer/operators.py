@@ -12,6 +12,7 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode, ResizeMethod
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import MOVES
+from mslite.quantizer.recurrent import is_plain_lstm, state_operands
 
 
 class Kind(Enum):
@@ -25,6 +26,8 @@ class Kind(Enum):
     """All data operands and results share one record."""
     MOVE = "moves"
     """As SAME; the node only moves stored integers."""
+    RECURRENT = "keeps states"
+    """LSTM: states with records of their own, see recurrent.py; int8 only."""
     FIXED = "has a known range"
     """The result's record is a constant of the operator."""
 
@@ -67,6 +70,11 @@ def is_product(node: Node) -> bool:
     return node.op.name in _PRODUCTS
 
 
+def saves_time(node: Node) -> bool:
+    """True for what is worth casts around it: a product, or a cell made of products."""
+    return is_product(node) or node.op.name == "LSTMSequence"
+
+
 def rule_of(node: Node) -> OperatorRule | None:
     """The rule of a float node, None when it stays in float."""
     rule = _rule(node)
@@ -82,6 +90,9 @@ def rule_of(node: Node) -> OperatorRule | None:
 
 def _rule(node: Node) -> OperatorRule | None:
     name = node.op.name
+    if name == "LSTMSequence":
+        states = state_operands(node).values() if is_plain_lstm(node) else ()
+        return OperatorRule(Kind.RECURRENT, (0, *states)) if is_plain_lstm(node) else None
     if name in _PRODUCTS:
         return _product(node)
     if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in CLAMPS and name != "Activation":

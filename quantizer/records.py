@@ -10,6 +10,7 @@ from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.devices import activation_scheme
 from mslite.quantizer.operators import Kind, OperatorRule, rule_of
+from mslite.quantizer.recurrent import cell_record, hidden_record, state_operands
 from mslite.quantizer.schemes import Range, array_range, record
 from mslite.quantizer.settings import QuantizerSettings
 
@@ -61,6 +62,9 @@ class Records:
         value, rule = node.inputs[index], self._rules[id(node)]
         if rule.kind in (Kind.SAME, Kind.MOVE) and (value.is_constant or (id(node), index) in self._apart):
             return self.result(node.outputs[0], precision)
+        if rule.kind is Kind.RECURRENT and index != 0:
+            is_hidden = state_operands(node).get("hidden") == index
+            return self.result(node.outputs[1 if is_hidden else 2], precision)
         if value.is_constant:
             return record(array_range(value.array()), activation_scheme(self._settings, precision.value))
         return self.result(value, precision)
@@ -70,6 +74,8 @@ class Records:
             self._watch(value, precision)
         if rule.kind is Kind.FIXED:
             self._fixed[self._root((id(node.outputs[0]), precision))] = rule.fixed_record(precision.value)
+        if rule.kind is Kind.RECURRENT:
+            self._add_states(node, precision)
         together = rule.kind in (Kind.SAME, Kind.MOVE)
         if together:
             for value in node.outputs[1:]:
@@ -88,6 +94,15 @@ class Records:
                 self._apart.add((id(node), index))
             else:
                 self._unite(value, node.outputs[0], precision)
+
+    def _add_states(self, node: Node, precision: Precision) -> None:
+        """The result and the hidden state share a record; the cell state has one of 16 bits."""
+        y, hidden, cell = node.outputs
+        self._unite(y, hidden, precision)
+        root = self._root((id(y), precision))
+        self._fixed[root] = hidden_record(self._ranges[root])
+        root = self._root((id(cell), precision))
+        self._fixed[root] = cell_record(self._ranges[root])
 
     def _are_alike(self, values: Sequence[Value], precision: Precision) -> bool:
         """True when all have the same fixed record."""

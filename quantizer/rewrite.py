@@ -17,8 +17,9 @@ from mslite.quantizer.devices import activation_scheme, device_of
 from mslite.quantizer.operators import Kind
 from mslite.quantizer.products import product_constants, with_bias
 from mslite.quantizer.records import Records
+from mslite.quantizer.recurrent import recurrent_constants, stored_operator
 from mslite.quantizer.report import LayerRecord
-from mslite.quantizer.schemes import Range, stored
+from mslite.quantizer.schemes import INT16_ACTIVATION, Range, stored
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights import StoredWeight
 
@@ -78,7 +79,9 @@ class _Rewriter:
         """Values are known by their ids here: none may go away meanwhile."""
 
     def _precision(self, node: Node) -> Precision:
-        return self._choices.get(node.name, Precision.FLOAT)
+        chosen = self._choices.get(node.name, Precision.FLOAT)
+        # Cells have no form with wider activations.
+        return Precision.FLOAT if chosen is Precision.INT16 and node.op.name == "LSTMSequence" else chosen
 
     def run(self) -> list[LayerRecord]:
         graph = self._graph
@@ -146,17 +149,20 @@ class _Rewriter:
             weight_scales = tuple(item.scale for item in constants.weight.quant)
             weight_error, bias_shift = constants.relative_error, constants.bias_shift
         for index, record in operands.items():
-            value = node.inputs[index]
+            value, dtype = node.inputs[index], DataType(record.dstDtype)
             if value.is_constant:
-                data = stored(value.array(), (record,), 0, scheme)
-                inputs[index] = Value(
-                    value.name, scheme.dtype, value.shape, data=data, format=value.format, quant=(record,)
-                )
+                kind = scheme if dtype is scheme.dtype else INT16_ACTIVATION
+                data = stored(value.array(), (record,), 0, kind)
+                inputs[index] = Value(value.name, dtype, value.shape, data=data, format=value.format, quant=(record,))
             else:
-                inputs[index] = self._stored(value, scheme.dtype, record, node, index)
+                inputs[index] = self._stored(value, dtype, record, node, index)
+        if rule.kind is Kind.RECURRENT:
+            states = [inputs[index] for index in rule.data[1:]]
+            inputs = [inputs[0], *recurrent_constants(node, operands[0], results[1]), *states]
+            node.op = stored_operator(node, results[1])
         node.set_inputs(inputs)
         for value, record in zip(node.outputs, results, strict=True):
-            value.dtype, value.quant = scheme.dtype, (record,)
+            value.dtype, value.quant = DataType(record.dstDtype), (record,)
         node.quant_type = QuantType.QUANT_NONE if rule.kind is Kind.MOVE else QuantType.QUANT_ALL
         self._nodes.append(node)
         return LayerRecord(

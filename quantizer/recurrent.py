@@ -1,0 +1,118 @@
+"""LSTMSequence on stored integers, as TensorFlow Lite's integer LSTM: int8 input, weights and hidden state, int16 cell.
+
+The hidden state is symmetric, so that a state which nobody gives begins as real zeros. The cell state's scale is a power
+of two; calibration sees its last value only, so its range is taken CELL_ROOM times as wide: 16 bits have room for that.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.recurrent import LSTMSequence
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.passes.graph_edit import changed
+from mslite.quantizer.schemes import INT8_WEIGHT, Range, array_range, record, stored
+from mslite.quantizer.weights import StoredWeight, constant_of
+
+GATES = 4
+CELL_ROOM = 8.0
+HIDDEN_SCHEME = INT8_WEIGHT
+"""The hidden state and the result: symmetric."""
+_LEAST_POWER, _MOST_POWER = -15, -9
+_DEFAULT_ACTIVATIONS = (None, "", "Sigmoid Tanh Tanh")
+
+
+def is_plain_lstm(node: Node) -> bool:
+    """True for the form that integers can follow: one direction forwards, the usual functions, constant weights."""
+    op = node.op
+    if not isinstance(op, LSTMSequence) or len(node.outputs) != 3:
+        return False
+    unusual = (
+        op.clip, op.cell_clip, op.projection_clip, op.input_forget, op.has_sequence_lengths, op.has_peepholes,
+        op.has_projection, op.has_projection_bias, op.has_normalization,
+    )  # fmt: skip
+    if any(unusual) or op.direction not in (None, "", "forward") or op.activations not in _DEFAULT_ACTIVATIONS:
+        return False
+    constants = node.inputs[1 : 4 if op.has_bias else 3]
+    if any(v.data is None or v.dtype is not DataType.FLOAT32 or v.quant for v in constants):
+        return False
+    return all(value.array().ndim == 3 and value.array().shape[0] == 1 for value in node.inputs[1:3])
+
+
+def state_operands(node: Node) -> dict[str, int]:
+    """Where the initial states stand among the operands: `hidden` and `cell`, those that are there."""
+    op = node.op
+    assert isinstance(op, LSTMSequence)
+    found: dict[str, int] = {}
+    at = 4 if op.has_bias else 3
+    for name, is_there in (("hidden", op.has_initial_hidden), ("cell", op.has_initial_cell)):
+        if is_there:
+            found[name] = at
+            at += 1
+    return found
+
+
+def hidden_record(found: Range) -> QuantParam:
+    """The record of the hidden state."""
+    return record(found, HIDDEN_SCHEME)
+
+
+def cell_record(found: Range) -> QuantParam:
+    """The record of the cell state: int16, the scale a power of two."""
+    largest = max(-found.low, found.high, 2.0**-10) * CELL_ROOM
+    power = min(max(math.ceil(math.log2(largest)) - 15, _LEAST_POWER), _MOST_POWER)
+    return QuantParam(scale=2.0**power, zeroPoint=0, numBits=16, dstDtype=int(DataType.INT16))
+
+
+def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam) -> list[Value]:
+    """Weights of the input and of the hidden state, one scale per gate, and the bias in the scale of the first."""
+    op = node.op
+    assert isinstance(op, LSTMSequence)
+    weights = [_per_gate(value.array()) for value in node.inputs[1:3]]
+    rows = weights[0].data.shape[1]
+    real = np.zeros(rows)
+    if op.has_bias:
+        given = node.inputs[3].array().astype(np.float64).reshape(-1)
+        real = given[:rows] + given[rows : 2 * rows] if given.size == 2 * rows else given
+    scales = np.array([item.scale for item in weights[0].records]) * x.scale
+    limit = np.iinfo(np.int32).max // 2
+    steps = np.clip(np.sign(real) * np.floor(np.abs(real / scales) + 0.5), -limit, limit)
+    data = np.concatenate([steps, np.zeros(rows)]).astype(np.int32).reshape(1, -1)
+    name = node.inputs[3].name if op.has_bias else f"{node.name}_bias"
+    records = tuple(QuantParam(scale=float(scale), numBits=32, dstDtype=int(DataType.INT32)) for scale in scales)
+    hidden_scales = [item.scale * hidden.scale for item in weights[1].records]
+    records += tuple(QuantParam(scale=scale, numBits=32, dstDtype=int(DataType.INT32)) for scale in hidden_scales)
+    bias = Value(name, DataType.INT32, data.shape, data=data, format=node.inputs[1].format, quant=records)
+    stored_weights = [
+        constant_of(weight, value, value.name) for weight, value in zip(weights, node.inputs[1:3], strict=True)
+    ]
+    return [*stored_weights, bias]
+
+
+def _per_gate(data: npt.NDArray[np.generic]) -> StoredWeight:
+    """[1, 4 * hidden, columns] with one scale for the rows of each gate, told for each row."""
+    size = data.shape[1] // GATES
+    records: list[QuantParam] = []
+    for gate in range(GATES):
+        found = record(array_range(data[:, gate * size : (gate + 1) * size]), INT8_WEIGHT)
+        records += [found] * size
+    return StoredWeight(stored(data, records, 1, INT8_WEIGHT), tuple(records), 1)
+
+
+def stored_operator(node: Node, hidden: QuantParam) -> LSTMSequence:
+    """The operator on stored integers."""
+    op = changed(
+        node.op,
+        direction=None,
+        activations=None,
+        has_bias=True,
+        hidden_scale=hidden.scale,
+        hidden_zero_point=hidden.zeroPoint,
+    )
+    assert isinstance(op, LSTMSequence)
+    return op

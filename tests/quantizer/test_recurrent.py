@@ -1,0 +1,93 @@
+"""LSTM in a FULL_QUANT: TensorFlow Lite's integer cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mslite.converter.mindir.graph import Graph, Module, Value, constant
+from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.recurrent import LSTMSequence
+from mslite.converter.mindir.verifier import verify
+from mslite.quantizer.choices import Precision
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.settings import quantizer_settings
+from tests.quantizer.networks import Array, node, node_of, real, run, samples, sqnr
+
+TIME, BATCH, INPUT, HIDDEN = 7, 2, 10, 12
+
+
+def network(bias: bool = True, states: bool = False, **attributes: object) -> Module:
+    draw = np.random.default_rng(3)
+
+    def stored(name: str, *shape: int) -> Value:
+        return constant(name, draw.normal(0, 0.4, shape).astype(np.float32))
+
+    x = real("x", TIME, BATCH, INPUT)
+    inputs = [x, stored("w", 1, 4 * HIDDEN, INPUT), stored("r", 1, 4 * HIDDEN, HIDDEN)]
+    if bias:
+        inputs.append(stored("b", 1, 8 * HIDDEN))
+    if states:
+        inputs += [stored("h0", 1, BATCH, HIDDEN), stored("c0", 1, BATCH, HIDDEN)]
+    outputs = (real("y", TIME, 1, BATCH, HIDDEN), real("h", 1, BATCH, HIDDEN), real("c", 1, BATCH, HIDDEN))
+    op = LSTMSequence(has_bias=bias, has_initial_hidden=states, has_initial_cell=states, **attributes)  # type: ignore[arg-type]
+    lstm = node(op, "lstm", inputs, outputs[0])
+    lstm.outputs = outputs
+    for value in outputs:
+        value.producer = lstm
+    return Module([Graph("main", [x], list(outputs), [lstm])])
+
+
+def quantised(module: Module, bits: str = "8") -> tuple[Module, float]:
+    copy = copy_module(module)
+    settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": bits}})
+    report = quantise(copy, settings, samples(module, 24))
+    verify(copy)
+    return copy, report.integer_share
+
+
+def compare(module: Module, result: Module, folder: Path) -> list[float]:
+    found: list[list[float]] = []
+    for sample in samples(module, 4, seed=8):
+        wanted: list[Array] = run(module, sample, folder)
+        found.append([sqnr(a, b) for a, b in zip(wanted, run(result, sample, folder), strict=True)])
+    return [min(column) for column in zip(*found, strict=True)]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("states", [True, False])
+def test_close_to_float(bias: bool, states: bool, tmp_path: Path) -> None:
+    module = network(bias, states)
+    result, share = quantised(module)
+    assert share == 1.0
+    lstm = node_of(result, "lstm")
+    assert lstm.quant_type is QuantType.QUANT_ALL
+    assert [value.dtype for value in lstm.outputs] == [DataType.INT8, DataType.INT8, DataType.INT16]
+    assert lstm.outputs[0].quant == lstm.outputs[1].quant
+    assert lstm.outputs[1].quant[0].zeroPoint == 0
+    assert np.log2(lstm.outputs[2].quant[0].scale) % 1 == 0
+    weight, bias_value = lstm.inputs[1], lstm.inputs[3]
+    scales = np.array([record.scale for record in weight.quant]).reshape(4, HIDDEN)
+    assert (scales == scales[:, :1]).all()
+    assert bias_value.shape == (1, 8 * HIDDEN)
+    assert min(compare(module, result, tmp_path)) > 25
+
+
+@pytest.mark.parametrize("attributes", [{"direction": "reverse"}, {"clip": 1.0}, {"input_forget": True}])
+def test_other_forms_stay_in_float(attributes: dict[str, object], tmp_path: Path) -> None:
+    module = network(**attributes)
+    result, share = quantised(module)
+    assert share == 0.0
+    assert node_of(result, "lstm").quant_type is QuantType.QUANT_NONE
+    assert min(compare(module, result, tmp_path)) > 100
+
+
+def test_wide_activations_leave_it_in_float() -> None:
+    module = network()
+    copy = copy_module(module)
+    settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": "16"}})
+    report = quantise(copy, settings, samples(module, 4))
+    assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
