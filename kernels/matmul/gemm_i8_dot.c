@@ -10,7 +10,12 @@ SIMD_INLINE void tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to, 
   enum { V = GEMM_I8_VECTORS, STEP = SIMD_WIDTH * DOT_DEPTH };
   const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
   simd_i32 sum[GEMM_I8_ROWS * V];
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
+  const int32_t *start = g->first ? g->bias : to;
+  const int64_t start_step = g->first ? 0 : to_step;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = simd_load_i32(start + r * start_step + v * SIMD_WIDTH);
+  }
+  SIMD_UNROLL for (int32_t i = rows * V; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
   const dot_element *a[(GEMM_I8_ROWS + 2) / 3];
   const int64_t a_step = g->a_step, units = g->units;
   SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
@@ -40,11 +45,8 @@ SIMD_INLINE void tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to, 
   }
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
-      simd_i32 total = sum[r * V + v];
-      SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) total += sum[(c * rows + r) * V + v];
-      int32_t *place = to + r * to_step + v * SIMD_WIDTH;
-      total += g->first ? simd_load_i32(g->bias + v * SIMD_WIDTH) : simd_load_i32(place);
-      simd_store_i32(place, total);
+      SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) sum[r * V + v] += sum[(c * rows + r) * V + v];
+      simd_store_i32(to + r * to_step + v * SIMD_WIDTH, sum[r * V + v]);
     }
   }
 }
@@ -86,40 +88,50 @@ SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *lim
   memcpy(y, whole, (size_t)columns);
 }
 
-/* The last step: sums to stored results, GEMM_I8_VECTORS vectors of a row at once. */
-static void store_fixed(const gemm_i8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows, int64_t columns) {
+/* The numbers of one panel's channels, in vectors. */
+typedef struct {
   simd_multiplier factor[GEMM_I8_VECTORS];
   simd_i32 zero[GEMM_I8_VECTORS];
+  simd_narrow_limits limits;
+} panel_numbers;
+
+static void set_numbers(const gemm_i8_block *g, panel_numbers *numbers) {
   SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
-    factor[v] =
-        simd_make_multiplier(simd_load_i32(g->value + v * SIMD_WIDTH), simd_load_i32(g->shift + v * SIMD_WIDTH));
-    zero[v] = simd_load_i32(g->zero + v * SIMD_WIDTH);
+    const int64_t at = v * SIMD_WIDTH;
+    numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
+    numbers->zero[v] = simd_load_i32(g->zero + at);
   }
-  const simd_narrow_limits limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+  numbers->limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
+}
+
+/* The last step: sums to stored results, GEMM_I8_VECTORS vectors of a row at once. */
+SIMD_INLINE void store_fixed(const gemm_i8_block *g, const panel_numbers *numbers, const int32_t *sums,
+                             int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros) {
+  const panel_numbers own = *numbers;
+  int8_t *y = g->y;
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += g->y_step) {
     simd_i32 result[GEMM_I8_VECTORS];
-    const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
       simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
-      if (g->row_sums != NULL) sum -= row_sum * zero[v];
-      result[v] = simd_rescale(sum, &factor[v]);
+      if (has_zeros) sum -= simd_set_i32(g->row_sums[r]) * own.zero[v];
+      result[v] = simd_rescale(sum, &own.factor[v]);
     }
-    store_row(result, &limits, columns, g->y + r * g->y_step);
+    store_row(result, &own.limits, columns, y);
   }
 }
 
 /* The same for results that are rounded once, half away from zero, in float64. Twice what truncation leaves, truncated,
  * is the step that it misses. */
-static void store_real(const gemm_i8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows, int64_t columns) {
+static void store_real(const gemm_i8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t sums_step,
+                       int64_t rows, int64_t columns) {
   typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
-  const simd_narrow_limits limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
   for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
     simd_i32 result[GEMM_I8_VECTORS];
     const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
       const simd_i32 most = simd_load_i32(g->value + v * SIMD_WIDTH);
       simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
-      if (g->row_sums != NULL) sum -= row_sum * simd_load_i32(g->zero + v * SIMD_WIDTH);
+      if (g->row_sums != NULL) sum -= row_sum * numbers->zero[v];
       simd_i32 beyond = sum > most;
       sum = (sum & ~beyond) | (most & beyond);
       beyond = sum < -most;
@@ -131,7 +143,18 @@ static void store_real(const gemm_i8_block *g, const int32_t *sums, int64_t sums
       const reals rest = exact - __builtin_convertvector(steps, reals);
       result[v] = steps + __builtin_convertvector(rest + rest, simd_i32);
     }
-    store_row(result, &limits, columns, g->y + r * g->y_step);
+    store_row(result, &numbers->limits, columns, g->y + r * g->y_step);
+  }
+}
+
+static __attribute__((noinline)) void store(const gemm_i8_block *g, const panel_numbers *numbers, const int32_t *sums,
+                                            int64_t sums_step, int64_t rows, int64_t columns) {
+  if (g->scale != NULL) {
+    store_real(g, numbers, sums, sums_step, rows, columns);
+  } else if (g->row_sums != NULL) {
+    store_fixed(g, numbers, sums, sums_step, rows, columns, true);
+  } else {
+    store_fixed(g, numbers, sums, sums_step, rows, columns, false);
   }
 }
 
@@ -147,13 +170,14 @@ void gemm_i8_run(const gemm_i8_block *block) {
     const int64_t columns = g.columns < GEMM_I8_COLUMNS ? g.columns : GEMM_I8_COLUMNS;
     const dot_weight *b = dot_weights(g.b, g.units, GEMM_I8_VECTORS, g.room);
     gemm_i8_block t = g;
+    panel_numbers numbers;
+    set_numbers(&g, &numbers);
     for (int64_t left = tiles; t.rows > 0; --left) {
       const int64_t high = round_up((t.rows + left - 1) / left, even), rows = t.rows < high ? t.rows : high;
       const int64_t sums_step = t.sums == NULL ? GEMM_I8_COLUMNS : t.sums_step;
       int32_t *sums = t.sums == NULL ? own : t.sums;
       run_tile(&t, b, sums, sums_step, rows);
-      if (t.last && t.scale == NULL) store_fixed(&t, sums, sums_step, rows, columns);
-      if (t.last && t.scale != NULL) store_real(&t, sums, sums_step, rows, columns);
+      if (t.last) store(&t, &numbers, sums, sums_step, rows, columns);
       t.a += rows * t.a_step;
       if (t.sums != NULL) t.sums += rows * sums_step;
       if (t.row_sums != NULL) t.row_sums += rows;
