@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import onnx.version_converter
 import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -32,16 +33,29 @@ def input_names(model: Path) -> list[str]:
     return [value.name for value in graph.input if value.name not in constants]
 
 
+def at_least_opset_13(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model in a version of ONNX that knows scales per channel."""
+    version = max(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+    return model if version >= 13 else onnx.version_converter.convert_version(model, 17)
+
+
 def quantise(task: Task, folder: Path) -> Path:
     """The quantised ONNX file. Raises whatever onnxruntime raises."""
     logging.getLogger().setLevel(logging.ERROR)
-    prepared, result = folder / "prepared.onnx", folder / "onnxruntime.onnx"
-    quant_pre_process(str(task.model), str(prepared), skip_symbolic_shape=True)
-    quantize_static(
-        str(prepared), str(result), Reader(input_names(prepared), task.calibration), quant_format=QuantFormat.QDQ,
-        per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
-        calibrate_method=CalibrationMethod.MinMax,
-    )  # fmt: skip
+    newer, prepared, result = (folder / name for name in ("newer.onnx", "prepared.onnx", "onnxruntime.onnx"))
+    onnx.save(at_least_opset_13(onnx.load(str(task.model))), newer)
+    quant_pre_process(str(newer), str(prepared), skip_symbolic_shape=True)
+    for per_channel in (True, False):  # on some models it fails with scales per channel
+        try:
+            quantize_static(
+                str(prepared), str(result), Reader(input_names(prepared), task.calibration),
+                quant_format=QuantFormat.QDQ, per_channel=per_channel, activation_type=QuantType.QInt8,
+                weight_type=QuantType.QInt8, calibrate_method=CalibrationMethod.MinMax,
+            )  # fmt: skip
+            break
+        except ValueError:
+            if not per_channel:
+                raise
     return result
 
 

@@ -16,9 +16,9 @@ Each model is quantised three times from the same float model and the same calib
 
 - **mslite**: `quant_type=FULL_QUANT` with its defaults and `--accuracyBudget={BUDGET}`, for every model. What the budget
   raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
-- **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, per channel, MinMax. Its
-  results are computed in float between the roundings, because its integer kernels saturate on processors without dot
-  products of bytes. ONNX models only.
+- **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, MinMax, per
+  channel (per tensor where it fails so). Its results are computed in float between the roundings, because its integer kernels saturate on processors without dot
+  products of bytes. ONNX models only; those below opset 13 are brought to 17 first.
 - **TFLite**: the converter's post-training quantiser, int8 with float inputs and outputs; ONNX models become TFLite
   models by onnx2tf first. Run by LiteRT.
 
@@ -32,7 +32,7 @@ _VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": 
 
 def write_markdown(results: list[Result], path: Path) -> None:
     """Writes the page."""
-    names = list(dict.fromkeys(result.task for result in results))
+    names = [result.task for result in results if result.tool == "mslite"]
     by_key = {(result.task, result.tool): result for result in results}
     labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
     classifying = [name for name in names if name not in labelled and by_key[name, "mslite"].classifies]
