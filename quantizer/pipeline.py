@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,12 +51,31 @@ class Stages:
 
 def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
     """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
+    stages = Stages(tuple(_transforms(settings)), round_weights=tuple(_rounders(settings, progress)))
     if settings.accuracy.budget is None and settings.accuracy.report is None:
-        return Stages()
+        return stages
     from mslite.quantizer.accuracy import Accuracy
 
     accuracy = Accuracy(settings.accuracy, progress, workspace)
-    return Stages(choose=accuracy.choose, finish=(accuracy.finish,))
+    return replace(stages, choose=accuracy.choose, finish=(accuracy.finish,))
+
+
+def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
+    if settings.methods.equalise:
+        from mslite.quantizer.equalise import equalise
+
+        yield lambda module, data, settings: equalise(module)
+    if settings.methods.smooth:
+        from mslite.quantizer.smooth import smooth
+
+        yield smooth
+
+
+def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Rounder]:
+    if settings.methods.learned_rounding:
+        from mslite.quantizer.rounding import LearnedRounding
+
+        yield LearnedRounding(progress)
 
 
 def quantise(

@@ -55,7 +55,7 @@ def product_constants(
     scheme = weight_scheme(settings)
     weight = given.get(source.name)
     if weight is None:
-        weight = quantise_weight(node, 1, scheme, _is_per_channel(node, settings))
+        weight = quantise_weight(node, 1, scheme, is_per_channel(node, settings))
     bias = node.inputs[2].array().astype(np.float64) if len(node.inputs) > 2 else None
     shift = _shift(node, weight, settings, calibration)
     if shift is not None:
@@ -75,7 +75,7 @@ def product_constants(
     )
 
 
-def _is_per_channel(node: Node, settings: QuantizerSettings) -> bool:
+def is_per_channel(node: Node, settings: QuantizerSettings) -> bool:
     """Transposed convolutions in groups have fewer records than results, so theirs is one."""
     if not settings.full.per_channel or not device_of(settings).per_channel:
         return False

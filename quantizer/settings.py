@@ -257,6 +257,35 @@ class AccuracyParam:
 
 
 @dataclass(frozen=True)
+class MethodsParam:
+    """[mslite_quant_param], ours: better integers by more work; each method alone or together with others."""
+
+    equalise: bool = _key(False, _boolean)
+    """FULL_QUANT: scales move between neighbouring products (equalise.py)."""
+    smooth: bool = _key(False, _boolean)
+    """FULL_QUANT: outliers of activations move into weights (smooth.py); `smooth_alpha` of [full_quant_param]."""
+    learned_rounding: bool = _key(False, _boolean)
+    """FULL_QUANT: whether a weight is rounded up or down is learned on the calibration data (rounding.py)."""
+    rounding_iterations: int = _key(300, _integer(1, 100000))
+    group_size: int = _key(0, _integer(0, 65536))
+    """WEIGHT_QUANT: so many neighbouring weights of a channel share a scale; 0: all of a channel."""
+
+
+@dataclass(frozen=True)
+class PruneParam:
+    """[mslite_prune_param], ours: weights or channels that matter least are removed before anything else."""
+
+    method: str = _key("", _choice("", "MAGNITUDE", "STRUCTURED"))
+    sparsity: float = _key(0.5, _real(0, 1, "a number in (0, 1)"))
+    """The share of each weight's elements, or of each layer's channels, that is removed."""
+    scope: str = _key("LAYER", _choice("LAYER", "MODEL"))
+    """LAYER: `sparsity` in each layer. MODEL: in all of them together, compared after scaling to each layer's norm."""
+    skip_node: tuple[str, ...] = _key((), _names)
+    report: Path | None = _key(None, _folder)
+    """The CSV file to write: what was removed from each layer, and what it costs."""
+
+
+@dataclass(frozen=True)
 class QuantizerSettings:
     """All sections; see each."""
 
@@ -268,6 +297,8 @@ class QuantizerSettings:
     transform: TransformQuantParam = field(default_factory=TransformQuantParam)
     data: DataPreprocessParam = field(default_factory=DataPreprocessParam)
     accuracy: AccuracyParam = field(default_factory=AccuracyParam)
+    methods: MethodsParam = field(default_factory=MethodsParam)
+    prune: PruneParam = field(default_factory=PruneParam)
 
     @property
     def method(self) -> Method | None:
@@ -276,7 +307,7 @@ class QuantizerSettings:
     @property
     def asks_for_something(self) -> bool:
         """True when the quantizer has anything to do."""
-        return self.method is not None or self.transform.export_precision_mode != "QUANT"
+        return self.method is not None or bool(self.prune.method) or self.transform.export_precision_mode != "QUANT"
 
 
 SECTIONS: dict[str, tuple[str, type[Any]]] = {
@@ -288,6 +319,8 @@ SECTIONS: dict[str, tuple[str, type[Any]]] = {
     "transform_quant_param": ("transform", TransformQuantParam),
     "data_preprocess_param": ("data", DataPreprocessParam),
     "accuracy_param": ("accuracy", AccuracyParam),
+    "mslite_quant_param": ("methods", MethodsParam),
+    "mslite_prune_param": ("prune", PruneParam),
 }
 """Section name → field of QuantizerSettings and its class."""
 
@@ -313,12 +346,13 @@ def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
 def quantizer_settings(sections: Sections) -> QuantizerSettings:
     """The settings that the sections of a configuration ask for. Raises UsageError."""
     asked = bool(sections.get("common_quant_param", {}).get("quant_type"))
+    prunes = bool(sections.get("mslite_prune_param", {}).get("method"))
     typed = {}
     for section, (name, kind) in SECTIONS.items():
-        if section in sections and (asked or name == "transform"):
+        if section in sections and (asked or name in ("transform", "prune") or (prunes and name == "data")):
             typed[name] = read_section(kind, section, sections[section])
     settings = QuantizerSettings(**typed)
-    if settings.method is not None:
+    if asked or prunes:
         _check(settings)
     return settings
 

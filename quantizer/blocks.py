@@ -1,0 +1,137 @@
+"""The weight of a product in one layout for all operators: [groups, results, taps, channels].
+
+`results` and `channels` are those of one group, taps the pixels of a window (1 for matrices). A depthwise convolution
+has as many groups as channels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Node, Value, constant
+from mslite.converter.mindir.ops.enums import ActivationType, DataType
+
+Reals = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the stored weight of a node becomes blocks."""
+
+    groups: int
+    results: int
+    taps: int
+    channels: int
+    shape: tuple[int, ...]
+    turned: bool
+    """The stored matrix is [channels, results]."""
+
+    @property
+    def all_results(self) -> int:
+        return self.groups * self.results
+
+    @property
+    def all_channels(self) -> int:
+        return self.groups * self.channels
+
+    def blocks(self, weight: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """[groups, results, taps, channels]"""
+        if self.turned:
+            return weight.T[None, :, None, :]
+        return weight.reshape(self.groups, self.results, self.taps, self.channels)
+
+    def stored(self, blocks: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """The weight in the layout of the node; the inverse of `blocks`."""
+        if self.turned:
+            return np.ascontiguousarray(blocks[0, :, 0, :].T)
+        return np.ascontiguousarray(blocks).reshape(self.shape)
+
+
+def layout_of(node: Node) -> Layout | None:
+    """The layout of a convolution's, dense layer's or product's constant float weight; None for others."""
+    if len(node.inputs) < 2 or node.inputs[0].is_constant:
+        return None
+    weight = node.inputs[1]
+    if weight.data is None or weight.dtype is not DataType.FLOAT32 or weight.quant or not weight.data.size:
+        return None
+    shape = tuple(weight.data.shape)
+    name = node.op.name
+    if name == "Conv2DFusion" and len(shape) == 4:
+        groups = max(int(getattr(node.op, "group", 1)), 1)
+        if shape[0] % groups:
+            return None
+        return Layout(groups, shape[0] // groups, shape[1] * shape[2], shape[3], shape, False)
+    if name == "FullConnection" and len(shape) == 2:
+        return Layout(1, shape[0], 1, shape[1], shape, False)
+    if name == "MatMulFusion" and len(shape) == 2 and not getattr(node.op, "transpose_a", False):
+        if getattr(node.op, "transpose_b", False):
+            return Layout(1, shape[0], 1, shape[1], shape, False)
+        return Layout(1, shape[1], 1, shape[0], shape, True)
+    return None
+
+
+def blocks_of(node: Node, layout: Layout) -> Reals:
+    """The weight as blocks, in float64."""
+    return layout.blocks(node.inputs[1].array()).astype(np.float64)
+
+
+def set_blocks(node: Node, layout: Layout, blocks: Reals) -> None:
+    """Gives the node another weight of the same shape."""
+    _set(node, 1, layout.stored(blocks.astype(np.float32)))
+
+
+def result_magnitudes(blocks: Reals) -> Reals:
+    """The largest |w| for each channel of the result."""
+    return np.asarray(np.abs(blocks).max(axis=(2, 3))).reshape(-1)
+
+
+def channel_magnitudes(blocks: Reals) -> Reals:
+    """The largest |w| for each channel of the input."""
+    return np.asarray(np.abs(blocks).max(axis=(1, 2))).reshape(-1)
+
+
+def scale_results(node: Node, layout: Layout, factors: Reals) -> None:
+    """Multiplies each channel of the result, before the activation."""
+    by_group = factors.reshape(layout.groups, layout.results, 1, 1)
+    set_blocks(node, layout, blocks_of(node, layout) * by_group)
+    if len(node.inputs) > 2:
+        bias = node.inputs[2].array()
+        _set(node, 2, (bias.astype(np.float64) * factors.reshape(bias.shape)).astype(np.float32))
+
+
+def scale_channels(node: Node, layout: Layout, factors: Reals) -> None:
+    """Multiplies what each channel of the input is multiplied by."""
+    by_group = factors.reshape(layout.groups, 1, 1, layout.channels)
+    set_blocks(node, layout, blocks_of(node, layout) * by_group)
+
+
+def has_own_constants(node: Node) -> bool:
+    """True when weight and bias belong to this node alone, and the bias has a number for each channel of the result."""
+    layout = layout_of(node)
+    if layout is None or len(node.inputs[1].users) != 1 or len(node.inputs) > 3:
+        return False
+    if len(node.inputs) < 3:
+        return True
+    bias = node.inputs[2]
+    is_real = bias.data is not None and bias.dtype is DataType.FLOAT32
+    return is_real and len(bias.users) == 1 and bias.array().size == layout.all_results
+
+
+def activation_of(node: Node) -> ActivationType:
+    """The activation inside of a product."""
+    return ActivationType(getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION))
+
+
+def _set(node: Node, index: int, data: npt.NDArray[np.generic]) -> None:
+    inputs = list(node.inputs)
+    inputs[index] = replaced(inputs[index], data)
+    node.set_inputs(inputs)
+
+
+def replaced(value: Value, data: npt.NDArray[np.generic]) -> Value:
+    """A constant of the same name with other contents."""
+    return constant(value.name, data, value.format)

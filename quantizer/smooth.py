@@ -1,0 +1,139 @@
+"""SmoothQuant: outliers of single activation channels move into the weights that multiply them.
+
+With a_j the largest |x| of channel j on the calibration data and w_j the largest weight that multiplies it,
+s_j = a_j^alpha / w_j^(1 - alpha); the layer before gives x_j / s_j, the products multiply it by s_j more (Xiao et al.,
+"SmoothQuant", 2023, eq. 4). The layer before is a layer normalisation (its scale and offset are divided) or a product
+whose activation lets scales through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Graph, Module, Node
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.quantizer.blocks import activation_of, has_own_constants, layout_of, replaced, scale_results
+from mslite.quantizer.channels import Path, Reader, is_homogeneous, trace
+from mslite.quantizer.equalise import reader_magnitudes, scale_readers
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.sources import CalibrationData
+
+Reals = npt.NDArray[np.float64]
+
+_MOST = 1e4
+
+
+@dataclass(frozen=True)
+class Site:
+    """A node whose result can be scaled per channel, and the products that read it."""
+
+    source: Node
+    channels: int
+    readers: tuple[Reader, ...]
+
+
+def sites(graph: Graph) -> list[Site]:
+    """Everything that can be smoothed, in order."""
+    found = []
+    for node in graph.nodes:
+        channels = scalable_channels(node)
+        if channels is None:
+            continue
+        path = trace(graph, node.output, channels)
+        if path is not None and _is_free(path):
+            found.append(Site(node, channels, path.readers))
+    return found
+
+
+def _is_free(path: Path) -> bool:
+    return bool(path.readers) and all(has_own_constants(reader.node) for reader in path.readers)
+
+
+def scalable_channels(node: Node) -> int | None:
+    """The number of channels of the result of a node that can scale them by its own constants; None for others."""
+    if node.quant_type != 0 or len(node.outputs) != 1:
+        return None
+    layout = layout_of(node)
+    if layout is not None:
+        return layout.all_results if has_own_constants(node) and is_homogeneous(activation_of(node)) else None
+    if node.op.name != "LayerNormFusion" or len(node.inputs) != 3:
+        return None
+    shape = node.output.shape
+    affine = node.inputs[1:]
+    if not shape or any(
+        value.data is None or value.dtype is not DataType.FLOAT32 or len(value.users) != 1
+        or value.data.shape != (shape[-1],)
+        for value in affine
+    ):  # fmt: skip
+        return None
+    return shape[-1]
+
+
+def divide_channels(node: Node, factors: Reals) -> None:
+    """Divides each channel of the result of a node that `scalable_channels` accepts."""
+    layout = layout_of(node)
+    if layout is not None:
+        scale_results(node, layout, 1 / factors)
+        return
+    affine = [
+        replaced(value, (value.array().astype(np.float64) / factors).astype(np.float32)) for value in node.inputs[1:]
+    ]
+    node.set_inputs([node.inputs[0], *affine])
+
+
+def channel_maxima(module: Module, found: list[Site], data: CalibrationData) -> dict[str, Reals]:
+    """By the name of the source: the largest |x| of each channel that its readers see. Raises ConversionError."""
+    watched = {id(site.readers[0].node.inputs[0]): site.readers[0].node.inputs[0] for site in found}
+    runner = Runner(module, list(watched.values()))
+    maxima: dict[str, Reals] = {}
+    sizes = {site.readers[0].node.inputs[0].name: site for site in found}
+    count = 0
+    for sample in data:
+        try:
+            for value, array in runner.run(sample):
+                channels = sizes[value.name].channels
+                found_now = np.abs(array).reshape(-1, channels).max(axis=0, initial=0.0).astype(np.float64)
+                before = maxima.get(value.name)
+                maxima[value.name] = found_now if before is None else np.maximum(before, found_now)
+        except RuntimeError as error:
+            raise ConversionError(
+                f"the model does not run on calibration sample {count}: {error}",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            ) from None
+        count += 1
+    if not count:
+        raise ConversionError("there is no calibration sample", code=ReturnCode.INPUT_PARAMETER_INVALID)
+    return {site.source.name: maxima[name] for name, site in sizes.items()}
+
+
+def smooth(module: Module, data: CalibrationData, settings: QuantizerSettings) -> list[str]:
+    """Smooths the main graph in place; returns notes. Float results change by rounding only."""
+    found = sites(module.main)
+    if not found:
+        return ["SmoothQuant: no layer of this model can be smoothed"]
+    maxima = channel_maxima(module, found, data)
+    for site in found:
+        factors = smoothing_factors(maxima[site.source.name], _weights(site), settings.full.smooth_alpha)
+        divide_channels(site.source, factors)
+        scale_readers(site.readers, factors)
+    return [f"SmoothQuant: outliers of {len(found)} activations moved into the weights behind them"]
+
+
+def _weights(site: Site) -> Reals:
+    return np.asarray(np.max([reader_magnitudes(reader, site.channels) for reader in site.readers], axis=0))
+
+
+def smoothing_factors(activation: Reals, weight: Reals, alpha: float) -> Reals:
+    """s, with the geometric mean 1; 1 where a channel is zero or not finite."""
+    usable = (activation > 0) & (weight > 0) & np.isfinite(activation)
+    factors = np.ones_like(activation)
+    if not usable.any():
+        return factors
+    logs = alpha * np.log(activation[usable]) - (1 - alpha) * np.log(weight[usable])
+    factors[usable] = np.clip(np.exp(logs - logs.mean()), 1 / _MOST, _MOST)
+    return factors
