@@ -1,8 +1,10 @@
 /* DynamicQuant: quantises to int8 with the scale and zero point that the values themselves give, for the whole tensor
  * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
- * stand for: what a product with dequantised weights reads. symmetric   scale = max|x| / 127, zero point 0 otherwise
- * scale = (high - low) / 255 of the range [low, high] that the values and 0 span, zero point = nearest(-128 - low /
- * scale) */
+ * stand for: what a product with dequantised weights reads. In float32, in TensorFlow Lite's order, to its bits:
+ *   symmetric   range = max|x|, scale = range / 127, q = nearest(x * (127 / range))
+ *   otherwise   [low, high] spans the values and 0, scale = (high - low) / 255, zero point = nearest(-128 - low /
+ * scale) or nearest(127 - high / scale), whichever is nearer to its end, q = nearest(zero point + x / scale) where
+ * nearest goes away from zero half-way. */
 #include <math.h>
 #include <string.h>
 
@@ -88,9 +90,17 @@ static int64_t offset_of(const axis_list *list, int64_t index) {
 }
 
 typedef struct {
-  double scale;
+  float scale, steps; /* steps: per unit of x */
   int32_t zero, low;
 } quant_range;
+
+/* The end of the range whose zero point comes out of smaller numbers decides. */
+static int32_t zero_of(double low, double high, double scale) {
+  const double from_low = INT8_MIN - low / scale, from_high = INT8_MAX - high / scale;
+  const double zero = round(fabs(low / scale) - INT8_MIN < fabs(high / scale) + INT8_MAX ? from_low : from_high);
+  if (!(zero > INT8_MIN)) return INT8_MIN; /* an infinite scale gives NaN */
+  return zero > INT8_MAX ? INT8_MAX : (int32_t)zero;
+}
 
 static quant_range range_of(const quant_derived *numbers, const float *x) {
   float low = 0.0F, high = 0.0F;
@@ -102,24 +112,25 @@ static quant_range range_of(const quant_derived *numbers, const float *x) {
       high = v > high ? v : high;
     }
   }
-  quant_range range = {0.0, 0, numbers->symmetric ? -INT8_MAX : INT8_MIN};
+  quant_range range = {1.0F, 0.0F, 0, numbers->symmetric ? -INT8_MAX : INT8_MIN};
+  if (low == high) return range; /* all are 0 */
   if (numbers->symmetric) {
-    range.scale = (double)(-low > high ? -low : high) / INT8_MAX;
+    const float most = -low > high ? -low : high;
+    range.scale = most / (float)INT8_MAX;
+    range.steps = (float)INT8_MAX / most;
   } else {
-    range.scale = ((double)high - (double)low) / (INT8_MAX - INT8_MIN);
-  }
-  if (!(range.scale > 0.0)) range.scale = 1.0;
-  if (!numbers->symmetric) {
-    const double zero = round(INT8_MIN - (double)low / range.scale);
-    range.zero = zero >= INT8_MIN && zero <= INT8_MAX ? (int32_t)zero : INT8_MIN; /* an infinite scale gives NaN */
+    const double scale = (double)(high - low) / (INT8_MAX - INT8_MIN);
+    range.scale = (float)scale;
+    range.steps = 1.0F / range.scale;
+    range.zero = zero_of((double)low, (double)high, scale);
   }
   return range;
 }
 
 static int32_t quantised(const quant_range *range, float v) {
-  const double q = round((double)v / range->scale) + range->zero;
+  const float q = roundf((float)range->zero + v * range->steps);
   if (q != q) return range->zero;
-  return q < range->low ? range->low : q > INT8_MAX ? INT8_MAX : (int32_t)q;
+  return q < (float)range->low ? range->low : q > (float)INT8_MAX ? INT8_MAX : (int32_t)q;
 }
 
 static void quant_group(const quant_derived *numbers, const mslite_run *run, int64_t base) {
@@ -130,7 +141,7 @@ static void quant_group(const quant_derived *numbers, const mslite_run *run, int
     for (int64_t i = 0; i < numbers->columns; ++i, at += numbers->step) {
       const int32_t q = quantised(&range, x[at]);
       if (numbers->real) {
-        ((float *)run->outputs[0])[at] = (float)(range.scale * (q - range.zero));
+        ((float *)run->outputs[0])[at] = range.scale * (float)(q - range.zero);
       } else {
         ((int8_t *)run->outputs[0])[at] = (int8_t)q;
       }

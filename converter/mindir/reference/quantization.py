@@ -11,28 +11,44 @@ from ._declare import Array, Inputs, case, float32, normal, reference
 
 
 def _round_half_away(x: Array) -> Array:
-    return np.asarray(np.sign(x) * np.floor(np.abs(x) + 0.5))
+    exact = x.astype(np.float64)
+    return np.asarray(np.sign(exact) * np.floor(np.abs(exact) + 0.5))
 
 
 @reference("DynamicQuant")
 def dynamic_quant(op: ops.DynamicQuant, inputs: Inputs) -> list[Array]:
     """int8 by the range of the values, of the whole tensor or of each index of the kept axes; float32: what it means.
 
-    symmetric: scale = max|x| / 127, zero point 0. Otherwise the range is widened to hold 0, scale = range / 255 and
-    zero point = round(-128 - low / scale).
+    In float32, in TensorFlow Lite's order. symmetric: scale = max|x| / 127, zero point 0. Otherwise the range is widened
+    to hold 0, scale = range / 255 and zero point = round(-128 - low / scale), or round(127 - high / scale) where that
+    comes out of smaller numbers.
     """
     assert inputs[0] is not None
-    x = inputs[0].astype(np.float64)
+    x = inputs[0]
     if x.size == 0:
         return [np.zeros(x.shape, numpy_type(DataType(op.dst_type)))]
     kept = {axis % x.ndim for axis in (op.prefer_axes or (op.prefer_axis,))} if op.activation_channel else set()
     axes = tuple(axis for axis in range(x.ndim) if axis not in kept)
-    low = np.minimum(x.min(axes, keepdims=True), 0) if axes else np.minimum(x, 0)
-    high = np.maximum(x.max(axes, keepdims=True), 0) if axes else np.maximum(x, 0)
-    scale = np.maximum(-low, high) / 127 if op.symmetric else (high - low) / 255
-    scale = np.where(scale > 0, scale, 1.0)
-    zero = np.zeros_like(scale) if op.symmetric else _round_half_away(-128 - low / scale)
-    q = np.clip(_round_half_away(x / scale) + zero, -127 if op.symmetric else -128, 127)
+    zero32 = np.float32(0)
+    low = np.minimum(x.min(axes, keepdims=True), zero32) if axes else np.minimum(x, zero32)
+    high = np.maximum(x.max(axes, keepdims=True), zero32) if axes else np.maximum(x, zero32)
+    empty = low == high
+    with np.errstate(all="ignore"):
+        if op.symmetric:
+            most = np.maximum(-low, high)
+            scale, steps = most / np.float32(127), np.float32(127) / most
+            zero = np.zeros_like(scale)
+        else:
+            exact = (high - low).astype(np.float64) / 255
+            scale = exact.astype(np.float32)
+            steps = np.float32(1) / scale
+            from_low, from_high = low / exact, high / exact
+            nearer = 128 + np.abs(from_low) < 127 + np.abs(from_high)
+            zero = np.clip(_round_half_away(np.where(nearer, -128 - from_low, 127 - from_high)), -128, 127)
+            zero = zero.astype(np.float32)
+        scale, steps = np.where(empty, np.float32(1), scale), np.where(empty, zero32, steps)
+        zero = np.where(empty, zero32, zero)
+        q = np.clip(_round_half_away(zero + x * steps), -127 if op.symmetric else -128, 127)
     return [((q - zero) * scale).astype(np.float32) if op.dst_type == DataType.FLOAT32 else q.astype(np.int8)]
 
 
