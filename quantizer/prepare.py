@@ -2,6 +2,7 @@
 
 - An activation other than ReLU and ReLU6 inside of a product becomes a node of its own: integers clamp, nothing else.
 - Global average pooling becomes a mean: pooling must keep the scale of its input, which is much too coarse for means.
+- LSTMs run forwards, as `directions` describes it.
 - A division by a constant becomes a product: it needs no precision that int8 does not have.
 """
 
@@ -16,6 +17,7 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode,
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.passes.graph_edit import changed
+from mslite.quantizer.directions import unfold_lstm
 from mslite.quantizer.operators import CLAMPS, is_product
 
 
@@ -31,6 +33,8 @@ def prepare(module: Module) -> None:
             _as_mean(node, node.op)
         elif isinstance(node.op, DivFusion):
             _as_product(node, node.op)
+        elif node.op.name in ("LSTM", "LSTMSequence"):
+            unfold_lstm(graph, node)
 
 
 def _split_activation(graph: Graph, node: Node) -> None:

@@ -9,11 +9,12 @@ import pytest
 
 from mslite.converter.mindir.graph import Graph, Module, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
-from mslite.converter.mindir.ops.recurrent import LSTMSequence
+from mslite.converter.mindir.ops.recurrent import LSTM, LSTMSequence
 from mslite.converter.mindir.verifier import verify
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.prepare import prepare
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import Array, node, node_of, real, run, samples, sqnr
 
@@ -76,7 +77,47 @@ def test_close_to_float(bias: bool, states: bool, tmp_path: Path) -> None:
     assert min(compare(module, result, tmp_path)) > 25
 
 
-@pytest.mark.parametrize("attributes", [{"direction": "reverse"}, {"clip": 1.0}, {"input_forget": True}])
+def in_directions(direction: str) -> Module:
+    """The network with weights for every direction."""
+    module = network(states=True, direction=direction)
+    lstm = node_of(module, "lstm")
+    if direction == "bidirectional":
+        draw = np.random.default_rng(5)
+        doubled = [
+            constant(v.name, np.concatenate([v.array(), draw.normal(0, 0.4, v.array().shape).astype(np.float32)]))
+            for v in lstm.inputs[1:]
+        ]
+        lstm.set_inputs([lstm.inputs[0], *doubled])
+        for axis, value in zip((1, 0, 0), lstm.outputs, strict=True):
+            assert value.shape is not None
+            value.shape = tuple(2 if at == axis else size for at, size in enumerate(value.shape))
+    return module
+
+
+@pytest.mark.parametrize("direction", ["reverse", "bidirectional"])
+def test_directions(direction: str, tmp_path: Path) -> None:
+    module = in_directions(direction)
+    copy = copy_module(module)
+    prepare(copy)
+    verify(copy)
+    assert [value.name for value in copy.main.outputs] == ["y", "h", "c"]
+    assert min(compare(module, copy, tmp_path)) > 100
+    result, share = quantised(module)
+    assert share == 1.0
+    assert min(compare(module, result, tmp_path)) > 22
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_the_operator_of_mindspore(bidirectional: bool, tmp_path: Path) -> None:
+    module = in_directions("bidirectional") if bidirectional else network(states=True)
+    lstm = node_of(module, "lstm")
+    lstm.op = LSTM(bidirectional=bidirectional, has_bias=True, input_size=INPUT, hidden_size=HIDDEN)
+    result, share = quantised(module)
+    assert share == 1.0
+    assert min(compare(module, result, tmp_path)) > 22
+
+
+@pytest.mark.parametrize("attributes", [{"clip": 1.0}, {"input_forget": True}])
 def test_other_forms_stay_in_float(attributes: dict[str, object], tmp_path: Path) -> None:
     module = network(**attributes)
     result, share = quantised(module)
