@@ -79,6 +79,9 @@ class Expander {
 
   // True when a kernel takes the node's integers as they are.
   bool HasKernel(const Node &node) {
+    // Their records belong to inputs, not to results.
+    const bool is_old = graph_->version < Version{1, 8, 0} && node.op == MSLITE_OP_Conv2dTransposeFusion;
+    if (is_old && node.inputs.size() > 1 && TensorAt(node.inputs[1]).quant.size() > 1) return false;
     std::vector<mslite_tensor> tensors;
     std::vector<const mslite_tensor *> operands;
     tensors.reserve(node.inputs.size() + node.outputs.size());
@@ -194,7 +197,13 @@ class Expander {
   }
 
   Status Compute(int32_t index, bool moves) {
-    if (HasKernel(NodeAt(index))) {
+    // What was rounded at run time is read as the real numbers that it stands for.
+    Node as_stored = NodeAt(index);
+    for (int32_t &input : as_stored.inputs) {
+      if (without_integers_.count(input) != 0) input = reals_.at(input);
+    }
+    if (HasKernel(as_stored)) {
+      NodeAt(index) = std::move(as_stored);
       nodes_.push_back(index);
       return mindspore::kSuccess;
     }
