@@ -4,6 +4,8 @@
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
 
+enum { FEWEST_PANELS = 4 }; /* of a part */
+
 /* `rows` x GEMM_I8_COLUMNS sums; `rows` is a constant where this is inlined. Few rows take several chains of sums, so
  * that no sum waits for the one before. */
 SIMD_INLINE void tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to, int64_t to_step, const int32_t rows) {
@@ -201,6 +203,12 @@ void gemm_i8_prepare(gemm_i8_plan *plan, int64_t groups) {
   const int64_t units = plan->packed.units;
   mslite_gemm_plan *cut = &plan->plan;
   mslite_plan_gemm(plan->m, plan->n, units, GEMM_I8_ROWS, GEMM_I8_COLUMNS, cut);
+  /* Each part gathers its rows for itself: that is to be little beside the products. */
+  const int64_t panels = (plan->n + GEMM_I8_COLUMNS - 1) / GEMM_I8_COLUMNS;
+  if (cut->panel_block < FEWEST_PANELS) {
+    cut->panel_block = panels < FEWEST_PANELS ? panels : FEWEST_PANELS;
+    cut->panel_blocks = (panels + cut->panel_block - 1) / cut->panel_block;
+  }
   const int64_t steps = (units + GEMM_I8_LARGEST_STEP - 1) / GEMM_I8_LARGEST_STEP;
   if (cut->k_block > GEMM_I8_LARGEST_STEP) cut->k_block = (units + steps - 1) / steps;
   const int64_t rows = cut->row_block + 1, columns = cut->panel_block * GEMM_I8_COLUMNS;
