@@ -112,7 +112,7 @@ def gather(
     errors = {error.name: error for error in damage_accumulated(before, after, names, samples)}
     progress(2, 3, "report")
     rows = _rows(before, report, errors, alone, costs)
-    choices = _choices(before, calibration, settings, configured, report, samples, costs)
+    choices = _choices(before, after, calibration, settings, configured, report, samples, costs)
     progress(3, 3, "report")
     return Page(
         model=model,
@@ -176,6 +176,7 @@ def picture(histogram: Histogram, low: float, high: float) -> Picture | None:
 
 def _choices(
     module: Module,
+    result: Module,
     calibration: Calibration,
     settings: QuantizerSettings,
     configured: Choices,
@@ -195,8 +196,10 @@ def _choices(
     }
     found = []
     for name, choices in ways.items():
-        rewritten = copy_module(module)
-        quantise_graph(rewritten, calibration, choices, settings)
+        rewritten = result  # its weights may be rounded in another way
+        if choices is not report.choices:
+            rewritten = copy_module(module)
+            quantise_graph(rewritten, calibration, choices, settings)
         judged = Runner(rewritten, rewritten.main.outputs, threads=1)
         actual = [outputs_of(judged, rewritten, sample) for sample in samples]
         inside = sum(weights.get(layer, 0) for layer, choice in choices.items() if choice is not Precision.FLOAT)

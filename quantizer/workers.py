@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -70,11 +72,24 @@ def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the runtime half
     executor = ProcessPoolExecutor(count, mp_context=context)
+    _start(executor, count)
     try:
         with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
             yield Workers(executor, lambda payload: _kept(payload, Path(folder)), count)
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _start(executor: Executor, count: int) -> None:
+    """Starts the processes while interruption is ignored, which they inherit: ending them is for this process to do."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # signals belong to the main thread
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for _ in range(count):
+            executor.submit(os.getpid)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _kept(payload: bytes, folder: Path) -> Path:
