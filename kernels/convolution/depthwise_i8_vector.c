@@ -29,7 +29,7 @@ typedef struct {
   int64_t step;                          /* channels, filled up to whole vectors */
 } depthwise_derived;
 
-/* The packed weight: three rows of numbers, then a row per column of taps and pair of rows, each of `step` channels in
+/* The packed weight: three rows of numbers, then a row per column of taps and pair of rows, each of `step` slots in
  * the order of lane_of. A weight is 16 bits, two to a number; the last of an odd number of rows is paired with zeros.
  * The bias includes what the zero point of x adds. */
 enum { ROW_BIAS, ROW_FACTOR, ROW_SHIFT, ROW_WEIGHTS };
@@ -113,7 +113,7 @@ SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
 }
 #endif
 
-/* Where channel c of a row of numbers is: x86 unpacks 16 bits within 16 bytes. */
+/* Where slot c of a row of numbers is: x86 unpacks 16 bits within 16 bytes. */
 static int64_t lane_of(int64_t c) {
 #if SIMD_WIDTH >= 8 && !SIMD_EMULATED
   const int64_t at = c % GROUP;
@@ -123,11 +123,10 @@ static int64_t lane_of(int64_t c) {
 #endif
 }
 
-SIMD_INLINE words load_some(const int8_t *x, int32_t channels) {
-  if (channels == GROUP) return load_words(x);
-  int8_t room[GROUP] = {0};
-  memcpy(room, x, (size_t)channels);
-  return load_words(room);
+/* The channel of slot c. The last group ends with the last channel: it shares some with the group before. */
+static int64_t channel_of(int64_t c, int64_t channels) {
+  const int64_t first = c / GROUP * GROUP;
+  return channels >= GROUP && first + GROUP > channels ? channels - GROUP + c % GROUP : c;
 }
 
 static int32_t depthwise_support(const mslite_node *node) {
@@ -152,9 +151,11 @@ static void depthwise_pack(const mslite_node *node, int32_t input, const void *s
   const uint32_t x_zero = (uint32_t)node->inputs[0]->quant->zero_point;
   uint32_t *to = packed;
   memset(to, 0, (size_t)depthwise_pack_size(node, input));
-  for (int64_t c = 0; c < dims[0]; ++c) {
-    const mslite_stored_channel channel = mslite_stored_channel_of(node, c);
-    const int8_t *from = (const int8_t *)source + c * height * width;
+  for (int64_t c = 0; c < step; ++c) {
+    const int64_t source_channel = channel_of(c, dims[0]);
+    if (source_channel >= dims[0]) break;
+    const mslite_stored_channel channel = mslite_stored_channel_of(node, source_channel);
+    const int8_t *from = (const int8_t *)source + source_channel * height * width;
     const int64_t lane = lane_of(c);
     uint32_t bias = (uint32_t)channel.bias;
     for (int64_t tap = 0; tap < height * width; ++tap) {
@@ -198,7 +199,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   if (spreads) schedule->part_count[0] = (int32_t)x_rows;
   schedule->part_count[spreads ? 1 : 0] = (int32_t)(own->row_blocks * own->channel_blocks);
   schedule->shared_bytes = spreads ? x_rows * g->width.input * g->out_channels : 0;
-  schedule->scratch_bytes = MOST_CHANNELS + GROUP;
+  schedule->scratch_bytes = MOST_CHANNELS + 2 * GROUP;
   return MSLITE_OK;
 }
 
@@ -211,7 +212,8 @@ typedef struct {
   int32_t rows; /* ky that are inside */
   int8_t *y;
   int64_t y_step;
-  int64_t channels;
+  int64_t channels; /* of the part */
+  int64_t width;    /* of all parts */
 #if SIMD_WIDTH == 8
   simd_i32 zero;
   __m128i low, high;
@@ -238,8 +240,8 @@ static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
 #endif
 }
 
-/* The stored results of GROUP channels from channel c on, `channels` of which exist. */
-SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 *sum, int8_t *y, int32_t channels) {
+/* The stored results of the group of slot c, except for the first `made` channels and those that do not exist. */
+SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 *sum, int8_t *y, int64_t made) {
   simd_i32 result[2];
   SIMD_UNROLL for (int32_t v = 0; v < 2; ++v) {
     const int32_t *numbers = t->numbers + c + v * SIMD_WIDTH;
@@ -248,7 +250,8 @@ SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 
     result[v] = simd_rescale(sum[v], &factor);
   }
   int8_t room[GROUP];
-  int8_t *to = channels == GROUP ? y : room;
+  const int64_t count = t->width < GROUP ? t->width : GROUP;
+  int8_t *to = made == 0 && count == GROUP ? y : room;
 #if SIMD_WIDTH == 8
   const __m256i both = _mm256_packs_epi32((__m256i)(result[0] + t->zero), (__m256i)(result[1] + t->zero));
   const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
@@ -260,43 +263,38 @@ SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 
 #else
   simd_narrow(result, 2, &t->limits, to);
 #endif
-  if (to == room) memcpy(y, room, (size_t)channels);
+  if (to == room) memcpy(y + made, room + made, (size_t)(count - made));
 }
 
-/* `pixels` outputs of GROUP channels from channel c on. `pixels`, `kernel`, `stride` are constants when inlined. */
-SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
-                                 const int32_t stride, const int32_t channels) {
+/* Channels of the group of slot c that the group before has made: as many channels earlier it begins. */
+SIMD_INLINE int64_t shared_channels(const depthwise_tile *t, int64_t c) {
+  return t->width >= GROUP && c + GROUP > t->channels ? c + GROUP - t->channels : 0;
+}
+
+/* DEPTHWISE_TILE outputs of the group of slot c. `kernel` and `stride` are constants when inlined. */
+SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32_t kernel, const int32_t stride) {
+  const int64_t made = shared_channels(t, c), at = c - made;
   simd_i32 sum[2 * DEPTHWISE_TILE];
-  SIMD_UNROLL for (int32_t i = 0; i < 2 * pixels; ++i) sum[i] = simd_load_i32(t->numbers + c + i % 2 * SIMD_WIDTH);
+  SIMD_UNROLL for (int32_t i = 0; i < 2 * DEPTHWISE_TILE; ++i) {
+    sum[i] = simd_load_i32(t->numbers + c + i % 2 * SIMD_WIDTH);
+  }
   const int32_t *w = t->w + c;
   for (int32_t ky = 0; ky < t->rows; ky += 2, w += kernel * t->step) {
     const int8_t *const *above = t->x[ky], *const *below = t->x[ky + 1 < t->rows ? ky + 1 : ky];
-    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) {
-      const pair x = make_pair(load_some(above[j] + c, channels), load_some(below[j] + c, channels));
-      SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) {
+    SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
+      const pair x = make_pair(load_words(above[j] + at), load_words(below[j] + at));
+      SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
         const int32_t kx = j - i * stride;
         if (kx >= 0 && kx < kernel) add_products(sum + 2 * i, &x, w + kx * t->step);
       }
     }
   }
-  SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) store_group(t, c, sum + 2 * i, t->y + i * t->y_step + c, channels);
+  for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) store_group(t, c, sum + 2 * i, t->y + i * t->y_step + at, made);
 }
 
-SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels, const int32_t kernel,
-                                  const int32_t stride) {
-  int64_t c = 0;
-  for (; c + GROUP <= t->channels; c += GROUP) depthwise_group(t, c, pixels, kernel, stride, GROUP);
-  if (c < t->channels) depthwise_group(t, c, pixels, kernel, stride, (int32_t)(t->channels - c));
-}
-
-/* `pixels` is 1 or DEPTHWISE_TILE. */
-#define DEPTHWISE_KERNEL(kernel, stride)                                                                         \
-  static __attribute__((noinline)) void depthwise_##kernel##_##stride(const depthwise_tile *t, int32_t pixels) { \
-    if (pixels == 1) {                                                                                           \
-      depthwise_pixels(t, 1, kernel, stride);                                                                    \
-    } else {                                                                                                     \
-      depthwise_pixels(t, DEPTHWISE_TILE, kernel, stride);                                                       \
-    }                                                                                                            \
+#define DEPTHWISE_KERNEL(kernel, stride)                                                                 \
+  static __attribute__((noinline, unused)) void depthwise_##kernel##_##stride(const depthwise_tile *t) { \
+    for (int64_t c = 0; c < t->channels; c += GROUP) depthwise_group(t, c, kernel, stride);              \
   }
 
 DEPTHWISE_KERNEL(3, 1)
@@ -304,11 +302,12 @@ DEPTHWISE_KERNEL(3, 2)
 DEPTHWISE_KERNEL(5, 1)
 DEPTHWISE_KERNEL(5, 2)
 
-typedef void (*depthwise_function)(const depthwise_tile *tile, int32_t pixels);
+typedef void (*depthwise_function)(const depthwise_tile *tile);
 
 /* The tiled kernel for these numbers, or NULL. */
 static depthwise_function find_tiled(const mslite_convolution *g) {
   const int64_t kernel = g->width.kernel, stride = g->width.stride;
+  if (g->width.output < DEPTHWISE_TILE || g->out_channels < GROUP || SIMD_WIDTH == 1) return NULL;
   if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
   if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
   if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
@@ -320,11 +319,10 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
 static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const int8_t *x,
                       int64_t oy, int8_t *y) {
   tile->rows = (int32_t)g->height.kernel;
-  const int64_t pixels = g->width.output >= DEPTHWISE_TILE ? DEPTHWISE_TILE : 1;
-  for (int64_t next = 0; next < g->width.output; next += pixels) {
+  for (int64_t next = 0; next < g->width.output; next += DEPTHWISE_TILE) {
     /* The last tile begins where it fits: some pixels are computed twice. */
-    const int64_t ox = next + pixels <= g->width.output ? next : g->width.output - pixels;
-    const int64_t columns = (pixels - 1) * g->width.stride + g->width.kernel;
+    const int64_t ox = next + DEPTHWISE_TILE <= g->width.output ? next : g->width.output - DEPTHWISE_TILE;
+    const int64_t columns = (DEPTHWISE_TILE - 1) * g->width.stride + g->width.kernel;
     const int64_t ix = ox * g->width.stride - g->width.pad_before;
     for (int32_t ky = 0; ky < tile->rows; ++ky) {
       const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
@@ -335,7 +333,7 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
       }
     }
     tile->y = y + ox * g->out_channels;
-    function(tile, (int32_t)pixels);
+    function(tile);
   }
 }
 
@@ -348,22 +346,30 @@ static const int8_t *source_of(const mslite_convolution *g, const depthwise_tile
   return inside ? x + (iy * g->width.input + ix) * g->out_channels : tile->padding;
 }
 
+/* GROUP channels, or as many as there are. */
+static words load_some(const depthwise_tile *t, const int8_t *x) {
+  if (t->width >= GROUP) return load_words(x);
+  int8_t room[GROUP] = {0};
+  memcpy(room, x, (size_t)t->width);
+  return load_words(room);
+}
+
 /* The same for any kernel, pixel by pixel. */
 static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy, int8_t *y) {
   for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->out_channels) {
     for (int64_t c = 0; c < tile->channels; c += GROUP) {
-      const int32_t channels = tile->channels - c < GROUP ? (int32_t)(tile->channels - c) : GROUP;
+      const int64_t made = shared_channels(tile, c), at = c - made;
       simd_i32 sum[2] = {simd_load_i32(tile->numbers + c), simd_load_i32(tile->numbers + c + SIMD_WIDTH)};
       const int32_t *w = tile->w + c;
       for (int64_t ky = 0; ky < g->height.kernel; ky += 2) {
         for (int64_t kx = 0; kx < g->width.kernel; ++kx, w += tile->step) {
           const int8_t *above = source_of(g, tile, x, oy, ox, ky, kx);
           const int8_t *below = ky + 1 < g->height.kernel ? source_of(g, tile, x, oy, ox, ky + 1, kx) : above;
-          const pair both = make_pair(load_some(above + c, channels), load_some(below + c, channels));
+          const pair both = make_pair(load_some(tile, above + at), load_some(tile, below + at));
           add_products(sum, &both, w);
         }
       }
-      store_group(tile, c, sum, y + c, channels);
+      store_group(tile, c, sum, y + at, made);
     }
   }
 }
@@ -390,7 +396,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t channel = part % own->channel_blocks * own->channel_block;
   const int64_t first = part / own->channel_blocks * own->row_block, rows = g->batch * g->height.output;
   const depthwise_function function = find_tiled(g);
-  memset(run->scratch, own->numbers.x_zero, MOST_CHANNELS + GROUP);
+  memset(run->scratch, own->numbers.x_zero, MOST_CHANNELS + 2 * GROUP);
   depthwise_tile tile;
   tile.numbers = (const int32_t *)run->inputs[1] + channel;
   tile.w = tile.numbers + ROW_WEIGHTS * own->step;
@@ -398,7 +404,8 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   tile.y_step = g->out_channels;
   tile.channels = channel + own->channel_block < g->out_channels ? own->channel_block : g->out_channels - channel;
   set_limits(&tile, &own->numbers);
-  tile.padding = run->scratch;
+  tile.padding = (const int8_t *)run->scratch + GROUP;
+  tile.width = g->out_channels;
   for (int64_t row = first; row < first + own->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;
     const int8_t *x = input + image * g->height.input * g->width.input * g->out_channels + channel;
