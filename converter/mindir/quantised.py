@@ -80,11 +80,17 @@ def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
 
 
 def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
-    """scale * (q - zero point), the product in float64, as float32. Raises ValueError for records that do not fit."""
+    """scale * (q - zero point), the product in float64, as float32. Raises ValueError for records that do not fit.
+
+    Channels of the first dimension may have several records each: for equal runs of their elements."""
     scales = np.array([record.scale for record in records], np.float64)
     points = np.array([record.zeroPoint for record in records], np.float64)
     if len(records) > 1:
-        if not 0 <= axis < data.ndim or data.shape[axis] != len(records):
+        channels = data.shape[axis] if 0 <= axis < data.ndim else 0
+        if axis == 0 and channels and channels < len(records) and len(records) % channels == 0:
+            if data.size % len(records) == 0:
+                return real_numbers(data.reshape(len(records), -1), records, 0).reshape(data.shape)
+        if channels != len(records):
             raise ValueError(f"{len(records)} scales do not fit dimension {axis} of the shape {data.shape}")
         shape = [-1 if index == axis else 1 for index in range(data.ndim)]
         scales, points = scales.reshape(shape), points.reshape(shape)

@@ -152,14 +152,18 @@ Status Dequantiser::Make(const Node &node, const Key &key, const std::vector<msl
   int64_t channels = 1;
   int64_t inner = count;
   if (records.size() > 1) {
-    if (std::get<1>(key) < 0 || axis >= made.dims.size() || static_cast<uint64_t>(made.dims[axis]) != records.size()) {
+    channels = static_cast<int64_t>(records.size());
+    inner = 1;
+    for (size_t i = axis + 1; i < made.dims.size(); ++i) inner *= made.dims[i];
+    const int64_t size = std::get<1>(key) < 0 || axis >= made.dims.size() ? 0 : made.dims[axis];
+    // Channels of the first dimension may have several records each: for equal runs of their elements.
+    const int64_t groups = size > 0 ? channels / size : 0;
+    if (groups == 0 || groups * size != channels || (groups > 1 && (axis != 0 || inner % groups != 0))) {
       return Error(node, Format("%zu quantisation records do not fit its constant '%.200s' ", records.size(),
                                 made.name.c_str()) +
                              DimsText(made.dims.data(), made.dims.size()));
     }
-    channels = static_cast<int64_t>(records.size());
-    inner = 1;
-    for (size_t i = axis + 1; i < made.dims.size(); ++i) inner *= made.dims[i];
+    inner /= groups;
   }
   uint8_t *data = nullptr;
   MSLITE_TRY(AllocateConstant(graph_, made.name, count, 4, &data));
