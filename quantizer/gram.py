@@ -59,6 +59,7 @@ class Gram:
 
     def __init__(self, layout: Layout) -> None:
         size = layout.taps * layout.channels
+        self.taps = layout.taps
         self._sums: Floats = np.zeros((layout.groups, size, size), np.float32)
         self._magnitudes = np.zeros((layout.groups, size))
         self._count = 0

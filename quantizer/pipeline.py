@@ -102,7 +102,13 @@ def quantise(
     if settings.method is Method.WEIGHT_QUANT:
         from mslite.quantizer.weight_only import quantise_weights
 
-        report = quantise_weights(module, settings, lambda: _tuning_samples(module, settings, source))
+        report = quantise_weights(
+            module,
+            settings,
+            lambda: _tuning_samples(module, settings, source),
+            lambda: calibration_data(source, module.main.inputs, settings.data),
+            progress or silent,
+        )
     elif settings.method is Method.DYNAMIC_QUANT:
         from mslite.quantizer.dynamic import quantise_dynamically
 

@@ -269,6 +269,8 @@ class MethodsParam:
     rounding_iterations: int = _key(300, _integer(1, 100000))
     group_size: int = _key(0, _integer(0, 65536))
     """WEIGHT_QUANT: so many neighbouring weights of a channel share a scale; 0: all of a channel."""
+    keep_integers: bool = _key(False, _boolean)
+    """WEIGHT_QUANT: matrices of 8 bits or fewer stay integers in memory; products make them real as they read them."""
 
 
 @dataclass(frozen=True)

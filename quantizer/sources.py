@@ -59,7 +59,7 @@ def calibration_data(source: Source | None, inputs: Sequence[Value], settings: D
         return PythonData(source, inputs, settings.calibrate_size)
     if not settings.calibrate_path:
         raise UsageError(
-            "FULL_QUANT needs calibration data: calibrate_path, calibrate_size and input_type in"
+            "this needs calibration data: calibrate_path, calibrate_size and input_type in"
             " [data_preprocess_param], or samples from Python"
         )
     from mslite.quantizer.folders import FolderData

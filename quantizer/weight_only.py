@@ -7,18 +7,21 @@ which factor and offset the real numbers of a channel get back the variance and 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from mslite.converter.errors import UsageError
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.quantised import channel_axis
 from mslite.quantizer.choices import Precision, macs
+from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
 from mslite.quantizer.runner import Sample
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.sources import CalibrationData
 from mslite.quantizer.storage import entropy_constant, packed_constant
 from mslite.quantizer.weights import StoredWeight, constant_of, stored_weight
 
@@ -78,28 +81,54 @@ def weight_uses(graph: Graph, settings: QuantizerSettings) -> Iterator[WeightUse
 
 
 def quantise_weights(
-    module: Module, settings: QuantizerSettings, samples: Callable[[], list[Sample]] | None = None
+    module: Module,
+    settings: QuantizerSettings,
+    samples: Callable[[], list[Sample]] | None = None,
+    data: Callable[[], CalibrationData] | None = None,
+    progress: Progress = silent,
 ) -> QuantiseReport:
-    """Rewrites all graphs of the fused float module in place. `samples`: inputs that auto_tune runs the model on."""
+    """Rewrites all graphs of the fused float module in place. `samples`: inputs that auto_tune runs the model on;
+    `data`: what GPTQ and AWQ look at. Raises UsageError where they are asked for without data."""
     if settings.common.bit_num == 0:
         from mslite.quantizer.mixed_bits import quantise_mixed
 
         return quantise_mixed(module, settings, samples)
     scheme = Scheme(settings.common.bit_num)
+    strategy = settings.weight.quant_strategy
+    with_data = strategy in ("GPTQ", "AWQ")
+    if with_data or settings.methods.group_size:
+        from mslite.quantizer.groups import turned
+
+        for graph in module.graphs:
+            for use in list(weight_uses(graph, settings)):
+                turned(use)
+    found: Mapping[str, StoredWeight] = {}
+    if with_data:
+        if data is None:
+            raise UsageError(f"quant_strategy={strategy} in [weight_quant_param] needs calibration data")
+        from mslite.quantizer.data_weights import weights_from_data
+
+        found = weights_from_data(module, settings, data(), progress)
     layers = []
     for graph in module.graphs:
         for use in list(weight_uses(graph, settings)):
-            weight = rounded(use, scheme, settings)
-            layers.append(replace_weight(use, weight, settings))
-    return QuantiseReport(tuple(layers))
+            weight = found.get(use.value.name) if graph is module.main else None
+            layers.append(replace_weight(use, weight or rounded(use, scheme, settings), settings))
+    notes = (f"{strategy}: {len(found)} of {len(layers)} weights found on calibration data",) if with_data else ()
+    return QuantiseReport(tuple(layers), notes)
 
 
 def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> StoredWeight:
     """The weight by plain rounding, with its corrections."""
     data = use.value.array()
+    if settings.methods.group_size:
+        from mslite.quantizer.groups import can_have_groups, grouped
+
+        if can_have_groups(use):
+            return grouped(use, scheme, settings.methods.group_size)
     whole = settings.weight.dequant_strategy == "ON_THE_FLY" and scheme.bits < 8  # one list of values for all
     per_channel = settings.weight.per_channel and not whole and not use.is_shared and data.shape[use.axis] > 1
-    correct = settings.weight.bias_correction
+    correct = settings.weight.bias_correction and not settings.methods.keep_integers
     if per_channel and correct:
         # The records of a channel must not take more room than its elements save.
         per_channel = data.size // data.shape[use.axis] > 256 // (32 - scheme.bits)
@@ -138,14 +167,20 @@ def replace_weight(use: WeightUse, weight: StoredWeight, settings: QuantizerSett
         constant = packed_constant(weight, value, value.name, use_huffman=huffman)
     else:
         constant = constant_of(weight, value, value.name)
-    read_instead(value, constant)
+    read_instead(value, constant, stays=settings.methods.keep_integers and _can_stay(use, constant))
     error = relative_error(weight.real(), value.array())
     scales = tuple(record.scale for record in weight.records)
     return LayerRecord(use.node.name, use.node.op.name, Precision.FLOAT, macs(use.node), None, scales, error)
 
 
-def read_instead(value: Value, constant: Value) -> None:
-    """Lets every node that reads `value` read the quantised `constant`."""
+def _can_stay(use: WeightUse, constant: Value) -> bool:
+    """True for matrices that the runtime's products read as integers, made real as they go."""
+    is_matrix = use.node.op.name in ("MatMulFusion", "FullConnection") and use.index == 1 and use.value.rank == 2
+    return is_matrix and constant.dtype is DataType.INT8 and len(use.value.users) == 1
+
+
+def read_instead(value: Value, constant: Value, *, stays: bool = False) -> None:
+    """Lets every node that reads `value` read the quantised `constant`; `stays`: as integers while the model runs."""
     for node in list(dict.fromkeys(value.users)):
         node.replace_input(value, constant)
-        node.quant_type = QuantType.QUANT_WEIGHT
+        node.quant_type = QuantType.QUANT_NONE if stays else QuantType.QUANT_WEIGHT

@@ -126,7 +126,7 @@ def test_folders_that_do_not_fit(tmp_path: Path) -> None:
             calibration_data(
                 None, [IMAGE, IDS], data_settings(calibrate_path=paths, calibrate_size="1", input_type="NPY")
             )
-    with pytest.raises(UsageError, match="FULL_QUANT needs calibration data"):
+    with pytest.raises(UsageError, match="needs calibration data"):
         calibration_data(None, [IMAGE], DataPreprocessParam())
 
 
