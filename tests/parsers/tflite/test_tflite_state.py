@@ -58,6 +58,18 @@ def svdf() -> bytes:
     return single("SVDF", inputs, constant=(1, 2, 3), **options("SVDFOptions", _0=("int", 2), _1=("byte", 1)))
 
 
+def svdf_with_stored_weights(asymmetric: bool = False) -> bytes:
+    """LiteRT rounds its input to 8 bits row by row."""
+    chance = np.random.default_rng(3)
+    stored = [
+        Tensor(name, data=chance.integers(-127, 128, shape).astype(np.int8), quant=(0.01, 0))
+        for name, shape in (("features", (6, 3)), ("time", (6, 4)))
+    ]
+    inputs = [f32(1, 3), *stored, f32(3), Tensor("state", (1, 24), variable=True)]
+    slots = options("SVDFOptions", _0=("int", 2), _1=("byte", 1), _2=("bool", asymmetric))
+    return single("SVDF", inputs, constant=(3,), **slots)
+
+
 def rnn() -> bytes:
     inputs = [f32(1, 3), f32(4, 3), f32(4, 4), f32(4), Tensor("h", (1, 4), variable=True)]
     return single("RNN", inputs, constant=(1, 2, 3), **options("RNNOptions", _0=("byte", 4)))
@@ -127,6 +139,8 @@ def variable(first: bool = True) -> bytes:
 
 MODELS = {
     "svdf": (svdf, (1, 3)),
+    "svdf with stored weights": (svdf_with_stored_weights, (1, 3)),
+    "svdf with stored weights, asymmetric": (lambda: svdf_with_stored_weights(True), (1, 3)),
     "rnn": (rnn, (1, 3)),
     "lstm": (lstm, (1, 3)),
     "lstm sequence of one step": (lstm_sequence_of_one, (1, 1, 3)),
