@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from mslite.converter.mindir.graph import Module, Node
 from mslite.quantizer.choices import Choices, Precision, worthwhile
 from mslite.quantizer.evaluation import Judgement, Task
+from mslite.quantizer.following import with_followers
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import Budget
 from mslite.quantizer.progress import Progress, silent
@@ -161,8 +162,8 @@ class Search:
         return Precision.INT16 if precision is Precision.FLOAT and least is Precision.INT8 else least
 
     def _with(self, raised: Mapping[str, Precision]) -> Choices:
-        """The configured choices with some layers raised, without islands of integers that hold no product."""
-        choices = {**self._start, **raised}
+        """The configured choices with some layers raised and what follows them, without islands that hold no product."""
+        choices = with_followers(self._module, {**self._start, **raised})
         kept = worthwhile([
             node for node in self._module.main.nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT
         ])  # fmt: skip

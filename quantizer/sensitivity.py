@@ -13,10 +13,10 @@ from mslite.converter.mindir.graph import Array, Module, Node, Value
 from mslite.converter.mindir.quantised import is_quantised, real_numbers
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.evaluation import Judgement, Task, evaluate
+from mslite.quantizer.following import follows
 from mslite.quantizer.histogram import Histogram
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import cosine_of, decibels, powers_of
-from mslite.quantizer.operators import Kind, rule_of
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.workers import Workers
@@ -27,14 +27,11 @@ ALONE_SAMPLES = 8
 
 def searched_layers(module: Module, choices: Choices) -> list[Node]:
     """The quantised nodes that have results of their own; those that only move or select values follow them."""
-    layers = []
-    for node in module.main.nodes:
-        rule = rule_of(node)
-        if rule is None or choices.get(node.name, Precision.FLOAT) is Precision.FLOAT:
-            continue
-        if rule.kind not in (Kind.MOVE, Kind.SAME):
-            layers.append(node)
-    return layers
+    return [
+        node
+        for node in module.main.nodes
+        if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT and not follows(node)
+    ]
 
 
 def judge_all(

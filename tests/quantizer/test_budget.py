@@ -16,6 +16,7 @@ from mslite.quantizer.calibrate import calibrate
 from mslite.quantizer.choices import Choices, Precision, default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.evaluation import Task, chosen_samples, evaluate, fingerprint, outputs_of, pack
+from mslite.quantizer.following import with_followers
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import cosine, parse_budget, sqnr
 from mslite.quantizer.rewrite import quantise_graph
@@ -204,3 +205,20 @@ def test_the_trials_of_lowering_are_bounded(case: Case, monkeypatch: pytest.Monk
     with alone() as executor:
         outcome = case.search(f"sqnr:{limit}", executor)
     assert outcome.holds
+
+
+def test_what_moves_values_follows_them() -> None:
+    module = image_network()
+    start = default_choices(module, SETTINGS)
+
+    def followed(**raised: Precision) -> tuple[Precision, Precision]:
+        found = with_followers(module, {**start, **raised})
+        return found.get("concat", Precision.FLOAT), found.get("flatten", Precision.FLOAT)
+
+    eight, sixteen, real = Precision.INT8, Precision.INT16, Precision.FLOAT
+    assert followed() == (eight, eight)
+    assert followed(conv=sixteen, depthwise=sixteen, add=sixteen, dense=sixteen) == (sixteen, sixteen)
+    assert followed(add=sixteen) == (eight, eight), "what comes in int8 and what is read in int8 stays"
+    assert followed(add=real, dense=real) == (eight, real)
+    assert followed(add=sixteen, dense=real) == (eight, sixteen)
+    assert followed(conv=real, depthwise=real, add=real) == (real, eight)
