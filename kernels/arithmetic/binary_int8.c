@@ -62,16 +62,6 @@ static int32_t divide(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return result(n, shifted_back(quotient, back));
 }
 
-static int32_t larger(const mslite_binary_int8 *n, int32_t p, int32_t q) {
-  (void)n;
-  return p > q ? p : q;
-}
-
-static int32_t smaller(const mslite_binary_int8 *n, int32_t p, int32_t q) {
-  (void)n;
-  return p < q ? p : q;
-}
-
 /* `a` for positive x, `b` for x times the slope. */
 static int32_t prelu(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p -= n->zero_a;
@@ -88,44 +78,44 @@ static int32_t sub_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return mslite_limit(p, n->low, n->high);
 }
 
-#define ROW(type_a, type_b, function) \
-  for (int64_t i = 0; i < count; ++i) \
-  ((type_a *)y)[i] = (type_a)function(n, ((const type_a *)a)[i * step_a], ((const type_b *)b)[i * step_b])
+static int32_t computed(const mslite_binary_int8 *n, int32_t p, int32_t q) {
+  switch (n->operation) {
+    case MSLITE_STORED_ADD:
+      return add(n, p, q);
+    case MSLITE_STORED_SUB:
+      return sub(n, p, q);
+    case MSLITE_STORED_MUL:
+      return mul(n, p, q);
+    case MSLITE_STORED_DIV:
+      return divide(n, p, q);
+    case MSLITE_STORED_SQUARED:
+      return squared(n, p, q);
+    case MSLITE_STORED_MAX:
+      return p > q ? p : q;
+    case MSLITE_STORED_MIN:
+      return p < q ? p : q;
+    case MSLITE_STORED_PRELU:
+      return prelu(n, p, q);
+    case MSLITE_STORED_ADD_POWERS:
+      return add_powers(n, p, q);
+    default:
+      return sub_powers(n, p, q);
+  }
+}
 
-#define BOTH_TYPES(function)         \
-  if (n->type == MSLITE_INT8)        \
-    ROW(int8_t, int8_t, function);   \
-  else if (n->size_b == 1)           \
-    ROW(int16_t, int8_t, function);  \
-  else                               \
-    ROW(int16_t, int16_t, function); \
-  break
+static int32_t value_at(const void *data, int32_t size, int64_t at) {
+  return size == 1 ? ((const int8_t *)data)[at] : ((const int16_t *)data)[at];
+}
 
 static void run_row(const mslite_binary_int8 *n, const void *a, int64_t step_a, const void *b, int64_t step_b, void *y,
                     int64_t count) {
-  switch (n->operation) {
-    case MSLITE_STORED_ADD:
-      BOTH_TYPES(add);
-    case MSLITE_STORED_SUB:
-      BOTH_TYPES(sub);
-    case MSLITE_STORED_MUL:
-      BOTH_TYPES(mul);
-    case MSLITE_STORED_DIV:
-      BOTH_TYPES(divide);
-    case MSLITE_STORED_SQUARED:
-      BOTH_TYPES(squared);
-    case MSLITE_STORED_MAX:
-      BOTH_TYPES(larger);
-    case MSLITE_STORED_MIN:
-      BOTH_TYPES(smaller);
-    case MSLITE_STORED_PRELU:
-      BOTH_TYPES(prelu);
-    case MSLITE_STORED_ADD_POWERS:
-      ROW(int16_t, int16_t, add_powers);
-      break;
-    default:
-      ROW(int16_t, int16_t, sub_powers);
-      break;
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t q = computed(n, value_at(a, n->size, i * step_a), value_at(b, n->size_b, i * step_b));
+    if (n->size == 1) {
+      ((int8_t *)y)[i] = (int8_t)q;
+    } else {
+      ((int16_t *)y)[i] = (int16_t)q;
+    }
   }
 }
 
@@ -220,11 +210,9 @@ static void set_shared_scale(mslite_binary_int8 *numbers, float a, float b) {
   numbers->b = mslite_make_multiplier((double)b / shared);
 }
 
-mslite_status mslite_prepare_binary_int8(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  mslite_binary_int8 *numbers = derived;
+void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers) {
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1], *y = node->outputs[0];
   memset(numbers, 0, sizeof *numbers);
-  mslite_plan_broadcast(y, node->inputs, 2, &numbers->plan, schedule);
   int32_t activation;
   numbers->operation = operation_of(node, &activation);
   numbers->type = y->type;
@@ -233,8 +221,7 @@ mslite_status mslite_prepare_binary_int8(const mslite_node *node, void *derived,
   numbers->zero_a = a->quant->zero_point;
   numbers->zero_b = b->quant->zero_point;
   numbers->zero_y = y->quant->zero_point;
-  if (!mslite_stored_limits(y->type, activation, y->quant, &numbers->low, &numbers->high))
-    return MSLITE_ERROR_UNSUPPORTED;
+  mslite_stored_limits(y->type, activation, y->quant, &numbers->low, &numbers->high);
   /* Scales are multiplied in single precision, as the reference does. */
   const float scale_a = (float)a->quant->scale, scale_b = (float)b->quant->scale, scale_y = (float)y->quant->scale;
   const double shared = 2.0 * (double)(scale_a > scale_b ? scale_a : scale_b);
@@ -265,9 +252,16 @@ mslite_status mslite_prepare_binary_int8(const mslite_node *node, void *derived,
       numbers->a = mslite_make_multiplier((double)(scale_a / scale_y));
       numbers->b = mslite_make_multiplier((double)(scale_a * scale_b / scale_y));
       break;
-    default:
+    default: /* the integers themselves are compared */
+      numbers->zero_a = numbers->zero_b = numbers->zero_y = 0;
       break;
   }
+}
+
+mslite_status mslite_prepare_binary_int8(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  mslite_binary_int8 *numbers = derived;
+  mslite_set_binary_int8(node, numbers);
+  mslite_plan_broadcast(node->outputs[0], node->inputs, 2, &numbers->plan, schedule);
   return MSLITE_OK;
 }
 

@@ -37,4 +37,7 @@ typedef struct {
 int32_t mslite_support_binary_int8(const mslite_node *node);
 mslite_status mslite_prepare_binary_int8(const mslite_node *node, void *derived, mslite_schedule *schedule);
 
+/* All numbers of a supported node but the plan. */
+void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers);
+
 #endif

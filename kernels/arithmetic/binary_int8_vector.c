@@ -1,79 +1,134 @@
-/* The hot binary operators on stored int8 with rows of several elements: the same bits as binary_int8.c. */
+/* The hot binary operators on stored integers of 8 and 16 bits: the same bits as binary_int8.c. */
 #include "arithmetic/binary_int8.h"
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
 
-enum { BLOCK = 2 * SIMD_WIDTH };
+enum { VECTORS = 2, BLOCK = VECTORS * SIMD_WIDTH };
 
 typedef struct {
   simd_multiplier a, b, y;
   simd_i32 zero_a, zero_b;
+  simd_narrow_limits limits; /* of y */
+  int32_t operation;
   int32_t left;
-  simd_narrow_limits limits;
+  int32_t size_a, size_b; /* bytes of an element; y's are a's */
 } row_numbers;
 
 static int32_t support(const mslite_node *node) {
-  if (node->outputs[0]->type != MSLITE_INT8) return 0;
-  return mslite_support_binary_int8(node) != 0 ? 2 : 0;
+  mslite_binary_int8 numbers;
+  if (mslite_support_binary_int8(node) == 0) return 0;
+  mslite_set_binary_int8(node, &numbers);
+  switch (numbers.operation) {
+    case MSLITE_STORED_ADD:
+    case MSLITE_STORED_SUB:
+    case MSLITE_STORED_SQUARED:
+    case MSLITE_STORED_MUL:
+    case MSLITE_STORED_PRELU:
+    case MSLITE_STORED_MAX:
+    case MSLITE_STORED_MIN:
+      return 2;
+    default:
+      return 0;
+  }
 }
 
-SIMD_INLINE simd_i32 load_bytes(const int8_t *p) {
 #if SIMD_WIDTH == 1
-  return *p;
+SIMD_INLINE simd_i32 load_words(const char *p) { return *(const int16_t *)(const void *)p; }
+SIMD_INLINE void store_word(char *p, simd_i32 v) { *(int16_t *)(void *)p = (int16_t)v; }
+
+SIMD_INLINE simd_i32 smaller(simd_i32 a, simd_i32 b) { return a < b ? a : b; }
+SIMD_INLINE simd_i32 larger(simd_i32 a, simd_i32 b) { return a < b ? b : a; }
 #else
-  int8_t __attribute__((vector_size(SIMD_WIDTH))) v;
+typedef int16_t simd_i16 __attribute__((vector_size(SIMD_WIDTH * 2)));
+
+SIMD_INLINE simd_i32 load_words(const char *p) {
+  simd_i16 v;
   memcpy(&v, p, sizeof v);
   return __builtin_convertvector(v, simd_i32);
+}
+
+SIMD_INLINE void store_word(char *p, simd_i32 v) {
+  const simd_i16 words = __builtin_convertvector(v, simd_i16);
+  memcpy(p, &words, sizeof words);
+}
+
+SIMD_INLINE simd_i32 smaller(simd_i32 a, simd_i32 b) {
+  const simd_i32 mask = a < b;
+  return (a & mask) | (b & ~mask);
+}
+
+SIMD_INLINE simd_i32 larger(simd_i32 a, simd_i32 b) {
+  const simd_i32 mask = a < b;
+  return (b & mask) | (a & ~mask);
+}
 #endif
+
+SIMD_INLINE simd_i32 load(const char *p, int32_t size) {
+  return size == 1 ? simd_widen((const int8_t *)p) : load_words(p);
 }
 
 /* p and q without their zero points. */
-SIMD_INLINE simd_i32 computed(int32_t operation, const row_numbers *n, simd_i32 p, simd_i32 q) {
-  switch (operation) {
-    case MSLITE_STORED_ADD:
-      p = simd_rescale(p << n->left, &n->a) + simd_rescale(q << n->left, &n->b);
-      return simd_rescale(p, &n->y);
-    case MSLITE_STORED_SUB:
-      p = simd_rescale(p << n->left, &n->a) - simd_rescale(q << n->left, &n->b);
-      return simd_rescale(p, &n->y);
-    case MSLITE_STORED_MUL:
-      return simd_rescale(p * q, &n->y);
-    default: {
-      const simd_i32 negative = p >> 31;
-      return (simd_rescale(p, &n->a) & ~negative) | (simd_rescale(p * q, &n->b) & negative);
-    }
+SIMD_INLINE simd_i32 prelu(const row_numbers *n, simd_i32 p, simd_i32 q) {
+  const simd_i32 negative = p >> 31;
+  return (simd_rescale(p, &n->a) & ~negative) | (simd_rescale(p * q, &n->b) & negative);
+}
+
+/* Both operands of one vector in the scale that they share. */
+#define SHARED(q_sign) p[v] = simd_rescale(p[v] << n->left, &n->a) q_sign simd_rescale(q[v] << n->left, &n->b)
+
+#define EACH(operation, statement)                                   \
+  case operation:                                                    \
+    SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) { statement; } \
+    break
+
+static void compute_block(const row_numbers *n, const char *a, const char *b, char *y) {
+  simd_i32 p[VECTORS], q[VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
+    p[v] = load(a + v * SIMD_WIDTH * n->size_a, n->size_a) - n->zero_a;
+    q[v] = load(b + v * SIMD_WIDTH * n->size_b, n->size_b) - n->zero_b;
+  }
+  switch (n->operation) {
+    EACH(MSLITE_STORED_ADD, SHARED(+); p[v] = simd_rescale(p[v], &n->y));
+    EACH(MSLITE_STORED_SUB, SHARED(-); p[v] = simd_rescale(p[v], &n->y));
+    EACH(MSLITE_STORED_SQUARED, SHARED(-); p[v] = simd_rescale(p[v] * p[v], &n->y));
+    EACH(MSLITE_STORED_MUL, p[v] = simd_rescale(p[v] * q[v], &n->y));
+    EACH(MSLITE_STORED_PRELU, p[v] = prelu(n, p[v], q[v]));
+    EACH(MSLITE_STORED_MAX, p[v] = larger(p[v], q[v]));
+    EACH(MSLITE_STORED_MIN, p[v] = smaller(p[v], q[v]));
+    default:
+      break;
+  }
+  if (n->size_a == 1) {
+    simd_narrow(p, VECTORS, &n->limits, (int8_t *)y);
+    return;
+  }
+  SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
+    const simd_i32 r = smaller(larger(p[v] + n->limits.zero, n->limits.low), n->limits.high);
+    store_word(y + v * SIMD_WIDTH * 2, r);
   }
 }
 
-SIMD_INLINE void compute_block(int32_t operation, const row_numbers *n, const int8_t *a, int64_t step_a,
-                               const int8_t *b, int64_t step_b, int8_t *y) {
-  simd_i32 r[2];
-  SIMD_UNROLL for (int32_t v = 0; v < 2; ++v) {
-    const simd_i32 p = (step_a != 0 ? load_bytes(a + v * SIMD_WIDTH) : simd_set_i32(*a)) - n->zero_a;
-    const simd_i32 q = (step_b != 0 ? load_bytes(b + v * SIMD_WIDTH) : simd_set_i32(*b)) - n->zero_b;
-    r[v] = computed(operation, n, p, q);
+/* A block of copies of one element. */
+static void repeat(const char *element, int32_t size, char *block) {
+  for (int32_t i = 0; i < BLOCK; ++i) memcpy(block + i * size, element, (size_t)size);
+}
+
+/* The last block is computed beside. */
+static void run_row(const row_numbers *n, const char *a, int64_t step_a, const char *b, int64_t step_b, char *y,
+                    int64_t count) {
+  char same_a[BLOCK * 2], same_b[BLOCK * 2], rest_y[BLOCK * 2];
+  if (step_a == 0) repeat(a, n->size_a, same_a);
+  if (step_b == 0) repeat(b, n->size_b, same_b);
+  for (int64_t i = 0; i < count; i += BLOCK) {
+    const bool whole = i + BLOCK <= count;
+    const int64_t left = whole ? BLOCK : count - i;
+    const char *from_a = step_a == 0 ? same_a : a + i * n->size_a, *from_b = step_b == 0 ? same_b : b + i * n->size_b;
+    if (!whole && step_a != 0) from_a = memcpy(memset(same_a, 0, sizeof same_a), from_a, (size_t)(left * n->size_a));
+    if (!whole && step_b != 0) from_b = memcpy(memset(same_b, 0, sizeof same_b), from_b, (size_t)(left * n->size_b));
+    compute_block(n, from_a, from_b, whole ? y + i * n->size_a : rest_y);
+    if (!whole) memcpy(y + i * n->size_a, rest_y, (size_t)(left * n->size_a));
   }
-  simd_narrow(r, 2, &n->limits, y);
 }
-
-SIMD_INLINE void run_row(int32_t operation, const row_numbers *n, const int8_t *a, int64_t step_a, const int8_t *b,
-                         int64_t step_b, int8_t *y, int64_t count) {
-  int64_t i = 0;
-  for (; i + BLOCK <= count; i += BLOCK)
-    compute_block(operation, n, a + i * step_a, step_a, b + i * step_b, step_b, y + i);
-  if (i == count) return;
-  int8_t rest_a[BLOCK] = {0}, rest_b[BLOCK] = {0}, rest_y[BLOCK];
-  memcpy(rest_a, a + i * step_a, step_a != 0 ? (size_t)(count - i) : 1);
-  memcpy(rest_b, b + i * step_b, step_b != 0 ? (size_t)(count - i) : 1);
-  compute_block(operation, n, rest_a, step_a, rest_b, step_b, rest_y);
-  memcpy(y + i, rest_y, (size_t)(count - i));
-}
-
-#define ROWS(operation)                                                                                   \
-  for (int64_t n; (n = mslite_broadcast_row(plan, &at)) > 0; mslite_broadcast_next(plan, n, &at))         \
-    run_row(operation, &row, (const int8_t *)run->inputs[0] + at.offset[0], step_a,                       \
-            (const int8_t *)run->inputs[1] + at.offset[1], step_b, (int8_t *)run->outputs[0] + at.at, n); \
-  break
 
 SIMD_INLINE simd_multiplier spread(mslite_multiplier factor) {
   return simd_make_multiplier(simd_set_i32(factor.value), simd_set_i32(factor.shift));
@@ -89,20 +144,17 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
                            spread(numbers->y),
                            simd_set_i32(numbers->zero_a),
                            simd_set_i32(numbers->zero_b),
+                           simd_make_narrow_limits(numbers->zero_y, numbers->low, numbers->high),
+                           numbers->operation,
                            numbers->left,
-                           simd_make_narrow_limits(numbers->zero_y, numbers->low, numbers->high)};
+                           numbers->size,
+                           numbers->size_b};
   mslite_broadcast_cursor at;
   mslite_broadcast_begin(plan, part, &at);
-  switch (numbers->operation) {
-    case MSLITE_STORED_ADD:
-      ROWS(MSLITE_STORED_ADD);
-    case MSLITE_STORED_SUB:
-      ROWS(MSLITE_STORED_SUB);
-    case MSLITE_STORED_MUL:
-      ROWS(MSLITE_STORED_MUL);
-    default:
-      ROWS(MSLITE_STORED_PRELU);
-  }
+  for (int64_t n; (n = mslite_broadcast_row(plan, &at)) > 0; mslite_broadcast_next(plan, n, &at))
+    run_row(&row, (const char *)run->inputs[0] + at.offset[0] * row.size_a, step_a,
+            (const char *)run->inputs[1] + at.offset[1] * row.size_b, step_b,
+            (char *)run->outputs[0] + at.at * row.size_a, n);
 }
 
 #define BINARY(operator_)                                                            \
@@ -121,4 +173,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
 BINARY(AddFusion)
 BINARY(SubFusion)
 BINARY(MulFusion)
+BINARY(Eltwise)
+BINARY(Maximum)
+BINARY(Minimum)
+BINARY(SquaredDifference)
 BINARY(PReLUFusion)

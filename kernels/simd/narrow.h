@@ -1,4 +1,4 @@
-/* Results of 32 bits to stored int8. */
+/* Stored int8 to 32 bits, and results of 32 bits to stored int8. */
 #ifndef MSLITE_NARROW_H
 #define MSLITE_NARROW_H
 
@@ -8,6 +8,26 @@
 #if SIMD_WIDTH == 4
 #include <arm_neon.h>
 #endif
+
+/* SIMD_WIDTH stored integers. */
+SIMD_INLINE simd_i32 simd_widen(const int8_t *x) {
+#if SIMD_WIDTH == 1
+  return *x;
+#elif SIMD_WIDTH == 4
+  int32_t four;
+  memcpy(&four, x, sizeof four);
+  const int8x8_t bytes = vreinterpret_s8_s32(vdup_n_s32(four));
+  return (simd_i32)vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
+#elif SIMD_WIDTH == 8
+  return (simd_i32)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)x));
+#elif SIMD_EMULATED
+  simd_i32 v;
+  for (int i = 0; i < SIMD_WIDTH; ++i) v[i] = x[i];
+  return v;
+#else
+  return (simd_i32)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
+#endif
+}
 
 /* y = zero + result, in 32 bits that wrap, limited to [low, high]. */
 typedef struct {
