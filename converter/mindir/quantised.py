@@ -16,6 +16,7 @@ from .ops import Operator
 from .ops.convolution import Conv2dTransposeFusion
 from .ops.enums import DataType
 from .ops.matmul import MatMulFusion
+from .ops.recurrent import LSTMSequence
 from .ops.tables import QuantParam
 
 NARROW = frozenset({DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16})
@@ -41,10 +42,10 @@ ON_INTEGERS = frozenset(
     {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Ceil", "Clip",
      "Conv2DFusion", "Conv2dTransposeFusion", "Cos", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion",
      "Eltwise", "Elu", "Equal", "Erf", "ExpFusion", "Floor", "FullConnection", "Greater", "GreaterEqual",
-     "HardSigmoid", "L2NormalizeFusion", "LeakyRelu", "Less", "LessEqual", "Log", "LogSoftmax", "MatMulFusion",
-     "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion", "Reciprocal",
-     "ReduceFusion", "Resize", "Round", "Rsqrt", "Sign", "Sin", "Softmax", "SpaceToBatchND", "Sqrt", "Square",
-     "SquaredDifference", "SubFusion", "TopKFusion", "Where"}
+     "HardSigmoid", "L2NormalizeFusion", "LSTMSequence", "LeakyRelu", "Less", "LessEqual", "Log", "LogSoftmax",
+     "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
+     "Reciprocal", "ReduceFusion", "Resize", "Round", "Rsqrt", "Sign", "Sin", "Softmax", "SpaceToBatchND", "Sqrt", "Square",
+     "SquaredDifference", "StoredSVDF", "SubFusion", "TopKFusion", "Where"}
 )  # fmt: skip
 """Operators that nodes on stored integers may have, besides those that only move them."""
 
@@ -70,6 +71,8 @@ def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
     if isinstance(op, MatMulFusion) and index < 2:
         transposed = op.transpose_a if index == 0 else op.transpose_b
         return rank - 1 if (index == 0) == transposed else rank - 2
+    if isinstance(op, LSTMSequence):
+        return 1
     if isinstance(op, Conv2dTransposeFusion):
         return 0 if op.group == op.in_channel == op.out_channel else rank - 1
     if op.name == "Gather" and index == 0 and len(inputs) > 2:

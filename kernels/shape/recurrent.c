@@ -75,3 +75,29 @@ RECURRENT_RULE(mslite_shape_of_gru, GRU)
 RECURRENT_RULE(mslite_shape_of_rnn_sequence, RNNSequence)
 RECURRENT_RULE(mslite_shape_of_lstm_sequence, LSTMSequence)
 RECURRENT_RULE(mslite_shape_of_gru_sequence, GRUSequence)
+
+static bool is_equal(int64_t a, int64_t b) { return a == b || mslite_is_symbol(a) || mslite_is_symbol(b); }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_stored_svdf) {
+  const int64_t rank = ((const mslite_StoredSVDF *)params)->rank;
+  if (input_count < 4 || output_count != 2)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "x, weights over features and time, and a state are needed");
+  const mslite_tensor *x = inputs[0], *feature = inputs[1], *time = inputs[2], *state = inputs[3];
+  if (x->rank != 2 || feature->rank != 2 || time->rank != 2 || state->rank != 2)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "all of them must have 2 dimensions");
+  const int64_t filters = feature->dims[0], memory = time->dims[1];
+  if (filters < 0 || memory < 1 || rank < 1 || filters % rank != 0 || time->dims[0] != filters)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights and the rank do not fit together");
+  if (!is_equal(x->dims[1], feature->dims[1]) || !is_equal(state->dims[0], x->dims[0]) ||
+      !is_equal(state->dims[1], filters * memory))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not fit the input and the state");
+  if (input_count > 4 && !is_equal(mslite_element_count(inputs[4]), filters / rank))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the bias does not fit");
+  outputs[0]->type = MSLITE_INT8;
+  outputs[0]->rank = 2;
+  outputs[0]->dims[0] = x->dims[0];
+  outputs[0]->dims[1] = filters / rank;
+  outputs[1]->type = MSLITE_INT16;
+  mslite_same_shape(state, outputs[1]);
+  return MSLITE_OK;
+}

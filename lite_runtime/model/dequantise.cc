@@ -41,6 +41,7 @@ int32_t ChannelAxis(const Graph &graph, const Node &node, size_t input, int32_t 
     const bool is_depthwise = params->group == params->in_channel && params->group == params->out_channel;
     return is_depthwise ? 0 : rank - 1;
   }
+  if (node.op == MSLITE_OP_LSTMSequence) return 1;
   if (node.op == MSLITE_OP_Gather && input == 0 && !is_old && node.inputs.size() > 2) {
     const Tensor &axis = graph.tensors[static_cast<size_t>(node.inputs[2])];
     if (axis.is_constant && axis.type == MSLITE_INT32 && axis.size >= 4) {

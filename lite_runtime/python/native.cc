@@ -145,6 +145,15 @@ std::vector<std::tuple<std::string, std::string, std::string, bool>> Kernels() {
   return list;
 }
 
+/// Names of the kernels that compute on stored integers.
+std::vector<std::string> QuantisedKernels() {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    if (mslite_kernels[i]->quantised != 0) names.emplace_back(mslite_kernels[i]->name);
+  }
+  return names;
+}
+
 /// Numbers of the operators that have a shape rule.
 std::vector<int32_t> ShapeRules() {
   std::vector<int32_t> operators;
@@ -208,6 +217,7 @@ NB_MODULE(_native, module) {
   module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
              "Runs the operator with scalar kernels on inputs that all have data. Raises OperatorError.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
+  module.def("quantised_kernels", &QuantisedKernels, "Names of the kernels that compute on stored integers.");
   module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");
   module.def("isas", &Isas, "The instruction sets that this machine can run.");
   module.def("supports", &Supports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),

@@ -25,7 +25,9 @@ class Kernel:
     in_place: bool
 
 
-KERNELS = tuple(Kernel(*entry) for entry in _native.kernels())
+QUANTISED = frozenset(_native.quantised_kernels())
+"""Kernels on stored integers: their operands carry records, which a case cannot."""
+KERNELS = tuple(kernel for kernel in (Kernel(*entry) for entry in _native.kernels()) if kernel.name not in QUANTISED)
 
 
 def inputs_of(case: Case) -> list[Array]:

@@ -99,6 +99,31 @@ class LSTMSequence(Operator):
     has_normalization: bool = boolean(16)
     """`normalization` [directions, 4 * hidden] scales each gate's pre-activations (without the bias, which is added
     afterwards), brought to mean 0 and variance 1 over the units of the gate"""
+    hidden_scale: float = real(17)
+    """On stored integers: the scale of the hidden state before it is projected. Constants then have one record for each
+    unit of each gate, on dimension 1."""
+    hidden_zero_point: int = long(18)
+    gate_scales: Floats = reals(19)
+    """On stored integers with normalisation: the scales of the gates' pre-activations, i o f c."""
+    input_is_rest: bool = boolean(20)
+    """On stored integers: the input gate is 1 - the forget gate; its weights do not count."""
+
+
+@operator(
+    1113,
+    inputs="x weight_feature weight_time state [bias]",
+    outputs="y state",
+    tflite="SVDF",
+    custom_type="mslite.StoredSVDF",
+)
+class StoredSVDF(Operator):
+    """One step of a layer of singular value filters on stored integers: x [batch, input], weights [filters, input] over
+    features and [filters, memory] over time, state [batch, filters * memory], y [batch, filters / rank].
+
+    The newest of a filter's `memory` products with x comes last; `rank` neighbouring filters make a unit.
+    """
+
+    rank: int = long(0, 1)
 
 
 @operator(

@@ -114,6 +114,8 @@ class SourceOperator:
     outputs: tuple[int, ...]
     options: Options
     custom_options: memoryview
+    intermediates: tuple[int, ...] = ()
+    """tensors that hold nothing but the records of values inside of the operator"""
 
 
 @dataclass
@@ -213,6 +215,7 @@ def _graph(table: Table, number: int, buffers: list[memoryview], codes: list[str
                 _indices(item, 2, len(tensors), False),
                 Options(codes[opcode], options if options is not None else item.table(12)),
                 custom,
+                _indices(item, 8, len(tensors), False),
             )
         )
     return graph

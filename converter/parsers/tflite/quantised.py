@@ -29,7 +29,7 @@ _OWN_WAYS = frozenset(
 """Operators whose converters deal with quantised tensors themselves."""
 
 
-_NOT_COMPUTING = frozenset({"QuantDTypeCast", "PartialFusion", "Switch", "Call"})
+_NOT_COMPUTING = frozenset({"QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"})
 
 
 def concerns_integers(call: Call) -> bool:
@@ -80,7 +80,7 @@ def _quantised(call: Call, value: Value, index: int) -> Value:
 
 def _say_all(nodes: Sequence[Node], results: Sequence[Value], call: Call) -> bool:
     """Gives the values between the nodes their records. False when there are such that the source does not tell."""
-    computing = [node for node in nodes if node.op.name not in MOVES and node.op.name not in LOOKS]
+    computing = [node for node in nodes if node.op.name not in MOVES | LOOKS | _NOT_COMPUTING]
     if any(node.op.name not in ON_INTEGERS for node in computing) or len(computing) > 2:
         return False
     if len(computing) == 2 and not _is_activated(computing[0], computing[1]):

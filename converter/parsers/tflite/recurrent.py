@@ -19,6 +19,7 @@ from mslite.converter.mindir.ops.recurrent import LSTMSequence, RNNSequence
 
 from .call import Call
 from .registry import tflite_operator
+from .stored_recurrent import computes_on_integers, stored_lstm
 from .variables import keep_state, state
 
 Weights = npt.NDArray[np.float32]
@@ -195,7 +196,10 @@ def lstm(call: Call) -> Value:
     if options.integer("diagonal"):
         raise call.block("is not supported", "Use full recurrent weights", "diagonal_recurrent_tensors")
     time_major = bool(options.integer("time_major"))
-    return _lstm(call, call.input(0), LstmInputs(1, 18, 19, 20), time_major, sequence_lengths(call, time_major))
+    steps = sequence_lengths(call, time_major)
+    if computes_on_integers(call):
+        return stored_lstm(call, 1, 18, 19, 20, time_major, steps == 1)
+    return _lstm(call, call.input(0), LstmInputs(1, 18, 19, 20), time_major, steps)
 
 
 def lstm_step(call: Call) -> Value:

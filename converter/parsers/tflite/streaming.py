@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from .call import Call
 from .recurrent import lstm_step
 from .registry import tflite_operator
+from .stored_recurrent import computes_on_integers, stored_svdf
 from .variables import keep_state, state
 
 
@@ -31,6 +32,8 @@ def svdf(call: Call) -> Value:
         raise call.block(f"rank {rank} and weights {call.shape(1)} and {call.shape(2)} do not fit {call.shape(0)}")
     if call.source(4).shape != (batch, filters * memory):
         raise call.block(f"the state {call.shape(4)} does not hold {memory} steps of {filters} filters")
+    if computes_on_integers(call):
+        return stored_svdf(call)
     x = call.input(0)
     if call.is_hybrid(1):
         x = call.rounded(x, not call.options.integer("asymmetric_quantize_inputs"), (0,))

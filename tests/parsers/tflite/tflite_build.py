@@ -56,6 +56,7 @@ class Operator:
     options: dict[int, Field] = field(default_factory=dict)
     options_type: str = "NONE"
     custom: bytes = b""
+    intermediates: Sequence[int] = ()
 
 
 @dataclass
@@ -167,6 +168,8 @@ def build(*graphs: Graph) -> bytes:
                 fields[slot + 1] = ("ref", _table(builder, operator.options))
             if operator.custom:
                 fields[5] = ("ref", int(builder.CreateByteVector(operator.custom)))
+            if operator.intermediates:
+                fields[8] = ("ref", _numbers(builder, operator.intermediates, "<i4"))
             operators.append(_table(builder, fields))
         graph_tables.append(
             _table(

@@ -1,0 +1,199 @@
+"""Recurrent layers that compute on stored integers: int8 values and weights, int16 states of cells and filters.
+
+What the source has one tensor per gate for becomes one constant, with a record for each unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Value, constant, numpy_type
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze
+from mslite.converter.mindir.ops.recurrent import LSTMSequence, StoredSVDF
+from mslite.converter.mindir.ops.tables import QuantParam
+
+from .call import Call
+from .model import SourceTensor
+from .records import quant_params
+from .variables import assign, read, state_name
+
+_GATES = (0, 3, 1, 2)
+"""Where i o f c stand among the source's i f c o."""
+_HIDDEN = 4
+"""The intermediate tensor that stands for the hidden state before its projection."""
+
+
+def computes_on_integers(call: Call) -> bool:
+    """Whether the layer's input and output are int8, so that the source's kernel computes in integers alone."""
+    tensors = (call.source(0), call.output())
+    return not call.in_float and all(tensor.dtype is DataType.INT8 and tensor.quantization for tensor in tensors)
+
+
+def _record(call: Call, tensor: SourceTensor, dtype: DataType) -> QuantParam:
+    records = quant_params(tensor)
+    if tensor.dtype is not dtype or len(records) != 1:
+        raise call.block(f"'{tensor.name}' is not stored as {dtype.name} with one scale")
+    return records[0]
+
+
+def _weight(call: Call, index: int, dtype: DataType) -> tuple[Array, QuantParam]:
+    """The integers of a constant, and its record. Raises Blocked."""
+    tensor = call.source(index)
+    array = tensor.array()
+    if array is None:
+        raise call.block(f"'{tensor.name}' is computed at run time")
+    if dtype is DataType.INT32:
+        records = quant_params(tensor)
+        return array, records[0] if len(records) == 1 else QuantParam(scale=1.0)
+    return array, _record(call, tensor, dtype)
+
+
+def _constant(call: Call, what: str, array: Array, records: Sequence[QuantParam], axis: int = 1) -> Value:
+    importer = call.importer
+    value = constant(importer.session.values.unique(f"{call.name}/{what}"), array)
+    value.quant = tuple(records)
+    if len(value.quant) > 1:
+        importer.check_axis(value, axis)
+    return value
+
+
+def _gates(call: Call, first: int, dtype: DataType, order: Sequence[int], what: str) -> Value:
+    """The constants of the gates as one [1, units of all gates, ...]. The first may be absent: that of another gate stands
+    in, which nobody reads."""
+    parts = []
+    for gate in order:
+        there = call.has_input(first + gate)
+        if not there and gate != 0:
+            raise call.block(f"the {what} of a gate are missing")
+        parts.append(_weight(call, first + gate if there else first + 1, dtype))
+    try:
+        joined = np.concatenate([array for array, _ in parts], axis=0)[np.newaxis]
+    except ValueError:
+        raise call.block(f"the shapes of the {what} do not fit each other") from None
+    return _constant(call, what, joined, [record for array, record in parts for _ in range(array.shape[0])])
+
+
+def _biases(call: Call, first: int) -> Value:
+    """Twice as many as units: those of the hidden state are zero."""
+    biases = _gates(call, first, DataType.INT32, _GATES, "biases")
+    array = np.concatenate([biases.array(), np.zeros_like(biases.array())], axis=1)
+    records = [*biases.quant, *(QuantParam(scale=1.0) for _ in biases.quant)]
+    return _constant(call, "bias", array.astype(np.int32), records)
+
+
+def _state(call: Call, index: int, dtype: DataType, dims: tuple[int, ...] | None) -> Value | None:
+    """The state at input `index` as it is stored: a variable that begins at its zero point where `dims` says its shape for
+    the layer, or a constant; None for zeros."""
+    tensor = call.source(index)
+    record = _record(call, tensor, dtype)
+    initial = None if tensor.is_variable else tensor.array()
+    if tensor.is_variable and dims is not None:
+        start = np.full(tensor.shape, record.zeroPoint, numpy_type(dtype))
+        value = read(call, state_name(call, index), start, tensor.shape, dtype)
+        value.quant = value.quant or (record,)
+        return call.emit(Reshape(), value, call.ints(dims)) if dims != tensor.shape else value
+    if initial is None or np.all(initial == record.zeroPoint):
+        return None
+    return _constant(call, f"state{index}", initial.reshape(dims or initial.shape), [record])
+
+
+def stored_lstm(
+    call: Call, weights: int, hidden: int, cell: int, normalization: int, time_major: bool, streaming: bool
+) -> Value:
+    """An LSTM over x [time, batch, size] or [batch, time, size]; operands begin at the given inputs. Raises Blocked."""
+    intermediates = call.node.intermediates
+    if call.options.integer("activation") != 4 or len(intermediates) <= _HIDDEN:
+        raise call.block("it has another activation than TANH, or no scale of its hidden state")
+    between = [call.importer.source.tensors[index] for index in intermediates]
+    record = _record(call, between[_HIDDEN], DataType.INT8)
+    batch, units = call.source(cell).shape if call.rank(cell) == 2 else (0, 0)
+    state = call.source(hidden).shape[-1:]
+    layout = 0 if time_major else 1
+    operands = [
+        call.input(0),
+        _gates(call, weights, DataType.INT8, _GATES, "input weights"),
+        _gates(call, weights + 4, DataType.INT8, _GATES, "recurrent weights"),
+        _biases(call, weights + 11),
+    ]
+    sizes = [((batch, 1, size) if layout else (1, batch, size)) for size in (*state, units)]
+    first_hidden = _state(call, hidden, DataType.INT8, sizes[0] if streaming else None)
+    first_cell = _state(call, cell, DataType.INT16, sizes[-1] if streaming else None)
+    operands += [value for value in (first_hidden, first_cell) if value is not None]
+    has_peepholes = call.has_input(weights + 8) or call.has_input(weights + 9)
+    if has_peepholes:
+        operands.append(_gates(call, weights + 8, DataType.INT16, (0, 2, 1), "peepholes"))
+    has_projection = call.has_input(weights + 15)
+    has_projection_bias = has_projection and call.has_input(weights + 16)
+    if has_projection:
+        array, projection = _weight(call, weights + 15, DataType.INT8)
+        operands.append(_constant(call, "projection", array[np.newaxis], [projection]))
+    if has_projection_bias:
+        array, bias = _weight(call, weights + 16, DataType.INT32)
+        operands.append(_constant(call, "projection_bias", array[np.newaxis], [bias]))
+    is_normalized = normalization >= 0 and call.has_input(normalization + 1)
+    if is_normalized:
+        operands.append(_gates(call, normalization, DataType.INT16, _GATES, "normalisation coefficients"))
+        scales = [quant_params(between[gate]) for gate in _GATES]
+        if not all(scales):
+            raise call.block("the scale of a gate is missing")
+    op = LSTMSequence(
+        layout=layout,
+        cell_clip=call.options.real("cell_clip"),
+        projection_clip=call.options.real("projection_clip"),
+        has_bias=True,
+        has_initial_hidden=first_hidden is not None,
+        has_initial_cell=first_cell is not None,
+        has_peepholes=has_peepholes,
+        has_projection=has_projection,
+        has_projection_bias=has_projection_bias,
+        has_normalization=is_normalized,
+        hidden_scale=record.scale,
+        hidden_zero_point=record.zeroPoint,
+        gate_scales=tuple(scale[0].scale for scale in scales) if is_normalized else (),
+        input_is_rest=not call.has_input(weights),
+    )
+    y, last_hidden, last_cell = call.emit_many(op, operands, 3)
+    for value, tensor in zip(
+        (y, last_hidden, last_cell), (call.output(), *map(call.source, (hidden, cell))), strict=True
+    ):
+        value.dtype, value.quant = tensor.dtype, quant_params(tensor)
+    if streaming:
+        for index, value in ((hidden, last_hidden), (cell, last_cell)):
+            _keep(call, index, value)
+    squeezed = call.emit(Squeeze(axis=(1 if time_major else 2,)), y)
+    squeezed.dtype, squeezed.quant = y.dtype, y.quant
+    return squeezed
+
+
+def _keep(call: Call, index: int, value: Value) -> None:
+    tensor = call.source(index)
+    if not tensor.is_variable:
+        return
+    kept = call.emit(Reshape(), value, call.ints(tensor.shape))
+    kept.dtype, kept.quant = value.dtype, value.quant
+    assign(call, state_name(call, index), kept)
+
+
+def stored_svdf(call: Call) -> Value:
+    """Inputs x, weights over features and over time, [bias], state. Raises Blocked."""
+    operands = [call.input(0)]
+    for index, dtype in ((1, DataType.INT8), (2, DataType.INT16)):
+        array, record = _weight(call, index, dtype)
+        operands.append(_constant(call, f"weight{index}", array, [record]))
+    state = call.source(4)
+    value = _state(call, 4, DataType.INT16, state.shape)
+    if value is None:
+        value = _constant(call, "state", np.zeros(state.shape, numpy_type(state.dtype)), quant_params(state))
+    operands.append(value)
+    if call.has_input(3):
+        array, record = _weight(call, 3, DataType.INT32)
+        operands.append(_constant(call, "bias", array, [record]))
+    y, after = call.emit_many(StoredSVDF(rank=call.options.integer("rank")), operands, 2)
+    for result, tensor in ((y, call.output()), (after, state)):
+        result.dtype, result.quant = tensor.dtype, quant_params(tensor)
+    if state.is_variable:
+        assign(call, state_name(call, 4), after)
+    return y
