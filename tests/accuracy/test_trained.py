@@ -33,7 +33,7 @@ def result(request: pytest.FixtureRequest) -> Result:
 
 def test_top1_stays(result: Result) -> None:
     assert not result.error
-    assert result.right_float > 85, "the float model has learnt its task"
+    assert result.right_float > 75, "the float model has learnt its task; guessing is right once in 5 to 16 times"
     assert result.loss <= 0.5
 
 
