@@ -31,7 +31,8 @@ static inline mslite_strings mslite_read_strings(const void *data, int64_t size)
 static inline const uint8_t *mslite_string_at(const mslite_strings *strings, int32_t index, int64_t *length) {
   const int64_t begin = mslite_string_number(strings, (int64_t)index + 1);
   const int64_t end = mslite_string_number(strings, (int64_t)index + 2);
-  *length = begin >= 0 && begin <= end && end <= strings->size ? end - begin : 0;
+  const int64_t bytes = end - begin;
+  *length = bytes > 0 && begin >= 0 && end <= strings->size ? bytes : 0;
   return strings->bytes + (*length > 0 ? begin : 0);
 }
 
