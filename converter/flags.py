@@ -31,7 +31,11 @@ _FLAGS = (
         "what quantisation may cost: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
     ),
     Flag("cluster", "ADDRESS", "search for --accuracyBudget on a Dask cluster, as tcp://host:8786"),
-    Flag("configFile", "FILE", "INI file; [registry] disable_fusion and fusion_blacklists are built"),
+    Flag(
+        "configFile",
+        "FILE",
+        "INI file: quantisation and calibration, [registry] disable_fusion and fusion_blacklists, [dynamic_dims]",
+    ),
     Flag("decryptKey", "HEX", "key of an encrypted MINDIR source; not supported yet"),
     Flag("decryptMode", "AES-GCM|AES-CBC", "mode of --decryptKey; not supported yet", "AES-GCM"),
     Flag("device", "NAME", "older way to choose a target; not supported yet"),
@@ -68,6 +72,8 @@ examples:
       a Caffe model is two files
   converter_lite --modelFile=net.tflite --outputFile=net --fp16=on
       halves the file; weights are stored as float16
+  converter_lite --modelFile=net.onnx --outputFile=net --configFile=quant.cfg
+      quantises, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --verify
       also runs both models on the same random input and names the first layer that differs
 
