@@ -8,7 +8,8 @@ enum { VECTORS = 2, BLOCK = VECTORS * SIMD_WIDTH };
 typedef struct {
   simd_multiplier a, b, y;
   simd_i32 zero_a, zero_b;
-  simd_narrow_limits limits; /* of y */
+  simd_i32 zero_y, low, high;
+  simd_narrow_limits limits; /* the same for bytes */
   int32_t operation;
   int32_t left;
   int32_t size_a, size_b; /* bytes of an element; y's are a's */
@@ -103,7 +104,7 @@ static void compute_block(const row_numbers *n, const char *a, const char *b, ch
     return;
   }
   SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
-    const simd_i32 r = smaller(larger(p[v] + n->limits.zero, n->limits.low), n->limits.high);
+    const simd_i32 r = smaller(larger(p[v] + n->zero_y, n->low), n->high);
     store_word(y + v * SIMD_WIDTH * 2, r);
   }
 }
@@ -144,6 +145,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
                            spread(numbers->y),
                            simd_set_i32(numbers->zero_a),
                            simd_set_i32(numbers->zero_b),
+                           simd_set_i32(numbers->zero_y),
+                           simd_set_i32(numbers->low),
+                           simd_set_i32(numbers->high),
                            simd_make_narrow_limits(numbers->zero_y, numbers->low, numbers->high),
                            numbers->operation,
                            numbers->left,
