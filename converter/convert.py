@@ -53,7 +53,8 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
     """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
-        disabled_fusions=options.disabled_fusions | (_NOT_FOR_INTEGERS if options.quantizer.method else frozenset()),
+        disabled_fusions=options.disabled_fusions
+        | (_NOT_FOR_INTEGERS if options.quantizer.method or options.quantizer.prune.method else frozenset()),
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,

@@ -48,10 +48,10 @@ def passes_scales(node: Node, channels: int) -> bool:
         return False
     if name == "PReLUFusion":
         return node.inputs[1].is_constant
-    return name in ("Activation", "LeakyRelu") or _keeps_channels(node, channels)
+    return name in ("Activation", "LeakyRelu") or keeps_channels(node, channels)
 
 
-def _keeps_channels(node: Node, channels: int) -> bool:
+def keeps_channels(node: Node, channels: int) -> bool:
     """Operators over pixels that are linear or take the largest."""
     name, rank = node.op.name, node.inputs[0].rank
     if name in _POOLING:
@@ -59,7 +59,9 @@ def _keeps_channels(node: Node, channels: int) -> bool:
     if name == "PadFusion":
         return len(node.inputs) == 2 and float(getattr(node.op, "constant_value", 0.0)) == 0.0 and _pads_pixels(node)
     if name == "Resize":
-        return rank == 4
+        return rank == 4 and (
+            len(node.inputs) == 1 or (node.inputs[1].data is not None and node.inputs[1].data.size == 2)
+        )
     if name == "ReduceFusion":
         axes = node.inputs[1].data if len(node.inputs) > 1 else None
         modes = (ReduceMode.ReduceMean, ReduceMode.ReduceMax, ReduceMode.ReduceSum)
@@ -76,7 +78,7 @@ def _pads_pixels(node: Node) -> bool:
     return paddings is not None and not bool(paddings.reshape(-1, 2)[-1].any())
 
 
-def _repeats(node: Node, channels: int) -> int | None:
+def repeats_of(node: Node, channels: int) -> int | None:
     """How often a reshape puts the channels one after the other; None when it does something else."""
     if node.op.name not in ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"):
         return None
@@ -113,7 +115,7 @@ def trace(graph: Graph, value: Value, channels: int, passes: Passes = passes_sca
                 continue
             if len(node.outputs) != 1:
                 return None
-            again = _repeats(node, channels)
+            again = repeats_of(node, channels)
             if again is not None:
                 pending.append((node.output, again))
             elif repeats == 1 and passes(node, channels):

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
@@ -26,6 +27,9 @@ from mslite.quantizer.runner import Sample
 from mslite.quantizer.settings import Method, QuantizerSettings, TargetDevice
 from mslite.quantizer.sources import CalibrationData, Source, calibration_data
 from mslite.quantizer.weights import StoredWeight
+
+if TYPE_CHECKING:
+    from mslite.quantizer.prune import PruneReport
 
 _TUNING_SAMPLES = 16
 
@@ -88,16 +92,45 @@ def quantise(
     checkpoint: Path | None = None,
     stages: Stages | None = None,
 ) -> QuantiseReport:
-    """Quantises the fused float `module` in place, as the settings say.
+    """Prunes and quantises the fused float `module` in place, as the settings say.
 
     A module that is quantised already passes through untouched. Raises ConversionError and UsageError.
     """
     if settings.transform.export_precision_mode == "FLOAT32" and is_quantised_module(module):
         return QuantiseReport(notes=tuple(dequantise(module)))
-    if settings.method is None:
+    if settings.method is None and not settings.prune.method:
         return QuantiseReport()
     if is_quantised_module(module):
         return QuantiseReport(notes=("the source is quantised already; it is left as it is",))
+    pruning = _prune(module, settings, source, progress or silent) if settings.prune.method else None
+    report = _quantise(module, settings, source, boundary, progress, checkpoint, stages)
+    if pruning is None:
+        return report
+    return replace(report, pruning=pruning, notes=(*pruning.notes(), *report.notes))
+
+
+def _prune(module: Module, settings: QuantizerSettings, source: Source | None, progress: Progress) -> PruneReport:
+    """Prunes the float module in place and writes the report that is asked for."""
+    from mslite.quantizer.prune import prune
+    from mslite.quantizer.prune_report import save_prune_report
+
+    report = prune(module, settings, _debug_samples(module, settings, source), progress)
+    if settings.prune.report is not None:
+        save_prune_report(report, settings.prune.report)
+    return report
+
+
+def _quantise(
+    module: Module,
+    settings: QuantizerSettings,
+    source: Source | None,
+    boundary: Boundary | None,
+    progress: Progress | None,
+    checkpoint: Path | None,
+    stages: Stages | None,
+) -> QuantiseReport:
+    if settings.method is None:
+        return QuantiseReport()
     original = copy_module(module) if settings.common.debug_info_save_path is not None else None
     if settings.method is Method.WEIGHT_QUANT:
         from mslite.quantizer.weight_only import quantise_weights
@@ -130,7 +163,7 @@ def _tuning_samples(module: Module, settings: QuantizerSettings, source: Source 
 
 
 def _debug_samples(original: Module, settings: QuantizerSettings, source: Source | None) -> list[Sample]:
-    """The first calibration samples, where there are any, else random inputs."""
+    """What models are compared on: the first calibration samples, where there are any, else random inputs."""
     if source is None and not settings.data.calibrate_path:
         return [random_inputs(original.main.inputs)]
     return list(itertools.islice(calibration_data(source, original.main.inputs, settings.data), MAX_ROUNDS))
@@ -165,6 +198,8 @@ def _quantise_fully(
             "target_device=ASCEND in [full_quant_param]: Ascend is not a target of this converter",
             code=ReturnCode.NOT_SUPPORTED,
         )
+    if boundary is not None:
+        settings = replace(settings, integer_outputs=boundary.integer_outputs)
     if stages is None:
         stages = stages_of(settings, progress or silent, None if checkpoint is None else checkpoint.parent)
     data = calibration_data(source, module.main.inputs, settings.data)

@@ -68,7 +68,9 @@ def product_constants(
     error = relative_error(weight.real(), real)
     largest = float(np.abs(bias).max()) if bias is not None and bias.size else 0.0
     return ProductConstants(
-        constant_of(weight, source, source.name) if scheme.bits == 8 else packed_constant(weight, source, source.name),
+        packed_constant(weight, source, source.name)
+        if scheme.bits < 8 or settings.prune.method == "MAGNITUDE"
+        else constant_of(weight, source, source.name),
         None if bias is None else _bias_constant(node, bias, weight, x, precision),
         error,
         float(np.abs(shift).max()) / largest if shift is not None and largest else 0.0,

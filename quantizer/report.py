@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.quantizer.choices import Choices, Precision
+
+if TYPE_CHECKING:
+    from mslite.quantizer.prune import PruneReport
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class QuantiseReport:
     notes: tuple[str, ...] = ()
     samples: int = 0
     choices: Choices = field(default_factory=dict)
+    pruning: PruneReport | None = None
+    """What [mslite_prune_param] removed before."""
 
     @property
     def integer_share(self) -> float:

@@ -299,6 +299,8 @@ class QuantizerSettings:
     transform: TransformQuantParam = field(default_factory=TransformQuantParam)
     data: DataPreprocessParam = field(default_factory=DataPreprocessParam)
     accuracy: AccuracyParam = field(default_factory=AccuracyParam)
+    integer_outputs: bool = False
+    """Whether the model's outputs will be stored integers; told by the conversion, no key."""
     methods: MethodsParam = field(default_factory=MethodsParam)
     prune: PruneParam = field(default_factory=PruneParam)
 
@@ -368,6 +370,11 @@ def _check(settings: QuantizerSettings) -> None:
         raise UsageError("INPUT ILLEGAL: bit_num in [common_quant_param] must be 8 for DYNAMIC_QUANT")
     if settings.method is Method.WEIGHT_QUANT and not common.enable_encode and common.bit_num not in (8, 16):
         raise UsageError("INPUT ILLEGAL: enable_encode in [common_quant_param] must be true unless bit_num is 8 or 16")
+    if settings.prune.method == "MAGNITUDE" and settings.weight.quant_strategy == "GPTQ":
+        raise UsageError(
+            "INPUT ILLEGAL: method=MAGNITUDE in [mslite_prune_param] does not go with quant_strategy=GPTQ in"
+            " [weight_quant_param], which moves weights away from zero; AWQ and MAX_MIN keep zeros"
+        )
     resize = (data.resize_width, data.resize_height, data.resize_method)
     if any(resize) and not all(resize):
         raise UsageError(

@@ -96,7 +96,8 @@ def quantise_weights(
     scheme = Scheme(settings.common.bit_num)
     strategy = settings.weight.quant_strategy
     with_data = strategy in ("GPTQ", "AWQ")
-    if with_data or settings.methods.group_size:
+    # The gaps between zeros are short where a channel's elements lie together.
+    if with_data or settings.methods.group_size or settings.prune.method == "MAGNITUDE":
         from mslite.quantizer.groups import turned
 
         for graph in module.graphs:
@@ -128,7 +129,8 @@ def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> Stor
             return grouped(use, scheme, settings.methods.group_size)
     whole = settings.weight.dequant_strategy == "ON_THE_FLY" and scheme.bits < 8  # one list of values for all
     per_channel = settings.weight.per_channel and not whole and not use.is_shared and data.shape[use.axis] > 1
-    correct = settings.weight.bias_correction and not settings.methods.keep_integers
+    exact_zeros = settings.methods.keep_integers or settings.prune.method == "MAGNITUDE"
+    correct = settings.weight.bias_correction and not exact_zeros
     if per_channel and correct:
         # The records of a channel must not take more room than its elements save.
         per_channel = data.size // data.shape[use.axis] > 256 // (32 - scheme.bits)
