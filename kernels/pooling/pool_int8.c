@@ -1,7 +1,7 @@
 /* Chooses and prepares the pooling of stored integers (int8, also where the source model was unsigned, and int16).
  *
  * Arithmetic: TensorFlow Lite's reference kernels. An average is the rounded quotient of the source model's integers,
- * half away from zero; where the result has another record, the sum above the zero point is rescaled as Mean does it.
+ * half away from zero; where the result has another record, the sum above the zero point is rescaled in float64.
  */
 #include "pooling/pool_int8.h"
 
@@ -48,7 +48,7 @@ mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived,
   pool->to_zero = to->zero_point;
   /* The reference takes scales for equal that are so close. */
   pool->is_rescaled = from->zero_point != to->zero_point || fabs(from->scale - to->scale) > 1e-6;
-  pool->factor = mslite_make_multiplier(from->scale / to->scale);
+  pool->factor = from->scale / to->scale;
   mslite_stored_limits(pool->type, geometry->activation, to, &pool->low, &pool->high);
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)rows;

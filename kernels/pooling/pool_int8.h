@@ -16,7 +16,7 @@ typedef struct {
   int32_t domain;   /* what brings a stored integer to the source model's: 128 for unsigned ones */
   bool is_rescaled; /* the result has another record than the input */
   int32_t from_zero, to_zero;
-  mslite_multiplier factor;
+  double factor; /* of the scales */
 } mslite_stored_pool;
 
 int32_t mslite_stored_pool_support(const mslite_node *node);
@@ -28,10 +28,10 @@ static inline int32_t mslite_rounded_quotient(int32_t sum, int32_t count) {
   return (int32_t)((double)(sum > 0 ? sum + half : sum - half) / (double)count);
 }
 
-/* A result of one window as it is stored: of the largest integer, or of the rescaled average above zero. */
-static inline int32_t mslite_stored_pool_rescaled(const mslite_stored_pool *pool, int32_t value,
-                                                  mslite_multiplier factor) {
-  return mslite_limit(mslite_rescale(value, factor) + pool->to_zero, pool->low, pool->high);
+/* A result of one window as it is stored, from the largest integer or the sum above zero. The reference knows no such
+ * pooling; two roundings in fixed point would be off by a step in one of five results. */
+static inline int32_t mslite_stored_pool_rescaled(const mslite_stored_pool *pool, int32_t value, double factor) {
+  return mslite_limit(mslite_rescale_real(value, factor) + pool->to_zero, pool->low, pool->high);
 }
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
     for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_limit(pool->to_zero, low, high);
   } else if (pool->is_rescaled) {
     const bool average = pool->geometry.average;
-    const mslite_multiplier factor = average ? mslite_divide_multiplier(pool->factor, count) : pool->factor;
+    const double factor = average ? pool->factor / count : pool->factor;
     const int32_t zero = pool->from_zero * (average ? taps : 1);
     for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_stored_pool_rescaled(pool, values[c] - zero, factor);
   } else if (pool->geometry.average) {
