@@ -267,6 +267,8 @@ class Converter:
             sections.setdefault(section, {}).update(keys)
         notes: list[str] = []
         choices = choices_of(sections, notes.append)
+        if choices.quantizer.asks_for_something and self._save_type is ModelType.MINDIR:
+            raise UsageError("quantisation with save_type MINDIR is not supported yet")
         shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
         return Options(
             model_file=Path(model),

@@ -157,6 +157,8 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             dynamic_dims=choices.dynamic_dims,
             quantizer=choices.quantizer,
         )
+    if options.quantizer.asks_for_something and options.save_type is SaveType.MINDIR:
+        _refuse("Quantisation with --saveType=MINDIR", "Leave --saveType out: the result is a .ms file")
     if options.quantizer.method is not None and given.get("verify", "off") != "off":
         raise FlagError(
             "INPUT ILLEGAL: verify compares with the source's own numbers, which quantisation rounds; "

@@ -59,11 +59,24 @@ class FolderData:
         kind = self._settings.input_type
         if kind is InputType.IMAGE:
             chosen = files[number * self._batch : (number + 1) * self._batch]
-            return fitted(np.stack([image_array(path, self._settings) for path in chosen]), value, f"{chosen[0]}")
+            images = np.stack(_alike([image_array(path, self._settings) for path in chosen], chosen))
+            wanted = numpy_type(value.dtype)
+            if wanted.kind in "iu":  # a model that takes pixels as they are
+                limits = np.iinfo(wanted.char)
+                images = np.clip(np.rint(images), limits.min, limits.max).astype(wanted)
+            return fitted(images, value, f"{chosen[0]}")
         path = files[number]
         if kind is InputType.NPY or path.suffix in _NUMPY_SUFFIXES:
             return arranged(_numpy_file(path, value.name), [value], str(path))[0]
         return _raw_file(path, value)
+
+
+def _alike(images: list[Array], files: Sequence[Path]) -> list[Array]:
+    """Images of one batch, which must have one size. Raises ConversionError."""
+    for image, path in zip(images, files, strict=True):
+        if image.shape != images[0].shape:
+            raise _wrong(f"{path}: an image of {image.shape[1]}x{image.shape[0]} beside others; resize or crop them")
+    return images
 
 
 def _images_per_sample(settings: DataPreprocessParam, inputs: Sequence[Value]) -> int:
@@ -120,6 +133,8 @@ def _numpy_file(path: Path, name: str) -> Array:
                 raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded.files)}")
             array: Array = loaded[chosen]
             return array
+    except MemoryError:
+        raise _wrong(f"{path}: it declares an array that is larger than the memory") from None
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise ConversionError(f"{path}: no NumPy file: {error}", code=ReturnCode.FILE_ERROR) from None
 

@@ -130,6 +130,7 @@ def test_interruption(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
         ({"quant_type": "FULL"}, [], 2, "quant_type in [common_quant_param] must be"),
         ({"quant_type": "WEIGHT_QUANT", "bitnum": "8"}, [], 2, "`bitnum` is not supported"),
         ({"quant_type": "WEIGHT_QUANT"}, ["--verify"], 2, "debug_info_save_path"),
+        ({"quant_type": "WEIGHT_QUANT"}, ["--saveType=MINDIR"], 3, "--saveType=MINDIR is not supported"),
     ],
 )
 def test_one_clear_message(

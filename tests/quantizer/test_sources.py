@@ -180,6 +180,23 @@ def test_images(order: str, tmp_path: Path) -> None:
         assert np.allclose(got[0], (twice - [10, 20, 30]) / [2, 4, 8])
 
 
+def test_images_for_a_model_that_takes_pixels(tmp_path: Path) -> None:
+    cv2 = pytest.importorskip("cv2")
+    directory = tmp_path / "images"
+    directory.mkdir()
+    pictures = np.random.default_rng(0).integers(0, 256, (4, 5, 5, 3)).astype(np.uint8)
+    for number, picture in enumerate(pictures):
+        cv2.imwrite(str(directory / f"{number}.png"), picture)
+    keys = {"calibrate_path": f"image:{directory}", "calibrate_size": "4", "input_type": "IMAGE"}
+    value = Value("image", DataType.UINT8, (2, 5, 5, 3))
+    data = calibration_data(None, [value], data_settings(**keys))
+    assert data.size == 2
+    assert np.array_equal(np.concatenate([sample[0] for sample in data]), pictures)
+    cv2.imwrite(str(directory / "3.png"), pictures[3][:4])
+    with pytest.raises(ConversionError, match=r"3\.png: an image of 5x4 beside others"):
+        list(calibration_data(None, [value], data_settings(**keys)))
+
+
 def test_images_too_small_to_crop(tmp_path: Path) -> None:
     cv2 = pytest.importorskip("cv2")
     directory = tmp_path / "images"
