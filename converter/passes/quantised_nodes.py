@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mslite.converter.mindir.graph import Graph, Module, Node, Value
+import numpy as np
+
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import (
     MOVES,
     ON_INTEGERS,
@@ -22,6 +25,9 @@ from mslite.converter.mindir.quantised import (
 )
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
+
+_SUMS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "MatMulFusion"})
+"""Operators whose third operand is a bias."""
 
 _SEVERAL = frozenset({"Concat", "Stack"})
 """Movements whose operands are all data; the others move their first operand."""
@@ -140,10 +146,30 @@ def _close(graph: Graph, node: Node) -> None:
     if not reads or not (_means_integers(result) or _moves_only(producer, operands, result)):
         return
     node.op, node.name, node.source = producer.op, producer.name, producer.source
-    node.set_inputs(operands)
+    node.set_inputs(_with_stored_bias(producer, operands))
     graph.remove(producer)
     node.quant_type = QuantType.QUANT_NONE if only_moves(node) else QuantType.QUANT_ALL
     result.format = inner.format
+
+
+def _with_stored_bias(producer: Node, operands: list[Value]) -> list[Value]:
+    """Some exporters leave a bias in real numbers: sums of products take it up as int32 of their own scale."""
+    if producer.op.name not in _SUMS or len(operands) < 3:
+        return operands
+    x, weight, bias = operands[:3]
+    if bias.data is None or bias.dtype is not DataType.FLOAT32 or len(x.quant) != 1 or not is_quantised(weight):
+        return operands
+    if len(weight.quant) not in (1, bias.data.size) or bias.data.ndim != 1:
+        return operands
+    scales = np.array([x.quant[0].scale * record.scale for record in weight.quant])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.rint(bias.data / scales)
+    if not np.all(np.abs(steps) <= np.iinfo(np.int32).max):  # or a scale is 0
+        return operands
+    records = tuple(QuantParam(scale=float(scale), numBits=32) for scale in scales)
+    stored = constant(f"{bias.name}_stored", steps.astype(np.int32), bias.format)
+    stored.quant = records
+    return [x, weight, stored, *operands[3:]]
 
 
 def _means_integers(result: Value) -> bool:

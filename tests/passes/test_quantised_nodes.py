@@ -85,6 +85,25 @@ def test_an_operator_between_casts_computes_on_integers() -> None:
     assert (add.inputs[0].quant, add.output.quant, add.output.dtype) == (HALF, TENTH, DataType.INT8)
 
 
+@pytest.mark.parametrize(("bias", "stored"), [([1.5, -0.25, 1e9], None), ([1.5, -0.25, 0.07], [3, -1, 1])])
+def test_a_bias_in_real_numbers_becomes_one_of_sums(bias: list[float], stored: list[int] | None) -> None:
+    """Its scale is that of the products, here 0.5 for x and 1, 0.5, 0.1 for the columns; too large a bias stays real."""
+    build = Builder(2, 3)
+    x = build.cast(build.x, HALF)
+    weight = constant("w", np.ones((3, 3), np.int8))
+    weight.quant = tuple(QuantParam(scale=scale, roundType=ROUND_HALF_TO_EVEN) for scale in (1.0, 0.5, 0.1))
+    product = build.real(MatMulFusion(), x, weight, constant("b", np.array(bias, np.float32)), shape=(2, 3))
+    nodes = build.formed(build.cast(product, TENTH))
+    (node,) = (node for node in nodes if node.op.name == "MatMulFusion")
+    assert node.quant_type is QuantType.QUANT_ALL
+    third = node.inputs[2]
+    if stored is None:
+        assert third.dtype is DataType.FLOAT32
+    else:
+        assert third.array().tolist() == stored
+        assert [record.scale for record in third.quant] == pytest.approx([0.5, 0.25, 0.05])
+
+
 def test_casts_that_do_not_round_to_even_mean_real_numbers() -> None:
     """TensorFlow Lite has operators of its own on integers; what stands between casts is computed in real numbers."""
     half, tenth = (tuple(replace(record, roundType=1) for record in records) for records in (HALF, TENTH))
