@@ -35,9 +35,9 @@ def with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, we
     return call.emit(op, x, weight, *([] if bias is None else [bias]))
 
 
-def _image(call: Call) -> Value:
+def _image(call: Call, index: int = 0) -> Value:
     """The activation; weights of 8 bits have it rounded image by image, symmetrically where they have one scale."""
-    x = call.input(0)
+    x = call.input(index)
     if not call.is_hybrid(1):
         return x
     quantization = call.source(1).quantization
@@ -129,4 +129,4 @@ def transposed(call: Call) -> Value:
         activation_type=activation,
         output_paddings=tuple(extra),
     )
-    return follow(with_bias(call, op, call.input(2), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 3))
+    return follow(with_bias(call, op, _image(call, 2), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 3))

@@ -15,6 +15,7 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.parsers.naming import Blocked
 
+from .boundary import before_boundary
 from .call import Call
 from .constants import Constants
 from .model import SourceGraph, SourceTensor
@@ -132,7 +133,10 @@ class GraphImporter(Constants):
         tensor = self.source.tensors[index]
         value = self.lookup(index)
         if is_shifted(tensor) and value.dtype is stored_type(tensor) and self.outer is None:
-            if value not in self.graph.inputs:
+            earlier = before_boundary(value)
+            if earlier is not value and earlier.dtype is value.dtype:
+                value = earlier
+            elif value not in self.graph.inputs:
                 value.name = self.session.values.unique(f"{tensor.name}/signed")
             cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(tensor.dtype))
             (value,) = self.emit(cast, (value,), 1, None)

@@ -11,6 +11,7 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
 from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same_records
 
+from .boundary import before_boundary
 from .call import Call
 from .records import is_quantised as is_quantised_tensor
 from .records import stored_type, wide_records
@@ -46,7 +47,11 @@ def quantize(call: Call) -> Value:
         return call.emit(Cast(), x, call.ints(int(tensor.dtype)))
     dtype = stored_type(tensor)
     if x.dtype is dtype and same_records(x.quant, records):
-        return x  # uint8 to int8, when the zero points differ by 128
+        if all(old.dstDtype == new.dstDtype for old, new in zip(x.quant, records, strict=True)):
+            return x
+        # uint8 to int8 or back, when the zero points differ by 128: the same numbers, but some operators round them
+        # differently, so what follows must know of which type they are in the source.
+        x = before_boundary(x)
     if x.dtype not in _STORED:
         x = call.as_type(x, DataType.FLOAT32)
     result = call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(dtype)), x)

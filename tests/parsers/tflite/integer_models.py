@@ -102,7 +102,7 @@ def _model(cases: Sequence[Case]) -> tuple[bytes, list[Array]]:
     return build(Graph(tensors, entering, leaving, operators)), arrays
 
 
-def _reference(content: bytes, inputs: Sequence[Array], resolver: str) -> list[Array]:
+def reference(content: bytes, inputs: Sequence[Array], resolver: str) -> list[Array]:
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     chosen = getattr(interpreter.OpResolverType, resolver)
     runner = interpreter.Interpreter(model_content=content, experimental_op_resolver_type=chosen)
@@ -113,7 +113,7 @@ def _reference(content: bytes, inputs: Sequence[Array], resolver: str) -> list[A
     return [runner.get_tensor(detail["index"]) for detail in runner.get_output_details()]
 
 
-def _ours(content: bytes, inputs: Sequence[Array], folder: Path) -> list[Array]:
+def converted_results(content: bytes, inputs: Sequence[Array], folder: Path) -> list[Array]:
     (folder / "m.tflite").write_bytes(content)
     module_io.save(lowered(parse(folder / "m.tflite")), folder / "m.ms")
     runner = mslite.Model()
@@ -127,8 +127,8 @@ def _ours(content: bytes, inputs: Sequence[Array], folder: Path) -> list[Array]:
 def assert_same_bits(cases: Sequence[Case], folder: Path, resolver: str = "BUILTIN_REF") -> None:
     """Asserts that every case gives what LiteRT's kernels give, through parser, passes, file and runtime."""
     content, inputs = _model(cases)
-    expected = _reference(content, inputs, resolver)
-    for case, ours, theirs in zip(cases, _ours(content, inputs, folder), expected, strict=True):
+    expected = reference(content, inputs, resolver)
+    for case, ours, theirs in zip(cases, converted_results(content, inputs, folder), expected, strict=True):
         records = [(operand.data.dtype.name, operand.scale, operand.zero) for operand in (*case.inputs, case.output)]
         assert ours.dtype == theirs.dtype
         np.testing.assert_array_equal(ours, theirs, f"{case.operator} {records}")

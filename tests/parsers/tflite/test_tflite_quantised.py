@@ -169,6 +169,12 @@ HYBRID: dict[str, tuple[str, list[Tensor], tuple[str, dict[int, Any]]]] = {
         "FULLY_CONNECTED", [Tensor("x", (2, 3, 6)), stored("w", integers("int8", 4, 6, low=-127), 0.02)],
         product(False, keep=1),
     ),
+    "transposed": (
+        "TRANSPOSE_CONV",
+        [Tensor("s", data=np.array([2, 9, 9, 4], np.int32)), stored("w", integers("int8", 4, 3, 3, 5, low=-127), 0.02),
+         Tensor("x", (2, 4, 4, 5))],
+        ("TransposeConvOptions", {0: ("byte", 1), 1: ("int", 2), 2: ("int", 2)}),
+    ),
 }  # fmt: skip
 
 
