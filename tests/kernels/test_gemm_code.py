@@ -1,4 +1,4 @@
-"""The machine code of the GEMM: its inner loop is fused multiply-adds out of registers, whatever the compiler."""
+"""The machine code of the GEMMs: their inner loops multiply and add out of registers, whatever the compiler."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).parents[2] / "build")
 TILES = {"avx2": ("ymm", 6, 2), "avx512": ("zmm", 14, 2)}
 
 
-def instructions(isa: str) -> list[tuple[int, str]]:
-    """(address, text) of gemm_one_panel in the object of the GEMM."""
+# ISA -> (vector register, heights of the register tile, its vectors, what multiplies)
+DOT_TILES = {
+    "avx2": ("ymm", (1, 2, 3, 4, 5, 6), 2, "vpmaddwd"),
+    "avx512": ("zmm", (1, 2, 4, 6, 8, 10, 12), 2, "vpmaddwd"),
+    "vnni": ("zmm", (1, 2, 4, 6, 8, 10, 12), 2, "vpdpbusd"),
+}
+
+
+def instructions(isa: str, source: str = "gemm_vector", function: str = "gemm_one_panel") -> list[tuple[int, str]]:
+    """(address, text) of a function in the object of a source of the GEMMs."""
     if shutil.which("objdump") is None:
         pytest.skip("objdump is not installed")
     objects = [
         path
-        for path in BUILD.glob(f"kernels/CMakeFiles/mslite_kernels_{isa}.dir/matmul/gemm_vector.c.o")
+        for path in BUILD.glob(f"kernels/CMakeFiles/mslite_kernels_{isa}.dir/matmul/{source}.c.o")
         if path.is_file()
     ]
     if not objects:
@@ -30,7 +38,7 @@ def instructions(isa: str) -> list[tuple[int, str]]:
     text = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", str(objects[0])], check=True, capture_output=True, text=True
     ).stdout
-    _, _, body = text.partition("<gemm_one_panel>:\n")
+    _, _, body = text.partition(f"<{function}>:\n")
     lines = body.split("\n\n")[0].splitlines()
     return [(int(address, 16), code.strip()) for address, code in (line.split(":", 1) for line in lines if ":" in line)]
 
@@ -64,3 +72,22 @@ def test_inner_loop(isa: str) -> None:
     assert not moved, f"sums are spilled to memory: {moved}"
     # Per row one broadcast and its multiply-adds, per vector one load; the rest is counting.
     assert len(whole) <= rows * (vectors + 1) + vectors + (6 if isa == "avx2" else 24), "\n".join(whole)
+
+
+@pytest.mark.parametrize("isa", DOT_TILES)
+def test_inner_loop_on_stored_integers(isa: str) -> None:
+    register, heights, vectors, multiply = DOT_TILES[isa]
+    products = {}
+    for body in loops(instructions(isa, "gemm_i8_dot", "run_tile")):
+        count = sum(bool(re.match(rf"{multiply}\s.*%{register}", text)) for text in body)
+        if count:
+            products[count] = body
+            # 16-bit saturation would change sums.
+            assert not any(text.startswith("vpmaddubsw") for text in body)
+    # Few rows take several chains of sums, of together 8 vectors.
+    assert set(products) == {8 if height * vectors < 6 else height * vectors for height in heights}
+    whole = products[heights[-1] * vectors]
+    assert not [text for text in whole if "(%rsp)" in text], "sums are spilled to memory"
+    additions = 0 if multiply == "vpdpbusd" else 1
+    # Per row one broadcast and its products, per vector one load; the rest is counting.
+    assert len(whole) <= heights[-1] * (vectors * (1 + additions) + 1) + vectors + 10, "\n".join(whole)
