@@ -122,10 +122,16 @@ $(BUILD)/bench-models/tflite-ready: $(BUILD)/bench-models $(BUILD)/tflite-venv/r
 	@$(BUILD)/tflite-venv/bin/python benchmark/peers/tflite_models.py $(BUILD)/bench-models
 	@touch $@
 
+# Five of them in int8, as onnxruntime's quantizer makes them.
+$(BUILD)/bench-int8: $(BUILD)/bench-models
+	@$(PEERS) -m pip install -q sympy
+	@$(PEERS) ../shared/bench/make_int8_models.py $(BUILD)/bench-models $@
+
 .PHONY: bench-peers
-bench-peers: $(BUILD)/bench-models/tflite-ready
+bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
+	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-results $(BUILD)/bench_peers.json
 
 # ---- accuracy beside other quantisers; an hour, and downloads of Debian packages with recorded speech -------------------
 

@@ -15,7 +15,9 @@ from .report import geometric_mean, ratios, write_html, write_json, write_markdo
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m mslite.benchmark.peers", description=__doc__)
     parser.add_argument("models", type=Path, help="folder of ONNX files with fixed shapes")
-    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_peers.{json,md,html}")
+    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for the results")
+    parser.add_argument("--name", default="bench_peers", help="of the results: NAME.json, NAME.md, NAME.html")
+    parser.add_argument("--float-results", type=Path, help="JSON of the same networks in float32, to set beside int8")
     parser.add_argument("--threads", default="1,2", help="thread counts (1,2)")
     parser.add_argument("--networks", default="", help="only these, separated by commas")
     parser.add_argument("--rounds", type=int, default=7, help="turns that each runtime gets (7)")
@@ -37,16 +39,16 @@ def main() -> int:
     rows, versions = measure_all(models, threads, options.rounds, options.seconds, show)
     options.out.mkdir(parents=True, exist_ok=True)
     machine = processor()
-    write_json(rows, options.out / "bench_peers.json")
-    write_markdown(rows, versions, machine, options.out / "bench_peers.md")
-    write_html(rows, versions, machine, options.out / "bench_peers.html")
+    write_json(rows, options.out / f"{options.name}.json")
+    write_markdown(rows, versions, machine, options.out / f"{options.name}.md", options.float_results)
+    write_html(rows, versions, machine, options.out / f"{options.name}.html")
     for count in threads:
         found = ratios(rows, "mslite", count)
         if found:
             worst = max(found, key=lambda network: found[network])
             mean = geometric_mean(list(found.values()))
             console.print(f"{count} thread(s): {mean:.2f}x onnxruntime; slowest {worst} {found[worst]:.2f}x")
-    console.print(f"Wrote {options.out / 'bench_peers.json'}, .md and .html")
+    console.print(f"Wrote {options.out / options.name}.json, .md and .html")
     return 0
 
 

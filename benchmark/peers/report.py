@@ -37,25 +37,55 @@ def write_json(rows: list[Row], path: Path) -> None:
     path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
 
-def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
-    """The table that docs/performance.md shows."""
+def best_ratios(rows: list[Row], threads: int) -> dict[str, float]:
+    """Latency of mslite over that of the fastest peer, per network."""
+    found: dict[str, float] = {}
+    for network in dict.fromkeys(row.network for row in rows):
+        times = {row.runtime: row.median_ms for row in rows if row.network == network and row.threads == threads}
+        mine = times.pop("mslite", None)
+        peers = [time for time in times.values() if time]
+        if mine and peers:
+            found[network] = mine / min(peers)
+    return found
+
+
+def float_ratios(rows: list[Row], threads: int, table: Path) -> dict[str, float]:
+    """Latency of mslite over its own in `table`, the JSON of another comparison, per network that both have."""
+    before = json.loads(table.read_text(encoding="utf-8"))
+    found: dict[str, float] = {}
+    for row in rows:
+        time = before.get(row.network, {}).get(str(threads), {}).get("mslite")
+        if row.runtime == "mslite" and row.threads == threads and row.median_ms and time:
+            found[row.network] = row.median_ms / time
+    return found
+
+
+def write_markdown(
+    rows: list[Row], versions: dict[str, str], machine: str, path: Path, floats: Path | None = None
+) -> None:
+    """The tables that docs/performance.md shows. `floats`: the JSON of the comparison in float32, for quantised networks."""
     names = [name for name in RUNTIMES if any(row.runtime == name and row.median_ms for row in rows)]
     lines = [f"Machine: {machine}. Versions: {', '.join(f'{name} {versions[name]}' for name in names)}.", ""]
     for threads in sorted({row.threads for row in rows}):
         lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms:", ""]
-        lines += [f"| network | {' | '.join(names)} | mslite / {REFERENCE} |", "|---|" + "---:|" * (len(names) + 1)]
+        columns = {f"mslite / {REFERENCE}": ratios(rows, "mslite", threads)}
+        if floats is not None:
+            columns["mslite / best"] = best_ratios(rows, threads)
+            columns["mslite / its float32"] = float_ratios(rows, threads, floats)
+        lines.append(f"| network | {' | '.join(names)} | {' | '.join(columns)} |")
+        lines.append("|---|" + "---:|" * (len(names) + len(columns)))
         times = {(row.network, row.runtime): row for row in rows if row.threads == threads}
-        mine = ratios(rows, "mslite", threads)
         for network in dict.fromkeys(row.network for row in rows):
             cells = []
             for name in names:
                 row = times.get((network, name))
                 cells.append(f"{row.median_ms:.2f}" if row and row.median_ms else "-")
-            lines.append(f"| {network} | {' | '.join(cells)} | {mine[network]:.2f} |" if network in mine else
-                         f"| {network} | {' | '.join(cells)} | - |")  # fmt: skip
-        means = [ratios(rows, name, threads) for name in names]
-        lines.append("| geometric mean over onnxruntime | " + " | ".join(
-            f"{geometric_mean(list(mean.values())):.2f}" if mean else "-" for mean in means) + " | |")  # fmt: skip
+            cells += [f"{column[network]:.2f}" if network in column else "-" for column in columns.values()]
+            lines.append(f"| {network} | {' | '.join(cells)} |")
+        means = [*(ratios(rows, name, threads) for name in names), *list(columns.values())[1:]]
+        cells = [f"{geometric_mean(list(mean.values())):.2f}" if mean else "-" for mean in means]
+        cells.insert(len(names), "")
+        lines.append(f"| geometric mean over {REFERENCE} | {' | '.join(cells)} |")
         lines.append("")
     failed = [row for row in rows if row.error]
     if failed:
