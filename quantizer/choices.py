@@ -56,9 +56,40 @@ def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
 
 
 def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Precision]:
-    """Every eligible node at the precision of `bit_num`, without islands that save nothing."""
+    """Every eligible node at the precision of `bit_num`, without islands that save nothing.
+
+    Where the model's outputs are real numbers, a Softmax or Sigmoid that gives them computes in float too: its integers
+    have steps of 1/256, in which small probabilities vanish, and there is no product to save time for.
+    """
     precision = Precision.INT16 if settings.common.bit_num > 8 else Precision.INT8
-    return {node.name: precision for node in worthwhile(eligible_nodes(module, settings))}
+    nodes = eligible_nodes(module, settings)
+    if not settings.integer_outputs:
+        last = _last_of_known_range(module, nodes)
+        nodes = [node for node in nodes if id(node) not in last]
+    return {node.name: precision for node in worthwhile(nodes)}
+
+
+def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
+    """The ids of nodes with a fixed record whose results are only moved to the model's outputs, and of those moves."""
+    outputs = {id(value) for value in module.main.outputs}
+    leaving: set[int] = set()
+    found: set[int] = set()
+    kinds = {id(node): rule.kind for node in nodes if (rule := rule_of(node)) is not None}
+    for node in reversed(module.main.nodes):
+        kind = kinds.get(id(node))
+        if kind not in (Kind.FIXED, Kind.MOVE):
+            continue
+        results = [value for value in node.outputs if value.users or id(value) in outputs]
+        if results and all(all(id(user) in leaving for user in value.users) for value in results):
+            leaving.add(id(node))
+            if kind is Kind.FIXED:
+                found.add(id(node))
+    moves = [node for node in module.main.nodes if id(node) in leaving and id(node) not in found]
+    for node in moves:
+        producers = [value.producer for value in node.inputs if value.producer is not None]
+        if any(id(producer) in found for producer in producers):
+            found.add(id(node))
+    return found
 
 
 def worthwhile(nodes: Sequence[Node]) -> list[Node]:

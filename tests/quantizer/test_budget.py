@@ -3,6 +3,7 @@ an interruption changes what is chosen."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +223,11 @@ def test_what_moves_values_follows_them() -> None:
     assert followed(add=real, dense=real) == (eight, real)
     assert followed(add=sixteen, dense=real) == (eight, sixteen)
     assert followed(conv=real, depthwise=real, add=real) == (real, eight)
+
+
+def test_the_last_probabilities_are_real_where_the_outputs_are() -> None:
+    module = image_network()
+    assert "softmax" not in default_choices(module, SETTINGS)
+    assert default_choices(module, SETTINGS).keys() >= {"conv", "depthwise", "add", "dense"}
+    integers = dataclasses.replace(SETTINGS, integer_outputs=True)
+    assert default_choices(module, integers)["softmax"] is Precision.INT8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,11 @@ def full(**keys: str) -> QuantizerSettings:
     return quantizer_settings({"common_quant_param": common, "full_quant_param": rest})
 
 
+def to_the_end(settings: QuantizerSettings) -> QuantizerSettings:
+    """Settings that also quantise the last Softmax, which else stays in float before real outputs."""
+    return dataclasses.replace(settings, integer_outputs=True)
+
+
 def quantised(module: Module, settings: QuantizerSettings, **rest: Any) -> tuple[Module, QuantiseReport]:
     copy = copy_module(module)
     report = quantise(copy, settings, samples(module, 16), **rest)
@@ -62,14 +68,16 @@ def test_more_bits_are_closer(name: str, tmp_path: Path) -> None:
     module = NETWORKS[name]()
     sample = samples(module, 1, seed=9)[0]
     wanted = run(module, sample, tmp_path)[0]
-    found = [sqnr(wanted, run(quantised(module, full(bit_num=bits))[0], sample, tmp_path)[0]) for bits in "248"]
-    found.append(sqnr(wanted, run(quantised(module, full(bit_num="16"))[0], sample, tmp_path)[0]))
+    found = [
+        sqnr(wanted, run(quantised(module, to_the_end(full(bit_num=bits)))[0], sample, tmp_path)[0]) for bits in "248"
+    ]
+    found.append(sqnr(wanted, run(quantised(module, to_the_end(full(bit_num="16")))[0], sample, tmp_path)[0]))
     assert found == sorted(found)
     assert found[3] > found[2] + 3
 
 
 def test_records_of_the_image_network() -> None:
-    module, report = quantised(image_network(), full())
+    module, report = quantised(image_network(), to_the_end(full()))
     float_module = image_network()
     conv, concat, pool = (node_of(module, name) for name in ("conv", "concat", "pool"))
     assert {layer.name for layer in report.layers if layer.precision is Precision.INT8} == {
@@ -115,7 +123,7 @@ def test_products_of_two_activations_and_float_islands() -> None:
 
 
 def test_integers_inside_when_all_is_wide() -> None:
-    module, _ = quantised(image_network(), full(bit_num="16"))
+    module, _ = quantised(image_network(), to_the_end(full(bit_num="16")))
     conv = node_of(module, "conv")
     assert conv.inputs[0].dtype is DataType.INT16
     assert conv.inputs[0].quant[0].zeroPoint == 0
