@@ -13,6 +13,7 @@ from mslite.quantizer.metrics import cosine, sqnr, top1
 
 from .tasks import Array, Task
 
+UNREADABLE = "not a format of this tool"
 TOOLS = ("mslite", "onnxruntime", "TFLite")
 
 
@@ -37,6 +38,11 @@ class Result:
     classifies: bool = False
     calibration: int = 0
     held_out: int = 0
+
+    @property
+    def apart(self) -> bool:
+        """Whether the tool does not read models of this kind at all."""
+        return UNREADABLE in self.error
 
     @property
     def loss(self) -> float:
@@ -78,7 +84,7 @@ def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[
         return ours.run(before, task), ours.run(after, task)
     if tool == "onnxruntime":
         if task.kind != "onnx":
-            raise ValueError("its quantiser reads ONNX models only")
+            raise ValueError(f"{UNREADABLE}: onnxruntime quantises ONNX models only")
         from . import onnxruntime_quantizer
 
         quantised = onnxruntime_quantizer.quantise(task, folder)

@@ -23,7 +23,7 @@ def tensorflow_python() -> str:
 def quantise(task: Task, folder: Path) -> Path:
     """The quantised TFLite file. Raises RuntimeError with the reason."""
     if task.kind == "caffe":
-        raise RuntimeError("TFLite's converter reads no Caffe models")
+        raise RuntimeError("not a format of this tool: TFLite's converter reads no Caffe models")
     count = len(task.calibration[0])
     arrays = {f"input{i}": np.stack([sample[i] for sample in task.calibration]) for i in range(count)}
     np.savez(folder / "job.npz", model=str(task.model.resolve()), kind=task.kind, **arrays)
