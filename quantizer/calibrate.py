@@ -14,12 +14,13 @@ from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module, Node
-from mslite.quantizer.checkpoint import read_checkpoint, write_checkpoint
+from mslite.quantizer.checkpoint import identity_of, read_checkpoint, write_checkpoint
 from mslite.quantizer.choices import eligible_nodes, watched_values
+from mslite.quantizer.interrupts import between_steps
 from mslite.quantizer.means import ChannelMeans, has_means
 from mslite.quantizer.observers import Observer, make_observer
 from mslite.quantizer.progress import Progress
-from mslite.quantizer.runner import Runner
+from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.schemes import Range, Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
@@ -73,34 +74,53 @@ def calibrate(
         if has_means(node):
             result.means[node.name] = ChannelMeans()
             reading.setdefault(node.inputs[0].name, []).append(node)
+    identity = identity_of(module, settings) if checkpoint is not None else ""
     if checkpoint is not None:
-        read_checkpoint(checkpoint, result, method.value)
+        read_checkpoint(checkpoint, result, identity)
+        _make_folder(checkpoint.parent)
     runner = Runner(module, watched)
     written = time.monotonic()
     try:
-        for sample in itertools.islice(iter(data), result.samples, None):
-            try:
-                for value, array in runner.run(sample):
-                    result.observers[value.name].update(array)
-                    for node in reading.get(value.name, ()):
-                        result.means[node.name].update(node, array)
-            except RuntimeError as error:
-                raise ConversionError(
-                    f"the model does not run on calibration sample {result.samples}: {error}",
-                    code=ReturnCode.INPUT_PARAMETER_INVALID,
-                ) from None
-            result.samples += 1
-            if progress is not None:
-                progress(result.samples, data.size)
-            if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
-                write_checkpoint(checkpoint, result, method.value)
-                written = time.monotonic()
+        with between_steps() as check:
+            for sample in itertools.islice(iter(data), result.samples, None):
+                _take_in(sample, runner, result, reading)
+                if progress is not None:
+                    progress(result.samples, data.size)
+                if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
+                    write_checkpoint(checkpoint, result, identity)
+                    written = time.monotonic()
+                check()
     except KeyboardInterrupt:
         if checkpoint is not None:
-            write_checkpoint(checkpoint, result, method.value)
+            write_checkpoint(checkpoint, result, identity)
         raise
     if not result.samples:
         raise ConversionError("there is no calibration sample", code=ReturnCode.INPUT_PARAMETER_INVALID)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
     return result
+
+
+def _take_in(sample: Sample, runner: Runner, result: Calibration, reading: Mapping[str, Sequence[Node]]) -> None:
+    """Runs the model on one sample and shows the observers what it gives. Raises ConversionError."""
+    try:
+        for value, array in runner.run(sample):
+            result.observers[value.name].update(array)
+            for node in reading.get(value.name, ()):
+                result.means[node.name].update(node, array)
+    except RuntimeError as error:
+        raise ConversionError(
+            f"the model does not run on calibration sample {result.samples}: {error}",
+            code=ReturnCode.INPUT_PARAMETER_INVALID,
+        ) from None
+    result.samples += 1
+
+
+def _make_folder(folder: Path) -> None:
+    """Makes the folder of the checkpoint now, before hours of work. Raises ConversionError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConversionError(
+            f"workspace: '{folder}' cannot be made: {error.strerror}", code=ReturnCode.FILE_ERROR
+        ) from None

@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mslite.converter.mindir.atomic import write_together
-from mslite.converter.mindir.graph import Array
+from mslite.converter.mindir.graph import Array, Module
+from mslite.quantizer.settings import QuantizerSettings
 
 if TYPE_CHECKING:
     from mslite.quantizer.calibrate import Calibration
 
 
-def _fingerprint(calibration: Calibration, method: str) -> str:
-    """What must be the same for a state to be taken up again."""
-    names = [method, *calibration.observers, "", *calibration.means]
-    return hashlib.sha256("\0".join(names).encode()).hexdigest()
+def identity_of(module: Module, settings: QuantizerSettings) -> str:
+    """What must be the same for a state to be taken up again: the model, its constants, the calibration's settings."""
+    found = hashlib.sha256(f"{settings.full}\0{settings.data}".encode())
+    for graph in module.graphs:
+        for value in graph.values():
+            found.update(f"\0{value.name}{value.shape}".encode())
+            if value.data is not None:
+                found.update(np.ascontiguousarray(value.data).tobytes())
+    return found.hexdigest()
 
 
 def _states(calibration: Calibration) -> list[tuple[str, dict[str, Array]]]:
@@ -27,10 +33,10 @@ def _states(calibration: Calibration) -> list[tuple[str, dict[str, Array]]]:
     return [*observers, *((f"m{index}", item.state()) for index, item in enumerate(calibration.means.values()))]
 
 
-def write_checkpoint(path: Path, calibration: Calibration, method: str) -> None:
+def write_checkpoint(path: Path, calibration: Calibration, identity: str) -> None:
     """Writes the state beside the file and renames it. Raises OSError. An interruption during it is harmless."""
     arrays: dict[str, Array] = {
-        "fingerprint": np.array(_fingerprint(calibration, method)),
+        "identity": np.array(identity),
         "samples": np.array(calibration.samples),
     }
     for place, state in _states(calibration):
@@ -38,13 +44,13 @@ def write_checkpoint(path: Path, calibration: Calibration, method: str) -> None:
     write_together({path: lambda file: np.savez_compressed(file, allow_pickle=False, **arrays)})
 
 
-def read_checkpoint(path: Path, calibration: Calibration, method: str) -> bool:
-    """Takes up the state of a file that belongs to the same values and method; any other file is left alone."""
+def read_checkpoint(path: Path, calibration: Calibration, identity: str) -> bool:
+    """Takes up the state of a file that belongs to the same model and settings; any other file is left alone."""
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
             arrays = {name: loaded[name] for name in loaded.files}
-        if str(arrays["fingerprint"]) != _fingerprint(calibration, method):
+        if str(arrays["identity"]) != identity:
             return False
         samples = int(arrays["samples"])
     except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
@@ -54,6 +60,8 @@ def read_checkpoint(path: Path, calibration: Calibration, method: str) -> bool:
         place, slash, key = name.partition("/")
         if slash:
             places.setdefault(place, {})[key] = array
+    if not {f"o{index}" for index in range(len(calibration.observers))} <= set(places):
+        return False
     for index, observer in enumerate(calibration.observers.values()):
         observer.restore(places[f"o{index}"])
     for index, mean in enumerate(calibration.means.values()):

@@ -100,6 +100,8 @@ def quantise(
         return QuantiseReport(notes=tuple(dequantise(module)))
     if settings.method is None and not settings.prune.method:
         return QuantiseReport()
+    if checkpoint is not None and settings.common.workspace is not None:
+        checkpoint = settings.common.workspace / checkpoint.name
     if is_quantised_module(module):
         return QuantiseReport(notes=("the source is quantised already; it is left as it is",))
     pruning = _prune(module, settings, source, progress or silent) if settings.prune.method else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from mslite.quantizer import calibrate as calibration_module
 from mslite.quantizer import runner as runner_module
 from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import eligible_nodes, watched_values
+from mslite.quantizer.observers import Extremes
 from mslite.quantizer.runner import Runner
 from mslite.quantizer.schemes import INT8_ACTIVATION
 from mslite.quantizer.settings import (
@@ -109,6 +111,30 @@ def test_an_interrupted_calibration_goes_on(network: Any, tmp_path: Path, monkey
     assert same(whole, calibrated(module, given, checkpoint=checkpoint))
 
 
+def test_the_sample_in_progress_is_finished(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a sample: none is seen half, none twice."""
+    module = image_network()
+    given = samples(module, 6)
+    checkpoint = tmp_path / "state.npz"
+
+    class Pressing(Extremes):
+        seen = 0
+
+        def update(self, values: Any) -> None:
+            super().update(values)
+            Pressing.seen += 1
+            if Pressing.seen == 3:
+                signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        calibrated(module, given, checkpoint=checkpoint, observers={"b": Pressing()})
+    assert Pressing.seen == 3
+    resumed = calibrated(module, given, checkpoint=checkpoint, observers={"b": Extremes()})
+    assert resumed.samples == 6
+    assert same(resumed, calibrated(module, given, observers={"b": Extremes()}))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY"])
 def test_a_damaged_checkpoint_is_left_alone(content: bytes, tmp_path: Path) -> None:
     module = image_network()
@@ -116,6 +142,26 @@ def test_a_damaged_checkpoint_is_left_alone(content: bytes, tmp_path: Path) -> N
     checkpoint = tmp_path / "state.npz"
     checkpoint.write_bytes(content)
     assert same(calibrated(module, given), calibrated(module, given, checkpoint=checkpoint))
+
+
+def test_a_checkpoint_of_other_weights_or_settings_is_left_alone(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "state.npz"
+    given = samples(image_network(), 3)
+
+    def interrupted() -> Iterator[Any]:
+        yield from given[:2]
+        raise KeyboardInterrupt
+
+    for module, asked in (
+        (image_network(seed=1), settings()),
+        (image_network(), QuantizerSettings(full=FullQuantParam(activation_quant_method=ActivationMethod.MSE))),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            calibrated(image_network(), interrupted, checkpoint=checkpoint)
+        data = calibration_data(given, module.main.inputs, DataPreprocessParam())
+        result = calibrate(module, data, asked, checkpoint=checkpoint)
+        assert result.samples == 3
+        assert same(result, calibrate(module, data, asked))
 
 
 def test_a_checkpoint_of_another_model_is_left_alone(tmp_path: Path) -> None:
