@@ -56,13 +56,16 @@ def softmax(call: Call) -> Value:
 
 @tflite_operator("PRELU")
 def prelu(call: Call) -> Value:
-    """A slope per channel is PReLUFusion; one that varies over space is relu(x) + slope * min(x, 0)."""
+    """A slope per channel is PReLUFusion; one that varies over space is relu(x) + slope * min(x, 0), on real numbers."""
     x, slope = call.input(0), call.weight(1)
     shape = call.shape(1)
     if slope.data is not None and slope.data.size == (shape[-1] if shape else 1):
         flat = call.importer.derived(slope, "flat", slope.data.reshape(-1))
         flat.quant = slope.quant
         return call.emit(PReLUFusion(channel_shared=flat.data is not None and flat.data.size == 1), x, flat)
+    # Of as many slopes as channels the node would read one per channel.
+    if not call.is_float() and slope.data is not None and call.shape(0)[-1:] != (slope.data.size,):
+        return call.emit(PReLUFusion(), x, slope)
     positive = call.emit(Activation(activation_type=ActivationType.RELU), x)
     negative = call.emit(Minimum(), x, call.const(0.0, np.float32))
     return call.emit(AddFusion(), positive, call.emit(MulFusion(), negative, slope))

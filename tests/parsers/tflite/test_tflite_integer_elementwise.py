@@ -108,7 +108,8 @@ def test_prelu(dtype: str, tmp_path: Path) -> None:
         shape = (1, chance.size(), chance.size(), chance.size(40))
         slope_type = "int8" if dtype == "int16" else dtype
         x = Operand(chance.integers(dtype, *shape), chance.between(1e-3, 1), chance.zero(dtype))
-        slope = chance.integers(slope_type, 1, 1, shape[-1])
+        over_space = shape[1:3] if chance.generator.random() < 0.5 else (1, 1)
+        slope = chance.integers(slope_type, *over_space, shape[-1])
         operands = [x, Operand(slope, chance.between(1e-4, 0.1), chance.zero(slope_type), constant=True)]
         result = Operand(_empty(dtype, shape), x.scale * chance.between(0.5, 2), chance.zero(dtype))
         cases.append(Case("PRELU", operands, result))
