@@ -20,7 +20,10 @@ typedef struct {
   mslite_multiplier y;    /* Q0.31 to the output's scale; value 0: a power of two */
   mslite_multiplier back; /* LogSoftmax: Q5.26 to differences */
   union {
-    int32_t exps[DIFFERENCES]; /* exp(-d) in Q0.31, 0 beyond `least` */
+    struct {
+      int32_t exps[DIFFERENCES];  /* exp(-d) in Q0.31, 0 beyond `least` */
+      int32_t terms[DIFFERENCES]; /* the same in Q12.19 */
+    } narrow;
     struct {
       int16_t exp[MSLITE_LOOKUP_STEPS + 1];     /* of [-10, 0] */
       int16_t inverse[MSLITE_LOOKUP_STEPS + 1]; /* 1 / (1 + x) of [0, 1] */
@@ -70,8 +73,11 @@ static void prepare_bytes(softmax_derived *n, float scale) {
   const double factor = (double)scale * 67108864.0;
   n->x = mslite_make_multiplier(factor < 2147483647.0 ? factor : 2147483647.0);
   n->least = -(int32_t)floor(31.0 * 67108864.0 / (double)((int64_t)1 << (n->x.shift > 0 ? n->x.shift : 0)));
-  for (int32_t d = 0; d < DIFFERENCES; ++d)
-    n->table.exps[d] = -d >= n->least ? mslite_fixed_exp(mslite_rescale(-d, n->x)) : 0;
+  for (int32_t d = 0; d < DIFFERENCES; ++d) {
+    const int32_t value = -d >= n->least ? mslite_fixed_exp(mslite_rescale(-d, n->x)) : 0;
+    n->table.narrow.exps[d] = value;
+    n->table.narrow.terms[d] = mslite_divide_by_power(value, 12);
+  }
   if (n->logarithm) n->back = mslite_make_multiplier((double)((int64_t)1 << (31 - n->x.shift)) / (double)n->x.value);
 }
 
@@ -105,16 +111,19 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 static int32_t largest_byte(const softmax_derived *n, const int8_t *x) {
-  int32_t most = INT8_MIN;
-  for (int64_t c = 0; c < n->size; ++c) most = x[c * n->inner] > most ? x[c * n->inner] : most;
+  int8_t most = INT8_MIN;
+  if (n->inner == 1) { /* a loop for vectors */
+    for (int64_t c = 0; c < n->size; ++c) most = x[c] > most ? x[c] : most;
+  } else {
+    for (int64_t c = 0; c < n->size; ++c) most = x[c * n->inner] > most ? x[c * n->inner] : most;
+  }
   return most;
 }
 
 /* The sum of the row's exponentials in Q12.19. */
 static int32_t sum_of_exps(const softmax_derived *n, const int8_t *x, int32_t most) {
   uint32_t sum = 0;
-  for (int64_t c = 0; c < n->size; ++c)
-    sum += (uint32_t)mslite_divide_by_power(n->table.exps[most - x[c * n->inner]], 12);
+  for (int64_t c = 0; c < n->size; ++c) sum += (uint32_t)n->table.narrow.terms[most - x[c * n->inner]];
   return (int32_t)sum;
 }
 
@@ -125,7 +134,7 @@ static void softmax_bytes(const softmax_derived *n, const int8_t *x, void *y) {
   const int32_t exponent = bits + 31 - (n->type_y == MSLITE_INT8 ? 8 : 16);
   const mslite_multiplier factor = {n->y.value, n->y.shift - bits};
   for (int64_t c = 0; c < n->size; ++c) {
-    const int32_t share = mslite_doubling_high_product(inverse, n->table.exps[most - x[c * n->inner]]);
+    const int32_t share = mslite_doubling_high_product(inverse, n->table.narrow.exps[most - x[c * n->inner]]);
     int32_t q;
     if (factor.value == 0) {
       q = (exponent > 31 ? 0 : mslite_divide_by_power(share, exponent < 0 ? 0 : exponent)) + n->low;
