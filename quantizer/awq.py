@@ -16,7 +16,7 @@ from mslite.converter.mindir.graph import Node
 from mslite.quantizer.blocks import Floats, blocks_of, layout_of
 from mslite.quantizer.equalise import scale_readers
 from mslite.quantizer.gram import Gram
-from mslite.quantizer.groups import Grid, grid_of, group_length
+from mslite.quantizer.groups import grid_of, group_length
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.smooth import Site, divide_channels
 
@@ -26,14 +26,14 @@ _ALPHAS = tuple(step / 20 for step in range(20))
 _SHRINKS = tuple(1 - step / 20 for step in range(11))
 
 
-def scale_site(site: Site, grams: Mapping[int, Gram], schemes: Scheme, wanted: int) -> Reals:
+def scale_site(site: Site, grams: Mapping[int, Gram], scheme: Scheme, wanted: int) -> Reals:
     """Scales one site; returns its factors. `grams` by the id of the reading node."""
     activation = np.mean([_activation(reader.repeats, grams[id(reader.node)]) for reader in site.readers], axis=0)
     best: tuple[float, Reals] | None = None
     for alpha in _ALPHAS:
         factors = _factors(activation, alpha)
         error = sum(
-            _error(reader.node, np.tile(factors, reader.repeats), grams[id(reader.node)].moments, schemes, wanted)
+            _error(reader.node, np.tile(factors, reader.repeats), grams[id(reader.node)].moments, scheme, wanted)
             for reader in site.readers
         )
         if best is None or error < best[0]:
@@ -74,18 +74,21 @@ def _error(node: Node, factors: Reals, moments: Floats, scheme: Scheme, wanted: 
     return float((np.matmul(lost, moments) * lost).sum())
 
 
-def clipped(matrix: Reals, diagonal: Reals, scheme: Scheme, length: int) -> Grid:
-    """The grid whose ranges are cut where the error, weighted by the mean x^2 of each element, becomes less."""
-    weights = np.repeat(diagonal, matrix.shape[0] // diagonal.shape[0], axis=0)
-    shrink = np.ones((matrix.shape[0], matrix.shape[1] // length))
-    least = np.full(shrink.shape, np.inf)
+def shrinkage(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> Reals:
+    """By how much the range of each run of `matrix` is to be cut, [rows, runs]; `moments` is H [groups, k, k].
+
+    The error of a run is e H eT over its own elements. Scaling a row changes nothing of it."""
+    groups, runs = moments.shape[0], matrix.shape[1] // length
+    own = moments.reshape(groups, runs, length, runs, length)
+    own = own[:, np.arange(runs), :, np.arange(runs), :]  # [runs, groups, length, length]
+    shrink, least = np.ones((matrix.shape[0], runs)), np.full((matrix.shape[0], runs), np.inf)
     for share in _SHRINKS:
         grid = grid_of(matrix, length, scheme, share)
-        lost = (grid.real(grid.nearest(matrix)) - matrix) ** 2 * weights
-        error = lost.reshape(*shrink.shape, length).sum(axis=2)
+        lost = (grid.real(grid.nearest(matrix)) - matrix).reshape(groups, -1, runs, length).transpose(2, 0, 1, 3)
+        error = (np.matmul(lost, own) * lost).sum(axis=3).transpose(1, 2, 0).reshape(shrink.shape)
         shrink = np.where(error < least, share, shrink)
         least = np.minimum(error, least)
-    return grid_of(matrix, length, scheme, shrink)
+    return shrink
 
 
 def by_site(sites: Sequence[Site]) -> list[Node]:

@@ -83,7 +83,7 @@ def repeats_of(node: Node, channels: int) -> int | None:
     if node.op.name not in ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"):
         return None
     before, after = node.inputs[0].shape, node.output.shape
-    if before is None or after is None or not before or not after or min(*before, *after) < 0:
+    if before is None or after is None or not before or not after or min(before[-1], after[-1]) < 1:
         return None
     if before[-1] % channels or after[-1] % channels:
         return None

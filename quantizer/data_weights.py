@@ -6,15 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Module, Node
-from mslite.quantizer.awq import by_site, clipped, scale_site
-from mslite.quantizer.blocks import layout_of
+from mslite.quantizer.awq import by_site, scale_site, shrinkage
+from mslite.quantizer.blocks import Floats, layout_of
+from mslite.quantizer.channels import Reader
 from mslite.quantizer.gptq import gptq
 from mslite.quantizer.gram import Gram, grams
-from mslite.quantizer.groups import can_have_groups, group_length, matrix_of, stored_on
+from mslite.quantizer.groups import can_have_groups, grid_of, group_length, matrix_of, stored_on
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.smooth import Site, sites
+from mslite.quantizer.smooth import sites
 from mslite.quantizer.sources import CalibrationData
 from mslite.quantizer.weight_only import WeightUse, weight_uses
 from mslite.quantizer.weights import StoredWeight
@@ -56,31 +57,38 @@ def _awq(
     inside = {id(node) for node in among}
     nodes = among + [use.node for key, use in uses.items() if key not in inside]
     waiting: dict[int, Gram] = {}
-    diagonals: dict[int, Reals] = {}
+    shrinks: dict[int, Reals] = {}
     for done, (node, gram) in enumerate(grams(module, nodes, data)):
-        diagonals[id(node)] = np.einsum("gkk->gk", gram.moments).astype(np.float64)
-        if id(node) in inside:
-            waiting[id(node)] = gram
+        if id(node) not in inside:
+            shrinks[id(node)] = _shrinkage(node, gram.moments, scheme, wanted)
+            continue
+        waiting[id(node)] = gram
         if id(node) in last:
             site = last[id(node)]
-            _divide(diagonals, site, scale_site(site, waiting, scheme, wanted))
-            waiting.clear()
+            factors = scale_site(site, waiting, scheme, wanted)
+            for reader in site.readers:
+                moments = _divided(waiting.pop(id(reader.node)), reader, factors)
+                shrinks[id(reader.node)] = _shrinkage(reader.node, moments, scheme, wanted)
         progress(done + 1, len(nodes), "scaling")
-    return {node.inputs[1].name: _rounded(node, diagonals[id(node)], scheme, wanted) for node in nodes}
+    return {node.inputs[1].name: _rounded(node, shrinks[id(node)], scheme, wanted) for node in nodes}
 
 
-def _divide(diagonals: dict[int, Reals], site: Site, factors: Reals) -> None:
-    """The mean x^2 of what the readers see after the scaling."""
-    for reader in site.readers:
-        layout = layout_of(reader.node)
-        assert layout is not None
-        by_group = np.tile(factors, reader.repeats).reshape(layout.groups, 1, layout.channels)
-        split = diagonals[id(reader.node)].reshape(layout.groups, layout.taps, layout.channels)
-        diagonals[id(reader.node)] = (split / by_group**2).reshape(layout.groups, -1)
+def _divided(gram: Gram, reader: Reader, factors: Reals) -> Floats:
+    """H of what a reader sees after the scaling."""
+    layout = layout_of(reader.node)
+    assert layout is not None
+    by_group = np.tile(factors, reader.repeats).reshape(layout.groups, 1, layout.channels)
+    spread = np.broadcast_to(by_group, (layout.groups, layout.taps, layout.channels)).reshape(layout.groups, -1)
+    return np.asarray(gram.moments / (spread[:, :, None] * spread[:, None, :]), np.float32)
 
 
-def _rounded(node: Node, diagonal: Reals, scheme: Scheme, wanted: int) -> StoredWeight:
+def _shrinkage(node: Node, moments: Floats, scheme: Scheme, wanted: int) -> Reals:
+    matrix = matrix_of(node.inputs[1].array())
+    return shrinkage(matrix, moments, scheme, group_length(matrix.shape[1], wanted))
+
+
+def _rounded(node: Node, shrink: Reals, scheme: Scheme, wanted: int) -> StoredWeight:
     data = node.inputs[1].array()
     matrix = matrix_of(data)
-    grid = clipped(matrix, diagonal, scheme, group_length(matrix.shape[1], wanted))
+    grid = grid_of(matrix, group_length(matrix.shape[1], wanted), scheme, shrink)
     return stored_on(grid, grid.nearest(matrix), data)

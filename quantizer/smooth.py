@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.graph import Graph, Module, Node
+from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.quantizer.blocks import activation_of, has_own_constants, layout_of, replaced, scale_results
+from mslite.quantizer.blocks import activation_of, blocks_of, has_own_constants, layout_of, replaced, scale_results
 from mslite.quantizer.channels import Path, Reader, is_homogeneous, trace
 from mslite.quantizer.equalise import reader_magnitudes, scale_readers
 from mslite.quantizer.runner import Runner
@@ -86,20 +86,43 @@ def divide_channels(node: Node, factors: Reals) -> None:
     node.set_inputs([node.inputs[0], *affine])
 
 
-def channel_maxima(module: Module, found: list[Site], data: CalibrationData) -> dict[str, Reals]:
-    """By the name of the source: the largest |x| of each channel that its readers see. Raises ConversionError."""
-    watched = {id(site.readers[0].node.inputs[0]): site.readers[0].node.inputs[0] for site in found}
-    runner = Runner(module, list(watched.values()))
-    maxima: dict[str, Reals] = {}
-    sizes = {site.readers[0].node.inputs[0].name: site for site in found}
+class ChannelStatistics:
+    """Least, largest and mean squared x of each channel."""
+
+    def __init__(self, channels: int) -> None:
+        self.low, self.high = np.zeros(channels), np.zeros(channels)
+        self._squares = np.zeros(channels)
+        self._count = 0
+
+    def update(self, x: npt.NDArray[np.generic]) -> None:
+        """Takes in an activation whose last dimension has the channels, once or repeatedly."""
+        rows = np.asarray(x, np.float64).reshape(-1, self.low.size)
+        self.low = np.minimum(self.low, rows.min(axis=0, initial=0.0))
+        self.high = np.maximum(self.high, rows.max(axis=0, initial=0.0))
+        self._squares += (rows**2).sum(axis=0)
+        self._count += rows.shape[0]
+
+    @property
+    def largest(self) -> Reals:
+        return np.maximum(-self.low, self.high)
+
+    @property
+    def mean_squares(self) -> Reals:
+        return np.asarray(self._squares / max(self._count, 1))
+
+
+def statistics(module: Module, found: list[Site], data: CalibrationData) -> list[ChannelStatistics]:
+    """What the readers of each site see. Raises ConversionError when the model does not run on a sample."""
+    seen: dict[int, tuple[Value, ChannelStatistics]] = {}
+    for site in found:
+        value = site.readers[0].node.inputs[0]
+        seen[id(value)] = (value, ChannelStatistics(site.channels))
+    runner = Runner(module, [value for value, _ in seen.values()])
     count = 0
     for sample in data:
         try:
             for value, array in runner.run(sample):
-                channels = sizes[value.name].channels
-                found_now = np.abs(array).reshape(-1, channels).max(axis=0, initial=0.0).astype(np.float64)
-                before = maxima.get(value.name)
-                maxima[value.name] = found_now if before is None else np.maximum(before, found_now)
+                seen[id(value)][1].update(array)
         except RuntimeError as error:
             raise ConversionError(
                 f"the model does not run on calibration sample {count}: {error}",
@@ -108,20 +131,42 @@ def channel_maxima(module: Module, found: list[Site], data: CalibrationData) -> 
         count += 1
     if not count:
         raise ConversionError("there is no calibration sample", code=ReturnCode.INPUT_PARAMETER_INVALID)
-    return {site.source.name: maxima[name] for name, site in sizes.items()}
+    return [seen[id(site.readers[0].node.inputs[0])][1] for site in found]
 
 
 def smooth(module: Module, data: CalibrationData, settings: QuantizerSettings) -> list[str]:
-    """Smooths the main graph in place; returns notes. Float results change by rounding only."""
+    """Smooths the main graph in place; returns notes. Float results change by rounding only.
+
+    A site is left alone where the noise of rounding its activation and its weights would become more."""
     found = sites(module.main)
     if not found:
         return ["SmoothQuant: no layer of this model can be smoothed"]
-    maxima = channel_maxima(module, found, data)
-    for site in found:
-        factors = smoothing_factors(maxima[site.source.name], _weights(site), settings.full.smooth_alpha)
+    count = 0
+    for site, seen in zip(found, statistics(module, found, data), strict=True):
+        factors = smoothing_factors(seen.largest, _weights(site), settings.full.smooth_alpha)
+        if noise(site, seen, factors) >= noise(site, seen, np.ones_like(factors)):
+            continue
         divide_channels(site.source, factors)
         scale_readers(site.readers, factors)
-    return [f"SmoothQuant: outliers of {len(found)} activations moved into the weights behind them"]
+        count += 1
+    return [f"SmoothQuant: outliers of {count} of {len(found)} activations moved into the weights behind them"]
+
+
+def noise(site: Site, seen: ChannelStatistics, factors: Reals) -> float:
+    """The expected squared error of the readers' results when activation and weights are rounded to 8 bits.
+
+    A step of d makes an error of d^2 / 12; weights have one step for each channel of the result."""
+    step = (float((seen.high / factors).max()) - float((seen.low / factors).min())) / 255
+    total = 0.0
+    for reader in site.readers:
+        layout = layout_of(reader.node)
+        assert layout is not None
+        scaled = blocks_of(reader.node, layout) * np.tile(factors, reader.repeats).reshape(layout.groups, 1, 1, -1)
+        squares = np.tile(seen.mean_squares / factors**2, reader.repeats).reshape(layout.groups, 1, 1, -1)
+        steps = np.abs(scaled).max(axis=(2, 3)) / 127
+        seen_by_weights = layout.taps * squares.sum(axis=(2, 3))
+        total += float((scaled**2).sum()) * step**2 / 12 + float((steps**2 * seen_by_weights).sum()) / 12
+    return total
 
 
 def _weights(site: Site) -> Reals:

@@ -157,7 +157,7 @@ def test_smoothing_keeps_the_function(tmp_path: Path) -> None:
     module = normalised_network(60.0)
     changed = copy_module(module)
     data = PythonData(samples(module, 4), module.main.inputs)
-    assert "outliers of 1 activations" in smooth(changed, data, full({}))[0]
+    assert "outliers of 1 of 1 activations" in smooth(changed, data, full({}))[0]
     same_function(module, changed, tmp_path)
     assert node_of(changed, "norm").inputs[1].array()[3] < 0.5 * node_of(module, "norm").inputs[1].array()[3]
 
@@ -171,7 +171,7 @@ def test_smoothing_helps_outliers_and_costs_little_elsewhere(tmp_path: Path) -> 
         value.data = np.ascontiguousarray(np.moveaxis(array, 0, axis))
     assert quality(module, full({"smooth": "true"}), tmp_path) > quality(module, full({}), tmp_path) + 6
     even = normalised_network(1.0)
-    assert quality(even, full({"smooth": "true"}), tmp_path) > quality(even, full({}), tmp_path) - 1
+    assert quality(even, full({"smooth": "true"}), tmp_path) > quality(even, full({}), tmp_path) - 0.3
 
 
 def test_models_without_a_layer_to_smooth(tmp_path: Path) -> None:
