@@ -33,7 +33,7 @@ def is_plain_lstm(node: Node) -> bool:
     if not isinstance(op, LSTMSequence) or len(node.outputs) != 3:
         return False
     unusual = (
-        op.clip, op.cell_clip, op.projection_clip, op.input_forget, op.has_sequence_lengths, op.has_peepholes,
+        op.clip, op.projection_clip, op.input_forget, op.has_sequence_lengths, op.has_peepholes,
         op.has_projection, op.has_projection_bias, op.has_normalization,
     )  # fmt: skip
     if any(unusual) or op.direction not in (None, "", "forward") or op.activations not in _DEFAULT_ACTIVATIONS:

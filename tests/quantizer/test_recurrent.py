@@ -117,6 +117,14 @@ def test_the_operator_of_mindspore(bidirectional: bool, tmp_path: Path) -> None:
     assert min(compare(module, result, tmp_path)) > 22
 
 
+def test_a_bounded_cell_state(tmp_path: Path) -> None:
+    module = network(cell_clip=0.3)
+    result, share = quantised(module)
+    assert share == 1.0
+    assert np.abs(run(module, samples(module, 1)[0], tmp_path)[2]).max() == np.float32(0.3)
+    assert min(compare(module, result, tmp_path)) > 22
+
+
 @pytest.mark.parametrize("attributes", [{"clip": 1.0}, {"input_forget": True}])
 def test_other_forms_stay_in_float(attributes: dict[str, object], tmp_path: Path) -> None:
     module = network(**attributes)
