@@ -62,10 +62,17 @@ static void requantise(const stored_join *numbers, piece_record record, const vo
   }
 }
 
+/* What each int8 becomes; entry 0 is that of -128. */
+typedef int8_t byte_table[256];
+
+static void look_up(const byte_table table, const int8_t *from, int8_t *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) to[i] = table[from[i] - INT8_MIN];
+}
+
 /* Walks byte range `part` of the joined tensor and copies between it and the pieces; `stored`, where given, knows the
- * records of pieces that are read. */
+ * records of pieces that are read, `tables` those of int8. */
 static void run_join(const join_derived *numbers, int32_t part, char *joined, const void *const *from, void *const *to,
-                     const stored_join *stored) {
+                     const stored_join *stored, const byte_table *tables) {
   const int64_t total = numbers->rows * numbers->row_bytes;
   int64_t at = (int64_t)part * MSLITE_COPY_PART_BYTES;
   const int64_t end = total - at < MSLITE_COPY_PART_BYTES ? total : at + MSLITE_COPY_PART_BYTES;
@@ -78,7 +85,10 @@ static void run_join(const join_derived *numbers, int32_t part, char *joined, co
     const int64_t offset = row * piece_bytes + within - numbers->start[piece];
     int64_t bytes = numbers->start[piece + 1] - within;
     if (bytes > end - at) bytes = end - at;
-    if (bytes > 0 && stored != NULL && stored->records[piece].scale > 0) {
+    const bool changes = bytes > 0 && stored != NULL && stored->records[piece].scale > 0;
+    if (changes && tables != NULL) {
+      look_up(tables[piece], (const int8_t *)from[piece] + offset, (int8_t *)joined + at, bytes);
+    } else if (changes) {
       requantise(stored, stored->records[piece], (const char *)from[piece] + offset, joined + at, bytes);
     } else if (bytes > 0 && from != NULL) {
       memcpy(joined + at, (const char *)from[piece] + offset, (size_t)bytes);
@@ -138,7 +148,7 @@ static mslite_status unstack_prepare(const mslite_node *node, void *derived, msl
 
 static void join_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  run_join(run->derived, part, run->outputs[0], run->inputs, NULL, NULL);
+  run_join(run->derived, part, run->outputs[0], run->inputs, NULL, NULL, NULL);
 }
 
 /* `joined` is read only here; run_join writes it only when it has sources. */
@@ -148,7 +158,7 @@ static void split_run(const mslite_run *run, int32_t phase, int32_t part) {
     const void *read;
     char *joined;
   } input = {.read = run->inputs[0]};
-  run_join(run->derived, part, input.joined, NULL, run->outputs, NULL);
+  run_join(run->derived, part, input.joined, NULL, run->outputs, NULL, NULL);
 }
 
 static int32_t stored_support(const mslite_node *node) {
@@ -176,13 +186,26 @@ static mslite_status stored_prepare(const mslite_node *node, void *derived, msli
     numbers->records[i].scale = (float)from->scale * (1.0f / (float)y->quant->scale);
     numbers->records[i].bias = (float)-(from->zero_point + numbers->domain) * numbers->records[i].scale;
   }
+  if (status == MSLITE_OK && y->type == MSLITE_INT8) {
+    schedule->phase_count = 2;
+    schedule->part_count[1] = schedule->part_count[0];
+    schedule->part_count[0] = node->input_count;
+    schedule->shared_bytes = node->input_count * (int64_t)sizeof(byte_table);
+  }
   return status;
 }
 
+/* int8: a first phase makes a table for each piece. */
 static void stored_run(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
   const stored_join *numbers = run->derived;
-  run_join(&numbers->join, part, run->outputs[0], run->inputs, NULL, numbers);
+  byte_table *tables = numbers->type == MSLITE_INT8 ? run->shared : NULL;
+  if (tables != NULL && phase == 0) {
+    byte_table all;
+    for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) all[q - INT8_MIN] = (int8_t)q;
+    if (numbers->records[part].scale > 0) requantise(numbers, numbers->records[part], all, tables[part], sizeof all);
+    return;
+  }
+  run_join(&numbers->join, part, run->outputs[0], run->inputs, NULL, numbers, (const byte_table *)tables);
 }
 
 MSLITE_QUANTISED_KERNEL(concat_int8, Concat, stored_join, stored_support, stored_prepare, stored_run, NULL)

@@ -36,7 +36,6 @@ typedef int8_t dot_weight;
 
 enum {
   DOT_WIDENS = sizeof(dot_weight) > 1,                        /* weights are packed as int8 and widened for use */
-  DOT_IN_PLACE = sizeof(dot_element) == 1 && DOT_OFFSET == 0, /* stored activations are elements as they are */
   DOT_CHUNK = 16                                              /* dot_load_elements reads and writes so many */
 };
 
