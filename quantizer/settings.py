@@ -6,17 +6,17 @@ Names, values and defaults are those of MindSpore Lite's converter; keys that on
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mslite.converter.errors import UsageError
+from mslite.quantizer.keys import SIZE, boolean, choice, folder, folders, integer, key, member, names, real, reals
 from mslite.quantizer.metrics import Budget, parse_budget
 
 Sections = Mapping[str, Mapping[str, str]]
-_Parser = Callable[[str], Any]
 
 
 class Method(Enum):
@@ -56,130 +56,34 @@ class InputType(Enum):
     NPY = "NPY"
 
 
-# ---- values of keys: each parser raises ValueError with what is allowed ----
-
-
-def _integer(low: int, high: int) -> _Parser:
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise ValueError(f"an integer in [{low}, {high}]")
-        return value
-
-    return parse
-
-
-def _real(low: float, high: float, described: str) -> _Parser:
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low
-        if not low < value < high:
-            raise ValueError(described)
-        return value
-
-    return parse
-
-
-def _boolean(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise ValueError("true|false")
-    return text == "true"
-
-
-def _choice(*allowed: str) -> _Parser:
-    def parse(text: str) -> str:
-        if text not in allowed:
-            raise ValueError("|".join(filter(None, allowed)))
-        return text
-
-    return parse
-
-
-def _member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> _Parser:
-    def parse(text: str) -> Enum:
-        try:
-            return kind((spellings or {}).get(text, text))
-        except ValueError:
-            raise ValueError("|".join(member.value for member in kind if member.value)) from None
-
-    return parse
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name for name in text.split(",") if name)
-
-
-def _folder(text: str) -> Path | None:
-    return Path(text) if text else None
-
-
-def _reals(text: str) -> tuple[float, ...]:
-    if not text.startswith("[") or not text.endswith("]"):
-        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]")
-    try:
-        return tuple(float(part) for part in text[1:-1].split(","))
-    except ValueError:
-        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]") from None
-
-
-def _paths(text: str) -> dict[str, Path]:
-    """`input:folder,other:folder2`; an input's name may itself have colons, a folder not."""
-    paths: dict[str, Path] = {}
-    for part in filter(None, text.split(",")):
-        name, colon, folder = part.rpartition(":")
-        if not colon or not name or not folder or name in paths:
-            raise ValueError("input:folder[,input2:folder2], each input once")
-        paths[name] = Path(folder)
-    if not paths:
-        raise ValueError("input:folder[,input2:folder2]")
-    return paths
-
-
-def _key(default: Any, parse: _Parser) -> Any:
-    if isinstance(default, dict):
-        return field(default_factory=lambda: dict(default), metadata={"parse": parse})
-    return field(default=default, metadata={"parse": parse})
-
-
-_SIZE = _integer(1, 65535)
-
-
-# ---- the sections ----
-
-
 @dataclass(frozen=True)
 class CommonQuantParam:
     """[common_quant_param]; without `quant_type` nothing is quantised and the other sections are not looked at."""
 
-    quant_type: Method | None = _key(None, _member(Method))
-    bit_num: int = _key(8, _integer(0, 16))
+    quant_type: Method | None = key(None, member(Method))
+    bit_num: int = key(8, integer(0, 16))
     """Bits of a stored weight; WEIGHT_QUANT: 0 is mixed bits. FULL_QUANT: 9 to 16 makes activations int16."""
-    min_quant_weight_size: int = _key(0, _integer(0, 65535))
+    min_quant_weight_size: int = key(0, integer(0, 65535))
     """Weights with more elements only."""
-    min_quant_weight_channel: int = _key(16, _integer(0, 65535))
+    min_quant_weight_channel: int = key(16, integer(0, 65535))
     """Convolutions with more output channels only."""
-    skip_quant_node: tuple[str, ...] = _key((), _names)
-    debug_info_save_path: Path | None = _key(None, _folder)
-    enable_encode: bool = _key(True, _boolean)
-    workspace: Path | None = _key(None, _folder)
+    skip_quant_node: tuple[str, ...] = key((), names)
+    debug_info_save_path: Path | None = key(None, folder)
+    enable_encode: bool = key(True, boolean)
+    workspace: Path | None = key(None, folder)
 
 
 @dataclass(frozen=True)
 class WeightQuantParam:
     """[weight_quant_param]"""
 
-    per_channel: bool = _key(True, _boolean)
-    bias_correction: bool = _key(True, _boolean)
-    quant_strategy: str = _key("MAX_MIN", _choice("MAX_MIN", "GPTQ", "AWQ"))
-    dequant_strategy: str = _key("", _choice("", "ON_THE_FLY"))
-    update_mindir: bool = _key(True, _boolean)
-    max_segments: int = _key(1, _integer(1, 65535))
-    compression: str = _key("auto", _choice("auto", "huffman"))
+    per_channel: bool = key(True, boolean)
+    bias_correction: bool = key(True, boolean)
+    quant_strategy: str = key("MAX_MIN", choice("MAX_MIN", "GPTQ", "AWQ"))
+    dequant_strategy: str = key("", choice("", "ON_THE_FLY"))
+    update_mindir: bool = key(True, boolean)
+    max_segments: int = key(1, integer(1, 65535))
+    compression: str = key("auto", choice("auto", "huffman"))
     """Ours: `huffman` stores int8 weights in Huffman code, which MindSpore Lite reads but never writes."""
 
 
@@ -187,25 +91,25 @@ class WeightQuantParam:
 class MixedBitWeightQuantParam:
     """[mixed_bit_weight_quant_param]"""
 
-    init_scale: float = _key(0.02, _real(0, 1, "a number in (0, 1)"))
-    auto_tune: bool = _key(False, _boolean)
-    use_cv_data: bool = _key(False, _boolean)
-    max_iterations: int = _key(40, _integer(40, 65535))
+    init_scale: float = key(0.02, real(0, 1, "a number in (0, 1)"))
+    auto_tune: bool = key(False, boolean)
+    use_cv_data: bool = key(False, boolean)
+    max_iterations: int = key(40, integer(40, 65535))
 
 
 @dataclass(frozen=True)
 class FullQuantParam:
     """[full_quant_param]"""
 
-    activation_quant_method: ActivationMethod = _key(
-        ActivationMethod.MAX_MIN, _member(ActivationMethod, {"RemovalOutlier": "REMOVAL_OUTLIER"})
+    activation_quant_method: ActivationMethod = key(
+        ActivationMethod.MAX_MIN, member(ActivationMethod, {"RemovalOutlier": "REMOVAL_OUTLIER"})
     )
-    bias_correction: bool = _key(True, _boolean)
-    per_channel: bool = _key(True, _boolean)
-    target_device: TargetDevice = _key(TargetDevice.CPU, _member(TargetDevice))
-    smooth_alpha: float = _key(0.5, _real(0, 1, "a number in (0, 1)"))
-    enable_smooth_shift: bool = _key(False, _boolean)
-    percentile: float = _key(99.99, _real(50, 100, "a number in (50, 100)"))
+    bias_correction: bool = key(True, boolean)
+    per_channel: bool = key(True, boolean)
+    target_device: TargetDevice = key(TargetDevice.CPU, member(TargetDevice))
+    smooth_alpha: float = key(0.5, real(0, 1, "a number in (0, 1)"))
+    enable_smooth_shift: bool = key(False, boolean)
+    percentile: float = key(99.99, real(50, 100, "a number in (50, 100)"))
     """Ours: the share of values that PERCENTILE keeps, in percent."""
 
 
@@ -213,46 +117,46 @@ class FullQuantParam:
 class DynamicQuantParam:
     """[dynamic_quant_param]; ALWC: activations per layer, weights per channel; ACWL: the other way round."""
 
-    quant_strategy: str = _key("ALWC", _choice("ALWC", "ACWL"))
+    quant_strategy: str = key("ALWC", choice("ALWC", "ACWL"))
 
 
 @dataclass(frozen=True)
 class TransformQuantParam:
     """[transform_quant_param]: whether the quantisation of an already quantised source stays."""
 
-    export_precision_mode: str = _key("QUANT", _choice("QUANT", "FLOAT32"))
+    export_precision_mode: str = key("QUANT", choice("QUANT", "FLOAT32"))
 
 
 @dataclass(frozen=True)
 class DataPreprocessParam:
     """[data_preprocess_param]: calibration files and what is done to them."""
 
-    calibrate_path: dict[str, Path] = _key({}, _paths)
-    calibrate_size: int = _key(0, _SIZE)
-    input_type: InputType | None = _key(None, _member(InputType))
-    image_to_format: str = _key("", _choice("RGB", "GRAY", "BGR"))
-    normalize_mean: tuple[float, ...] = _key((), _reals)
-    normalize_std: tuple[float, ...] = _key((), _reals)
-    resize_width: int = _key(0, _SIZE)
-    resize_height: int = _key(0, _SIZE)
-    resize_method: str = _key("", _choice("NEAREST", "LINEAR", "CUBIC"))
-    center_crop_width: int = _key(0, _SIZE)
-    center_crop_height: int = _key(0, _SIZE)
+    calibrate_path: dict[str, Path] = key({}, folders)
+    calibrate_size: int = key(0, SIZE)
+    input_type: InputType | None = key(None, member(InputType))
+    image_to_format: str = key("", choice("RGB", "GRAY", "BGR"))
+    normalize_mean: tuple[float, ...] = key((), reals)
+    normalize_std: tuple[float, ...] = key((), reals)
+    resize_width: int = key(0, SIZE)
+    resize_height: int = key(0, SIZE)
+    resize_method: str = key("", choice("NEAREST", "LINEAR", "CUBIC"))
+    center_crop_width: int = key(0, SIZE)
+    center_crop_height: int = key(0, SIZE)
 
 
 @dataclass(frozen=True)
 class AccuracyParam:
     """[accuracy_param], ours: what FULL_QUANT may cost, how that is searched for, and the report of it."""
 
-    budget: Budget | None = _key(None, parse_budget)
+    budget: Budget | None = key(None, parse_budget)
     """As cosine:0.99, sqnr:25, top1:0.5 or package.module:function:VALUE."""
-    report: Path | None = _key(None, _folder)
+    report: Path | None = key(None, folder)
     """The HTML page to write."""
-    workspace: Path | None = _key(None, _folder)
+    workspace: Path | None = key(None, folder)
     """Where results of the search are kept, so that an interrupted one goes on; beside the output when left out."""
-    processes: int = _key(0, _integer(0, 1024))
+    processes: int = key(0, integer(0, 1024))
     """How many processes search; 0 is one per usable core."""
-    cluster: str = _key("", str)
+    cluster: str = key("", str)
     """The address of a Dask scheduler, as tcp://host:8786."""
 
 
@@ -260,16 +164,16 @@ class AccuracyParam:
 class MethodsParam:
     """[mslite_quant_param], ours: better integers by more work; each method alone or together with others."""
 
-    equalise: bool = _key(False, _boolean)
+    equalise: bool = key(False, boolean)
     """FULL_QUANT: scales move between neighbouring products (equalise.py)."""
-    smooth: bool = _key(False, _boolean)
+    smooth: bool = key(False, boolean)
     """FULL_QUANT: outliers of activations move into weights (smooth.py); `smooth_alpha` of [full_quant_param]."""
-    learned_rounding: bool = _key(False, _boolean)
+    learned_rounding: bool = key(False, boolean)
     """FULL_QUANT: whether a weight is rounded up or down is learned on the calibration data (rounding.py)."""
-    rounding_iterations: int = _key(300, _integer(1, 100000))
-    group_size: int = _key(0, _integer(0, 65536))
+    rounding_iterations: int = key(300, integer(1, 100000))
+    group_size: int = key(0, integer(0, 65536))
     """WEIGHT_QUANT: so many neighbouring weights of a channel share a scale; 0: all of a channel."""
-    keep_integers: bool = _key(False, _boolean)
+    keep_integers: bool = key(False, boolean)
     """WEIGHT_QUANT: matrices of 8 bits or fewer stay integers in memory; products make them real as they read them."""
 
 
@@ -277,13 +181,13 @@ class MethodsParam:
 class PruneParam:
     """[mslite_prune_param], ours: weights or channels that matter least are removed before anything else."""
 
-    method: str = _key("", _choice("", "MAGNITUDE", "STRUCTURED"))
-    sparsity: float = _key(0.5, _real(0, 1, "a number in (0, 1)"))
+    method: str = key("", choice("", "MAGNITUDE", "STRUCTURED"))
+    sparsity: float = key(0.5, real(0, 1, "a number in (0, 1)"))
     """The share of each weight's elements, or of each layer's channels, that is removed."""
-    scope: str = _key("LAYER", _choice("LAYER", "MODEL"))
+    scope: str = key("LAYER", choice("LAYER", "MODEL"))
     """LAYER: `sparsity` in each layer. MODEL: in all of them together, compared after scaling to each layer's norm."""
-    skip_node: tuple[str, ...] = _key((), _names)
-    report: Path | None = _key(None, _folder)
+    skip_node: tuple[str, ...] = key((), names)
+    report: Path | None = key(None, folder)
     """The CSV file to write: what was removed from each layer, and what it costs."""
 
 
@@ -335,15 +239,15 @@ def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
     """The typed form of one section. Raises UsageError for an unknown key or a wrong value."""
     fields = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
-    for key, text in keys.items():
-        if key not in fields:
-            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [{section}]")
-        if text == "" and fields[key].default in ("", None, ()):
+    for name, text in keys.items():
+        if name not in fields:
+            raise UsageError(f"INPUT ILLEGAL: `{name}` is not supported in [{section}]")
+        if text == "" and fields[name].default in ("", None, ()):
             continue
         try:
-            values[key] = fields[key].metadata["parse"](text)
+            values[name] = fields[name].metadata["parse"](text)
         except ValueError as error:
-            raise UsageError(f"INPUT ILLEGAL: {key} in [{section}] must be {error}, not '{text}'") from None
+            raise UsageError(f"INPUT ILLEGAL: {name} in [{section}] must be {error}, not '{text}'") from None
     return kind(**values)
 
 

@@ -1,0 +1,101 @@
+"""Values of configuration keys: each parser raises ValueError with what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+Parser = Callable[[str], Any]
+
+
+def integer(low: int, high: int) -> Parser:
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise ValueError(f"an integer in [{low}, {high}]")
+        return value
+
+    return parse
+
+
+def real(low: float, high: float, described: str) -> Parser:
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low
+        if not low < value < high:
+            raise ValueError(described)
+        return value
+
+    return parse
+
+
+def boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("true|false")
+    return text == "true"
+
+
+def choice(*allowed: str) -> Parser:
+    def parse(text: str) -> str:
+        if text not in allowed:
+            raise ValueError("|".join(filter(None, allowed)))
+        return text
+
+    return parse
+
+
+def member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> Parser:
+    def parse(text: str) -> Enum:
+        try:
+            return kind((spellings or {}).get(text, text))
+        except ValueError:
+            raise ValueError("|".join(member.value for member in kind if member.value)) from None
+
+    return parse
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
+
+
+def folder(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def reals(text: str) -> tuple[float, ...]:
+    if not text.startswith("[") or not text.endswith("]"):
+        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]")
+    try:
+        return tuple(float(part) for part in text[1:-1].split(","))
+    except ValueError:
+        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]") from None
+
+
+def folders(text: str) -> dict[str, Path]:
+    """`input:folder,other:folder2`; an input's name may itself have colons, a folder not."""
+    found: dict[str, Path] = {}
+    for part in filter(None, text.split(",")):
+        name, colon, path = part.rpartition(":")
+        if not colon or not name or not path or name in found:
+            raise ValueError("input:folder[,input2:folder2], each input once")
+        found[name] = Path(path)
+    if not found:
+        raise ValueError("input:folder[,input2:folder2]")
+    return found
+
+
+def key(default: Any, parse: Parser) -> Any:
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata={"parse": parse})
+    return field(default=default, metadata={"parse": parse})
+
+
+SIZE = integer(1, 65535)
