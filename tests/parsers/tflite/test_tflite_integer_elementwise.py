@@ -15,6 +15,12 @@ _LEAST = {"int8": -128, "uint8": 0, "int16": 0}
 """The zero point of values between 0 and 1."""
 
 
+@pytest.fixture(params=["scalar", ""], ids=["portable", "best"], autouse=True)
+def _instruction_set(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test runs with the portable kernels, and with the best that this machine has."""
+    monkeypatch.setenv("MSLITE_ISA", request.param)
+
+
 def _empty(dtype: str, shape: tuple[int, ...]) -> Array:
     return np.zeros(shape, dtype)
 
