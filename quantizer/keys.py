@@ -12,6 +12,8 @@ Parser = Callable[[str], Any]
 
 
 def integer(low: int, high: int) -> Parser:
+    """Whole numbers from `low` to `high`."""
+
     def parse(text: str) -> int:
         try:
             value = int(text)
@@ -25,6 +27,8 @@ def integer(low: int, high: int) -> Parser:
 
 
 def real(low: float, high: float, described: str) -> Parser:
+    """Numbers between `low` and `high`, both excluded."""
+
     def parse(text: str) -> float:
         try:
             value = float(text)
@@ -38,12 +42,15 @@ def real(low: float, high: float, described: str) -> Parser:
 
 
 def boolean(text: str) -> bool:
+    """true or false."""
     if text not in ("true", "false"):
         raise ValueError("true|false")
     return text == "true"
 
 
 def choice(*allowed: str) -> Parser:
+    """One of some texts."""
+
     def parse(text: str) -> str:
         if text not in allowed:
             raise ValueError("|".join(filter(None, allowed)))
@@ -53,6 +60,8 @@ def choice(*allowed: str) -> Parser:
 
 
 def member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> Parser:
+    """A member of an enumeration by its value, or by another spelling of it."""
+
     def parse(text: str) -> Enum:
         try:
             return kind((spellings or {}).get(text, text))
@@ -63,14 +72,17 @@ def member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> Pars
 
 
 def names(text: str) -> tuple[str, ...]:
+    """Names between commas."""
     return tuple(name for name in text.split(",") if name)
 
 
 def folder(text: str) -> Path | None:
+    """A path."""
     return Path(text) if text else None
 
 
 def reals(text: str) -> tuple[float, ...]:
+    """Numbers in brackets."""
     if not text.startswith("[") or not text.endswith("]"):
         raise ValueError("numbers in brackets, as [127.5,127.5,127.5]")
     try:
@@ -93,9 +105,11 @@ def folders(text: str) -> dict[str, Path]:
 
 
 def key(default: Any, parse: Parser) -> Any:
+    """A field of a section's dataclass."""
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata={"parse": parse})
     return field(default=default, metadata={"parse": parse})
 
 
 SIZE = integer(1, 65535)
+"""Of an image, or a number of files."""
