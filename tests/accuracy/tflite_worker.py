@@ -25,6 +25,7 @@ def from_onnx(model: Path, folder: Path) -> Path:
     made = folder / "made" / f"{model.stem}_float32.tflite"
     if done.returncode != 0 or not made.is_file():
         lines = (done.stdout + done.stderr).strip().splitlines()
+        lines = [line for line in lines if "error" in line.lower()] or lines
         raise RuntimeError("onnx2tf: " + (lines[-1][:200] if lines else f"status {done.returncode}"))
     return made
 
