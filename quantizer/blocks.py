@@ -110,7 +110,7 @@ def scale_channels(node: Node, layout: Layout, factors: Reals) -> None:
 
 
 def has_own_constants(node: Node) -> bool:
-    """True when weight and bias belong to this node alone, and the bias has a number for each channel of the result."""
+    """True when the weight belongs to this node alone, and the bias has a number for each channel of the result."""
     layout = layout_of(node)
     if layout is None or len(node.inputs[1].users) != 1 or len(node.inputs) > 3:
         return False
@@ -118,7 +118,7 @@ def has_own_constants(node: Node) -> bool:
         return True
     bias = node.inputs[2]
     is_real = bias.data is not None and bias.dtype is DataType.FLOAT32
-    return is_real and len(bias.users) == 1 and bias.array().size == layout.all_results
+    return is_real and bias.array().size == layout.all_results
 
 
 def activation_of(node: Node) -> ActivationType:
@@ -128,10 +128,11 @@ def activation_of(node: Node) -> ActivationType:
 
 def _set(node: Node, index: int, data: npt.NDArray[np.generic]) -> None:
     inputs = list(node.inputs)
-    inputs[index] = replaced(inputs[index], data)
+    inputs[index] = replaced(node, inputs[index], data)
     node.set_inputs(inputs)
 
 
-def replaced(value: Value, data: npt.NDArray[np.generic]) -> Value:
-    """A constant of the same name with other contents."""
-    return constant(value.name, data, value.format)
+def replaced(node: Node, value: Value, data: npt.NDArray[np.generic]) -> Value:
+    """A constant with other contents, for one node; of the same name unless others read the old one."""
+    name = value.name if len(value.users) == 1 else f"{value.name}_{node.name}"
+    return constant(name, data, value.format)

@@ -208,7 +208,7 @@ def keep_channels(group: ChannelGroup, keep: Keep) -> None:
         _keep_results(node, keep)
     for node, index in group.vectors:
         inputs = list(node.inputs)
-        inputs[index] = replaced(inputs[index], np.ascontiguousarray(inputs[index].array()[..., keep]))
+        inputs[index] = replaced(node, inputs[index], np.ascontiguousarray(inputs[index].array()[..., keep]))
         node.set_inputs(inputs)
     for reader in group.readers:
         _keep_inputs(reader, group.channels, keep)
@@ -224,9 +224,9 @@ def _keep_results(node: Node, keep: Keep) -> None:
     assert layout is not None
     inputs = list(node.inputs)
     weight = inputs[1].array()
-    inputs[1] = replaced(inputs[1], np.ascontiguousarray(weight[:, keep] if layout.turned else weight[keep]))
+    inputs[1] = replaced(node, inputs[1], np.ascontiguousarray(weight[:, keep] if layout.turned else weight[keep]))
     if len(inputs) > 2:
-        inputs[2] = replaced(inputs[2], np.ascontiguousarray(inputs[2].array()[..., keep]))
+        inputs[2] = replaced(node, inputs[2], np.ascontiguousarray(inputs[2].array()[..., keep]))
     node.set_inputs(inputs)
     if node.op.name == "Conv2DFusion":
         sizes: dict[str, int] = {"out_channel": len(keep)}
@@ -242,7 +242,7 @@ def _keep_inputs(reader: Reader, channels: int, keep: Keep) -> None:
     weight = node.inputs[1].array()
     weight = weight[places] if layout.turned else weight[..., places]
     inputs = list(node.inputs)
-    inputs[1] = replaced(inputs[1], np.ascontiguousarray(weight))
+    inputs[1] = replaced(node, inputs[1], np.ascontiguousarray(weight))
     node.set_inputs(inputs)
     if node.op.name == "Conv2DFusion":
         node.op = changed(node.op, in_channel=len(places))

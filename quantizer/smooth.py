@@ -66,8 +66,7 @@ def scalable_channels(node: Node) -> int | None:
     shape = node.output.shape
     affine = node.inputs[1:]
     if not shape or any(
-        value.data is None or value.dtype is not DataType.FLOAT32 or len(value.users) != 1
-        or value.data.shape != (shape[-1],)
+        value.data is None or value.dtype is not DataType.FLOAT32 or value.data.shape != (shape[-1],)
         for value in affine
     ):  # fmt: skip
         return None
@@ -81,7 +80,8 @@ def divide_channels(node: Node, factors: Reals) -> None:
         scale_results(node, layout, 1 / factors)
         return
     affine = [
-        replaced(value, (value.array().astype(np.float64) / factors).astype(np.float32)) for value in node.inputs[1:]
+        replaced(node, value, (value.array().astype(np.float64) / factors).astype(np.float32))
+        for value in node.inputs[1:]
     ]
     node.set_inputs([node.inputs[0], *affine])
 

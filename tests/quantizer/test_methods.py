@@ -174,6 +174,23 @@ def test_smoothing_helps_outliers_and_costs_little_elsewhere(tmp_path: Path) -> 
     assert quality(even, full({"smooth": "true"}), tmp_path) > quality(even, full({}), tmp_path) - 0.3
 
 
+def test_normalisations_may_share_their_constants(tmp_path: Path) -> None:
+    """As untrained ones do, whose equal constants were merged."""
+    module = normalised_network(60.0)
+    norm, result = node_of(module, "norm"), node_of(module, "result")
+    again, end = real("again", 1, 12, 32), real("end", 1, 12, 32)
+    op = LayerNormFusion(begin_norm_axis=-1, begin_params_axis=-1, elementwise_affine=True)
+    module.main.nodes.append(node(op, "second", [norm.inputs[0], *norm.inputs[1:]], again))
+    module.main.nodes.append(node(AddFusion(), "end", [again, constant("half", np.float32([0.5]))], end))
+    module.main.outputs = [end, result.output]
+    changed = copy_module(module)
+    smooth(changed, PythonData(samples(module, 4), module.main.inputs), full({}))
+    assert node_of(changed, "norm").inputs[1] is not node_of(changed, "second").inputs[1]
+    for sample in samples(module, 2, seed=5):
+        for wanted, got in zip(run(module, sample, tmp_path), run(changed, sample, tmp_path), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=2e-6 * float(np.abs(wanted).max()))
+
+
 def test_models_without_a_layer_to_smooth(tmp_path: Path) -> None:
     module = matrix_network()
     assert "no layer" in smooth(module, PythonData(samples(module, 2), module.main.inputs), full({}))[0]
