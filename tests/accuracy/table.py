@@ -32,8 +32,8 @@ is the share of answers (largest output) that differ from the float model's.
 _VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": "numpy"}
 
 
-def write_markdown(results: list[Result], path: Path) -> None:
-    """Writes the page."""
+def write_markdown(results: list[Result], path: Path, missing: list[str]) -> None:
+    """Writes the page; `missing` names the tasks that were not measured."""
     names = [result.task for result in results if result.tool == "mslite"]
     by_key = {(result.task, result.tool): result for result in results}
     labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
@@ -49,6 +49,7 @@ def write_markdown(results: list[Result], path: Path) -> None:
         f"- {result.tool}, {result.task}: {result.error}" for result in results if result.error and not result.apart
     ]
     lines += ["## Did not run", "", *failed, ""] if failed else []
+    lines += ["## Not measured", "", *(f"- {name}" for name in missing), ""] if missing else []
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
