@@ -1,7 +1,6 @@
 """A histogram of real numbers in fixed memory: when a value lies outside, the range doubles and neighbours merge.
 
-The limit is always a power of two, so that the histogram does not depend on the order of the samples, and histograms
-of parts of the samples can be added.
+The limit is always a power of two, so that the histogram does not depend on the order of the samples.
 """
 
 from __future__ import annotations
@@ -60,15 +59,6 @@ class Histogram:
             places = np.floor(part * (HALF / self.limit)).astype(np.int64) + HALF
             np.clip(places, 0, 2 * HALF - 1, out=places)
             self.counts += np.bincount(places, minlength=2 * HALF)
-
-    def merge(self, other: Histogram) -> None:
-        """Adds what another one counted."""
-        self._widen(other.exponent)
-        copy = Histogram()
-        copy.restore(other.state())
-        copy._widen(self.exponent)
-        self.counts += copy.counts
-        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
     def _reach(self, magnitude: float) -> None:
         if magnitude > 0:
