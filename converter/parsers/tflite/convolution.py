@@ -95,11 +95,21 @@ def depthwise(call: Call) -> Value:
     return follow(with_bias(call, op, _image(call), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 2))
 
 
+def _output_size(call: Call) -> tuple[int, ...]:
+    """The sizes that a transposed convolution has to give. Where the batch is open the file computes them, and states
+    height and width of the result all the same."""
+    stated = call.output()
+    sizes = stated.signature if len(stated.signature) == len(stated.shape) else stated.shape
+    if call.constant(0) is None and len(sizes) == 4 and min(sizes[1:]) > 0:
+        return sizes
+    return call.integers(0, "the output size")
+
+
 @tflite_operator("TRANSPOSE_CONV")
 def transposed(call: Call) -> Value:
     """Inputs output_shape, weight [out, kh, kw, in], x, [bias]; the pads follow from the output shape."""
     _rank_4(call, 1, 2)
-    size = call.integers(0, "the output size")
+    size = _output_size(call)
     out, height, width, depth = call.shape(1)
     x_shape = call.shape(2)
     if len(size) != 4 or depth != x_shape[3] or min(size[1:3]) < 1:
