@@ -35,8 +35,8 @@ typedef int8_t dot_weight;
 #endif
 
 enum {
-  DOT_WIDENS = sizeof(dot_weight) > 1,                        /* weights are packed as int8 and widened for use */
-  DOT_CHUNK = 16                                              /* dot_load_elements reads and writes so many */
+  DOT_WIDENS = sizeof(dot_weight) > 1, /* weights are packed as int8 and widened for use */
+  DOT_CHUNK = 16                       /* dot_load_elements reads and writes so many */
 };
 
 #if SIMD_WIDTH == 4
