@@ -32,8 +32,10 @@ mslite_stored_channel mslite_stored_channel_of(const mslite_node *node, int64_t 
   const mslite_quant *x = node->inputs[0]->quant, *weight = mslite_record_of(node->inputs[1], channel);
   const mslite_tensor *bias = node->input_count > 2 ? node->inputs[2] : NULL;
   mslite_stored_channel numbers;
-  numbers.factor =
-      mslite_make_multiplier(mslite_product_scale(x, weight, node->outputs[0]->quant, x->source_type == MSLITE_UINT8));
+  const mslite_quant *y = node->outputs[0]->quant;
+  const bool to_even = y->rounds_even && node->inputs[0]->type == MSLITE_INT8;
+  const double factor = mslite_product_scale(x, weight, y, x->source_type == MSLITE_UINT8);
+  numbers.factor = to_even ? mslite_make_even_multiplier(factor) : mslite_make_multiplier(factor);
   numbers.weight_zero = weight->zero_point;
   numbers.bias = 0;
   if (bias != NULL) {

@@ -16,6 +16,11 @@ mslite_multiplier mslite_make_multiplier(double real) {
   return factor;
 }
 
+mslite_multiplier mslite_make_even_multiplier(double real) {
+  const mslite_multiplier factor = {mslite_float_bits((float)real), MSLITE_SHIFT_TO_EVEN};
+  return factor;
+}
+
 mslite_multiplier mslite_divide_multiplier(mslite_multiplier factor, int64_t count) {
   /* As much of the divisor's size as the shift can take. */
   int32_t shift = -1;

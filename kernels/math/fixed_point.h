@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A positive real factor: value * 2^(shift - 31), value in [2^30, 2^31), or 0. */
 typedef struct {
@@ -14,6 +15,33 @@ typedef struct {
 
 /* The multiplier nearest to `real` (0 <= real); factors below 2^-32 become 0. */
 mslite_multiplier mslite_make_multiplier(double real);
+
+/* A factor of results that round once, half to even, in float32, as onnxruntime's do: `value` holds the bits of the
+ * float.
+ */
+enum { MSLITE_SHIFT_TO_EVEN = 127 };
+mslite_multiplier mslite_make_even_multiplier(double real);
+
+/* Results to even are cut to this magnitude, which no stored result reaches; adding the second number to such a float
+ * leaves the nearest integer, the even one of two, in the lowest bits. */
+#define MSLITE_EVEN_LIMIT 1048576.0f
+#define MSLITE_EVEN_MAGIC 12582912.0f
+
+static inline int32_t mslite_float_bits(float x) {
+  int32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static inline int32_t mslite_rescale_even(int32_t value, int32_t factor_bits) {
+  float factor;
+  memcpy(&factor, &factor_bits, sizeof factor);
+  const float steps = (float)value * factor;
+  const float cut = steps < -MSLITE_EVEN_LIMIT  ? -MSLITE_EVEN_LIMIT
+                    : steps > MSLITE_EVEN_LIMIT ? MSLITE_EVEN_LIMIT
+                                                : steps;
+  return mslite_float_bits(cut + MSLITE_EVEN_MAGIC) - mslite_float_bits(MSLITE_EVEN_MAGIC);
+}
 
 /* `factor` / count, as the reference's means have it: the quotient is cut, not rounded. count > 0. */
 mslite_multiplier mslite_divide_multiplier(mslite_multiplier factor, int64_t count);
@@ -37,8 +65,9 @@ static inline int32_t mslite_divide_by_power(int32_t value, int32_t exponent) {
 /* value * 2^left in 32 bits, as the machine wraps it. */
 static inline int32_t mslite_shift_left(int32_t value, int32_t left) { return (int32_t)((uint32_t)value << left); }
 
-/* value * factor, rounded twice: the product, then the shift. */
+/* value * factor, rounded twice: the product, then the shift (or once, for a factor to even). */
 static inline int32_t mslite_rescale(int32_t value, mslite_multiplier factor) {
+  if (factor.shift == MSLITE_SHIFT_TO_EVEN) return mslite_rescale_even(value, factor.value);
   const int32_t left = factor.shift > 0 ? factor.shift : 0;
   const int32_t right = factor.shift > 0 ? 0 : -factor.shift;
   return mslite_divide_by_power(mslite_doubling_high_product(mslite_shift_left(value, left), factor.value), right);

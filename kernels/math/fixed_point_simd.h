@@ -54,8 +54,22 @@ SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
 SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) { return mslite_doubling_high_product(a, b); }
 #endif
 
-/* x * factor, rounded twice: the product, then the shift. */
+/* x * factor, rounded once, to even: mslite_rescale_even. */
+SIMD_INLINE simd_i32 simd_rescale_even(simd_i32 x, simd_i32 factor_bits) {
+  const simd_f32 steps = simd_from_i32(x) * simd_as_f32(factor_bits);
+  const simd_f32 cut = simd_min(simd_max(steps, simd_set(-MSLITE_EVEN_LIMIT)), simd_set(MSLITE_EVEN_LIMIT));
+  return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) - simd_set_i32(mslite_float_bits(MSLITE_EVEN_MAGIC));
+}
+
+/* x * factor, rounded twice: the product, then the shift (or once, where the factors are such to even: all are, or
+ * none).
+ */
 SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
+#if SIMD_WIDTH == 1
+  if (m->left == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
+#else
+  if (m->left[0] == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
+#endif
   const simd_i32 high = simd_doubling_high_product(x << m->left, m->value);
   const simd_i32 threshold = (m->mask >> 1) - (high >> 31);
 #if SIMD_WIDTH == 1

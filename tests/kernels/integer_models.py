@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
+import mslite
 from mslite.converter.mindir import module_io
 from mslite.converter.parsers.tflite import parse
 from mslite.converter.passes.context import Settings
@@ -62,15 +63,27 @@ def reference(content: bytes, inputs: Sequence[Array], runs: int = 1) -> list[Ar
     return [runner.get_tensor(detail["index"]).copy() for detail in runner.get_output_details()]
 
 
+def _converted(content: bytes, folder: Path) -> Path:
+    (folder / "m.tflite").write_bytes(content)
+    module = parse(folder / "m.tflite")
+    run_pipeline(module, Settings())
+    module_io.save(module, folder / "m.ms")
+    return folder / "m.ms"
+
+
+def loaded(content: bytes, folder: Path) -> mslite.Model:
+    """The model as the runtime has it, on this machine's best instruction set."""
+    runner = mslite.Model()
+    runner.build_from_file(str(_converted(content, folder)), mslite.ModelType.MINDIR_LITE)
+    return runner
+
+
 def compare(content: bytes, inputs: Sequence[Array], wanted: Sequence[Array] | None = None) -> None:
     """Asserts that no node is computed in float32 and that all outputs are those of the reference (or `wanted`)."""
     expected = reference(content, inputs) if wanted is None else wanted
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "m.tflite").write_bytes(content)
-        module = parse(folder / "m.tflite")
-        run_pipeline(module, Settings())
-        module_io.save(module, folder / "m.ms")
+        file = _converted(content, folder)
         paths = [folder / f"input_{index}.npy" for index in range(len(inputs))]
         for path, array in zip(paths, inputs, strict=True):
             np.save(path, array)
@@ -78,7 +91,7 @@ def compare(content: bytes, inputs: Sequence[Array], wanted: Sequence[Array] | N
         for isa in ISAS:
             if isa.startswith("arm64") or availability(isa):
                 continue
-            result = run(folder / "m.ms", paths, folder / isa, isa)
+            result = run(file, paths, folder / isa, isa)
             fallbacks = [f"{step.operator} ({step.kernel})" for step in result.fallbacks]
             assert not fallbacks, f"computed in float32: {fallbacks}"
             for mine, want in zip(result.outputs, expected, strict=True):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.integer_models import Tensor, compare, integers, scales, zero_points
+from tests.kernels.integer_models import Tensor, compare, integers, loaded, reference, scales, zero_points
 from tests.parsers.tflite.tflite_build import Graph, Operator, build
 
 EXAMPLES = settings(max_examples=40, deadline=None)
@@ -107,3 +108,15 @@ def test_svdf(data: st.DataObject) -> None:
     records = {"x": 0.05, "feature": 0.01, "time": 0.00002, "state": draw(scales) / 100, "y": draw(scales)}
     content = _svdf(t, batch, size, rank, draw(st.integers(1, 9)), draw(st.integers(1, 8)), records)
     compare(content, [integers(draw(st.integers(0, 99)), "int8", (batch, size))])
+
+
+def test_filters_remember_the_runs_before(tmp_path: Path) -> None:
+    """The state of a streaming layer stays in integers from one run to the next."""
+    t = Tensors(np.random.default_rng(5))
+    records = {"x": 0.05, "feature": 0.01, "time": 0.00002, "state": 0.0004, "y": 0.02}
+    content = _svdf(t, 2, 12, 2, 5, 4, records)
+    x = integers(3, "int8", (2, 12))
+    runner = loaded(content, tmp_path)
+    for runs in (1, 2, 3):
+        (mine,) = runner.predict([x])
+        np.testing.assert_array_equal(mine.get_data_to_numpy(), reference(content, [x], runs)[0])
