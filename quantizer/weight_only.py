@@ -122,15 +122,16 @@ def quantise_weights(
 def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> StoredWeight:
     """The weight by plain rounding, with its corrections."""
     data = use.value.array()
+    exact_zeros = settings.methods.keep_integers or settings.prune.method == "MAGNITUDE"
+    correct = settings.weight.bias_correction and not exact_zeros
     if settings.methods.group_size:
         from mslite.quantizer.groups import can_have_groups, grouped
 
         if can_have_groups(use):
-            return grouped(use, scheme, settings.methods.group_size)
+            weight = grouped(use, scheme, settings.methods.group_size)
+            return _corrected(weight, data) if correct and len(weight.records) > 1 else weight
     whole = settings.weight.dequant_strategy == "ON_THE_FLY" and scheme.bits < 8  # one list of values for all
     per_channel = settings.weight.per_channel and not whole and not use.is_shared and data.shape[use.axis] > 1
-    exact_zeros = settings.methods.keep_integers or settings.prune.method == "MAGNITUDE"
-    correct = settings.weight.bias_correction and not exact_zeros
     if per_channel and correct:
         # The records of a channel must not take more room than its elements save.
         per_channel = data.size // data.shape[use.axis] > 256 // (32 - scheme.bits)
@@ -140,7 +141,8 @@ def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> Stor
 
 def _corrected(weight: StoredWeight, data: Array) -> StoredWeight:
     """Records with the factor and the offset that give each channel its variance and mean back."""
-    real = np.moveaxis(weight.real().astype(np.float64), weight.axis, 0).reshape(len(weight.records), -1)
+    count = len(weight.records)  # channels, or runs of their elements
+    real = np.moveaxis(weight.real().astype(np.float64), weight.axis, 0).reshape(count, -1)
     wanted = np.moveaxis(data.astype(np.float64), weight.axis, 0).reshape(real.shape)
     spread, wanted_spread = real.std(axis=1), wanted.std(axis=1)
     factors = np.divide(wanted_spread, spread, out=np.ones_like(spread), where=spread > 0)

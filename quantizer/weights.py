@@ -25,6 +25,9 @@ class StoredWeight:
 
     def real(self) -> npt.NDArray[np.float32]:
         """What the integers stand for, as the runtime reads them: corrections count where there are several records."""
+        if self.data.ndim and len(self.records) > self.data.shape[self.axis]:  # equal runs of the channels' elements
+            runs = self.data.reshape(len(self.records), -1)
+            return StoredWeight(runs, self.records, 0).real().reshape(self.data.shape)
         plain = real_numbers(self.data, self.records, self.axis)
         if len(self.records) < 2 or all(item.varCorr == 1 and item.meanCorr == 0 for item in self.records):
             return plain
