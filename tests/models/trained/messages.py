@@ -59,7 +59,11 @@ def load() -> Dataset:
                     sentences[message, LANGUAGES.index("en")] = message
                 if len(translation) >= 12 and translation != message:
                     sentences[message, label] = translation
-    samples = np.array([encode(text) for text in sentences.values()], np.int32)
-    labels = [label for _, label in sentences]
-    held_out = [is_held_out(message) for message, _ in sentences]
-    return divided("messages", samples, labels, held_out, LANGUAGES)
+    known = {tuple(encode(text)) for (message, _), text in sentences.items() if not is_held_out(message)}
+    kept = [  # cut and in lower case, some held-out sentences are the same as others
+        (encode(text), label, is_held_out(message))
+        for (message, label), text in sentences.items()
+        if not (is_held_out(message) and tuple(encode(text)) in known)
+    ]
+    samples = np.array([numbers for numbers, _, _ in kept], np.int32)
+    return divided("messages", samples, [label for _, label, _ in kept], [out for _, _, out in kept], LANGUAGES)
