@@ -29,7 +29,7 @@ from mslite.quantizer.sources import CalibrationData, Source, calibration_data
 from mslite.quantizer.weights import StoredWeight
 
 if TYPE_CHECKING:
-    from mslite.quantizer.prune import PruneReport
+    from mslite.quantizer.prune_records import PruneReport
 
 _TUNING_SAMPLES = 16
 

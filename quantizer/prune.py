@@ -21,61 +21,12 @@ from mslite.quantizer.channel_groups import ChannelGroup, groups_of, importance,
 from mslite.quantizer.choices import macs
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.metrics import cosine, sqnr
-from mslite.quantizer.packing import sparse
 from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.prune_records import PruneRecord, PruneReport, stored_bytes, used_macs
 from mslite.quantizer.runner import Runner, Sample
-from mslite.quantizer.schemes import Scheme
-from mslite.quantizer.settings import Method, PruneParam, QuantizerSettings
-from mslite.quantizer.weights import stored_weight
+from mslite.quantizer.settings import PruneParam, QuantizerSettings
 
 Reals = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class PruneRecord:
-    """What was removed from one weight, or from the channels that begin at one product."""
-
-    name: str
-    operator: str
-    elements: int
-    removed: int
-    """Weights that are zero now or are gone."""
-    channels: int
-    removed_channels: int
-    bytes_before: int
-    bytes_after: int
-    """As the configured method stores the weight: float32, or integers in their smallest form."""
-    macs_before: int
-    macs_after: int
-    """Multiply-accumulates that are left; of zeros a runtime that skips them would leave out."""
-    cosine: float
-    """Of the model's outputs when this layer alone is pruned; of several outputs the worst. Measured for a report only,
-    else not a number."""
-    sqnr: float
-    """The same in decibels."""
-
-    @property
-    def sparsity(self) -> float:
-        return self.removed / self.elements if self.elements else 0.0
-
-
-@dataclass(frozen=True)
-class PruneReport:
-    """All layers, each as if it alone were pruned, and the whole model, whose damage is that of all of them."""
-
-    method: str
-    layers: tuple[PruneRecord, ...]
-    total: PruneRecord
-    samples: int
-
-    def notes(self) -> list[str]:
-        """What the summary says."""
-        if not self.layers:
-            return ["pruning: nothing of this model can be pruned"]
-        return [
-            f"pruning: {self.total.sparsity:.1%} of the weights of {len(self.layers)} layers removed; outputs on"
-            f" {self.samples} samples: cosine {self.total.cosine:.5f}, SQNR {self.total.sqnr:.1f} dB"
-        ]
 
 
 Change = Callable[[Graph], None]
@@ -205,11 +156,11 @@ def _channels(graph: Graph, settings: QuantizerSettings) -> Iterator[Plan]:
         weights = [node.inputs[1].array().size for node in nodes]
         shares = [_share(group, node, len(keep)) for node in nodes]
         lost = sum(weights) - round(sum(map(operator.mul, weights, shares)))
-        size = round(sum(_bytes(node, settings) * share for node, share in zip(nodes, shares, strict=True)))
+        size = round(sum(stored_bytes(node, settings) * share for node, share in zip(nodes, shares, strict=True)))
         work = round(sum(macs(node) * share for node, share in zip(nodes, shares, strict=True)))
         record = PruneRecord(
             group.name, group.producers[0].op.name, sum(weights), lost, group.channels, group.channels - len(keep),
-            sum(_bytes(node, settings) for node in nodes), size,
+            sum(stored_bytes(node, settings) for node in nodes), size,
             sum(macs(node) for node in nodes), work, math.nan, math.nan,
         )  # fmt: skip
         yield Plan(record, _Removal(group.name, tuple(keep.tolist())))
@@ -256,7 +207,7 @@ class _Removal:
 def _record(
     node: Node, elements: int, removed: int, channels: int, lost: int, settings: QuantizerSettings
 ) -> PruneRecord:
-    size = _bytes(node, settings)
+    size = stored_bytes(node, settings)
     return PruneRecord(
         node.name,
         node.op.name,
@@ -273,31 +224,12 @@ def _record(
     )
 
 
-def _bytes(node: Node, settings: QuantizerSettings) -> int:
-    """What the weight of a product takes in the file."""
-    layout, weight = layout_of(node), node.inputs[1].array()
-    if layout is None or settings.method not in (Method.WEIGHT_QUANT, Method.FULL_QUANT) or not settings.common.bit_num:
-        return weight.size * 4
-    whole = settings.method is Method.FULL_QUANT
-    bits = min(settings.common.bit_num, 8) if whole else settings.common.bit_num
-    rows = layout.blocks(weight).reshape(layout.all_results, -1)
-    stored = stored_weight(rows, 0, Scheme(bits, symmetric=whole, narrow=whole and bits > 1))
-    gaps = sparse(stored.data, bits, [record.zeroPoint for record in stored.records])
-    return min(-(-weight.size * bits // 8), len(gaps) if gaps is not None else stored.data.nbytes)
-
-
 def _measured(record: PruneRecord, products: Mapping[str, Node], settings: QuantizerSettings) -> PruneRecord:
     """The record of a layer with zeros after they were set; that of channels is complete."""
     if record.channels:
         return record
     node = products[record.name]
-    return replace(record, bytes_after=_bytes(node, settings), macs_after=_used(node))
-
-
-def _used(node: Node) -> int:
-    """Multiply-accumulates with weights other than 0."""
-    weight = node.inputs[1].array()
-    return round(macs(node) * float((weight != 0).mean())) if weight.size else 0
+    return replace(record, bytes_after=stored_bytes(node, settings), macs_after=used_macs(node))
 
 
 def _total(before: Graph, after: Graph, settings: QuantizerSettings) -> PruneRecord:
@@ -305,8 +237,8 @@ def _total(before: Graph, after: Graph, settings: QuantizerSettings) -> PruneRec
     old, new = ([node for node in graph.nodes if layout_of(node) is not None] for graph in (before, after))
     elements, left = (sum(node.inputs[1].array().size for node in nodes) for nodes in (old, new))
     zeros = sum(int((node.inputs[1].array() == 0).sum()) for node in new)
-    size, size_left = (sum(_bytes(node, settings) for node in nodes) for nodes in (old, new))
-    work, work_left = sum(macs(node) for node in old), sum(_used(node) for node in new)
+    size, size_left = (sum(stored_bytes(node, settings) for node in nodes) for nodes in (old, new))
+    work, work_left = sum(macs(node) for node in old), sum(used_macs(node) for node in new)
     return PruneRecord(
         "(model)", "", elements, elements - left + zeros, 0, 0, size, size_left, work, work_left, math.nan, math.nan
     )

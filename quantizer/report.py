@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.quantizer.choices import Choices, Precision
 
 if TYPE_CHECKING:
-    from mslite.quantizer.prune import PruneReport
+    from mslite.quantizer.prune_records import PruneReport
 
 
 @dataclass(frozen=True)
