@@ -90,9 +90,9 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
     points = np.array([record.zeroPoint for record in records], np.float64)
     if len(records) > 1:
         channels = data.shape[axis] if 0 <= axis < data.ndim else 0
-        if axis == 0 and channels and channels < len(records) and len(records) % channels == 0:
-            if data.size % len(records) == 0:
-                return real_numbers(data.reshape(len(records), -1), records, 0).reshape(data.shape)
+        is_grouped = axis == 0 and 0 < channels < len(records) and len(records) % channels == 0
+        if is_grouped and data.size % len(records) == 0:
+            return real_numbers(data.reshape(len(records), -1), records, 0).reshape(data.shape)
         if channels != len(records):
             raise ValueError(f"{len(records)} scales do not fit dimension {axis} of the shape {data.shape}")
         shape = [-1 if index == axis else 1 for index in range(data.ndim)]

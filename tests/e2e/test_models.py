@@ -12,7 +12,10 @@ import mslite
 from tests.e2e.models import MODELS, Entry, convert_model, differences, is_within_tolerance, models, run_case
 
 ENTRIES = models()
-DIFFERS: dict[str, str] = {}
+DIFFERS = {
+    "torch_cnn_int8/mobilenet_v2_w035_qdq": "cosine 0.986 in one case, wanted 0.99: steps of 1 grow from layer to layer; "
+    "onnxruntime with its optimisations on is as far from onnxruntime without them"
+}
 """Models that are known not to be right; a test fails when one becomes so."""
 
 
