@@ -6,29 +6,23 @@
 
 /* Defines the table entry `mslite_kernel_<name>`. */
 #define MSLITE_MOVEMENT_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
-  const mslite_kernel mslite_kernel_##name_ = {                                                 \
-      .name = #name_ "_scalar",                                                                 \
-      .op = MSLITE_OP_##operator_,                                                              \
-      .isa = MSLITE_ISA_SCALAR,                                                                 \
-      .derived_size = sizeof(derived_),                                                         \
-      .support = support_,                                                                      \
-      .prepare = prepare_,                                                                      \
-      .run = run_,                                                                              \
-      .in_place = in_place_,                                                                    \
-  };
+  MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 0)
 
 /* The same for a kernel that computes on stored integers. */
 #define MSLITE_QUANTISED_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
-  const mslite_kernel mslite_kernel_##name_ = {                                                  \
-      .name = #name_ "_scalar",                                                                  \
-      .op = MSLITE_OP_##operator_,                                                               \
-      .isa = MSLITE_ISA_SCALAR,                                                                  \
-      .derived_size = sizeof(derived_),                                                          \
-      .support = support_,                                                                       \
-      .prepare = prepare_,                                                                       \
-      .run = run_,                                                                               \
-      .in_place = in_place_,                                                                     \
-      .quantised = 1,                                                                            \
+  MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 1)
+
+#define MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, quantised_) \
+  const mslite_kernel mslite_kernel_##name_ = {                                                             \
+      .name = #name_ "_scalar",                                                                             \
+      .op = MSLITE_OP_##operator_,                                                                          \
+      .isa = MSLITE_ISA_SCALAR,                                                                             \
+      .derived_size = sizeof(derived_),                                                                     \
+      .support = support_,                                                                                  \
+      .prepare = prepare_,                                                                                  \
+      .run = run_,                                                                                          \
+      .in_place = in_place_,                                                                                \
+      .quantised = quantised_,                                                                              \
   };
 
 /* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantisation. */
