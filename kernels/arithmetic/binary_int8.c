@@ -78,6 +78,20 @@ static int32_t sub_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return mslite_limit(p, n->low, n->high);
 }
 
+static float real_number(int32_t q, int32_t zero, mslite_multiplier scale) {
+  return (float)(q - zero) * mslite_bits_float(scale.value);
+}
+
+static int32_t add_even(const mslite_binary_int8 *n, int32_t p, int32_t q) {
+  const float sum = real_number(p, n->zero_a, n->a) + real_number(q, n->zero_b, n->b);
+  return result(n, mslite_round_even(sum / mslite_bits_float(n->y.value)));
+}
+
+static int32_t mul_even(const mslite_binary_int8 *n, int32_t p, int32_t q) {
+  const float product = real_number(p, n->zero_a, n->a) * real_number(q, n->zero_b, n->b);
+  return result(n, mslite_round_even(product / mslite_bits_float(n->y.value)));
+}
+
 static int32_t computed(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   switch (n->operation) {
     case MSLITE_STORED_ADD:
@@ -98,6 +112,10 @@ static int32_t computed(const mslite_binary_int8 *n, int32_t p, int32_t q) {
       return prelu(n, p, q);
     case MSLITE_STORED_ADD_POWERS:
       return add_powers(n, p, q);
+    case MSLITE_STORED_ADD_EVEN:
+      return add_even(n, p, q);
+    case MSLITE_STORED_MUL_EVEN:
+      return mul_even(n, p, q);
     default:
       return sub_powers(n, p, q);
   }
@@ -210,6 +228,28 @@ static void set_shared_scale(mslite_binary_int8 *numbers, float a, float b) {
   numbers->b = mslite_make_multiplier((double)b / shared);
 }
 
+/* False: the operation has no form that rounds to even. */
+static bool set_even(mslite_binary_int8 *numbers, float a, float b, float y) {
+  switch (numbers->operation) {
+    case MSLITE_STORED_SUB:
+      b = -b;
+      numbers->operation = MSLITE_STORED_ADD_EVEN;
+      break;
+    case MSLITE_STORED_ADD:
+      numbers->operation = MSLITE_STORED_ADD_EVEN;
+      break;
+    case MSLITE_STORED_MUL:
+      numbers->operation = MSLITE_STORED_MUL_EVEN;
+      break;
+    default:
+      return false;
+  }
+  numbers->a.value = mslite_float_bits(a);
+  numbers->b.value = mslite_float_bits(b);
+  numbers->y.value = mslite_float_bits(y);
+  return true;
+}
+
 void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers) {
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1], *y = node->outputs[0];
   memset(numbers, 0, sizeof *numbers);
@@ -225,6 +265,7 @@ void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers
   /* Scales are multiplied in single precision, as the reference does. */
   const float scale_a = (float)a->quant->scale, scale_b = (float)b->quant->scale, scale_y = (float)y->quant->scale;
   const double shared = 2.0 * (double)(scale_a > scale_b ? scale_a : scale_b);
+  if (y->quant->rounds_even && set_even(numbers, scale_a, scale_b, scale_y)) return;
   switch (numbers->operation) {
     case MSLITE_STORED_ADD:
     case MSLITE_STORED_SUB:

@@ -6,7 +6,8 @@
 #include "math/fixed_point.h"
 
 /* ADD, SUB and SQUARED bring both operands to one scale first: twice the larger one, over 2^left. The POWERS ones are
- * for int16 with scales that are powers of two: operands are only shifted. */
+ * for int16 with scales that are powers of two: operands are only shifted. The EVEN ones compute with the real numbers,
+ * in float32, and round once, to even: what ONNX defines. Their multipliers hold the bits of the scales. */
 enum {
   MSLITE_STORED_NONE,
   MSLITE_STORED_ADD,
@@ -18,7 +19,9 @@ enum {
   MSLITE_STORED_MIN,
   MSLITE_STORED_PRELU, /* b is the slope: `a` rescales x, `b` x times the slope */
   MSLITE_STORED_ADD_POWERS,
-  MSLITE_STORED_SUB_POWERS
+  MSLITE_STORED_SUB_POWERS,
+  MSLITE_STORED_ADD_EVEN, /* subtracts with a negative scale of b */
+  MSLITE_STORED_MUL_EVEN
 };
 
 typedef struct {

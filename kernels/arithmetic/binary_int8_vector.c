@@ -24,6 +24,8 @@ static int32_t support(const mslite_node *node) {
     case MSLITE_STORED_SUB:
     case MSLITE_STORED_SQUARED:
     case MSLITE_STORED_MUL:
+    case MSLITE_STORED_ADD_EVEN:
+    case MSLITE_STORED_MUL_EVEN:
     case MSLITE_STORED_PRELU:
     case MSLITE_STORED_MAX:
     case MSLITE_STORED_MIN:
@@ -77,6 +79,10 @@ SIMD_INLINE simd_i32 prelu(const row_numbers *n, simd_i32 p, simd_i32 q) {
 /* Both operands of one vector in the scale that they share. */
 #define SHARED(q_sign) p[v] = simd_rescale(p[v] << n->left, &n->a) q_sign simd_rescale(q[v] << n->left, &n->b)
 
+/* The real number of stored integers without their zero point. */
+#define REAL(integer, scale) (simd_from_i32(integer) * simd_as_f32((scale).value))
+#define TO_EVEN(real) simd_round_even((real) / simd_as_f32(n->y.value))
+
 #define EACH(operation, statement)                                   \
   case operation:                                                    \
     SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) { statement; } \
@@ -93,6 +99,8 @@ static void compute_block(const row_numbers *n, const char *a, const char *b, ch
     EACH(MSLITE_STORED_SUB, SHARED(-); p[v] = simd_rescale(p[v], &n->y));
     EACH(MSLITE_STORED_SQUARED, SHARED(-); p[v] = simd_rescale(p[v] * p[v], &n->y));
     EACH(MSLITE_STORED_MUL, p[v] = simd_rescale(p[v] * q[v], &n->y));
+    EACH(MSLITE_STORED_ADD_EVEN, p[v] = TO_EVEN(REAL(p[v], n->a) + REAL(q[v], n->b)));
+    EACH(MSLITE_STORED_MUL_EVEN, p[v] = TO_EVEN(REAL(p[v], n->a) * REAL(q[v], n->b)));
     EACH(MSLITE_STORED_PRELU, p[v] = prelu(n, p[v], q[v]));
     EACH(MSLITE_STORED_MAX, p[v] = larger(p[v], q[v]));
     EACH(MSLITE_STORED_MIN, p[v] = smaller(p[v], q[v]));

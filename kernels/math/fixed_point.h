@@ -33,14 +33,22 @@ static inline int32_t mslite_float_bits(float x) {
   return bits;
 }
 
-static inline int32_t mslite_rescale_even(int32_t value, int32_t factor_bits) {
-  float factor;
-  memcpy(&factor, &factor_bits, sizeof factor);
-  const float steps = (float)value * factor;
+static inline float mslite_bits_float(int32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* `steps` as the nearest integer, the even one of two. */
+static inline int32_t mslite_round_even(float steps) {
   const float cut = steps < -MSLITE_EVEN_LIMIT  ? -MSLITE_EVEN_LIMIT
                     : steps > MSLITE_EVEN_LIMIT ? MSLITE_EVEN_LIMIT
                                                 : steps;
   return mslite_float_bits(cut + MSLITE_EVEN_MAGIC) - mslite_float_bits(MSLITE_EVEN_MAGIC);
+}
+
+static inline int32_t mslite_rescale_even(int32_t value, int32_t factor_bits) {
+  return mslite_round_even((float)value * mslite_bits_float(factor_bits));
 }
 
 /* `factor` / count, as the reference's means have it: the quotient is cut, not rounded. count > 0. */

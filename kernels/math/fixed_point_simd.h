@@ -54,11 +54,15 @@ SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
 SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) { return mslite_doubling_high_product(a, b); }
 #endif
 
-/* x * factor, rounded once, to even: mslite_rescale_even. */
-SIMD_INLINE simd_i32 simd_rescale_even(simd_i32 x, simd_i32 factor_bits) {
-  const simd_f32 steps = simd_from_i32(x) * simd_as_f32(factor_bits);
+/* mslite_round_even. */
+SIMD_INLINE simd_i32 simd_round_even(simd_f32 steps) {
   const simd_f32 cut = simd_min(simd_max(steps, simd_set(-MSLITE_EVEN_LIMIT)), simd_set(MSLITE_EVEN_LIMIT));
   return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) - simd_set_i32(mslite_float_bits(MSLITE_EVEN_MAGIC));
+}
+
+/* x * factor, rounded once, to even: mslite_rescale_even. */
+SIMD_INLINE simd_i32 simd_rescale_even(simd_i32 x, simd_i32 factor_bits) {
+  return simd_round_even(simd_from_i32(x) * simd_as_f32(factor_bits));
 }
 
 /* x * factor, rounded twice: the product, then the shift (or once, where the factors are such to even: all are, or

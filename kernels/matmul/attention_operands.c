@@ -34,7 +34,8 @@ bool mslite_attention_read(const mslite_tensor *const *inputs, int32_t input_cou
   operands->weight_k = operands->weight_v = next++;
   operands->weight_out = next++;
   if (input_count <= next) return false;
-  if (inputs[next]->rank == 1) {
+  const int32_t rank = inputs[next]->rank; /* unknown only where nobody asks for more than shapes */
+  if (rank == 1 || (rank < 0 && input_count - next > 1)) {
     operands->bias_qkv = next++;
     operands->bias_out = next++;
   } else {

@@ -122,6 +122,14 @@ static int64_t dimension(mslite_shape_context *context, const mslite_tensor *x, 
   return x->rank <= from_last ? mslite_new_symbol(context) : x->dims[x->rank - 1 - from_last];
 }
 
+/* The output's weight is [hidden, columns], or turned where only that fits. */
+static int64_t attention_columns(mslite_shape_context *context, const mslite_tensor *weight, int64_t hidden) {
+  if (weight->rank != 2) return mslite_new_symbol(context);
+  if (weight->dims[0] == hidden) return weight->dims[1];
+  const bool is_known = !mslite_is_symbol(weight->dims[0]) && !mslite_is_symbol(hidden);
+  return is_known ? weight->dims[0] : mslite_new_symbol(context);
+}
+
 /* [batch, q rows, columns of the output's weight]; the keys [batch, heads, size, k rows], the values [..., k rows,
  * size]. */
 MSLITE_SHAPE_RULE(mslite_shape_of_attention) {
@@ -141,7 +149,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_attention) {
   y->rank = 3;
   y->dims[0] = q->rank == 2 ? 1 : q->rank == 3 ? q->dims[0] : mslite_new_symbol(context);
   y->dims[1] = dimension(context, q, 1);
-  y->dims[2] = weight->rank != 2 ? mslite_new_symbol(context) : weight->dims[weight->dims[0] == hidden ? 1 : 0];
+  y->dims[2] = attention_columns(context, weight, hidden);
   for (int32_t i = 1; i < output_count; ++i) {
     const int64_t rows = dimension(context, k, 1);
     outputs[i]->type = q->type;

@@ -25,9 +25,20 @@ pytestmark = [
 ]
 
 
+DIFFERS = {
+    "mltk_keyword_spotting_on_off_v3": "two classes nearly tie: LiteRT's optimised kernels and the runtime that recorded "
+    "this say one, LiteRT's reference kernels and mslite, bit for bit the same, say the other"
+}
+"""Files whose recorded outputs are known not to be given; a test fails when one is."""
+
+
 def _entries() -> list[Any]:
-    found = sorted(MODELS.glob("mindspore_ms*/*/meta.json"))
-    return [pytest.param(json.loads(path.read_text()), path.parent, id=path.parent.name) for path in found]
+    entries = []
+    for path in sorted(MODELS.glob("mindspore_ms*/*/meta.json")):
+        name = path.parent.name
+        marks = [pytest.mark.xfail(strict=True, reason=DIFFERS[name])] if name in DIFFERS else []
+        entries.append(pytest.param(json.loads(path.read_text()), path.parent, id=name, marks=marks))
+    return entries
 
 
 def _run(model: pathlib.Path, prefix: pathlib.Path, inputs: list[pathlib.Path], threads: int = 1) -> Any:
