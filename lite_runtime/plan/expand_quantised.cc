@@ -82,6 +82,7 @@ class Expander {
     // Their records belong to inputs, not to results.
     const bool is_old = graph_->version < Version{1, 8, 0} && node.op == MSLITE_OP_Conv2dTransposeFusion;
     if (is_old && node.inputs.size() > 1 && TensorAt(node.inputs[1]).quant.size() > 1) return false;
+    if (HasBias(node.op) && node.inputs.size() > 2 && !FitsElements(TensorAt(node.inputs[2]))) return false;
     std::vector<mslite_tensor> tensors;
     std::vector<const mslite_tensor *> operands;
     tensors.reserve(node.inputs.size() + node.outputs.size());
@@ -105,6 +106,12 @@ class Expander {
                               operands.data() + node.inputs.size(),
                               node.quant_type};
     return HasQuantisedKernel(call);
+  }
+
+  // Kernels do not read the records of a bias, but one that cannot be meant is an error of the file.
+  static bool FitsElements(const Tensor &bias) {
+    if (bias.quant.size() < 2) return true;
+    return bias.dims.size() == 1 && bias.dims[0] == static_cast<int64_t>(bias.quant.size());
   }
 
   static mslite_tensor KnownBeforeShapes(const Tensor &tensor) {
