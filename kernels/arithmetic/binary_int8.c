@@ -79,17 +79,17 @@ static int32_t sub_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
 }
 
 static float real_number(int32_t q, int32_t zero, mslite_multiplier scale) {
-  return (float)(q - zero) * mslite_bits_float(scale.value);
+  return (float)(q - zero) * mslite_float_of_bits((uint32_t)scale.value);
 }
 
 static int32_t add_even(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   const float sum = real_number(p, n->zero_a, n->a) + real_number(q, n->zero_b, n->b);
-  return result(n, mslite_round_even(sum / mslite_bits_float(n->y.value)));
+  return result(n, mslite_round_even(sum / mslite_float_of_bits((uint32_t)n->y.value)));
 }
 
 static int32_t mul_even(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   const float product = real_number(p, n->zero_a, n->a) * real_number(q, n->zero_b, n->b);
-  return result(n, mslite_round_even(product / mslite_bits_float(n->y.value)));
+  return result(n, mslite_round_even(product / mslite_float_of_bits((uint32_t)n->y.value)));
 }
 
 static int32_t computed(const mslite_binary_int8 *n, int32_t p, int32_t q) {
@@ -244,9 +244,9 @@ static bool set_even(mslite_binary_int8 *numbers, float a, float b, float y) {
     default:
       return false;
   }
-  numbers->a.value = mslite_float_bits(a);
-  numbers->b.value = mslite_float_bits(b);
-  numbers->y.value = mslite_float_bits(y);
+  numbers->a.value = (int32_t)mslite_bits_of_float(a);
+  numbers->b.value = (int32_t)mslite_bits_of_float(b);
+  numbers->y.value = (int32_t)mslite_bits_of_float(y);
   return true;
 }
 

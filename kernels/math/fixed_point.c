@@ -17,7 +17,7 @@ mslite_multiplier mslite_make_multiplier(double real) {
 }
 
 mslite_multiplier mslite_make_even_multiplier(double real) {
-  const mslite_multiplier factor = {mslite_float_bits((float)real), MSLITE_SHIFT_TO_EVEN};
+  const mslite_multiplier factor = {(int32_t)mslite_bits_of_float((float)real), MSLITE_SHIFT_TO_EVEN};
   return factor;
 }
 

@@ -5,7 +5,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "math/float_bits.h"
 
 /* A positive real factor: value * 2^(shift - 31), value in [2^30, 2^31), or 0. */
 typedef struct {
@@ -26,29 +27,18 @@ mslite_multiplier mslite_make_even_multiplier(double real);
  * leaves the nearest integer, the even one of two, in the lowest bits. */
 #define MSLITE_EVEN_LIMIT 1048576.0f
 #define MSLITE_EVEN_MAGIC 12582912.0f
-
-static inline int32_t mslite_float_bits(float x) {
-  int32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-static inline float mslite_bits_float(int32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
+enum { MSLITE_EVEN_BITS = 0x4b400000 }; /* of the second number */
 
 /* `steps` as the nearest integer, the even one of two. */
 static inline int32_t mslite_round_even(float steps) {
   const float cut = steps < -MSLITE_EVEN_LIMIT  ? -MSLITE_EVEN_LIMIT
                     : steps > MSLITE_EVEN_LIMIT ? MSLITE_EVEN_LIMIT
                                                 : steps;
-  return mslite_float_bits(cut + MSLITE_EVEN_MAGIC) - mslite_float_bits(MSLITE_EVEN_MAGIC);
+  return (int32_t)mslite_bits_of_float(cut + MSLITE_EVEN_MAGIC) - MSLITE_EVEN_BITS;
 }
 
 static inline int32_t mslite_rescale_even(int32_t value, int32_t factor_bits) {
-  return mslite_round_even((float)value * mslite_bits_float(factor_bits));
+  return mslite_round_even((float)value * mslite_float_of_bits((uint32_t)factor_bits));
 }
 
 /* `factor` / count, as the reference's means have it: the quotient is cut, not rounded. count > 0. */

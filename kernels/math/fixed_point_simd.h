@@ -57,7 +57,7 @@ SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) { return
 /* mslite_round_even. */
 SIMD_INLINE simd_i32 simd_round_even(simd_f32 steps) {
   const simd_f32 cut = simd_min(simd_max(steps, simd_set(-MSLITE_EVEN_LIMIT)), simd_set(MSLITE_EVEN_LIMIT));
-  return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) - simd_set_i32(mslite_float_bits(MSLITE_EVEN_MAGIC));
+  return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) - simd_set_i32(MSLITE_EVEN_BITS);
 }
 
 /* x * factor, rounded once, to even: mslite_rescale_even. */

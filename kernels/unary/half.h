@@ -2,20 +2,7 @@
 #ifndef MSLITE_HALF_H
 #define MSLITE_HALF_H
 
-#include <stdint.h>
-#include <string.h>
-
-static inline float mslite_float_of_bits(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static inline uint32_t mslite_bits_of_float(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
+#include "math/float_bits.h"
 
 static inline float mslite_float_of_half(uint16_t half) {
   const uint32_t sign = (uint32_t)(half & 0x8000U) << 16, rest = half & 0x7fffU;

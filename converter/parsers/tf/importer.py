@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
+from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.constant_pool import ConstantPool
 from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
@@ -23,9 +22,6 @@ from .registry import CALL_BY_NAME, COMPLEX_PASSES, CONVERTERS, ON_COMPLEX, QUAN
 from .session import MAX_CALLS, MAX_DEPTH, Session, Skipped
 from .tensors import TensorError, read_tensor
 
-_SMALL_BYTES = 4096
-"""Constants up to this size that are equal become one value."""
-
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 _PARTS = ("Real", "Imag", "ComplexAbs")
 """Operators that also have converters for values that are complex64 themselves."""
@@ -33,7 +29,7 @@ _PARTS = ("Real", "Imag", "ComplexAbs")
 _CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
 
 
-class GraphImporter:
+class GraphImporter(ConstantPool):
     """Turns one source graph into nodes of `graph`: a new one, or that of the caller for a function that is inlined."""
 
     def __init__(self, session: Session, source: SourceGraph, graph: Graph, prefix: str = "", depth: int = 0) -> None:
@@ -43,6 +39,7 @@ class GraphImporter:
                 session.model.name,
                 f"its functions call each other more than {MAX_DEPTH} deep or {MAX_CALLS} times",
             )
+        super().__init__(session.values)
         self.session = session
         self.source = source
         self.graph = graph
@@ -55,8 +52,6 @@ class GraphImporter:
         self._failed: set[str] = set()
         self._reads: set[Ref] = set()
         self._bound: set[int] = set()
-        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
-        self._derived: dict[tuple[Value, str], Value] = {}
 
     # ---- walking ----
 
@@ -196,31 +191,6 @@ class GraphImporter:
             raise Blocked(f"its operand '{self.prefix}{node.name}' cannot be read: {error}", "Export again") from None
         name = self.value_name(node.name)
         return make_constant(name, array, Format.NHWC if array.ndim == 4 else Format.NCHW)
-
-    def constant(self, array: Array, hint: str) -> Value:
-        """A constant of this graph; small equal ones are shared."""
-        if array.nbytes > _SMALL_BYTES:
-            return make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._pool:
-            self._pool[key] = make_constant(self.session.values.unique(f"{hint}/constant"), array, Format.NHWC)
-        return self._pool[key]
-
-    def derived(self, value: Value, what: str, array: Array) -> Value:
-        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
-        key = (value, what)
-        if key not in self._derived:
-            made = make_constant(self.session.values.unique(f"{value.name}/{what}"), array, Format.NHWC)
-            self._derived[key] = made
-        return self._derived[key]
-
-    def converted(self, value: Value, dtype: DataType) -> Value:
-        """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
-        array = value.array()
-        if dtype is DataType.INT32 and array.dtype.kind in "iu":
-            limits = np.iinfo(np.int32)
-            array = np.minimum(np.maximum(array, limits.min), limits.max)
-        return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
 
     def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
         """Adds a node and infers its outputs. Raises Blocked when the operator cannot be called like this."""

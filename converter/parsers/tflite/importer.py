@@ -229,7 +229,7 @@ class GraphImporter(Constants):
             return self.decoded(value) if value.quant else value
         if not is_quantised(value):
             return value
-        key = (id(value), "real")
+        key = (value, "real")
         if key not in self._derived:
             (self._derived[key],) = self.emit(
                 QuantDTypeCast(src_t=int(value.dtype), dst_t=int(DataType.FLOAT32)), (value,), 1, call

@@ -1,0 +1,49 @@
+"""The constants of a graph that is being imported: small equal ones are one value, each derived one is made once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Value, numpy_type
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.naming import Names
+
+_SMALL_BYTES = 4096
+"""Constants up to this size that are equal become one value."""
+
+
+class ConstantPool:
+    """Makes the constants of one graph, named among `names`."""
+
+    def __init__(self, names: Names) -> None:
+        self._constant_names = names
+        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._derived: dict[tuple[Value, str], Value] = {}
+
+    def constant(self, array: Array, hint: str) -> Value:
+        """A constant of this graph; small equal ones are shared."""
+        if array.nbytes > _SMALL_BYTES:
+            return self._made(array, f"{hint}/constant")
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._pool:
+            self._pool[key] = self._made(array, f"{hint}/constant")
+        return self._pool[key]
+
+    def derived(self, value: Value, what: str, array: Array) -> Value:
+        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
+        key = (value, what)
+        if key not in self._derived:
+            self._derived[key] = self._made(array, f"{value.name}/{what}")
+        return self._derived[key]
+
+    def converted(self, value: Value, dtype: DataType) -> Value:
+        """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
+        array = value.array()
+        if dtype is DataType.INT32 and array.dtype.kind in "iu":
+            limits = np.iinfo(np.int32)
+            array = np.minimum(np.maximum(array, limits.min), limits.max)
+        return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
+
+    def _made(self, array: Array, wish: str) -> Value:
+        return make_constant(self._constant_names.unique(wish), array, Format.NHWC)
