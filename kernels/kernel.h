@@ -122,7 +122,10 @@ typedef enum {
   MSLITE_ISA_VNNI = 3,   /* AVX-512 with VNNI */
   MSLITE_ISA_NEON = 8,
   MSLITE_ISA_NEON_DOT = 9,
-  MSLITE_ISA_NEON_FP16 = 10 /* float16 arithmetic; only where the user allows it */
+  MSLITE_ISA_NEON_FP16 = 10, /* float16 arithmetic; only where the user allows it */
+  MSLITE_ISA_MICRO = 16,     /* generated C: any 32-bit processor (Cortex-M0+, M3) */
+  MSLITE_ISA_DSP = 17,       /* generated C: Armv7E-M and Armv8-M with the DSP extension (Cortex-M4, M7, M33) */
+  MSLITE_ISA_MVE = 18        /* generated C: Helium (Cortex-M55, M85) */
 } mslite_isa;
 
 typedef struct {
@@ -152,6 +155,11 @@ typedef struct {
    * which inputs are absent or constant, and at the contents and sizes of constants. */
   int32_t quantised;
 
+  /* Whether output 0 may lie over input `input` while that dies here, shifted: when parts run one after the other in
+   * ascending order, output 0 may begin this many bytes, or more, before input `input` begins. -1: never. NULL: never
+   * (but see in_place, which needs the same address). Known after `prepare`. */
+  int64_t (*lead)(const mslite_node *node, const void *derived, int32_t input);
+
   /* Only for operators whose output shape depends on data: the shapes of the outputs (dims[output]), from the inputs.
    * Called after `prepare` (which then sees symbols in its outputs); `prepare` is called again with the new shapes. */
   mslite_status (*count)(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);
@@ -160,6 +168,11 @@ typedef struct {
 /* The table of all kernels that this library holds, in order of listing. */
 extern const mslite_kernel *const mslite_kernels[];
 extern const int32_t mslite_kernel_count;
+
+/* The kernels for generated C on other machines than this one, which the code generator prepares and packs here (their
+ * `run` computes here too, instruction by instruction, for tests). Not part of the runtime library. */
+extern const mslite_kernel *const mslite_target_kernels[];
+extern const int32_t mslite_target_kernel_count;
 
 /* ---- helpers used by shape rules and kernels alike ---- */
 

@@ -1,0 +1,23 @@
+/* The table of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files, once
+ * per kind of microcontroller. */
+#include "kernel.h"
+
+#define MSLITE_MICRO_ISA(X, name) X(name##_micro) X(name##_dsp) X(name##_mve)
+
+#define KERNEL(name)
+#define KERNEL_VECTOR(name)
+#define KERNEL_DOT(name)
+#define KERNEL_HALF(name)
+
+#define MSLITE_DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
+#define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_DECLARE, name)
+#include "families.inc"
+#undef KERNEL_MICRO
+
+#define MSLITE_LIST(name) &mslite_kernel_##name,
+#define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_LIST, name)
+const mslite_kernel *const mslite_target_kernels[] = {
+#include "families.inc"
+};
+
+const int32_t mslite_target_kernel_count = (int32_t)(sizeof mslite_target_kernels / sizeof *mslite_target_kernels);
