@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -53,6 +54,30 @@ class Overlap:
     lead: int
 
 
+@dataclass(frozen=True)
+class RowWise:
+    """Row r of output 0 is computed from the rows `r * stride - pad` to `r * stride - pad + extent - 1` of input `input`, of
+    which those outside of it are padding, and from constants. Rows run along axis 1 of NHWC tensors with one image."""
+
+    extent: int
+    """Of the window, with its dilation."""
+    stride: int
+    pad: int
+    """Rows of padding before the first."""
+    input: int = 0
+
+
+@dataclass(frozen=True)
+class Band:
+    """Some rows of a row-wise step as a call of its own: `rows_in` rows of the input with `pad_before` and `pad_after` rows of
+    padding around them become `rows_out` rows."""
+
+    pad_before: int
+    rows_in: int
+    pad_after: int
+    rows_out: int
+
+
 @dataclass(eq=False)
 class Step:
     """One call of one kernel."""
@@ -80,6 +105,8 @@ class Step:
     overlaps: tuple[Overlap, ...] = ()
     macs: int = 0
     """Multiply-accumulates, 0 where there are none to speak of."""
+    rows: RowWise | None = None
+    """Where set, `Program.cut` can make calls of it that compute only some rows."""
 
 
 @dataclass(eq=False)
@@ -91,21 +118,70 @@ class Program:
     inputs: list[Tensor]
     outputs: list[Tensor]
     steps: list[Step]
+    cut: Callable[[Step, Band], Step | None] | None = None
+    """Prepares the kernel of a step with `rows` for a band of it: a step with tensors of the band's shapes and the same packed
+    constants. None: the kernel does not take that shape."""
+
+
+@dataclass(frozen=True)
+class RowCall:
+    """One call within a RowLoop, in its first turn. All places are bytes in the arena."""
+
+    step: Step
+    """Made by `Program.cut`; its tensors are in no other list."""
+    input: int
+    output: int
+    workspace: int
+    input_advance: int
+    """So much further on `input` lies in each later turn of the loop: not 0 for the chain's own input only."""
+    output_advance: int
+    """The same of `output`, for the chain's own output."""
+
+
+@dataclass(frozen=True)
+class RowMove:
+    """A memmove of `size` bytes from `source` to `target`: rows that are needed again go to the front of their buffer."""
+
+    target: int
+    source: int
+    size: int
+
+
+@dataclass(frozen=True)
+class RowLoop:
+    """`moves`, then `calls`, `count` times over."""
+
+    count: int
+    moves: tuple[RowMove, ...]
+    calls: tuple[RowCall, ...]
+
+
+@dataclass(eq=False)
+class FusedRows:
+    """A chain of row-wise steps that is run some rows at a time, so that what lies between its steps needs a few rows of memory
+    only. Chain input and output are whole tensors, placed by `Plan.offsets`; what lies between them is placed nowhere."""
+
+    name: str
+    steps: list[Step]
+    """The steps of the program that it stands for, in order."""
+    loops: list[RowLoop]
 
 
 @dataclass(eq=False)
 class Plan:
     """Where everything lies in the arena.
 
-    `order` holds the steps in the order of their execution; `offsets` the first byte of each tensor of the arena that is
-    not an alias; `workspaces` the first byte of each step's workspace, shared part first, then scratch.
+    `order` holds the steps in the order of their execution, without those that the placement makes needless (a concat whose
+    inputs are computed in their places, a split whose outputs are looked at where they lie); `offsets` the first byte of each
+    tensor of the arena that is not an alias; `workspaces` the first byte of each step's workspace, shared part first, then
+    scratch.
     Program inputs lie in the caller's memory unless `offsets` names them; program outputs likewise are written to the
     arena and copied, or point into it, as the emitter chooses.
     """
 
-    order: list[Step]
+    order: list[Step | FusedRows]
     offsets: dict[Tensor, int]
     workspaces: dict[Step, int]
     size: int
-    peak_step: Step | None = None
+    peak_step: Step | FusedRows | None = None
     """The step that makes the arena as large as it is."""
