@@ -1,0 +1,79 @@
+"""Compiles a program for an emulated board."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.codegen.boards.machines import Board
+
+COMPILER = "arm-none-eabi-gcc"
+RUNTIME = Path(__file__).parent / "runtime"
+STACK_SIZE = 4096
+
+
+class BuildError(Exception):
+    """The compiler or the linker refused; the message is what it printed."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A linked program: the file, and the bytes of its sections."""
+
+    board: Board
+    path: Path
+    text: int
+    rodata: int
+    data: int
+    bss: int
+
+    def symbols(self) -> dict[str, int]:
+        """Address of each function, without the bit that says Thumb."""
+        lines = _output(["arm-none-eabi-nm", str(self.path)]).splitlines()
+        fields = [line.split() for line in lines]
+        return {field[2]: int(field[0], 16) & ~1 for field in fields if len(field) == 3 and field[1] in "tT"}
+
+
+def _output(command: list[str]) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise BuildError(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def build_for_board(
+    board: Board,
+    sources: Sequence[str | Path],
+    options: Sequence[str] = ("-O2",),
+    output: str | Path = "program.elf",
+    *,
+    stack_size: int = STACK_SIZE,
+    compiler: str = COMPILER,
+) -> Image:
+    """Compiles and links `sources` (.c files or objects) with the board's start code; `options` go to every file.
+
+    Raises:
+        BuildError: with the compiler's message.
+    """
+    output = Path(output)
+    memory = {
+        "FLASH_ORIGIN": board.flash[0],
+        "FLASH_SIZE": board.flash[1],
+        "RAM_ORIGIN": board.ram[0],
+        "RAM_SIZE": board.ram[1],
+        "STACK_SIZE": stack_size,
+    }
+    command = [compiler, "-mthumb", *board.compiler_options, "-std=c99", "-ffunction-sections", "-fdata-sections"]
+    command += [*options, "-ffp-contract=off", "-I", str(RUNTIME), "-nostartfiles", "--specs=nano.specs"]
+    command += [*map(str, sources), str(RUNTIME / "startup.c"), str(RUNTIME / "semihosting.c")]
+    command += ["-T", str(RUNTIME / "memory.ld"), "-Wl,--gc-sections", f"-Wl,-Map={output.with_suffix('.map')}"]
+    command += [f"-Wl,--defsym={name}={value}" for name, value in memory.items()]
+    _output([*command, "-lm", "-lc", "-lgcc", "-o", str(output)])
+    sizes: dict[str, int] = {}
+    for line in _output(["arm-none-eabi-size", "-A", str(output)]).splitlines():
+        fields = line.split()
+        if len(fields) == 3 and fields[0].startswith("."):
+            sizes[fields[0]] = int(fields[1])
+    return Image(board, output, *(sizes.get(name, 0) for name in (".text", ".rodata", ".data", ".bss")))
