@@ -1,0 +1,112 @@
+"""The machines that C is generated for: instruction sets to choose kernels from, compilers, options, emulators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CORTEX_M_OPTIMISATION = "-O2"
+"""The same for all networks and processors; code sizes and instruction counts are stated for it."""
+
+COMMON_OPTIONS = ("-std=c99", "-ffp-contract=off")
+"""Generated C computes floats as the runtime does only where products and sums are not fused behind its back."""
+
+STRICT_OPTIONS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+
+MAXIMUM_THREADS = 4
+"""Of one run of generated C, where it has threads at all (the reference's limit)."""
+
+
+class TargetError(Exception):
+    """A target that nobody knows; the message lists those that exist."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One target, under the name that `mslite-codegen --target` takes."""
+
+    name: str
+    family: str
+    """`x86`, `arm64`, `arm32` or `cortex-m`."""
+    isas: tuple[str, ...]
+    """Instruction sets of kernels, the least preferred first."""
+    compiler: str
+    options: tuple[str, ...]
+    """For the processor."""
+    board: str | None = None
+    """The emulated board, of `boards.BOARDS`."""
+    emulator: tuple[str, ...] = ()
+    """Runs a program for this target on another machine."""
+    summary: str = ""
+
+    @property
+    def is_micro(self) -> bool:
+        """Whether it is a microcontroller: no heap, no threads, no files."""
+        return self.family == "cortex-m"
+
+    @property
+    def optimisation(self) -> str:
+        return CORTEX_M_OPTIMISATION if self.is_micro else "-O3"
+
+
+def _cortex(
+    number: str, isa: str | None, cpu: str, options: tuple[str, ...], board: str | None, summary: str
+) -> Target:
+    isas = ("scalar", "micro", *(name for name in ("dsp", "mve") if isa in (name, "mve")))
+    compiler_options = (f"-mcpu={cpu}", "-mthumb", *options)
+    return Target(f"cortex-{number}", "cortex-m", isas, "arm-none-eabi-gcc", compiler_options, board, (), summary)
+
+
+_SOFT = ("-mfloat-abi=soft",)
+_SINGLE = ("-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
+_DOUBLE = ("-mfloat-abi=hard", "-mfpu=fpv5-d16")
+_ARM64_EMULATOR = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
+_ARM32_EMULATOR = ("qemu-arm", "-L", "/usr/arm-linux-gnueabihf")
+
+_ALL = (
+    Target("x86", "x86", ("scalar",), "gcc", (), summary="64-bit x86, plain C"),
+    Target("arm64", "arm64", ("scalar",), "aarch64-linux-gnu-gcc", (), None, _ARM64_EMULATOR, "64-bit Arm"),
+    Target(
+        "arm32",
+        "arm32",
+        ("scalar",),
+        "arm-linux-gnueabihf-gcc",
+        ("-march=armv7-a", "-mfpu=neon", "-mfloat-abi=hard"),
+        None,
+        _ARM32_EMULATOR,
+        "32-bit Armv7-A",
+    ),
+    _cortex("m0+", None, "cortex-m0plus", _SOFT, "microbit", "Armv6-M, no SIMD"),
+    _cortex("m3", None, "cortex-m3", _SOFT, "mps2-an385", "Armv7-M, no SIMD"),
+    _cortex("m4", "dsp", "cortex-m4", _SINGLE, "mps2-an386", "DSP extension, single-precision floats"),
+    _cortex("m7", "dsp", "cortex-m7", _DOUBLE, "mps2-an500", "DSP extension, double-precision floats"),
+    _cortex("m33", "dsp", "cortex-m33", ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), None, "DSP extension"),
+    _cortex("m55", "mve", "cortex-m55", ("-mfloat-abi=hard",), "mps3-an547", "Helium vectors"),
+    _cortex("m85", "mve", "cortex-m85", ("-mfloat-abi=hard",), None, "Helium vectors"),
+)
+
+TARGETS = {target.name: target for target in _ALL}
+
+_OTHER_NAMES = {
+    "x86_64": "x86",
+    "x86-64": "x86",
+    "aarch64": "arm64",
+    "arm32a": "arm32",
+    "cortex-m": "cortex-m7",  # MindSpore's one microcontroller target, whose toolchain file is for the M7
+    "cortex-m0": "cortex-m0+",
+    "cortex-m0plus": "cortex-m0+",
+    "cortex-m1": "cortex-m0+",
+    "cortex-m23": "cortex-m0+",
+}
+
+
+def target_named(text: str) -> Target:
+    """The target of that name; `x86`, `ARM32`, `ARM64` and `Cortex-M`, as MindSpore spells them, are among the names.
+
+    Raises:
+        TargetError: for an unknown name.
+    """
+    name = text.lower()
+    name = _OTHER_NAMES.get(name, name)
+    if name not in TARGETS:
+        raise TargetError(f"target '{text}' is unknown; choose one of {', '.join([*TARGETS, 'Cortex-M'])}")
+    return TARGETS[name]
