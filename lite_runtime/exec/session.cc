@@ -43,7 +43,7 @@ bool IsKnown(const TensorShape &shape) {
 Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &options)
     : model_(std::move(model)),
       options_(options),
-      plan_options_{options.isas, options.threads, options.inter_op > 1},
+      plan_options_{options.isas, options.threads, options.inter_op > 1, {}},
       executor_(options.threads, options.inter_op, InternCores(options.cores)) {
   programs_.resize(model_->programs.size());
   for (size_t i = 0; i < programs_.size(); ++i) programs_[i].caches.resize(model_->programs[i].steps.size());

@@ -29,7 +29,8 @@ std::string NodeText(const mslite_node &node) {
   return text + ")";
 }
 
-const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why) {
+const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why,
+                                  const KernelList &more) {
   std::string problem = QuantisedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
@@ -37,16 +38,19 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
   auto next = std::lower_bound(kernels.begin(), kernels.end(), node.op,
                                [](const mslite_kernel *kernel, int32_t op) { return kernel->op < op; });
   const bool any = next != kernels.end() && (*next)->op == node.op;
-  for (; next != kernels.end() && (*next)->op == node.op; ++next) {
-    const mslite_kernel *kernel = *next;
-    if ((kernel->quantised != 0) == problem.empty()) continue;
-    if (!isas.Has(kernel->isa)) continue;
+  const auto consider = [&](const mslite_kernel *kernel) {
+    if ((kernel->quantised != 0) == problem.empty()) return;
+    if (!isas.Has(kernel->isa)) return;
     const int32_t score = kernel->support(&node);
-    if (score <= 0) continue;
+    if (score <= 0) return;
     if (best == nullptr || score > best_score || (score == best_score && kernel->isa > best->isa)) {
       best = kernel;
       best_score = score;
     }
+  };
+  for (; next != kernels.end() && (*next)->op == node.op; ++next) consider(*next);
+  for (int32_t i = 0; i < more.count; ++i) {
+    if (more.kernels[i]->op == node.op) consider(more.kernels[i]);
   }
   if (best == nullptr && why != nullptr) {
     if (!problem.empty()) {

@@ -9,9 +9,16 @@
 
 namespace mslite {
 
-/// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry.
-/// nullptr when there is none, with operator and types in `why`. All dimensions of the inputs are known.
-const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why);
+/// Kernels that are not in this library's table.
+struct KernelList {
+  const mslite_kernel *const *kernels = nullptr;
+  int32_t count = 0;
+};
+
+/// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry, those of
+/// `more` last. nullptr when there is none, with operator and types in `why`. All dimensions of the inputs are known.
+const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why,
+                                  const KernelList &more = {});
 
 /// "Add(float32[2,3], int64[])": how messages show a node.
 std::string NodeText(const mslite_node &node);

@@ -16,9 +16,16 @@ constexpr struct {
   int32_t isa;
   const char *name;
 } kNames[] = {
-    {MSLITE_ISA_SCALAR, "scalar"},       {MSLITE_ISA_AVX2, "avx2"}, {MSLITE_ISA_AVX512, "avx512"},
-    {MSLITE_ISA_VNNI, "vnni"},           {MSLITE_ISA_NEON, "neon"}, {MSLITE_ISA_NEON_DOT, "neon_dot"},
+    {MSLITE_ISA_SCALAR, "scalar"},
+    {MSLITE_ISA_AVX2, "avx2"},
+    {MSLITE_ISA_AVX512, "avx512"},
+    {MSLITE_ISA_VNNI, "vnni"},
+    {MSLITE_ISA_NEON, "neon"},
+    {MSLITE_ISA_NEON_DOT, "neon_dot"},
     {MSLITE_ISA_NEON_FP16, "neon_fp16"},
+    {MSLITE_ISA_MICRO, "micro"},
+    {MSLITE_ISA_DSP, "dsp"},
+    {MSLITE_ISA_MVE, "mve"},
 };
 
 #if defined(MSLITE_TARGET_X86)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/choose_kernel.h"
 #include "plan/cpu_features.h"
 #include "plan/memory.h"
 #include "plan/plan.h"
@@ -19,6 +20,7 @@ struct PlanOptions {
   IsaSet isas;
   int32_t threads = 1;    // threads that may run parts of one step, each with scratch memory of its own
   bool branches = false;  // steps that do not depend on each other may run at the same time
+  KernelList more_kernels;
 };
 
 class Planner {
@@ -33,6 +35,11 @@ class Planner {
   // that this run of steps computes. `needs_data`: the very first step depends on contents that are not there yet;
   // then there is no plan. Errors: kLiteInferError, kLiteInvalidOpAttr, kLiteMemoryFailed, with node and reason.
   Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
+
+  // After Make, for who writes the plan down instead of running it: what is known of each local tensor of the program,
+  // and the place in the program of each step of the plan.
+  const std::vector<mslite_tensor> &tensors() const { return tensors_; }
+  const std::vector<int32_t> &positions() const { return positions_; }
 
  private:
   enum class State : uint8_t { kAbsent, kConstant, kPlanConstant, kValue, kTemporary, kBroken };

@@ -69,11 +69,17 @@ Outcome SingleNode::Fail(mslite_status status, const std::string &reason) const 
 
 size_t SingleNode::output_bytes(size_t index) const { return static_cast<size_t>(TensorBytes(outputs_[index])); }
 
-Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced) {
+Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, const KernelList &more) {
   for (const SingleInput &input : inputs_) input_pointers_.push_back(&input.tensor);
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
   if (Outcome outcome = InferShapes(op_, params_, input_pointers_, &outputs_, &next_symbol); !outcome.ok())
     return outcome;
+  for (size_t i = 0; i < std::min(outputs_.size(), declared_outputs_.size()); ++i) {
+    const mslite_tensor &declared = declared_outputs_[i];
+    outputs_[i].quant = declared.quant;
+    outputs_[i].quant_count = declared.quant_count;
+    if (declared.quant_count > 0 && IsNarrowType(declared.type)) outputs_[i].type = declared.type;
+  }
   for (size_t i = 0; i < seen_inputs_.size(); ++i) input_pointers_[i] = &seen_inputs_[i];
   for (mslite_tensor &output : outputs_) output_pointers_.push_back(&output);
   node_ = {op_,
@@ -82,12 +88,12 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced) {
            static_cast<int32_t>(output_pointers_.size()),
            input_pointers_.data(),
            output_pointers_.data(),
-           0};
+           quant_type_};
   for (const mslite_tensor &tensor : seen_inputs_) {
     if (TensorBytes(tensor) < 0) return Fail(MSLITE_ERROR_TYPE, "an input has no fixed size");
   }
   std::string why;
-  const mslite_kernel *chosen = forced != nullptr ? forced : ChooseKernel(node_, isas, &why);
+  const mslite_kernel *chosen = forced != nullptr ? forced : ChooseKernel(node_, isas, &why, more);
   if (chosen == nullptr) return {MSLITE_ERROR_UNSUPPORTED, why};
   if (chosen->op != op_ || chosen->support(&node_) <= 0) {
     return Fail(MSLITE_ERROR_UNSUPPORTED, std::string("kernel ") + chosen->name + " does not take this node");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "plan/choose_kernel.h"
 #include "plan/cpu_features.h"
 #include "plan/guarded.h"
 #include "plan/shapes.h"
@@ -32,9 +33,16 @@ class SingleNode {
   /// `params` must outlive the node, as must the contents of the inputs.
   SingleNode(int32_t op, const void *params, std::vector<SingleInput> inputs, int32_t output_count);
 
+  /// What the rules cannot tell of the outputs: the types of stored integers and their records (which must outlive the
+  /// node); and the node's kind of quantisation. Called before Prepare.
+  void DeclareOutputs(const std::vector<mslite_tensor> &declared, int32_t quant_type) {
+    declared_outputs_ = declared;
+    quant_type_ = quant_type;
+  }
+
   /// Infers the outputs and takes the best kernel among `isas`, or the one that is given (which must support the node).
   /// Then prepares it, packs its constants, and asks `count` where the output shapes depend on data.
-  Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr);
+  Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr, const KernelList &more = {});
 
   /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
   /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported.
@@ -45,6 +53,11 @@ class SingleNode {
   Outcome Run(const std::vector<void *> &targets);
 
   const mslite_kernel *kernel() const { return kernel_; }
+  const mslite_node &node() const { return node_; }
+  const void *derived() const { return derived_.data(); }
+  const mslite_schedule &schedule() const { return schedule_; }
+  /// The packed form of an input; of size 0 where it is read as it is.
+  const Guarded &packed(size_t input) const { return packed_[input]; }
   /// The outputs, all dimensions known after Prepare.
   const std::vector<mslite_tensor> &outputs() const { return outputs_; }
   /// Contents of an output after RunGuarded.
@@ -65,6 +78,8 @@ class SingleNode {
   std::vector<SingleInput> inputs_;
   std::vector<mslite_tensor> seen_inputs_;  // as the kernel sees them: no contents where they are not constant
   std::vector<mslite_tensor> outputs_;
+  std::vector<mslite_tensor> declared_outputs_;
+  int32_t quant_type_ = 0;
   std::vector<const mslite_tensor *> input_pointers_;
   std::vector<const mslite_tensor *> output_pointers_;
   mslite_node node_{};

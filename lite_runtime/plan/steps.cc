@@ -31,7 +31,7 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
                             output_pointers_.data(),
                             node.quant_type};
   std::string why;
-  step->kernel = ChooseKernel(call, options_.isas, &why);
+  step->kernel = ChooseKernel(call, options_.isas, &why, options_.more_kernels);
   if (step->kernel == nullptr) {
     (*problems_)[program_step.node] = why;
     return mindspore::kSuccess;

@@ -1,53 +1,17 @@
 // mslite._native: the converter's and the tests' way to the C++ side.
 #include <nanobind/nanobind.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/names.h"
-#include "model/unpack.h"
 #include "plan/cpu_features.h"
-#include "plan/single_node.h"
 #include "schema/ops_generated.h"
-#include "tensor_info.h"
+#include "single_call.h"
 
 namespace mslite::python {
 namespace {
-
-/// Python's OperatorError: an operator call that cannot be.
-struct OperatorError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Python's UnsupportedError: legal, but no shape rule or kernel is there.
-struct UnsupportedError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-void Check(const Outcome &outcome) {
-  if (outcome.status == MSLITE_ERROR_UNSUPPORTED) throw UnsupportedError(outcome.message);
-  if (!outcome.ok()) throw OperatorError(outcome.message);
-}
-
-/// A FlatBuffers buffer whose root is a Primitive, verified and unpacked.
-class PrimitiveBuffer {
- public:
-  explicit PrimitiveBuffer(nb::handle buffer) : bytes_(buffer) {
-    flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes_.data()), bytes_.size());
-    if (!verifier.VerifyBuffer<schema::Primitive>(nullptr)) throw OperatorError("the operator's bytes are damaged");
-    params = unpack::UnpackPrimitive(*flatbuffers::GetRoot<schema::Primitive>(bytes_.data()), arena_, &op);
-    if (params == nullptr) throw UnsupportedError(OperatorName(op) + " has no parameters that are known here");
-  }
-
-  int32_t op = 0;
-  const void *params = nullptr;
-
- private:
-  Buffer bytes_;
-  unpack::Arena arena_;
-};
 
 std::pair<std::vector<TensorInfo>, int64_t> Infer(nb::handle primitive, const std::vector<TensorInfo> &inputs,
                                                   int32_t output_count, int64_t next_symbol) {
@@ -59,15 +23,6 @@ std::pair<std::vector<TensorInfo>, int64_t> Infer(nb::handle primitive, const st
   std::vector<TensorInfo> infos;
   for (const mslite_tensor &output : outputs) infos.push_back(ToInfo(output));
   return {std::move(infos), next_symbol};
-}
-
-std::vector<SingleInput> SingleInputs(const TensorViews &views, const std::vector<bool> *constant) {
-  std::vector<SingleInput> inputs;
-  for (size_t i = 0; i < views.tensors.size(); ++i) {
-    if (views.tensors[i].data == nullptr) throw OperatorError("input " + std::to_string(i) + " has no contents");
-    inputs.push_back({views.tensors[i], constant == nullptr || (*constant)[i]});
-  }
-  return inputs;
 }
 
 std::vector<nb::object> Evaluate(nb::handle primitive, const std::vector<TensorInfo> &inputs, int32_t output_count) {
@@ -90,58 +45,38 @@ std::vector<nb::object> Evaluate(nb::handle primitive, const std::vector<TensorI
   return arrays;
 }
 
-const mslite_kernel *FindKernel(const std::string &name) {
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    if (name == mslite_kernels[i]->name) return mslite_kernels[i];
-  }
-  throw nb::key_error(name.c_str());
+const mslite_kernel *KernelNamed(const std::string &name) {
+  const mslite_kernel *kernel = FindKernel({mslite_kernels, mslite_kernel_count}, name);
+  if (kernel == nullptr) throw nb::key_error(name.c_str());
+  return kernel;
+}
+
+SingleCall CallOf(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
+                  int32_t output_count) {
+  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("impossible number of outputs");
+  return {primitive, inputs, constant, std::vector<TensorInfo>(static_cast<size_t>(output_count)), 0};
 }
 
 /// True when the kernel takes this call.
-bool Supports(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
-              const std::vector<bool> &constant, int32_t output_count) {
-  const PrimitiveBuffer buffer(primitive);
-  const TensorViews views(inputs);
-  SingleNode node(buffer.op, buffer.params, SingleInputs(views, &constant), output_count);
-  const Outcome outcome = node.Prepare(DetectedIsas(), FindKernel(name));
-  if (outcome.status == MSLITE_ERROR_UNSUPPORTED) return false;
-  Check(outcome);
-  return true;
+bool KernelSupports(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                    const std::vector<bool> &constant, int32_t output_count) {
+  SingleCall call = CallOf(primitive, inputs, constant, output_count);
+  return Supports(KernelNamed(name), &call);
 }
 
-std::vector<nb::object> RunKernel(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
-                                  const std::vector<bool> &constant, int32_t output_count, int32_t threads,
-                                  uint32_t shuffle_seed, bool in_place) {
-  const mslite_kernel *kernel = FindKernel(name);
+std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                                 const std::vector<bool> &constant, int32_t output_count, int32_t threads,
+                                 uint32_t shuffle_seed, bool in_place) {
+  const mslite_kernel *kernel = KernelNamed(name);
   if (!DetectedIsas().Has(kernel->isa)) throw UnsupportedError("this machine cannot run " + name);
-  if (threads < 1 || threads > 256) throw nb::value_error("threads must lie in 1 ... 256");
-  if (constant.size() != inputs.size()) throw nb::value_error("one constant flag per input");
-  const PrimitiveBuffer buffer(primitive);
-  const TensorViews views(inputs);
-  SingleNode node(buffer.op, buffer.params, SingleInputs(views, &constant), output_count);
-  Check(node.Prepare(DetectedIsas(), kernel));
-  Outcome outcome;
-  {
-    nb::gil_scoped_release release;
-    outcome = node.RunGuarded({threads, shuffle_seed, in_place});
-  }
-  Check(outcome);
-  std::vector<nb::object> arrays;
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    arrays.push_back(EmptyArray(node.outputs()[i]));
-    if (node.output_bytes(i) != 0)
-      std::memcpy(Buffer(arrays.back(), true).data(), node.output_data(i), node.output_bytes(i));
-  }
-  return arrays;
+  SingleCall call = CallOf(primitive, inputs, constant, output_count);
+  return RunKernel(kernel, &call, {threads, shuffle_seed, in_place});
 }
 
 /// (name, operator, instruction set, whether it may run in place of an input) of every kernel of this library.
-std::vector<std::tuple<std::string, std::string, std::string, bool>> Kernels() {
-  std::vector<std::tuple<std::string, std::string, std::string, bool>> list;
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    const mslite_kernel &kernel = *mslite_kernels[i];
-    list.emplace_back(kernel.name, OperatorName(kernel.op), IsaName(kernel.isa), kernel.in_place != nullptr);
-  }
+std::vector<KernelEntry> Kernels() {
+  std::vector<KernelEntry> list;
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) list.push_back(EntryOf(*mslite_kernels[i]));
   return list;
 }
 
@@ -192,17 +127,21 @@ NB_MODULE(_native, module) {
   nb::exception<OperatorError> operator_error(module, "OperatorError", PyExc_ValueError);
   nb::exception<UnsupportedError>(module, "UnsupportedError", operator_error.ptr());
 
-  nb::class_<TensorInfo>(module, "TensorInfo",
-                         "Element type, dimensions (None: unknown) and known contents of a tensor.")
+  nb::class_<TensorInfo>(
+      module, "TensorInfo",
+      "Element type, dimensions (None: unknown) and known contents of a tensor; its records as (scale, "
+      "zero point, source type), and whether they round halves to even.")
       .def(
           "__init__",
           [](TensorInfo *self, int32_t dtype, std::optional<std::vector<int64_t>> dims,
              std::optional<std::vector<int64_t>> known, nb::object data,
-             std::vector<std::tuple<double, int32_t, int32_t>> quant) {
-            new (self) TensorInfo{dtype, std::move(dims), std::move(known), std::move(data), std::move(quant)};
+             std::vector<std::tuple<double, int32_t, int32_t>> quant, bool rounds_even) {
+            new (self)
+                TensorInfo{dtype, std::move(dims), std::move(known), std::move(data), std::move(quant), rounds_even};
           },
           nb::arg("dtype"), nb::arg("dims").none() = nb::none(), nb::arg("known").none() = nb::none(),
-          nb::arg("data").none() = nb::none(), nb::arg("quant") = std::vector<std::tuple<double, int32_t, int32_t>>{})
+          nb::arg("data").none() = nb::none(), nb::arg("quant") = std::vector<std::tuple<double, int32_t, int32_t>>{},
+          nb::arg("rounds_even") = false)
       .def_ro("dtype", &TensorInfo::dtype)
       .def_ro("dims", &TensorInfo::dims)
       .def_ro("known", &TensorInfo::known)
@@ -220,9 +159,9 @@ NB_MODULE(_native, module) {
   module.def("quantised_kernels", &QuantisedKernels, "Names of the kernels that compute on stored integers.");
   module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");
   module.def("isas", &Isas, "The instruction sets that this machine can run.");
-  module.def("supports", &Supports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
+  module.def("supports", &KernelSupports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
              nb::arg("output_count"), "True when the named kernel takes this call.");
-  module.def("run_kernel", &RunKernel, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
+  module.def("run_kernel", &RunNamed, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
              nb::arg("output_count"), nb::arg("threads") = 1, nb::arg("shuffle_seed") = 0, nb::arg("in_place") = false,
              "Runs the named kernel between guard bytes. Raises OperatorError when it writes where it must not.");
 }

@@ -53,7 +53,7 @@ TensorViews::TensorViews(const std::vector<TensorInfo> &infos) {
     }
     std::vector<mslite_quant> &quant = quants_.emplace_back();
     for (const auto &[scale, zero_point, source_type] : info.quant)
-      quant.push_back({scale, zero_point, source_type, 0});
+      quant.push_back({scale, zero_point, source_type, info.rounds_even ? 1 : 0});
     tensor.quant_count = static_cast<int32_t>(quant.size());
     tensor.quant = quant.empty() ? nullptr : quant.data();
     tensors.push_back(tensor);

@@ -19,13 +19,14 @@
 
 namespace mslite::python {
 
-/// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents.
+/// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents, quantisation records.
 struct TensorInfo {
   int32_t dtype = 0;
   std::optional<std::vector<int64_t>> dims;
   std::optional<std::vector<int64_t>> known;
   nb::object data = nb::none();
   std::vector<std::tuple<double, int32_t, int32_t>> quant;
+  bool rounds_even = false;
 };
 
 /// The C form of tensors, with the buffers and quantisation records that it points to.

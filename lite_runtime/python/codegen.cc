@@ -1,0 +1,201 @@
+// mslite._codegen: what the code generator needs of the C++ side: models planned for other machines, and the kernels
+// for those machines, to be prepared, packed and run here.
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/shared_models.h"
+#include "single_call.h"
+#include "written_plan.h"
+
+namespace mslite::python {
+namespace {
+
+/// Python's ModelError: a model that cannot be read or planned.
+struct ModelError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void CheckModel(const Status &status) {
+  if (status.IsError()) throw ModelError(status.GetErrDescription());
+}
+
+KernelList TargetKernels() {
+#ifdef MSLITE_TARGET_KERNELS
+  return {mslite_target_kernels, mslite_target_kernel_count};
+#else
+  return {};
+#endif
+}
+
+/// Kernels of the targets are looked up first, then those of this library.
+const mslite_kernel *KernelNamed(const std::string &name) {
+  const mslite_kernel *kernel = FindKernel(TargetKernels(), name);
+  if (kernel == nullptr) kernel = FindKernel({mslite_kernels, mslite_kernel_count}, name);
+  if (kernel == nullptr) throw nb::key_error(name.c_str());
+  return kernel;
+}
+
+IsaSet IsasNamed(const std::vector<std::string> &names) {
+  IsaSet isas;
+  for (const std::string &name : names) {
+    const int32_t isa = FindIsa(name);
+    if (isa < 0) throw nb::value_error(("there is no instruction set " + name).c_str());
+    isas.Add(isa);
+  }
+  return isas;
+}
+
+std::vector<KernelEntry> Kernels() {
+  std::vector<KernelEntry> list;
+  const KernelList kernels = TargetKernels();
+  for (int32_t i = 0; i < kernels.count; ++i) list.push_back(EntryOf(*kernels.kernels[i]));
+  return list;
+}
+
+int32_t DerivedSize(const std::string &name) { return KernelNamed(name)->derived_size; }
+
+/// A call on its own, prepared: a step whose operands are numbered as they were given.
+WrittenStep Prepare(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
+                    const std::vector<TensorInfo> &outputs, int32_t quant_type, const std::vector<std::string> &isas) {
+  SingleCall call(primitive, inputs, constant, outputs, quant_type);
+  SingleNode &node = call.node();
+  Check(node.Prepare(IsasNamed(isas), nullptr, TargetKernels()));
+  const mslite_kernel &kernel = *node.kernel();
+  WrittenStep step;
+  step.op = std::get<1>(EntryOf(kernel));
+  step.kernel = kernel.name;
+  step.derived.assign(static_cast<const char *>(node.derived()), static_cast<size_t>(kernel.derived_size));
+  step.parts.assign(node.schedule().part_count, node.schedule().part_count + node.schedule().phase_count);
+  step.shared_bytes = node.schedule().shared_bytes;
+  step.scratch_bytes = node.schedule().scratch_bytes;
+  step.in_place = kernel.in_place == nullptr ? -1 : kernel.in_place(&node.node());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto index = static_cast<int32_t>(i);
+    step.inputs.push_back(index);
+    step.leads.push_back(kernel.lead == nullptr ? -1 : kernel.lead(&node.node(), node.derived(), index));
+    if (node.packed(i).size() != 0) {
+      step.packed.emplace_back(index,
+                               ByteString(static_cast<const char *>(node.packed(i).data()), node.packed(i).size()));
+    }
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) step.outputs.push_back(static_cast<int32_t>(i));
+  return step;
+}
+
+bool KernelSupports(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                    const std::vector<bool> &constant, const std::vector<TensorInfo> &outputs, int32_t quant_type) {
+  SingleCall call(primitive, inputs, constant, outputs, quant_type);
+  return Supports(KernelNamed(name), &call);
+}
+
+std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                                 const std::vector<bool> &constant, const std::vector<TensorInfo> &outputs,
+                                 int32_t quant_type, uint32_t shuffle_seed, bool in_place) {
+  SingleCall call(primitive, inputs, constant, outputs, quant_type);
+  return RunKernel(KernelNamed(name), &call, {1, shuffle_seed, in_place});
+}
+
+/// A loaded model.
+class Model {
+ public:
+  explicit Model(const std::string &path) { CheckModel(OpenModel(path, &model_)); }
+
+  std::vector<WrittenTensor> inputs() const { return ModelInputs(*model_); }
+
+  WrittenPlan Plan(const std::vector<std::string> &isas, const std::vector<std::vector<int64_t>> &shapes) const {
+    const std::vector<WrittenTensor> own = inputs();
+    if (shapes.size() != own.size()) throw nb::value_error("one shape per input");
+    for (const std::vector<int64_t> &shape : shapes) {
+      const bool is_known =
+          std::all_of(shape.begin(), shape.end(), [](int64_t size) { return size >= 0 && size <= kMaximumDimension; });
+      if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("an impossible input shape");
+    }
+    WrittenPlan plan;
+    CheckModel(WritePlan(model_.get(), IsasNamed(isas), TargetKernels(), shapes, &plan));
+    return plan;
+  }
+
+ private:
+  std::shared_ptr<SharedModel> model_;
+};
+
+nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+}  // namespace
+
+NB_MODULE(_codegen, module) {
+  module.doc() = "Models planned for other machines, and kernels of microcontrollers computed here.";
+  nb::module_::import_("mslite._native");  // TensorInfo and OperatorError are its
+  nb::exception<ModelError>(module, "ModelError", PyExc_ValueError);
+
+  nb::class_<WrittenTensor>(module, "WrittenTensor", "A tensor; `data` only where a step reads a constant as it is.")
+      .def_ro("name", &WrittenTensor::name)
+      .def_ro("dtype", &WrittenTensor::dtype)
+      .def_ro("dims", &WrittenTensor::dims)
+      .def_ro("quant", &WrittenTensor::quant)
+      .def_ro("rounds_even", &WrittenTensor::rounds_even)
+      .def_prop_ro("data", [](const WrittenTensor &tensor) -> std::optional<nb::bytes> {
+        if (!tensor.has_data) return std::nullopt;
+        return ToPython(tensor.data);
+      });
+  nb::class_<WrittenStep>(module, "WrittenStep", "A call of a kernel, prepared; operands are numbers of tensors.")
+      .def_ro("name", &WrittenStep::name)
+      .def_ro("op", &WrittenStep::op)
+      .def_ro("kernel", &WrittenStep::kernel)
+      .def_ro("parts", &WrittenStep::parts)
+      .def_ro("shared_bytes", &WrittenStep::shared_bytes)
+      .def_ro("scratch_bytes", &WrittenStep::scratch_bytes)
+      .def_ro("inputs", &WrittenStep::inputs)
+      .def_ro("outputs", &WrittenStep::outputs)
+      .def_ro("in_place", &WrittenStep::in_place)
+      .def_ro("leads", &WrittenStep::leads)
+      .def_ro("flops", &WrittenStep::flops)
+      .def_prop_ro("derived", [](const WrittenStep &step) { return ToPython(step.derived); })
+      .def_prop_ro("packed", [](const WrittenStep &step) {
+        std::vector<std::pair<int32_t, nb::bytes>> packed;
+        for (const auto &[operand, bytes] : step.packed) packed.emplace_back(operand, ToPython(bytes));
+        return packed;
+      });
+  nb::class_<WrittenVariable>(module, "WrittenVariable", "A tensor that lives from one run to the next.")
+      .def_ro("name", &WrittenVariable::name)
+      .def_ro("reads", &WrittenVariable::reads)
+      .def_ro("writes", &WrittenVariable::writes)
+      .def_prop_ro("initial", [](const WrittenVariable &variable) { return ToPython(variable.initial); });
+  nb::class_<Refusal>(module, "Refusal", "Why a node cannot be part of the plan.")
+      .def_ro("name", &Refusal::name)
+      .def_ro("op", &Refusal::op)
+      .def_ro("reason", &Refusal::reason);
+  nb::class_<WrittenPlan>(module, "WrittenPlan", "A model planned for given shapes; empty where nodes are refused.")
+      .def_ro("tensors", &WrittenPlan::tensors)
+      .def_ro("steps", &WrittenPlan::steps)
+      .def_ro("inputs", &WrittenPlan::inputs)
+      .def_ro("outputs", &WrittenPlan::outputs)
+      .def_ro("variables", &WrittenPlan::variables)
+      .def_ro("refusals", &WrittenPlan::refusals);
+  nb::class_<Model>(module, "Model", "A `.ms` file. Raises ModelError.")
+      .def(nb::init<const std::string &>(), nb::arg("path"))
+      .def_prop_ro("inputs", &Model::inputs)
+      .def("plan", &Model::Plan, nb::arg("isas"), nb::arg("shapes"), nb::call_guard<nb::gil_scoped_release>(),
+           "Plans for inputs of these shapes and kernels of these instruction sets. Raises ModelError.");
+
+  module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of the targets' kernels.");
+  module.def("derived_size", &DerivedSize, nb::arg("name"), "Bytes of the struct that the kernel's `prepare` fills.");
+  module.def(
+      "prepare", &Prepare, nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"), nb::arg("outputs"),
+      nb::arg("quant_type"), nb::arg("isas"),
+      "Chooses a kernel for a call among those of these instruction sets and prepares it. Raises OperatorError.");
+  module.def("supports", &KernelSupports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
+             nb::arg("outputs"), nb::arg("quant_type") = 0, "True when the named kernel takes this call.");
+  module.def("run_kernel", &RunNamed, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
+             nb::arg("outputs"), nb::arg("quant_type") = 0, nb::arg("shuffle_seed") = 0, nb::arg("in_place") = false,
+             "Runs the named kernel, computed here, between guard bytes. Raises OperatorError.");
+}
+
+}  // namespace mslite::python

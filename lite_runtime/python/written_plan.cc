@@ -1,0 +1,227 @@
+#include "written_plan.h"
+
+#include <algorithm>
+
+#include "model/names.h"
+#include "plan/flops.h"
+#include "plan/frame.h"
+
+namespace mslite::python {
+namespace {
+
+ByteString Bytes(const void *data, int64_t size) {
+  return size <= 0 ? ByteString() : ByteString(static_cast<const char *>(data), static_cast<size_t>(size));
+}
+
+WrittenTensor Describe(const Tensor &source) {
+  WrittenTensor tensor;
+  tensor.name = source.name;
+  tensor.dtype = source.type;
+  tensor.dims = source.dims;
+  for (const mslite_quant &record : source.quant) {
+    tensor.quant.emplace_back(record.scale, record.zero_point, record.source_type);
+    tensor.rounds_even = record.rounds_even != 0;
+  }
+  return tensor;
+}
+
+class Writer {
+ public:
+  Writer(SharedModel *model, const PlanOptions &options, WrittenPlan *plan)
+      : model_(*model), main_(model->programs[0]), options_(options), plan_(plan) {}
+
+  Status Write(SharedModel *model, const std::vector<std::vector<int64_t>> &shapes) {
+    Problems problems;
+    FindHopeless(&problems);
+    Frame frame;
+    SetShapes(shapes, &frame);
+    Planner planner(model, main_, frame, options_, &problems);
+    bool needs_data = false;
+    std::shared_ptr<const Plan> plan;
+    MSLITE_TRY(planner.Make(0, &needs_data, &plan));
+    const int32_t end = needs_data ? 0 : plan->end - (plan->is_counted ? 1 : 0);
+    FindOpen(end, &problems);
+    for (const auto &[node, reason] : problems) {
+      const Node &source = NodeAt(node);
+      plan_->refusals.push_back({source.name, OperatorName(source.op), reason});
+    }
+    if (!plan_->refusals.empty()) return mindspore::kSuccess;
+    WriteTensors(planner);
+    for (size_t i = 0; i < plan->steps.size(); ++i) {
+      WriteStep(planner, main_.steps[static_cast<size_t>(planner.positions()[i])], plan->steps[i]);
+    }
+    WriteInterface(planner);
+    WriteVariables(planner);
+    return mindspore::kSuccess;
+  }
+
+ private:
+  const Node &NodeAt(int32_t index) const { return model_.graph->nodes[static_cast<size_t>(index)]; }
+
+  // Nodes that cannot run whatever the shapes are.
+  void FindHopeless(Problems *problems) const {
+    for (const ProgramStep &step : main_.steps) {
+      const Node &node = NodeAt(step.node);
+      if (step.call >= 0) {
+        (*problems)[step.node] = "which steps run is known at run time only";
+      } else if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
+        const std::string type = node.custom_type.empty() ? "" : " '" + node.custom_type + "'";
+        (*problems)[step.node] = "this operator" + type + " has no shape rule in this library";
+      } else if (!node.problem.empty()) {
+        (*problems)[step.node] = node.problem;
+      }
+    }
+  }
+
+  // Planning stops at control flow, and where a shape depends on contents.
+  void FindOpen(int32_t end, Problems *problems) const {
+    if (end >= static_cast<int32_t>(main_.steps.size())) return;
+    const ProgramStep &step = main_.steps[static_cast<size_t>(end)];
+    if (problems->count(step.node) == 0) {
+      (*problems)[step.node] = "the shapes of its outputs are known at run time only";
+    }
+  }
+
+  void SetShapes(const std::vector<std::vector<int64_t>> &shapes, Frame *frame) const {
+    frame->values.resize(main_.tensors.size());
+    const auto shape_of = [&](int32_t local) -> TensorShape & {
+      return frame->values[static_cast<size_t>(local)].shape;
+    };
+    for (const int32_t local : main_.inputs) {
+      const int32_t index = main_.tensors[static_cast<size_t>(local)];
+      const std::vector<int32_t> &order = model_.graph->inputs;
+      const auto place = static_cast<size_t>(std::find(order.begin(), order.end(), index) - order.begin());
+      if (place >= shapes.size()) continue;
+      TensorShape &shape = shape_of(local);
+      shape.type = model_.graph->tensors[static_cast<size_t>(index)].type;
+      shape.rank = static_cast<int32_t>(shapes[place].size());
+      std::copy(shapes[place].begin(), shapes[place].end(), shape.dims);
+    }
+    for (const Program::VariableUse &use : main_.reads) {
+      const Tensor &initial = Initial(use.variable);
+      TensorShape &shape = shape_of(use.local);
+      shape.type = initial.type;
+      shape.rank = static_cast<int32_t>(initial.dims.size());
+      std::copy(initial.dims.begin(), initial.dims.end(), shape.dims);
+    }
+  }
+
+  const Tensor &Initial(int32_t variable) const {
+    const int32_t index = model_.variables[static_cast<size_t>(variable)].initial;
+    return model_.graph->tensors[static_cast<size_t>(index)];
+  }
+
+  void WriteTensors(const Planner &planner) {
+    for (size_t i = 0; i < main_.tensors.size(); ++i) {
+      WrittenTensor tensor = Describe(model_.graph->tensors[static_cast<size_t>(main_.tensors[i])]);
+      const mslite_tensor &known = planner.tensors()[i];
+      tensor.dtype = known.type;
+      tensor.dims.assign(known.dims, known.dims + std::max(known.rank, int32_t{0}));
+      plan_->tensors.push_back(std::move(tensor));
+    }
+  }
+
+  void WriteData(const Planner &planner, int32_t local) {
+    WrittenTensor &tensor = plan_->tensors[static_cast<size_t>(local)];
+    const mslite_tensor &known = planner.tensors()[static_cast<size_t>(local)];
+    if (tensor.has_data || known.data == nullptr) return;
+    tensor.has_data = true;
+    tensor.data = Bytes(known.data, ByteSize(ShapeOf(known)));
+  }
+
+  void WriteStep(const Planner &planner, const ProgramStep &source, const Step &step) {
+    std::vector<const mslite_tensor *> operands;
+    for (const std::vector<int32_t> *list : {&source.inputs, &source.outputs}) {
+      for (const int32_t local : *list) operands.push_back(&planner.tensors()[static_cast<size_t>(local)]);
+    }
+    const mslite_node call = {step.node->op,
+                              step.node->params,
+                              static_cast<int32_t>(source.inputs.size()),
+                              static_cast<int32_t>(source.outputs.size()),
+                              operands.data(),
+                              operands.data() + source.inputs.size(),
+                              step.node->quant_type};
+    const mslite_kernel &kernel = *step.kernel;
+    WrittenStep written;
+    written.name = step.node->name;
+    written.op = OperatorName(step.node->op);
+    written.kernel = kernel.name;
+    written.derived = Bytes(step.derived, kernel.derived_size);
+    written.parts.assign(step.schedule.part_count, step.schedule.part_count + step.schedule.phase_count);
+    written.shared_bytes = step.schedule.shared_bytes;
+    written.scratch_bytes = step.schedule.scratch_bytes;
+    written.inputs = source.inputs;
+    written.outputs = source.outputs;
+    written.in_place = kernel.in_place == nullptr ? -1 : kernel.in_place(&call);
+    written.flops = source.outputs.empty() ? 0 : CountFlops(call);
+    for (int32_t i = 0; i < call.input_count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      written.leads.push_back(kernel.lead == nullptr ? -1 : kernel.lead(&call, step.derived, i));
+      if (step.inputs[at].place != Operand::kFixed) continue;
+      const int64_t packed = kernel.pack_size == nullptr ? 0 : kernel.pack_size(&call, i);
+      if (packed > 0) {
+        written.packed.emplace_back(i, Bytes(step.inputs[at].fixed, packed));
+      } else {
+        WriteData(planner, source.inputs[at]);
+      }
+    }
+    plan_->steps.push_back(std::move(written));
+  }
+
+  void WriteInterface(const Planner &planner) {
+    for (const int32_t index : model_.graph->inputs) {
+      for (const int32_t local : main_.inputs) {
+        if (main_.tensors[static_cast<size_t>(local)] == index) plan_->inputs.push_back(local);
+      }
+    }
+    // An assigned variable goes on under another tensor, so outputs are found by their place in the list.
+    const std::vector<int32_t> &listed = main_.subgraph->outputs;
+    for (const int32_t index : model_.graph->outputs) {
+      const auto place = static_cast<size_t>(std::find(listed.begin(), listed.end(), index) - listed.begin());
+      if (place >= main_.outputs.size()) continue;
+      plan_->outputs.push_back(main_.outputs[place]);
+      WriteData(planner, main_.outputs[place]);
+    }
+  }
+
+  void WriteVariables(const Planner &planner) {
+    for (size_t i = 0; i < model_.variables.size(); ++i) {
+      const Tensor &initial = Initial(static_cast<int32_t>(i));
+      WrittenVariable variable;
+      variable.name = model_.variables[i].name;
+      variable.initial = Bytes(initial.data, static_cast<int64_t>(initial.size));
+      for (const Program::VariableUse &use : main_.reads) {
+        if (use.variable == static_cast<int32_t>(i)) variable.reads.push_back(use.local);
+      }
+      for (const Program::VariableUse &use : main_.writes) {
+        if (use.variable != static_cast<int32_t>(i)) continue;
+        variable.writes.push_back(use.local);
+        WriteData(planner, use.local);
+      }
+      plan_->variables.push_back(std::move(variable));
+    }
+  }
+
+  const SharedModel &model_;
+  const Program &main_;
+  const PlanOptions &options_;
+  WrittenPlan *plan_;
+};
+
+}  // namespace
+
+std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
+  std::vector<WrittenTensor> inputs;
+  for (const int32_t index : model.graph->inputs) {
+    inputs.push_back(Describe(model.graph->tensors[static_cast<size_t>(index)]));
+  }
+  return inputs;
+}
+
+Status WritePlan(SharedModel *model, const IsaSet &isas, const KernelList &more,
+                 const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan) {
+  const PlanOptions options = {isas, 1, false, more};
+  return Writer(model, options, plan).Write(model, shapes);
+}
+
+}  // namespace mslite::python

@@ -1,0 +1,77 @@
+// A model planned for another machine, written down: the steps with their kernels, prepared and packed here.
+#ifndef MSLITE_PYTHON_WRITTEN_PLAN_H
+#define MSLITE_PYTHON_WRITTEN_PLAN_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "plan/planner.h"
+
+namespace mslite::python {
+
+using ByteString = std::string;
+
+struct WrittenTensor {
+  std::string name;
+  int32_t dtype = 0;
+  std::vector<int64_t> dims;  // -1: unknown
+  bool has_data = false;
+  ByteString data;                                          // contents of a constant that some step reads as it is
+  std::vector<std::tuple<double, int32_t, int32_t>> quant;  // scale, zero point, source type
+  bool rounds_even = false;
+};
+
+struct WrittenStep {
+  std::string name;
+  std::string op;
+  std::string kernel;
+  ByteString derived;
+  std::vector<int32_t> parts;  // of each phase
+  int64_t shared_bytes = 0;
+  int64_t scratch_bytes = 0;
+  std::vector<int32_t> inputs;  // tensors
+  std::vector<int32_t> outputs;
+  std::vector<std::pair<int32_t, ByteString>> packed;  // operand, packed form
+  int32_t in_place = -1;
+  std::vector<int64_t> leads;  // of each input
+  int64_t flops = 0;
+};
+
+struct WrittenVariable {
+  std::string name;
+  ByteString initial;
+  std::vector<int32_t> reads;   // tensors that hold its value when the run begins
+  std::vector<int32_t> writes;  // tensors that it takes its next value from
+};
+
+/// Why a node cannot be part of the plan.
+struct Refusal {
+  std::string name;
+  std::string op;
+  std::string reason;
+};
+
+struct WrittenPlan {
+  std::vector<WrittenTensor> tensors;
+  std::vector<WrittenStep> steps;
+  std::vector<int32_t> inputs;
+  std::vector<int32_t> outputs;
+  std::vector<WrittenVariable> variables;
+  std::vector<Refusal> refusals;  // where there are some, nothing else is filled
+};
+
+/// The inputs of a model as its file says, sizes of -1 where it leaves them open.
+std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
+
+/// Plans the main graph for inputs of these shapes (in the order of the model) and kernels of these instruction sets.
+/// Errors: those of planning; what concerns single nodes becomes refusals.
+Status WritePlan(SharedModel *model, const IsaSet &isas, const KernelList &more,
+                 const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan);
+
+}  // namespace mslite::python
+
+#endif
