@@ -49,10 +49,11 @@ class Target:
 
 
 def _cortex(
-    number: str, isa: str | None, cpu: str, options: tuple[str, ...], board: str | None, summary: str
+    number: str, isa: str | None, cpu: str | None, options: tuple[str, ...], board: str | None, summary: str
 ) -> Target:
     isas = ("scalar", "micro", *(name for name in ("dsp", "mve") if isa in (name, "mve")))
-    compiler_options = (f"-mcpu={cpu}", "-mthumb", *options)
+    # gcc 12 knows the M85's instructions, but not its name.
+    compiler_options = ("-mthumb", *((f"-mcpu={cpu}",) if cpu else ()), *options)
     return Target(f"cortex-{number}", "cortex-m", isas, "arm-none-eabi-gcc", compiler_options, board, (), summary)
 
 
@@ -79,9 +80,16 @@ _ALL = (
     _cortex("m3", None, "cortex-m3", _SOFT, "mps2-an385", "Armv7-M, no SIMD"),
     _cortex("m4", "dsp", "cortex-m4", _SINGLE, "mps2-an386", "DSP extension, single-precision floats"),
     _cortex("m7", "dsp", "cortex-m7", _DOUBLE, "mps2-an500", "DSP extension, double-precision floats"),
-    _cortex("m33", "dsp", "cortex-m33", ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), None, "DSP extension"),
+    _cortex("m33", "dsp", "cortex-m33", ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), "mps2-an521", "DSP extension"),
     _cortex("m55", "mve", "cortex-m55", ("-mfloat-abi=hard",), "mps3-an547", "Helium vectors"),
-    _cortex("m85", "mve", "cortex-m85", ("-mfloat-abi=hard",), None, "Helium vectors"),
+    _cortex(
+        "m85",
+        "mve",
+        None,
+        ("-march=armv8.1-m.main+dsp+mve.fp+fp.dp", "-mfloat-abi=hard"),
+        "mps3-an547",
+        "Helium vectors",
+    ),
 )
 
 TARGETS = {target.name: target for target in _ALL}

@@ -50,7 +50,14 @@ _ALL = (
         (0x20000000, 4 * MEGABYTE),
         ("-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
     ),
-    # The secure names of its instruction and data memories (the processor starts in secure state).
+    # This board and the next: the secure names of their memories (the processors start in secure state).
+    Board(
+        "mps2-an521",
+        "cortex-m33",
+        (0x10000000, 4 * MEGABYTE),
+        (0x38000000, 4 * MEGABYTE),
+        ("-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"),
+    ),
     Board(
         "mps3-an547",
         "cortex-m55",
