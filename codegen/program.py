@@ -18,6 +18,10 @@ from mslite.converter.mindir.ops.tables import QuantParam
 Array = npt.NDArray[np.generic]
 
 
+COPY = "memcpy"
+"""`Step.kernel` of a step that copies input 0 to output 0, byte for byte, and has no kernel."""
+
+
 class Storage(Enum):
     """Where the contents of a tensor come from."""
 

@@ -140,8 +140,8 @@ typedef struct {
   /* Derives every number that `run` needs. Never looks at activations. */
   mslite_status (*prepare)(const mslite_node *node, void *derived, mslite_schedule *schedule);
 
-  /* Bytes of the packed form of constant input `input`, or 0 when the kernel reads it as it is. NULL: packs nothing.
-   * The packed form depends on the weights and attributes only, so it survives a change of the input shapes. */
+  /* Bytes of the packed form of constant input `input`, 0 when `run` reads it as it is, -1 when it reads it nowhere.
+   * NULL: packs nothing. The packed form depends on weights and attributes only, so it survives a change of shapes. */
   int64_t (*pack_size)(const mslite_node *node, int32_t input);
   void (*pack)(const mslite_node *node, int32_t input, const void *source, void *packed);
 

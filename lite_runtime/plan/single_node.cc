@@ -129,8 +129,8 @@ Outcome SingleNode::PackConstants() {
   for (int32_t i = 0; i < node_.input_count; ++i) {
     if (seen_inputs_[static_cast<size_t>(i)].data == nullptr) continue;
     const int64_t bytes = kernel_->pack_size(&node_, i);
-    if (bytes < 0) return Fail(MSLITE_ERROR_VALUE, "pack_size gave a negative size");
-    if (bytes == 0) continue;
+    if (bytes < -1) return Fail(MSLITE_ERROR_VALUE, "pack_size gave a negative size");
+    if (bytes <= 0) continue;
     Guarded &packed = packed_[static_cast<size_t>(i)] = Guarded(static_cast<size_t>(bytes));
     kernel_->pack(&node_, i, seen_inputs_[static_cast<size_t>(i)].data, packed.data());
     if (!packed.Intact()) return Fail(MSLITE_ERROR_VALUE, "pack wrote beyond pack_size");

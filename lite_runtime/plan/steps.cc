@@ -63,7 +63,7 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
       operand.fixed = input_pointers_[static_cast<size_t>(i)]->data;
       const bool may_pack = step->kernel->pack_size != nullptr && operand.fixed != nullptr;
       const int64_t bytes = may_pack ? step->kernel->pack_size(&call, i) : 0;
-      if (bytes < 0) {
+      if (bytes < -1) {
         return NodeError(mindspore::kLiteError, node,
                          std::string("kernel ") + step->kernel->name + ": impossible size of packed weights");
       }

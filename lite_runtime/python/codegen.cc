@@ -154,6 +154,7 @@ NB_MODULE(_codegen, module) {
       .def_ro("scratch_bytes", &WrittenStep::scratch_bytes)
       .def_ro("inputs", &WrittenStep::inputs)
       .def_ro("outputs", &WrittenStep::outputs)
+      .def_ro("unread", &WrittenStep::unread)
       .def_ro("in_place", &WrittenStep::in_place)
       .def_ro("leads", &WrittenStep::leads)
       .def_ro("flops", &WrittenStep::flops)

@@ -161,6 +161,8 @@ class Writer {
       const int64_t packed = kernel.pack_size == nullptr ? 0 : kernel.pack_size(&call, i);
       if (packed > 0) {
         written.packed.emplace_back(i, Bytes(step.inputs[at].fixed, packed));
+      } else if (packed < 0) {
+        written.unread.push_back(i);
       } else {
         WriteData(planner, source.inputs[at]);
       }

@@ -36,6 +36,7 @@ struct WrittenStep {
   std::vector<int32_t> inputs;  // tensors
   std::vector<int32_t> outputs;
   std::vector<std::pair<int32_t, ByteString>> packed;  // operand, packed form
+  std::vector<int32_t> unread;                         // operands that the kernel reads nowhere
   int32_t in_place = -1;
   std::vector<int64_t> leads;  // of each input
   int64_t flops = 0;

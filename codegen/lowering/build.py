@@ -1,0 +1,131 @@
+"""A written plan becomes a `Program`: dead steps go, reshapes become aliases, variables are copied at the end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from mslite import _codegen
+from mslite.codegen.program import COPY, Overlap, Program, Step, Storage, Tensor
+from mslite.converter.mindir.graph import numpy_type
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+
+ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"})
+"""Operators that give the same elements, in the same order, another shape."""
+
+_PRODUCTS = frozenset({"Conv2DFusion", "Conv2DAddFusion", "Conv2dTransposeFusion", "MatMulFusion", "FullConnection", "LSTM", "GRU"})
+"""Operators whose floating-point operations are multiply-accumulates, two for each."""
+
+
+def program_of(plan: _codegen.WrittenPlan, name: str, target: str) -> Program:
+    return _Builder(plan).build(name, target)
+
+
+class _Builder:
+    def __init__(self, plan: _codegen.WrittenPlan) -> None:
+        self._plan = plan
+        self._written = plan.tensors
+        self._steps = _live(plan)
+        self._tensors: dict[int, Tensor] = {}
+
+    def build(self, name: str, target: str) -> Program:
+        for number in self._plan.inputs:
+            self._tensors[number] = self._tensor(number, Storage.INPUT)
+        variables = [self._variable(variable) for variable in self._plan.variables]
+        steps = []
+        for step in self._steps:
+            if step.op in ALIASES and step.in_place == 0:
+                source = self._operand(step.inputs[0])
+                alias = self._tensor(step.outputs[0], Storage.ACTIVATION)
+                alias.alias_of = source
+                alias.storage = source.storage
+                self._tensors[step.outputs[0]] = alias
+            else:
+                steps.append(self._step(step))
+        for variable, written in zip(variables, self._plan.variables, strict=True):
+            steps.extend(self._assignment(variable, self._operand(number)) for number in written.writes)
+        inputs = [self._tensors[number] for number in self._plan.inputs]
+        outputs = [self._operand(number) for number in self._plan.outputs]
+        return Program(name, target, inputs, outputs, steps)
+
+    def _step(self, step: _codegen.WrittenStep) -> Step:
+        packed = dict(step.packed)
+        inputs = [self._operand(number, has_data=place not in packed) for place, number in enumerate(step.inputs)]
+        for number in step.outputs:
+            self._tensors[number] = self._tensor(number, Storage.ACTIVATION)
+        return Step(
+            name=step.name,
+            operator=step.op,
+            kernel=step.kernel,
+            inputs=[None if place in step.unread else tensor for place, tensor in enumerate(inputs)],
+            outputs=[self._tensors[number] for number in step.outputs],
+            derived=step.derived,
+            parts=tuple(step.parts),
+            shared_size=step.shared_bytes,
+            scratch_size=step.scratch_bytes,
+            packed=packed,
+            in_place=step.in_place,
+            overlaps=tuple(Overlap(place, lead) for place, lead in enumerate(step.leads) if lead >= 0),
+            macs=step.flops // 2 if step.op in _PRODUCTS else 0,
+        )
+
+    def _operand(self, number: int, has_data: bool = True) -> Tensor:
+        if number not in self._tensors:
+            self._tensors[number] = self._tensor(number, Storage.CONSTANT)
+        return self._tensors[number]
+
+    def _tensor(self, number: int, storage: Storage) -> Tensor:
+        written = self._written[number]
+        dtype = DataType(written.dtype)
+        shape = tuple(written.dims)
+        element = numpy_type(dtype)
+        data = None
+        if written.data is not None and storage is Storage.CONSTANT:
+            data = np.frombuffer(written.data, element).reshape(shape)
+        return Tensor(
+            written.name, dtype, shape, storage, math.prod(shape) * element.itemsize, data, _records(written)
+        )
+
+    def _variable(self, variable: _codegen.WrittenVariable) -> Tensor:
+        number = (variable.reads or variable.writes)[0]
+        tensor = self._tensor(number, Storage.VARIABLE)
+        tensor.name = variable.name
+        tensor.data = np.frombuffer(variable.initial, numpy_type(tensor.dtype)).reshape(tensor.shape)
+        for read in variable.reads:
+            self._tensors[read] = tensor
+        return tensor
+
+    def _assignment(self, variable: Tensor, value: Tensor) -> Step:
+        return Step(
+            name=variable.name,
+            operator="AssignVariable",
+            kernel=COPY,
+            inputs=[value],
+            outputs=[variable],
+            derived=b"",
+            parts=(1,),
+            shared_size=0,
+            scratch_size=0,
+        )
+
+
+def _live(plan: _codegen.WrittenPlan) -> list[_codegen.WrittenStep]:
+    """The steps that some output or variable depends on, in their order."""
+    needed = {*plan.outputs, *(number for variable in plan.variables for number in variable.writes)}
+    live = []
+    for step in reversed(plan.steps):
+        if needed.intersection(step.outputs):
+            needed.update(step.inputs)
+            live.append(step)
+    return live[::-1]
+
+
+def _records(written: _codegen.WrittenTensor) -> tuple[QuantParam, ...]:
+    rounding = {"roundType": ROUND_HALF_TO_EVEN} if written.rounds_even else {}
+    return tuple(
+        QuantParam(scale=scale, zeroPoint=zero, dstDtype=source, **rounding) for scale, zero, source in written.quant
+    )

@@ -1,0 +1,72 @@
+"""From a `.ms` file, planned by the runtime's own planner for the target's kernels, to a `Program`.
+
+The planner is the runtime's, so that the program computes what the runtime computes: constants are decoded and folded, nodes on
+stored integers that have no integer kernel become float32 between casts, and each node gets the best kernel among those of the
+target's instruction sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mslite import _codegen
+from mslite.codegen.lowering.build import program_of
+from mslite.codegen.lowering.errors import LoweringError
+from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.shapes import Input, fixed_shapes
+from mslite.codegen.program import Program
+from mslite.codegen.targets import Target
+from mslite.converter.errors import Blocker, ReturnCode
+from mslite.converter.options import Options
+
+Shape = tuple[int, ...]
+
+
+def lower(
+    model: Path,
+    target: Target,
+    shapes: Mapping[str, Shape] | None = None,
+    name: str | None = None,
+    options: Options | None = None,
+) -> Program:
+    """The program of a model file of any format; `shapes` of inputs by name, `options` of the conversion.
+
+    Raises:
+        ConversionError: for a file that cannot be converted; LoweringError, with all nodes, for one that cannot be a program.
+    """
+    with as_ms(model, shapes or {}, options) as path:
+        # A conversion has taken the shapes already; it may have renamed nothing, but it may have changed the layout.
+        return lower_ms(path, target, (shapes or {}) if path == model else {}, name or model.stem, str(model))
+
+
+def lower_ms(
+    path: Path, target: Target, shapes: Mapping[str, Shape] | None = None, name: str | None = None, source: str = ""
+) -> Program:
+    """The program of a `.ms` file. Raises LoweringError."""
+    source = source or str(path)
+    try:
+        model = _codegen.Model(str(path))
+        inputs = [Input(tensor.name, tuple(tensor.dims)) for tensor in model.inputs]
+        plan = model.plan(list(target.isas), [list(shape) for shape in fixed_shapes(source, inputs, shapes or {})])
+    except _codegen.ModelError as error:
+        raise LoweringError(str(error).replace(str(path), source), code=ReturnCode.GRAPH_FILE_ERROR) from None
+    if plan.refusals:
+        raise LoweringError(
+            f"{source}: {len(plan.refusals)} node(s) cannot become C for {target.name}", _blockers(plan.refusals)
+        )
+    return program_of(plan, name or path.stem, target.name)
+
+
+_REMEDIES = (
+    ("known at run time only", "Generated C computes a fixed sequence of steps; use the runtime for this model"),
+    ("no shape rule", "Write the operator in standard ones, or use another one"),
+    ("no kernel computes on these quantised", "Quantise the operator in another way, or keep it in float32"),
+)
+
+
+def _blockers(refusals: Sequence[_codegen.Refusal]) -> tuple[Blocker, ...]:
+    def remedy(reason: str) -> str:
+        return next((text for part, text in _REMEDIES if part in reason), "Use other types or attributes for it")
+
+    return tuple(Blocker(one.name, one.op, one.reason, remedy(one.reason)) for one in refusals)

@@ -1,0 +1,30 @@
+"""Model files of every kind, as `.ms` files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from mslite.converter.convert import convert
+from mslite.converter.detect import detect
+from mslite.converter.options import FmkType, Options
+
+Shape = tuple[int, ...]
+
+
+@contextmanager
+def as_ms(model: Path, shapes: Mapping[str, Shape], options: Options | None = None) -> Iterator[Path]:
+    """The model's `.ms` file: itself, or a conversion that lives as long as the context. `options` are those of the conversion,
+    its paths aside. Raises ConversionError."""
+    framework = options.framework if options is not None else None
+    if (framework or detect(model)) is FmkType.MSLITE:
+        yield model
+        return
+    with tempfile.TemporaryDirectory(prefix="mslite-codegen-") as folder:
+        wanted = options or Options(model, model)
+        target = Path(folder) / "model.ms"
+        result = convert(replace(wanted, model_file=model, output_file=target, input_shapes=dict(shapes)))
+        yield result.files[0]

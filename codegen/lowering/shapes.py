@@ -1,0 +1,58 @@
+"""The shapes of a program's inputs: generated C has no unknown sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mslite.codegen.lowering.errors import LoweringError
+from mslite.converter.errors import ReturnCode
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input as the file has it; unknown sizes are negative."""
+
+    name: str
+    shape: Shape
+
+
+def fixed_shapes(model: str, inputs: Sequence[Input], wanted: Mapping[str, Shape]) -> list[Shape]:
+    """One shape per input: what `wanted` says, else the file's own with 1 for an unknown first size (the batch).
+
+    Raises:
+        LoweringError: for sizes that stay unknown, for shapes that contradict the file and for names of no input.
+    """
+    names = {value.name for value in inputs}
+    for name in wanted:
+        if name not in names:
+            raise LoweringError(
+                f"{model}: '{name}' is no input of the model; its inputs are {', '.join(repr(one) for one in sorted(names))}",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+    shapes = []
+    problems = []
+    for value in inputs:
+        shape = wanted.get(value.name, (1, *value.shape[1:]) if value.shape and value.shape[0] < 0 else value.shape)
+        if len(shape) != len(value.shape):
+            problems.append(f"input '{value.name}' has {len(value.shape)} dimensions, {len(shape)} were given")
+        elif any(have >= 0 and have != want for have, want in zip(value.shape, shape, strict=True)):
+            problems.append(
+                f"input '{value.name}' has the shape {_text(value.shape)}, which cannot be {_text(shape)}; "
+                "convert the model for that shape"
+            )
+        elif any(size < 0 for size in shape):
+            problems.append(
+                f"input '{value.name}' has sizes that the model leaves open: {_text(shape)}; "
+                f"give them, for example --inputShape={value.name}:{','.join(str(size if size >= 0 else 1) for size in shape)}"
+            )
+        shapes.append(shape)
+    if problems:
+        raise LoweringError("\n  ".join([f"{model}: shapes are not fixed", *problems]), code=ReturnCode.SHAPE_ERROR)
+    return shapes
+
+
+def _text(shape: Shape) -> str:
+    return "[" + ", ".join("?" if size < 0 else str(size) for size in shape) + "]"
