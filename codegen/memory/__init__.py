@@ -1,0 +1,7 @@
+"""The memory plan of generated C: order of the steps, offsets in the arena, and proof that they are right."""
+
+from mslite.codegen.memory.check import MemoryPlanError, check_plan
+from mslite.codegen.memory.options import Inputs, MemoryOptions
+from mslite.codegen.memory.planner import plan_memory
+
+__all__ = ["Inputs", "MemoryOptions", "MemoryPlanError", "check_plan", "plan_memory"]

@@ -1,0 +1,228 @@
+"""Runs a plan with labels in place of numbers, and finds every byte that is lost before it was read.
+
+Knows nothing of how plans are made: each byte that a step computes gets a label of its own, memory is an array of labels, and
+what a step reads must show the labels of the tensor's contents, whoever wrote them there.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.codegen.program import FusedRows, Plan, Program, Step, Storage, Tensor
+
+Labels = npt.NDArray[np.int64]
+_JOINS = {"Concat": False, "Stack": True}
+_PARTS = ("Split", "Unstack", "SliceFusion")
+
+
+class MemoryPlanError(Exception):
+    """A memory plan that would compute something else than the program: a defect of the planner, never of a model."""
+
+
+def check_plan(program: Program, plan: Plan, alignment: int = 1) -> None:
+    """Raises MemoryPlanError, with the step and the tensor, unless the plan computes the program."""
+    _Checker(program, plan, alignment).run()
+
+
+class _Checker:
+    def __init__(self, program: Program, plan: Plan, alignment: int) -> None:
+        self.program, self.plan = program, plan
+        self.unit = self._unit()
+        self.memory: Labels = np.full(plan.size // self.unit, -1, np.int64)
+        self.contents: dict[Tensor, Labels] = {}
+        self.next = 0
+        self.skipped = set(program.steps)
+        for entry in plan.order:
+            for step in entry.steps if isinstance(entry, FusedRows) else [entry]:
+                if step not in self.skipped:
+                    raise MemoryPlanError(f"{step.name}: is run twice, or is no step of the program")
+                self.skipped.discard(step)
+        for what, at in [(tensor.name, at) for tensor, at in plan.offsets.items()] + [
+            (step.name, at) for step, at in plan.workspaces.items()
+        ]:
+            if at < 0 or at % alignment:
+                raise MemoryPlanError(f"{what}: lies at byte {at}, which is no multiple of {alignment}")
+
+    def _unit(self) -> int:
+        """Bytes that one label stands for: 1, or a common divisor of everything where memory is large."""
+        if self.plan.size < 1 << 20 or any(isinstance(entry, FusedRows) for entry in self.plan.order):
+            return 1
+        found = self.plan.size
+        for tensor, at in self.plan.offsets.items():
+            found = gcd(found, gcd(at, tensor.size))
+        for step, at in self.plan.workspaces.items():
+            found = gcd(found, gcd(at, step.shared_size + step.scratch_size))
+        return found
+
+    def run(self) -> None:
+        for step in self.program.steps:
+            for tensor in (operand for operand in step.inputs if operand is not None):
+                self.given(tensor)
+        for tensor in (*self.program.inputs, *self.program.outputs):
+            self.given(tensor)
+        for entry in self.plan.order:
+            if isinstance(entry, FusedRows):
+                raise NotImplementedError
+            else:
+                self.step(entry)
+        for tensor in self.program.outputs:
+            self.read(tensor, "the end of the program")
+
+    def given(self, tensor: Tensor) -> None:
+        """Contents of what is there before the first step."""
+        while tensor.alias_of is not None:
+            tensor = tensor.alias_of
+        if (
+            tensor.storage in (Storage.INPUT, Storage.VARIABLE)
+            and tensor in self.plan.offsets
+            and tensor not in self.contents
+        ):
+            self.write(tensor, self.fresh(tensor))
+
+    def fresh(self, tensor: Tensor) -> Labels:
+        count = tensor.size // self.unit
+        labels = np.arange(self.next, self.next + count, dtype=np.int64)
+        self.next += count
+        return labels
+
+    def at(self, tensor: Tensor) -> int | None:
+        """The first byte of a tensor; None when it lies elsewhere."""
+        while tensor.alias_of is not None:
+            tensor = tensor.alias_of
+        if tensor in self.plan.offsets:
+            return self.plan.offsets[tensor]
+        if tensor.storage in (Storage.ACTIVATION, Storage.VARIABLE):
+            raise MemoryPlanError(f"{tensor.name}: lies nowhere")
+        return None
+
+    def span(self, tensor: Tensor) -> tuple[int, int] | None:
+        at = self.at(tensor)
+        return None if at is None else (at, at + tensor.size)
+
+    def write(self, tensor: Tensor, labels: Labels) -> None:
+        while tensor.alias_of is not None:
+            tensor = tensor.alias_of
+        at = self.plan.offsets[tensor]
+        if at + tensor.size > self.plan.size:
+            raise MemoryPlanError(f"{tensor.name}: ends after the end of the arena")
+        self.memory[at // self.unit : at // self.unit + len(labels)] = labels
+        self.contents[tensor] = labels
+
+    def content(self, tensor: Tensor) -> Labels:
+        """The labels that a tensor must show."""
+        while tensor.alias_of is not None:
+            tensor = tensor.alias_of
+        if tensor not in self.contents:
+            makers = [step for step in self.skipped if any(output is tensor for output in step.outputs)]
+            if not makers:
+                raise MemoryPlanError(f"{tensor.name}: is read before it is computed")
+            self.contents[tensor] = self.placed(makers[0], tensor)
+        return self.contents[tensor]
+
+    def placed(self, step: Step, tensor: Tensor) -> Labels:
+        """Contents of an output of a step that is left out, by the meaning of its operator."""
+        if self.unit != 1:
+            return self.coarse(step, tensor)
+        inputs = [operand for operand in step.inputs if operand is not None]
+        if step.operator in _JOINS:
+            axis = _axis(inputs[0].shape, tensor.shape, len(inputs))
+            grids = [self.grid(piece) for piece in inputs]
+            joined = np.stack(grids, axis) if _JOINS[step.operator] else np.concatenate(grids, axis)
+            return joined.reshape(-1)
+        if step.operator in ("Split", "Unstack"):
+            whole, axis = self.grid(inputs[0]), _axis(step.outputs[0].shape, inputs[0].shape, len(step.outputs))
+            begin = 0
+            for output in step.outputs:
+                end = begin + (output.shape[axis] if step.operator == "Split" else 1)
+                if output is tensor:
+                    return np.take(whole, range(begin, end), axis).reshape(-1)
+                begin = end
+        if step.operator == "SliceFusion" and inputs[1].data is not None:
+            starts = np.asarray(inputs[1].data).reshape(-1)
+            cut = tuple(slice(int(a), int(a) + n) for a, n in zip(starts, tensor.shape, strict=True))
+            return self.grid(inputs[0])[cut].reshape(-1)
+        raise MemoryPlanError(f"{step.name}: a {step.operator} is left out")
+
+    def coarse(self, step: Step, tensor: Tensor) -> Labels:
+        """The same where labels stand for several bytes: along the outermost axis only."""
+        inputs = [operand for operand in step.inputs if operand is not None]
+        if step.operator in _JOINS:
+            return np.concatenate([self.content(piece) for piece in inputs])
+        if step.operator in _PARTS:
+            at, whole = self.at(tensor), self.at(inputs[0])
+            assert at is not None
+            assert whole is not None
+            begin = (at - whole) // self.unit
+            return self.content(inputs[0])[begin : begin + tensor.size // self.unit]
+        raise MemoryPlanError(f"{step.name}: a {step.operator} is left out")
+
+    def grid(self, tensor: Tensor) -> Labels:
+        """Labels in the shape of a tensor, with an axis for the bytes of an element."""
+        elements = int(np.prod(tensor.shape, dtype=np.int64))
+        return self.content(tensor).reshape(*tensor.shape, tensor.size // elements)
+
+    def read(self, tensor: Tensor, reader: str) -> None:
+        at = self.at(tensor)
+        if at is None:
+            return
+        expected = self.content(tensor)
+        there = self.memory[at // self.unit : at // self.unit + len(expected)]
+        if not np.array_equal(there, expected):
+            raise MemoryPlanError(f"{reader}: {tensor.name} is overwritten before it is read")
+
+    def step(self, step: Step) -> None:
+        for operand in step.inputs:
+            if operand is not None:
+                self.read(operand, step.name)
+        spans = [(output, self.span(output)) for output in step.outputs]
+        size = step.shared_size + step.scratch_size
+        for place, (output, span) in enumerate(spans):
+            for other, other_span in spans[:place]:
+                if crossing(span, other_span):
+                    raise MemoryPlanError(f"{step.name}: {output.name} lies over {other.name}")
+            for number, operand in enumerate(step.inputs):
+                if (
+                    operand is not None
+                    and crossing(span, self.span(operand))
+                    and not self.may_share(step, place, number)
+                ):
+                    raise MemoryPlanError(f"{step.name}: {output.name} lies over {operand.name} while that is read")
+        if size:
+            if step not in self.plan.workspaces:
+                raise MemoryPlanError(f"{step.name}: its workspace lies nowhere")
+            at = self.plan.workspaces[step]
+            for tensor in [operand for operand in step.inputs if operand is not None] + step.outputs:
+                if crossing((at, at + size), self.span(tensor)):
+                    raise MemoryPlanError(f"{step.name}: its workspace lies over {tensor.name}")
+            if at + size > self.plan.size:
+                raise MemoryPlanError(f"{step.name}: its workspace ends after the end of the arena")
+            self.memory[at // self.unit : -(-(at + size) // self.unit)] = -2
+        for output in step.outputs:
+            if self.at(output) is not None:
+                self.write(output, self.fresh(output))
+
+    def may_share(self, step: Step, place: int, number: int) -> bool:
+        """Whether output `place` may lie over input `number` as it does. What dies too early is found when it is read."""
+        output, operand = step.outputs[place], step.inputs[number]
+        at, other = self.at(output), None if operand is None else self.at(operand)
+        if operand is output and output.storage is Storage.VARIABLE:
+            return True
+        if place != 0 or at is None or other is None:
+            return False
+        if step.in_place == number and at == other:
+            return True
+        return any(overlap.input == number and at + overlap.lead <= other for overlap in step.overlaps)
+
+
+def crossing(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    return one is not None and other is not None and max(one[0], other[0]) < min(one[1], other[1])
+
+
+def _axis(piece: tuple[int, ...], whole: tuple[int, ...], count: int) -> int:
+    """The axis that a concat or stack of `count` pieces runs along."""
+    if len(piece) == len(whole):
+        return next(axis for axis, (a, b) in enumerate(zip(piece, whole, strict=True)) if a != b)
+    return next(axis for axis, size in enumerate(whole) if size == count and whole[:axis] + whole[axis + 1 :] == piece)

@@ -1,0 +1,133 @@
+"""What the order of the steps decides about memory: which bases live when, and how much that is.
+
+Sets of steps are bit masks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mslite.codegen.memory.layout import Block, Layout, root
+from mslite.codegen.memory.options import Inputs, MemoryOptions
+from mslite.codegen.program import Program, Step, Storage, Tensor
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Output 0 of a step may share memory with its dying input `taken`: at the same address (`in_place`), or beginning `lead`
+    bytes or more before it (-1: not)."""
+
+    made: Tensor
+    taken: Tensor
+    in_place: bool
+    lead: int
+
+    def gain(self) -> int:
+        """Bytes that it spares at most."""
+        found = 0
+        if self.in_place:
+            found = min(self.made.size, self.taken.size)
+        if self.lead >= 0:
+            found = max(found, self.made.size + self.taken.size - max(self.made.size, self.lead + self.taken.size))
+        return found
+
+
+@dataclass(eq=False)
+class Graph:
+    """Steps by number, in the given order. `after[i]`: the steps that must be run before i; `readers[base]`: the steps that
+    read it; `kept`: bases that live to the end; `given`: bases that live from the beginning."""
+
+    steps: list[Step]
+    layout: Layout
+    after: list[int] = field(default_factory=list)
+    reads: list[list[Tensor]] = field(default_factory=list)
+    writes: list[list[Tensor]] = field(default_factory=list)
+    readers: dict[Tensor, int] = field(default_factory=dict)
+    kept: set[Tensor] = field(default_factory=set)
+    given: list[Tensor] = field(default_factory=list)
+    sharings: list[list[Sharing]] = field(default_factory=list)
+
+    def dies(self, base: Tensor, step: int, done: int) -> bool:
+        """Whether nobody reads `base` after `step`, when `done` were run before."""
+        return base not in self.kept and not self.readers[base] & ~(done | 1 << step)
+
+    def usable(self, step: int, done: int) -> list[Sharing]:
+        """The sharings that a step may make use of when `done` were run before it."""
+        return [one for one in self.sharings[step] if self.dies(one.taken, step, done)]
+
+
+def make_graph(program: Program, layout: Layout, options: MemoryOptions) -> Graph:
+    graph = Graph(layout.steps, layout)
+    graph.reads = [layout.read(step) for step in graph.steps]
+    graph.writes = [layout.written(step) for step in graph.steps]
+    graph.readers = {base: 0 for block in layout.blocks for base, _ in block.bases}
+    producer: dict[Tensor, int] = {}
+    for number, bases in enumerate(graph.reads):
+        for base in bases:
+            graph.readers[base] |= 1 << number
+    for number, bases in enumerate(graph.writes):
+        for base in bases:
+            producer.setdefault(base, number)
+    graph.given = [base for base in graph.readers if base not in producer or base.storage is Storage.VARIABLE]
+    graph.kept = {base for output in program.outputs for base in layout.bases.get(output, ())}
+    graph.kept |= {base for base in graph.readers if base.storage is Storage.VARIABLE}
+    if options.inputs is Inputs.KEPT:
+        graph.kept |= {base for base in graph.readers if base.storage is Storage.INPUT}
+    touches: dict[Tensor, list[int]] = {}
+    for number, step in enumerate(graph.steps):
+        graph.after.append(0)
+        for base in graph.reads[number]:
+            if base in producer and base.storage is not Storage.VARIABLE:
+                graph.after[number] |= 1 << producer[base]
+        for base in {*graph.reads[number], *graph.writes[number]}:
+            if base.storage is Storage.VARIABLE:  # who reads and who writes it stays in the given order
+                for earlier in touches.setdefault(base, []):
+                    graph.after[number] |= 1 << earlier
+                touches[base].append(number)
+        graph.sharings.append(_sharings(step, layout, options))
+    return graph
+
+
+def _sharings(step: Step, layout: Layout, options: MemoryOptions) -> list[Sharing]:
+    """What the kernel allows, for operands that are whole bases which the step reads once."""
+    if not step.outputs or layout.bases.get(step.outputs[0]) != (root(step.outputs[0]),):
+        return []
+    made = root(step.outputs[0])
+    leads = {overlap.input: overlap.lead for overlap in step.overlaps} if options.overlap else {}
+    found = []
+    for place, operand in enumerate(step.inputs):
+        in_place = options.in_place and step.in_place == place
+        if operand is None or not (in_place or place in leads):
+            continue
+        taken = root(operand)
+        read = [base for other in step.inputs if other is not None for base in layout.bases.get(other, ())]
+        if layout.bases.get(operand) != (taken,) or read.count(taken) != 1 or taken is made:
+            continue
+        if Storage.VARIABLE in (taken.storage, made.storage):
+            continue
+        found.append(Sharing(made, taken, in_place, leads.get(place, -1)))
+    return found
+
+
+def gain(sharings: list[Sharing]) -> int:
+    """Bytes that a step's sharings spare together, at most."""
+    if not sharings:
+        return 0
+    return min(sum(one.gain() for one in sharings), sharings[0].made.size)
+
+
+class Live:
+    """The bytes of blocks while their bases come and go. A block takes the room from its first live base to its last."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._home: dict[Tensor, Block] = {base: block for block in layout.blocks for base, _ in block.bases}
+        self._at = {base: at for block in layout.blocks for base, at in block.bases}
+
+    def room(self, bases: set[Tensor]) -> int:
+        """Bytes of live bases."""
+        ranges: dict[Block, tuple[int, int]] = {}
+        for base in bases:
+            low, high = self._at[base], self._at[base] + base.size
+            known = ranges.get(self._home[base])
+            ranges[self._home[base]] = (low, high) if known is None else (min(low, known[0]), max(high, known[1]))
+        return sum(high - low for low, high in ranges.values())

@@ -1,0 +1,148 @@
+"""When each thing of the arena is there, and which bytes of it: what a placement has to keep apart.
+
+Time is counted in ticks: one for the state before the run, then one for each step. A thing is what is placed as one: a block, blocks
+that share an address because a step works in place, or the workspace of a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from mslite.codegen.memory.placement import Interval, Problem
+
+TICKS = 40
+"""So many of the fullest ticks help the exact search to see that it is on a wrong way."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """From tick `first` to tick `last` the bytes from `low` to `high` of a thing are in use."""
+
+    first: int
+    last: int
+    low: int
+    high: int
+
+
+@dataclass(eq=False)
+class Thing:
+    name: str
+    size: int = 0
+    spans: list[Span] = field(default_factory=list)
+
+    def use(self, first: int, last: int, low: int, high: int) -> None:
+        """Adds a span. Spans may lie over each other in time; `settle` makes them one after the other."""
+        if first <= last and low < high:
+            self.spans.append(Span(first, last, low, high))
+            self.size = max(self.size, high)
+
+    def settle(self) -> None:
+        """Makes spans that follow on each other in time, each with the room from its first to its last byte in use."""
+        if len(self.spans) < 2:
+            return
+        edges = sorted({span.first for span in self.spans} | {span.last + 1 for span in self.spans})
+        found: list[Span] = []
+        for first, end in pairwise(edges):
+            live = [span for span in self.spans if span.first <= first <= span.last]
+            if not live:
+                continue
+            low, high = min(span.low for span in live), max(span.high for span in live)
+            if found and (found[-1].last + 1, found[-1].low, found[-1].high) == (first, low, high):
+                found[-1] = Span(found[-1].first, end - 1, low, high)
+            else:
+                found.append(Span(first, end - 1, low, high))
+        self.spans = found
+
+
+@dataclass(eq=False)
+class Timeline:
+    """`relaxed`: at a tick, for two things (made, taken), the forbidden open intervals of offset(made) - offset(taken) that
+    stand for the plain ones; `spared`: bytes that this can spare at the tick, at most."""
+
+    things: list[Thing] = field(default_factory=list)
+    relaxed: dict[tuple[int, Thing, Thing], list[Interval]] = field(default_factory=dict)
+    spared: dict[int, int] = field(default_factory=dict)
+    fullest: int = 0
+    """The tick at which the most bytes are in use; `problem` sets it."""
+
+    def problem(self, alignment: int) -> Problem:
+        """The rules for the offsets of `things`, in order of birth."""
+        for thing in self.things:
+            thing.settle()
+        self.things = sorted((thing for thing in self.things if thing.spans), key=lambda thing: thing.spans[0].first)
+        problem = Problem(alignment)
+        for thing in self.things:
+            problem.add(thing.size)
+        shared: dict[tuple[Thing, Thing], dict[int, list[Interval]]] = {}
+        for (tick, made, taken), intervals in self.relaxed.items():
+            shared.setdefault((made, taken), {})[tick] = intervals
+            shared.setdefault((taken, made), {})[tick] = [(-high, -low) for low, high in intervals]
+        for place, one in enumerate(self.things):
+            last = one.spans[-1].last
+            for later, other in enumerate(self.things[place + 1 :], place + 1):
+                if other.spans[0].first > last:
+                    break
+                problem.forbid(place, later, _forbidden(one, other, shared.get((one, other), {})))
+        self._fill_ticks(problem)
+        return problem
+
+    def _fill_ticks(self, problem: Problem) -> None:
+        rooms: dict[int, dict[int, int]] = {}
+        lows: dict[int, int] = {}
+        for number, thing in enumerate(self.things):
+            for span in thing.spans:
+                for tick in range(span.first, span.last + 1):
+                    rooms.setdefault(tick, {})[number] = span.high - span.low
+                    lows[tick] = max(lows.get(tick, 0), span.low)
+        bounds: dict[int, int] = {}
+        for tick, live in rooms.items():
+            bounds[tick] = sum(live.values()) - self.spared.get(tick, 0)
+            if (
+                not self.spared.get(tick) and not lows[tick]
+            ):  # all but the topmost end before a multiple of the alignment
+                padding = [-room % problem.alignment for room in live.values()]
+                bounds[tick] += sum(padding) - max(padding)
+        self.fullest = min(bounds, key=lambda tick: (-bounds[tick], tick), default=0)
+        problem.bound = max(bounds.values(), default=0)
+        known: set[tuple[tuple[int, int], ...]] = set()
+        for tick in sorted(bounds, key=lambda tick: (-bounds[tick], tick)):
+            if tuple(rooms[tick].items()) not in known and len(known) < TICKS:
+                known.add(tuple(rooms[tick].items()))
+                problem.ticks.append((rooms[tick], self.spared.get(tick, 0)))
+
+
+def _forbidden(one: Thing, other: Thing, shared: dict[int, list[Interval]]) -> list[Interval]:
+    found: set[Interval] = set()
+    for a in one.spans:
+        for b in other.spans:
+            first, last = max(a.first, b.first), min(a.last, b.last)
+            if first > last:
+                continue
+            special = [tick for tick in shared if first <= tick <= last]
+            for tick in special:
+                found.update(shared[tick])
+            if len(special) <= last - first:
+                found.add((b.low - a.high, b.high - a.low))
+    return unite(found)
+
+
+def unite(intervals: Iterable[Interval]) -> list[Interval]:
+    """The union of open intervals of integers; empty ones are left out. A point between two stays allowed."""
+    found: list[Interval] = []
+    for low, high in sorted(intervals):
+        if high - low < 2:
+            continue
+        if found and low < found[-1][1]:
+            found[-1] = found[-1][0], max(high, found[-1][1])
+        else:
+            found.append((low, high))
+    return found
+
+
+def shared_intervals(made: int, taken: int, in_place: bool, lead: int) -> list[Interval]:
+    """The differences address(made) - address(taken) that are forbidden for outputs of `made` bytes that may share memory with
+    a dying input of `taken` bytes."""
+    below = min(made, lead) if lead >= 0 else made
+    return [(-below, 0), (0, taken)] if in_place else [(-below, taken)]
