@@ -131,6 +131,8 @@ class Program:
 class RowCall:
     """One call within a RowLoop, in its first turn. All places are bytes in the arena."""
 
+    layer: int
+    """Which of `FusedRows.steps` it computes rows of."""
     step: Step
     """Made by `Program.cut`; its tensors are in no other list."""
     input: int
@@ -171,19 +173,27 @@ class FusedRows:
     loops: list[RowLoop]
 
 
+@dataclass(frozen=True)
+class Move:
+    """From here on `tensor` lies at byte `target` of the arena: a memmove of its bytes from where it lay."""
+
+    tensor: Tensor
+    target: int
+
+
 @dataclass(eq=False)
 class Plan:
     """Where everything lies in the arena.
 
     `order` holds the steps in the order of their execution, without those that the placement makes needless (a concat whose
     inputs are computed in their places, a split whose outputs are looked at where they lie); `offsets` the first byte of each
-    tensor of the arena that is not an alias; `workspaces` the first byte of each step's workspace, shared part first, then
+    tensor of the arena that is not an alias, when it is computed (only a `Move` changes it); `workspaces` the first byte of each step's workspace, shared part first, then
     scratch.
     Program inputs lie in the caller's memory unless `offsets` names them; program outputs likewise are written to the
     arena and copied, or point into it, as the emitter chooses.
     """
 
-    order: list[Step | FusedRows]
+    order: list[Step | FusedRows | Move]
     offsets: dict[Tensor, int]
     workspaces: dict[Step, int]
     size: int

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mslite.codegen.memory import Inputs, MemoryOptions, MemoryPlanError, check_plan, plan_memory
 from mslite.codegen.program import Plan, Program, Storage
-from tests.codegen.programs import (
+
+from .programs import (
     Builder,
     autoencoder,
     image,
