@@ -1,6 +1,7 @@
 #include "written_plan.h"
 
 #include <algorithm>
+#include <new>
 
 #include "model/names.h"
 #include "plan/flops.h"
@@ -11,6 +12,16 @@ namespace {
 
 ByteString Bytes(const void *data, int64_t size) {
   return size <= 0 ? ByteString() : ByteString(static_cast<const char *>(data), static_cast<size_t>(size));
+}
+
+// What `fill` writes into `size` bytes that are 0 before: the same bytes each time, whatever it leaves out.
+template <typename Fill>
+ByteString Filled(int64_t size, Fill fill) {
+  const AlignedBuffer memory = MakeAligned(static_cast<size_t>(std::max(size, int64_t{1})));
+  if (memory == nullptr) throw std::bad_alloc();
+  std::fill_n(memory.get(), size, uint8_t{0});
+  fill(memory.get());
+  return Bytes(memory.get(), size);
 }
 
 WrittenTensor Describe(const Tensor &source) {
@@ -146,7 +157,10 @@ class Writer {
     written.name = step.node->name;
     written.op = OperatorName(step.node->op);
     written.kernel = kernel.name;
-    written.derived = Bytes(step.derived, kernel.derived_size);
+    written.derived = Filled(kernel.derived_size, [&](uint8_t *derived) {
+      mslite_schedule schedule = {};
+      kernel.prepare(&call, derived, &schedule);
+    });
     written.parts.assign(step.schedule.part_count, step.schedule.part_count + step.schedule.phase_count);
     written.shared_bytes = step.schedule.shared_bytes;
     written.scratch_bytes = step.schedule.scratch_bytes;
@@ -160,7 +174,9 @@ class Writer {
       if (step.inputs[at].place != Operand::kFixed) continue;
       const int64_t packed = kernel.pack_size == nullptr ? 0 : kernel.pack_size(&call, i);
       if (packed > 0) {
-        written.packed.emplace_back(i, Bytes(step.inputs[at].fixed, packed));
+        const void *source_data = planner.tensors()[static_cast<size_t>(source.inputs[at])].data;
+        written.packed.emplace_back(
+            i, Filled(packed, [&](uint8_t *target) { kernel.pack(&call, i, source_data, target); }));
       } else if (packed < 0) {
         written.unread.push_back(i);
       } else {

@@ -1,0 +1,128 @@
+"""What lies in flash: the constants of a program, one after the other in one struct."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mslite.codegen.emit.names import Names, comment, short
+from mslite.codegen.emit.numbers import Numbers, numbers_of, numbers_of_bytes, wrapped
+from mslite.codegen.emit.packed import packed_fields
+from mslite.codegen.program import Program, Step, Storage, Tensor
+
+
+@dataclass(eq=False)
+class Constant:
+    """A constant, made of fields that lie one after the other."""
+
+    name: str
+    comment: str
+    fields: tuple[tuple[str, Numbers], ...]
+    """(name, elements); the name is "" for the only one."""
+    data: bytes
+    alignment: int
+    offset: int = 0
+
+
+@dataclass(eq=False)
+class Constants:
+    """All constants of a program, in the order of their offsets."""
+
+    entries: list[Constant] = field(default_factory=list)
+    of_tensor: dict[Tensor, Constant] = field(default_factory=dict)
+    of_operand: dict[tuple[Step, int], Constant] = field(default_factory=dict)
+    """Packed operands."""
+    size: int = 0
+
+    @property
+    def alignment(self) -> int:
+        return max((entry.alignment for entry in self.entries), default=1)
+
+    def image(self) -> bytes:
+        """The bytes of them all."""
+        image = bytearray(self.size)
+        for entry in self.entries:
+            image[entry.offset : entry.offset + len(entry.data)] = entry.data
+        return bytes(image)
+
+
+def constants_of(program: Program) -> Constants:
+    """Collects what the steps read, each contents once."""
+    found = Constants()
+    names = Names()
+    same: dict[tuple[bytes, str], Constant] = {}
+
+    def add(name: str, text: str, fields: tuple[tuple[str, Numbers], ...], data: bytes, alignment: int) -> Constant:
+        key = (data, ",".join(numbers.ctype for _, numbers in fields))
+        if key not in same:
+            same[key] = Constant(names.make(name, "constant"), text, fields, data, alignment)
+            found.entries.append(same[key])
+        return same[key]
+
+    def add_tensor(tensor: Tensor, text: str) -> None:
+        if tensor.storage is Storage.VARIABLE or tensor.data is None or not tensor.size or tensor in found.of_tensor:
+            return
+        numbers = numbers_of(tensor.data)
+        found.of_tensor[tensor] = add(tensor.name, text, (("", numbers),), tensor.data.tobytes(), tensor.data.itemsize)
+
+    for step in program.steps:
+        for place, data in sorted(step.packed.items()):
+            operand = step.inputs[place]
+            assert operand is not None
+            fields, alignment = packed_fields(step, place, data)
+            text = f"{short(step.name, 'step')}: {operand.name} {list(operand.shape)} as {step.kernel} reads it"
+            found.of_operand[step, place] = add(short(step.name, "step"), comment(text), fields, data, alignment)
+        for place, tensor in enumerate(step.inputs):
+            if tensor is not None and place not in step.packed:
+                add_tensor(tensor, comment(f"{tensor.name} {list(tensor.shape)}"))
+    for output in program.outputs:
+        add_tensor(output, comment(f"output {output.name} {list(output.shape)}"))
+    for tensor in variables_of(program):
+        assert tensor.data is not None
+        if tensor.data.tobytes().strip(b"\0"):
+            data = tensor.data.tobytes()
+            found.of_tensor[tensor] = add(
+                f"{tensor.name}_first", comment(f"first value of {tensor.name}"), (("", numbers_of(tensor.data)),), data,
+                tensor.data.itemsize,
+            )
+    _place(found)
+    return found
+
+
+def variables_of(program: Program) -> list[Tensor]:
+    """The tensors that live from one run to the next."""
+    found: dict[Tensor, None] = {}
+    for step in program.steps:
+        for tensor in (*step.inputs, *step.outputs):
+            while tensor is not None and tensor.alias_of is not None:
+                tensor = tensor.alias_of
+            if tensor is not None and tensor.storage is Storage.VARIABLE:
+                found[tensor] = None
+    return list(found)
+
+
+def _place(constants: Constants) -> None:
+    """Widest elements first, so that nothing but their ends needs filling."""
+    constants.entries.sort(key=lambda entry: -entry.alignment)
+    at = 0
+    for entry in constants.entries:
+        at += -at % entry.alignment
+        entry.offset = at
+        at += len(entry.data)
+    constants.size = at + -at % constants.alignment
+
+
+def declaration(entry: Constant) -> str:
+    """The member of the struct."""
+    if len(entry.fields) == 1:
+        numbers = entry.fields[0][1]
+        return f"{numbers.ctype} {entry.name}[{len(numbers)}];"
+    members = " ".join(f"{numbers.ctype} {name}[{len(numbers)}];" for name, numbers in entry.fields)
+    return f"struct {{ {members} }} {entry.name};"
+
+
+def initialiser(entry: Constant) -> str:
+    """Its value."""
+    if len(entry.fields) == 1:
+        return "{\n" + wrapped(entry.fields[0][1].texts, "        ") + "\n      }"
+    parts = [f"        .{name} = {{\n{wrapped(numbers.texts, '          ')}\n        }}" for name, numbers in entry.fields]
+    return "{\n" + ",\n".join(parts) + "\n      }"
