@@ -10,14 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernel.h"
-
-#define MSLITE_PASTE_EXPANDED(a, b) a##_##b
-#define MSLITE_PASTE(a, b) MSLITE_PASTE_EXPANDED(a, b)
-#define MSLITE_ISA_NAME(name) MSLITE_PASTE(name, MSLITE_ISA)
-#define MSLITE_STRING_EXPANDED(a) #a
-#define MSLITE_STRING(a) MSLITE_STRING_EXPANDED(a)
-#define MSLITE_ISA_STRING(name) MSLITE_STRING(MSLITE_ISA_NAME(name))
+#include "simd/names.h"
 
 #define scalar 0
 #define avx2 1

@@ -1,0 +1,118 @@
+/* The numbers of output channels for the kernels of generated C: which cheap rounding gives the reference's results for
+ * every sum that can occur. Runs on the host only. */
+#include "math/channels_micro.h"
+
+#include "convolution/stored.h"
+
+enum {
+  LARGEST_SHIFT = 20,
+  LARGEST_STEP = 256
+}; /* results lie in [-128, 127] + [-127, 128] steps from the zero point */
+
+static int64_t floor_divide(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+/* The least sum in [-most, most + 1] that gives `steps` or more. */
+static int64_t first_sum(double factor, int64_t most, int32_t steps) {
+  int64_t low = -most, high = most + 1;
+  while (low < high) {
+    const int64_t middle = floor_divide(low + high, 2);
+    if (mslite_rescale_real(middle, factor) >= steps) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/* Narrows [*low, *high] to the multipliers with sum * multiplier >= bound. */
+static void at_least(int64_t sum, int64_t bound, int64_t *low, int64_t *high) {
+  if (sum > 0) {
+    const int64_t least = -floor_divide(-bound, sum);
+    if (least > *low) *low = least;
+  } else if (sum < 0) {
+    const int64_t largest = floor_divide(bound, sum);
+    if (largest < *high) *high = largest;
+  } else if (bound > 0) {
+    *high = *low - 1;
+  }
+}
+
+/* floor(sum * multiplier / 2^(33 + shift) + 1/2) is monotone in `sum`, as is the reference's result, so they are equal
+ * where they reach each number of steps at the same sum: `steps` or more means sum * multiplier >= (2 * steps - 1) *
+ * 2^(32 + shift). Every step narrows the interval of multipliers that will do; any of them is right. */
+static bool round_once(double factor, int64_t most, int32_t *multiplier, int32_t *shift) {
+  *multiplier = *shift = 0;
+  if (!(factor < 0.5) || most > INT32_MAX) return false;
+  if ((double)most * factor < 0.25) return true;
+  int exponent;
+  frexp(factor, &exponent);
+  *shift = exponent < -2 ? -2 - exponent : 0;
+  if (*shift > LARGEST_SHIFT) *shift = LARGEST_SHIFT;
+  int64_t low = 0, high = INT32_MAX;
+  for (int32_t steps = -LARGEST_STEP; steps <= LARGEST_STEP; ++steps) {
+    const int64_t sum = first_sum(factor, most, steps),
+                  bound = (2 * (int64_t)steps - 1) * ((int64_t)1 << (32 + *shift));
+    if (sum <= most) at_least(sum, bound, &low, &high);
+    /* The sum before gives less. */
+    if (sum > -most) at_least(1 - sum, 1 - bound, &low, &high);
+  }
+  *multiplier = (int32_t)(low + (high - low) / 2);
+  return low <= high;
+}
+
+/* The rounding that fits this channel, and its numbers. */
+static int32_t round_channel(const micro_channel *channel, bool once, int32_t *multiplier, int32_t *shift) {
+  if (once) return round_once(channel->real, channel->most, multiplier, shift) ? MICRO_ROUNDS_ONCE : -1;
+  *multiplier = channel->factor.value;
+  *shift = channel->factor.shift;
+  if (*shift == MSLITE_SHIFT_TO_EVEN) return MICRO_ROUNDS_EVEN;
+  if (channel->most >= (int64_t)1 << 30 || (*shift >= 0 && *multiplier != 0)) return MICRO_ROUNDS_WIDE;
+  *shift = *multiplier == 0 ? 0 : -1 - *shift;
+  return MICRO_ROUNDS_TWICE;
+}
+
+int32_t micro_make_table(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once, void *table) {
+  int32_t rounding = once ? MICRO_ROUNDS_ONCE : MICRO_ROUNDS_TWICE;
+  int32_t *bias = table, *multiplier = bias == NULL ? NULL : bias + count;
+  int8_t *shift = bias == NULL ? NULL : (int8_t *)(multiplier + count);
+  if (table != NULL) memset(table, 0, (size_t)micro_table_size(count));
+  micro_channel channel;
+  int32_t own_multiplier, own_shift;
+  for (int64_t i = 0; i < count; ++i) {
+    channel_of(node, i, &channel);
+    const int32_t own = round_channel(&channel, once, &own_multiplier, &own_shift);
+    if (own < 0) return own;
+    if (own > rounding) rounding = own;
+    if (table == NULL) continue;
+    bias[i] = (int32_t)(uint32_t)(uint64_t)channel.bias;
+    multiplier[i] = own_multiplier;
+    shift[i] = (int8_t)own_shift;
+  }
+  if (table == NULL || rounding != MICRO_ROUNDS_WIDE) return rounding;
+  for (int64_t i = 0; i < count; ++i) {
+    channel_of(node, i, &channel);
+    shift[i] = (int8_t)channel.factor.shift;
+  }
+  return rounding;
+}
+
+void micro_convolution_channel(const mslite_node *node, int64_t channel, micro_channel *numbers) {
+  const mslite_tensor *weight = node->inputs[1];
+  const mslite_stored_channel stored = mslite_stored_channel_of(node, channel);
+  const int64_t terms = weight->dims[1] * weight->dims[2] * weight->dims[3];
+  const int8_t *w = (const int8_t *)weight->data + channel * terms;
+  int64_t sum = 0, magnitude = 0;
+  for (int64_t i = 0; i < terms; ++i) {
+    sum += w[i];
+    magnitude += w[i] < 0 ? -w[i] : w[i];
+  }
+  numbers->bias = stored.bias - node->inputs[0]->quant->zero_point * sum;
+  const int64_t bias = numbers->bias < 0 ? -numbers->bias : numbers->bias;
+  numbers->most = bias + 128 * magnitude;
+  numbers->factor = stored.factor;
+  numbers->real = 0;
+}

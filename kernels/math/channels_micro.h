@@ -1,0 +1,33 @@
+/* The table of a layer's output channels, at the front of its packed weights:
+ *
+ *   int32_t bias[count]         plus what the zero point of x adds: the kernels multiply stored integers as they are
+ *   int32_t multiplier[count]
+ *   int8_t shift[count]         filled up with zeros to a multiple of 4 bytes
+ */
+#ifndef MSLITE_CHANNELS_MICRO_H
+#define MSLITE_CHANNELS_MICRO_H
+
+#include "simd/micro.h"
+
+/* What one channel's sums are. */
+typedef struct {
+  int64_t bias;             /* wraps into 32 bits */
+  int64_t most;             /* |sum + bias| at most */
+  mslite_multiplier factor; /* of sums that are rounded twice, or to even */
+  double real;              /* of sums that are rounded once */
+} micro_channel;
+
+typedef void (*micro_channel_of)(const mslite_node *node, int64_t channel, micro_channel *numbers);
+
+static inline int64_t micro_table_size(int64_t count) { return count * 8 + (count + 3) / 4 * 4; }
+
+/* How the channels' sums can be rounded: MICRO_ROUNDS_ONCE where `once`, else whatever fits all of them. -1: they
+ * cannot. Writes the table to `table` unless that is NULL. */
+#define micro_make_table MSLITE_ISA_NAME(mslite_micro_make_table)
+int32_t micro_make_table(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once, void *table);
+
+/* The numbers of a channel of a convolution with weights [out, kh, kw, in / group]. */
+#define micro_convolution_channel MSLITE_ISA_NAME(mslite_micro_convolution_channel)
+void micro_convolution_channel(const mslite_node *node, int64_t channel, micro_channel *numbers);
+
+#endif

@@ -1,0 +1,157 @@
+/* One vocabulary for the integer kernels of generated C on microcontrollers, over three kinds of processors:
+ *
+ *   micro   plain C: any processor of 32 bits (Cortex-M0+, M3)
+ *   dsp     two products of 16 bits at a time: SMLAD, SXTB16 (Cortex-M4, M7, M33)
+ *   mve     Helium: sixteen products of 8 bits at a time (Cortex-M55, M85); see simd/micro_mve.h
+ *
+ * A file that includes this ends in `_micro.c` and is compiled once per kind, with MSLITE_ISA naming it: on the host,
+ * where an instruction is replaced by its definition, and in the generated project. Every external name goes through
+ * MSLITE_ISA_NAME.
+ *
+ * How a kernel is laid out:
+ * - The packed form of the weights begins with a table of the channels' numbers (math/channels_micro.h): biases, into
+ *   which the zero point of x is folded, so that kernels multiply stored integers as they are and padding is the zero
+ *   point; multipliers; shifts. Weights follow.
+ * - A sum becomes a stored result by micro_rescale_twice (what TensorFlow Lite's convolutions do), micro_rescale_once
+ *   (its fully connected layers), or micro_rescale_other, whichever the table's micro_rounding names, and
+ *   micro_stored.
+ * - Staging buffers are the run's scratch memory, which is RAM on the target: a few pixels, never an image. */
+#ifndef MSLITE_MICRO_H
+#define MSLITE_MICRO_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "math/fixed_point.h"
+#include "simd/names.h"
+
+#define micro 16
+#define dsp 17
+#define mve 18
+enum { MSLITE_THIS_ISA = MSLITE_ISA };
+#if MSLITE_ISA == 16
+#define MICRO_DSP 0
+#define MICRO_MVE 0
+#elif MSLITE_ISA == 17
+#define MICRO_DSP 1
+#define MICRO_MVE 0
+#else
+#define MICRO_DSP 1
+#define MICRO_MVE 1
+#endif
+#undef micro
+#undef dsp
+#undef mve
+
+#if MICRO_DSP && defined(__ARM_FEATURE_DSP)
+#define MICRO_DSP_INSTRUCTIONS 1
+#include <arm_acle.h>
+#else
+#define MICRO_DSP_INSTRUCTIONS 0
+#endif
+
+#define MICRO_INLINE static inline __attribute__((always_inline, unused))
+/* A function that many callers share: code is small only where it is there once. */
+#define MICRO_SHARED static __attribute__((noinline, unused))
+
+/* ---- numbers ---- */
+
+/* Four stored integers, of any alignment, the first in the lowest byte. */
+MICRO_INLINE uint32_t micro_load(const int8_t *from) {
+  uint32_t word;
+  memcpy(&word, from, sizeof word);
+  return word;
+}
+
+/* Sums that wrap. */
+MICRO_INLINE int32_t micro_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
+MICRO_INLINE int32_t micro_subtract(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
+
+/* a * b / 2^32, rounded down. */
+MICRO_INLINE int32_t micro_high_product(int32_t a, int32_t b) { return (int32_t)(((int64_t)a * b) >> 32); }
+
+/* a * b / 2^32, half up. */
+MICRO_INLINE int32_t micro_rounded_high_product(int32_t a, int32_t b) {
+  const int64_t product = (int64_t)a * b;
+  return (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
+}
+
+MICRO_INLINE int32_t micro_limit_i8(int32_t value) { return value < -128 ? -128 : value > 127 ? 127 : value; }
+
+#if MICRO_DSP
+/* Two integers of 16 bits in a word: here bytes 0 and 2, and 1 and 3, of four stored integers. */
+#if MICRO_DSP_INSTRUCTIONS
+MICRO_INLINE int32_t micro_even_pair(uint32_t four) { return __sxtb16((int32_t)four); }
+MICRO_INLINE int32_t micro_odd_pair(uint32_t four) { return __sxtb16((int32_t)(four >> 8 | four << 24)); }
+/* sum + the products of both halves; wraps. */
+MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) { return __smlad(a, b, sum); }
+#else
+MICRO_INLINE int32_t micro_even_pair(uint32_t four) {
+  const uint32_t low = (uint32_t)(int32_t)(int8_t)four, high = (uint32_t)(int32_t)(int8_t)(four >> 16);
+  return (int32_t)((low & 0xFFFFU) | high << 16);
+}
+MICRO_INLINE int32_t micro_odd_pair(uint32_t four) { return micro_even_pair(four >> 8); }
+MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) {
+  const int32_t low = (int16_t)a * (int16_t)b, high = (a >> 16) * (b >> 16);
+  return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
+}
+#endif
+#endif
+
+/* ---- memory ---- */
+
+/* Copies of some bytes of any alignment; the regions do not overlap. */
+MICRO_SHARED void micro_copy(int8_t *to, const int8_t *from, int32_t count) {
+#if MICRO_DSP
+  for (; count >= 4; count -= 4, to += 4, from += 4) memcpy(to, from, 4);
+#endif
+  while (--count >= 0) *to++ = *from++;
+}
+
+MICRO_SHARED void micro_fill(int8_t *to, int32_t value, int32_t count) {
+  while (--count >= 0) *to++ = (int8_t)value;
+}
+
+/* ---- from sums to stored results ---- */
+
+/* How the sums of a layer are rounded. */
+typedef enum {
+  MICRO_ROUNDS_TWICE = 0, /* micro_rescale_twice */
+  MICRO_ROUNDS_ONCE = 1,  /* micro_rescale_once */
+  MICRO_ROUNDS_WIDE = 2,  /* micro_rescale_other: the definition, for factors of a half and more and for huge sums */
+  MICRO_ROUNDS_EVEN = 3   /* micro_rescale_other: to even, in float32 */
+} micro_rounding;
+
+/* 2 * mslite_rescale(sum, factor) and perhaps one more; micro_stored takes it from there.
+ *
+ * Let factor = {multiplier, -right}, right = shift + 1 >= 1 and |sum| < 2^30; channels_micro.c sees to both.
+ * - The doubling high product p = floor(2 * sum * multiplier / 2^32 + 1/2): mslite_doubling_high_product adds
+ *   1 - 2^30 to a negative product and cuts towards zero, which is the same as adding 2^30 and rounding down. 2 * sum
+ *   does not overflow, so it is one rounded high product.
+ * - mslite_divide_by_power(p, right) = floor((p + 2^(right-1)) / 2^right) for p >= 0, and the same of p - 1 for p < 0:
+ *   there its threshold is one larger. p + (p >> 31) is p or p - 1.
+ * - floor((q + 2^(right-1)) / 2^right) = floor((floor(q / 2^(right-1)) + 1) / 2): the shift here, the rest in
+ *   micro_stored, together with the zero point. */
+MICRO_INLINE int32_t micro_rescale_twice(int32_t sum, int32_t multiplier, int32_t shift) {
+  const int32_t product = micro_rounded_high_product(sum + sum, multiplier);
+  return (product + (product >> 31)) >> shift;
+}
+
+/* The same for sums that are rounded once: floor(sum * multiplier / 2^(32 + shift)). channels_micro.c chooses the
+ * multiplier so that micro_stored gives mslite_rescale_real's result for every sum that can occur. */
+MICRO_INLINE int32_t micro_rescale_once(int32_t sum, int32_t multiplier, int32_t shift) {
+  return micro_high_product(sum, multiplier) >> shift;
+}
+
+/* The same for the other kinds of rounding; `shift` is that of mslite_multiplier. `nudge` as below. */
+MICRO_SHARED int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_t shift, int32_t rounding,
+                                         int32_t nudge) {
+  const mslite_multiplier factor = {multiplier, rounding == MICRO_ROUNDS_EVEN ? MSLITE_SHIFT_TO_EVEN : shift};
+  const int32_t steps = mslite_rescale(sum, factor);
+  return 2 * micro_limit_i8((int32_t)((uint32_t)steps + (uint32_t)(nudge >> 1))) - nudge;
+}
+
+/* The stored result without an activation's limits. `nudge`: 2 * zero point + 1. */
+MICRO_INLINE int32_t micro_stored(int32_t twice, int32_t nudge) { return micro_limit_i8((twice + nudge) >> 1); }
+
+#endif

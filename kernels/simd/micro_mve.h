@@ -1,0 +1,158 @@
+/* The part of the microcontrollers' vocabulary that is vectors: Helium's, of 16 integers of 8 bits or 4 of 32. Where
+ * there is no Helium an instruction is replaced by its definition. */
+#ifndef MSLITE_MICRO_MVE_H
+#define MSLITE_MICRO_MVE_H
+
+#include "simd/micro.h"
+
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+
+typedef int8x16_t micro_i8x16;
+typedef int32x4_t micro_i32x4;
+
+MICRO_INLINE micro_i8x16 micro_load_i8x16(const int8_t *from) { return vldrbq_s8(from); }
+MICRO_INLINE void micro_store_i8x16(int8_t *to, micro_i8x16 v) { vstrbq_s8(to, v); }
+/* The first `count` lanes, the others zero. */
+MICRO_INLINE micro_i8x16 micro_load_first_i8x16(const int8_t *from, int32_t count) {
+  return vldrbq_z_s8(from, vctp8q((uint32_t)count));
+}
+MICRO_INLINE void micro_store_first_i8x16(int8_t *to, micro_i8x16 v, int32_t count) {
+  vstrbq_p_s8(to, v, vctp8q((uint32_t)count));
+}
+MICRO_INLINE micro_i8x16 micro_set_i8x16(int32_t value) { return vdupq_n_s8((int8_t)value); }
+/* sum + the products of all lanes; wraps. */
+MICRO_INLINE int32_t micro_add_products(int32_t sum, micro_i8x16 a, micro_i8x16 b) { return vmladavaq_s8(sum, a, b); }
+
+MICRO_INLINE micro_i32x4 micro_load_i32x4(const int32_t *from) { return vldrwq_s32(from); }
+MICRO_INLINE micro_i32x4 micro_load_first_i32x4(const int32_t *from, int32_t count) {
+  return vldrwq_z_s32(from, vctp32q((uint32_t)count));
+}
+/* The first `count` of four bytes, sign-extended; the others zero. */
+MICRO_INLINE micro_i32x4 micro_load_first_bytes(const int8_t *from, int32_t count) {
+  return vldrbq_z_s32(from, vctp32q((uint32_t)count));
+}
+/* The low bytes of the first `count` lanes. */
+MICRO_INLINE void micro_store_first_bytes(int8_t *to, micro_i32x4 v, int32_t count) {
+  vstrbq_p_s32(to, v, vctp32q((uint32_t)count));
+}
+MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
+MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32_t d) {
+  const int32_t lanes[4] = {a, b, c, d};
+  return vldrwq_s32(lanes);
+}
+MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmaxq_s32(a, b); }
+
+#define MICRO_DOUBLING(a, b) vqrdmulhq_s32(a, b)
+#define MICRO_HIGH(a, b) vmulhq_s32(a, b)
+#define MICRO_ROUNDING_SHIFT(a, b) vrshlq_s32(a, b)
+#define MICRO_NOT(a) vmvnq_s32(a)
+#define MICRO_SIGN(a) vshrq_n_s32(a, 31)
+
+#else
+
+typedef struct {
+  int8_t at[16];
+} micro_i8x16;
+typedef struct {
+  int32_t at[4];
+} micro_i32x4;
+
+MICRO_INLINE micro_i8x16 micro_load_first_i8x16(const int8_t *from, int32_t count) {
+  micro_i8x16 v = {{0}};
+  memcpy(v.at, from, count < 16 ? (size_t)count : 16);
+  return v;
+}
+MICRO_INLINE micro_i8x16 micro_load_i8x16(const int8_t *from) { return micro_load_first_i8x16(from, 16); }
+MICRO_INLINE void micro_store_first_i8x16(int8_t *to, micro_i8x16 v, int32_t count) {
+  memcpy(to, v.at, count < 16 ? (size_t)count : 16);
+}
+MICRO_INLINE void micro_store_i8x16(int8_t *to, micro_i8x16 v) { memcpy(to, v.at, 16); }
+MICRO_INLINE micro_i8x16 micro_set_i8x16(int32_t value) {
+  micro_i8x16 v;
+  memset(v.at, value, 16);
+  return v;
+}
+MICRO_INLINE int32_t micro_add_products(int32_t sum, micro_i8x16 a, micro_i8x16 b) {
+  uint32_t total = (uint32_t)sum;
+  for (int32_t i = 0; i < 16; ++i) total += (uint32_t)(a.at[i] * b.at[i]);
+  return (int32_t)total;
+}
+
+MICRO_INLINE micro_i32x4 micro_load_first_i32x4(const int32_t *from, int32_t count) {
+  micro_i32x4 v = {{0}};
+  memcpy(v.at, from, (count < 4 ? (size_t)count : 4) * sizeof *from);
+  return v;
+}
+MICRO_INLINE micro_i32x4 micro_load_i32x4(const int32_t *from) { return micro_load_first_i32x4(from, 4); }
+MICRO_INLINE micro_i32x4 micro_load_first_bytes(const int8_t *from, int32_t count) {
+  micro_i32x4 v = {{0}};
+  for (int32_t i = 0; i < 4 && i < count; ++i) v.at[i] = from[i];
+  return v;
+}
+MICRO_INLINE void micro_store_first_bytes(int8_t *to, micro_i32x4 v, int32_t count) {
+  for (int32_t i = 0; i < 4 && i < count; ++i) to[i] = (int8_t)(uint8_t)(uint32_t)v.at[i];
+}
+MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32_t d) {
+  const micro_i32x4 v = {{a, b, c, d}};
+  return v;
+}
+MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
+
+#define MICRO_EACH(name, expression)                                   \
+  MICRO_INLINE micro_i32x4 name(micro_i32x4 left, micro_i32x4 right) { \
+    micro_i32x4 v;                                                     \
+    for (int32_t i = 0; i < 4; ++i) {                                  \
+      const int32_t a = left.at[i], b = right.at[i];                   \
+      v.at[i] = expression;                                            \
+    }                                                                  \
+    return v;                                                          \
+  }
+MICRO_EACH(micro_add_i32x4, (int32_t)((uint32_t)a + (uint32_t)b))
+MICRO_EACH(micro_min_i32x4, a < b ? a : b)
+MICRO_EACH(micro_max_i32x4, a < b ? b : a)
+/* VQRDMULH, VMULH, VRSHL (by -b, b from 1 to 31), VMVN, VSHR by 31. */
+MICRO_EACH(micro_emulated_doubling,
+           a == INT32_MIN && b == INT32_MIN ? INT32_MAX : (int32_t)((2 * (int64_t)a * b + ((int64_t)1 << 31)) >> 32))
+MICRO_EACH(micro_emulated_high, micro_high_product(a, b))
+MICRO_EACH(micro_emulated_shift, (int32_t)(((int64_t)a + ((int64_t)1 << (-b - 1))) >> -b))
+MICRO_EACH(micro_emulated_not, ~a + 0 * b)
+MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
+#undef MICRO_EACH
+
+#define MICRO_DOUBLING(a, b) micro_emulated_doubling(a, b)
+#define MICRO_HIGH(a, b) micro_emulated_high(a, b)
+#define MICRO_ROUNDING_SHIFT(a, b) micro_emulated_shift(a, b)
+#define MICRO_NOT(a) micro_emulated_not(a, a)
+#define MICRO_SIGN(a) micro_emulated_sign(a, a)
+
+#endif
+
+/* Steps of four sums; shift as in the table of channels. Exact where micro_rescale_twice is: VQRDMULH is the doubling
+ * high product, its sign makes the rounding shift that of the reference (see there), ~shift is -(shift + 1). */
+MICRO_INLINE micro_i32x4 micro_steps_twice(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
+  const micro_i32x4 product = MICRO_DOUBLING(sums, multiplier);
+  return MICRO_ROUNDING_SHIFT(micro_add_i32x4(product, MICRO_SIGN(product)), MICRO_NOT(shift));
+}
+
+MICRO_INLINE micro_i32x4 micro_steps_once(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
+  return MICRO_ROUNDING_SHIFT(MICRO_HIGH(sums, multiplier), MICRO_NOT(shift));
+}
+
+/* The same by micro_rescale_other. */
+MICRO_SHARED micro_i32x4 micro_steps_other(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift,
+                                           int32_t rounding, int32_t nudge) {
+  int32_t sum[4], factor[4], right[4];
+  memcpy(sum, &sums, sizeof sum);
+  memcpy(factor, &multiplier, sizeof factor);
+  memcpy(right, &shift, sizeof right);
+  for (int32_t i = 0; i < 4; ++i) {
+    sum[i] = ((micro_rescale_other(sum[i], factor[i], right[i], rounding, nudge) + nudge) >> 1) - (nudge >> 1);
+  }
+  memcpy(&sums, sum, sizeof sum);
+  return sums;
+}
+
+#endif
