@@ -37,6 +37,8 @@ class Core:
     """Place in the arena of each input; None: it is read where the caller has it."""
     output_offsets: tuple[int | None, ...] = ()
     """Place in the arena of each output; None: it is written where the caller wants it."""
+    constants_size: int = 0
+    """Bytes of constants, in C or in net<i>.bin."""
     arena_size: int = 0
     arena_alignment: int = 16
     has_variables: bool = False

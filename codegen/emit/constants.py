@@ -81,7 +81,10 @@ def constants_of(program: Program) -> Constants:
         if tensor.data.tobytes().strip(b"\0"):
             data = tensor.data.tobytes()
             found.of_tensor[tensor] = add(
-                f"{tensor.name}_first", comment(f"first value of {tensor.name}"), (("", numbers_of(tensor.data)),), data,
+                f"{tensor.name}_first",
+                comment(f"first value of {tensor.name}"),
+                (("", numbers_of(tensor.data)),),
+                data,
                 tensor.data.itemsize,
             )
     _place(found)
@@ -124,5 +127,7 @@ def initialiser(entry: Constant) -> str:
     """Its value."""
     if len(entry.fields) == 1:
         return "{\n" + wrapped(entry.fields[0][1].texts, "        ") + "\n      }"
-    parts = [f"        .{name} = {{\n{wrapped(numbers.texts, '          ')}\n        }}" for name, numbers in entry.fields]
+    parts = [
+        f"        .{name} = {{\n{wrapped(numbers.texts, '          ')}\n        }}" for name, numbers in entry.fields
+    ]
     return "{\n" + ",\n".join(parts) + "\n      }"

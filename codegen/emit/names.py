@@ -38,7 +38,16 @@ def short(text: str, fallback: str) -> str:
     return name if not name[0].isdigit() else f"{fallback}_{name}"
 
 
-_NOISE = frozenset({"readvariableop", "biasadd", "resource", "fusedbatchnormv3", "readvariableop_resource", "biasadd_readvariableop_resource"})
+_NOISE = frozenset(
+    {
+        "readvariableop",
+        "biasadd",
+        "resource",
+        "fusedbatchnormv3",
+        "readvariableop_resource",
+        "biasadd_readvariableop_resource",
+    }
+)
 
 
 def comment(text: str) -> str:

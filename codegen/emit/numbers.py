@@ -63,7 +63,9 @@ def numbers_of_bytes(data: bytes) -> Numbers:
 
 
 def _real(value: np.floating) -> str:  # type: ignore[type-arg]
-    text = np.format_float_scientific(value, unique=True, trim="-") if value else ("-0.0" if np.signbit(value) else "0.0")
+    text = (
+        np.format_float_scientific(value, unique=True, trim="-") if value else ("-0.0" if np.signbit(value) else "0.0")
+    )
     digits, _, exponent = text.partition("e")
     if exponent and -5 < int(exponent) < 9:
         text = np.format_float_positional(value, unique=True, trim="-")

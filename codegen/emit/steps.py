@@ -184,7 +184,9 @@ def _call(call: RowCall, add: object, places: Places, constants: Constants) -> C
 
 def describe(step: Step) -> str:
     """What a step is, in one line."""
-    operands = [shape_text(tensor) for tensor in step.inputs if tensor is not None and tensor.storage is not Storage.CONSTANT]
+    operands = [
+        shape_text(tensor) for tensor in step.inputs if tensor is not None and tensor.storage is not Storage.CONSTANT
+    ]
     results = ", ".join(shape_text(tensor) for tensor in step.outputs)
     text = f"{step.operator}  {', '.join(operands)} -> {results}"
     if step.macs:

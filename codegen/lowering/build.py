@@ -17,7 +17,9 @@ from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
 ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"})
 """Operators that give the same elements, in the same order, another shape."""
 
-_PRODUCTS = frozenset({"Conv2DFusion", "Conv2DAddFusion", "Conv2dTransposeFusion", "MatMulFusion", "FullConnection", "LSTM", "GRU"})
+_PRODUCTS = frozenset(
+    {"Conv2DFusion", "Conv2DAddFusion", "Conv2dTransposeFusion", "MatMulFusion", "FullConnection", "LSTM", "GRU"}
+)
 """Operators whose floating-point operations are multiply-accumulates, two for each."""
 
 
@@ -86,9 +88,7 @@ class _Builder:
         data = None
         if written.data is not None and storage is Storage.CONSTANT:
             data = np.frombuffer(written.data, element).reshape(shape)
-        return Tensor(
-            written.name, dtype, shape, storage, math.prod(shape) * element.itemsize, data, _records(written)
-        )
+        return Tensor(written.name, dtype, shape, storage, math.prod(shape) * element.itemsize, data, _records(written))
 
     def _variable(self, variable: _codegen.WrittenVariable) -> Tensor:
         number = (variable.reads or variable.writes)[0]

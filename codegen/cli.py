@@ -1,0 +1,136 @@
+"""`mslite-codegen`: a model becomes a C99 project."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import IntEnum
+from pathlib import Path
+
+from mslite.codegen.generate import Generated, GenerateSettings, Source, generate
+from mslite.codegen.memory import MemoryOptions
+from mslite.codegen.targets import TARGETS, TargetError, target_named
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.flag_values import parse_shapes
+
+
+class ExitStatus(IntEnum):
+    """Exit status of the program."""
+
+    OK = 0
+    BAD_INPUT = 1
+    WRONG_USAGE = 2
+    NOT_CONVERTIBLE = 3
+    INTERRUPTED = 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "mslite-codegen",
+        description="Writes a model as a C99 project that needs nothing but a compiler.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "model", type=Path, nargs="+", help=".ms, .tflite, .onnx or any other model that converter_lite reads"
+    )
+    parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
+    parser.add_argument("--output", type=Path, required=True, help="the folder to write; its name is the project's")
+    parser.add_argument(
+        "--inputShape", default="", help="name:1,2,3;name2:4,5: shapes of inputs that the model leaves open"
+    )
+    parser.add_argument(
+        "--memory", choices=("default", "min"), default="default",
+        help="min: layers are run some rows at a time where that needs less memory (default)",
+    )  # fmt: skip
+    parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
+    parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants; more is an error")
+    parser.add_argument(
+        "--parallel", choices=("true", "false"), default="false", help="threads; on x86 and Arm only (false)"
+    )
+    parser.add_argument("--cases", type=int, default=2, help="recorded runs for the project's tests (2)")
+    return parser
+
+
+def _bytes(text: str) -> int:
+    factors = {"K": 1 << 10, "M": 1 << 20}
+    factor = factors.get(text[-1:].upper(), 1)
+    digits = text if factor == 1 else text[:-1]
+    if not digits.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes")
+    return int(digits) * factor
+
+
+def _settings(arguments: argparse.Namespace) -> GenerateSettings:
+    target = target_named(arguments.target)
+    if arguments.parallel == "true" and target.is_micro:
+        raise UsageError("--parallel=true: microcontrollers have no threads")
+    if not 1 <= arguments.cases <= 1000:
+        raise UsageError("--cases must lie in 1 ... 1000")
+    memory = MemoryOptions()
+    if arguments.memory == "min":
+        memory = replace(memory, fuse_rows=True)
+    return GenerateSettings(
+        target=target,
+        folder=arguments.output,
+        memory=memory,
+        parallel=arguments.parallel == "true",
+        cases=arguments.cases,
+        ram_budget=arguments.ramBudget,
+        flash_budget=arguments.flashBudget,
+    )
+
+
+def print_summary(generated: Generated) -> None:
+    """What the program needs, on standard output."""
+    for core in generated.cores:
+        macs = sum(step.macs for step in core.program.steps)
+        print(f"{core.program.name}: {len(core.program.steps)} steps, {macs} multiply-accumulates")
+        print(f"  arena      {core.arena_size:>10} bytes")
+        print(f"  constants  {core.constants_size:>10} bytes" + (" in net%d.bin" % core.index if core.weights else ""))
+    print(f"written: {generated.folder}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    try:
+        given = _parser().parse_args(arguments)
+    except SystemExit as stop:  # argparse has said why
+        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
+    try:
+        settings = _settings(given)
+        shapes = parse_shapes(given.inputShape) if given.inputShape else {}
+        generated = generate([Source(model, shapes) for model in given.model], settings)
+    except (UsageError, TargetError) as error:
+        print(error, file=sys.stderr)
+        return ExitStatus.WRONG_USAGE
+    except ConversionError as error:
+        print(error, file=sys.stderr)
+        bad_input = error.code in (
+            ReturnCode.FILE_ERROR,
+            ReturnCode.GRAPH_FILE_ERROR,
+            ReturnCode.INPUT_PARAMETER_INVALID,
+        )
+        return ExitStatus.BAD_INPUT if bad_input and not error.blockers else ExitStatus.NOT_CONVERTIBLE
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except MemoryError:
+        print(f"{given.model[0]}: there is not enough memory for this model", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except Exception as error:
+        if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
+            raise
+        kind = type(error).__name__
+        print(
+            f"{given.model[0]}: the code generator fails on this model ({kind}: {error}); please report it",
+            file=sys.stderr,
+        )
+        return ExitStatus.NOT_CONVERTIBLE
+    print_summary(generated)
+    return ExitStatus.OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
