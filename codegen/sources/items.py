@@ -1,0 +1,395 @@
+"""A C file, taken apart into what stands at its top level, for one instruction set."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from . import locate
+from .conditions import evaluate, simplified
+from .macros import Macro, Table, call_at, expand, read_define, substitute
+from .tokens import KEYWORDS, Token, join, matching, significant, tokenise
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)", re.DOTALL)
+_ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
+_SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_EMULATED")
+"""What the build decides; definitions in files do not count."""
+
+
+@dataclass(eq=False)
+class Item:
+    """A declaration, a definition, a macro, or a use of a macro that stands for some of these (`parts`)."""
+
+    kind: str
+    """function, declaration, type, enum, variable, define, undef, call or open (a condition that is not decided)."""
+    text: str
+    table: Table
+    comment: str = ""
+    spaced: bool = False
+    """A blank line stands before it."""
+    names: tuple[str, ...] = ()
+    is_static: bool = False
+    parts: list[Item] = field(default_factory=list)
+    macro: str = ""
+    """Of a call, the macro's name."""
+    opened: tuple[tuple[int, int], ...] = ()
+    """The open conditions that it depends on: (which, branch)."""
+
+    def leaves(self) -> Iterator[Item]:
+        if self.kind == "call":
+            for part in self.parts:
+                yield from part.leaves()
+        else:
+            yield self
+
+
+@dataclass(eq=False)
+class Unit:
+    """A file. `headers` are the project's headers that it includes, itself; `system` the others."""
+
+    path: str
+    isa: str
+    comment: str
+    items: list[Item]
+    headers: list[str]
+    system: list[str]
+    table: Table
+    branches: dict[int, list[str]]
+    """Of each open condition, its directives without #endif."""
+
+    def leaves(self) -> Iterator[Item]:
+        for item in self.items:
+            yield from item.leaves()
+
+
+@lru_cache(maxsize=1024)
+def load(path: str, isa: str) -> Unit:
+    """`path`, relative to the kernels' folder, as it is compiled with MSLITE_ISA=`isa`."""
+    return _Reader(path, isa).read()
+
+
+def isa_of(path: str, isa: str) -> str:
+    """The instruction set that a file is compiled for where a program's is `isa`."""
+    if isa in ("micro", "dsp", "mve"):
+        return isa if path.endswith("_micro.c") else "scalar"
+    return isa
+
+
+class _Reader:
+    def __init__(self, path: str, isa: str) -> None:
+        self.path, self.isa = path, isa
+        self.table: dict[str, Macro] = {
+            "MSLITE_ISA": read_define(f"#define MSLITE_ISA {isa}"),
+            "MSLITE_ISA_NAME": read_define("#define MSLITE_ISA_NAME(name) name"),
+            "MSLITE_ISA_STRING": read_define(f'#define MSLITE_ISA_STRING(name) #name "_{isa}"'),
+            "SIMD_EMULATED": read_define("#define SIMD_EMULATED 0"),
+        }
+        self.headers: list[str] = []
+        self.system: list[str] = []
+        self.branches: dict[int, list[str]] = {}
+
+    def read(self) -> Unit:
+        text = self._decided(locate.read(self.path))
+        start = dict(self.start)
+        comment, items = self._items(text, start)
+        return Unit(self.path, self.isa, comment, items, self.headers, self.system, self.table, self.branches)
+
+    # ---- the preprocessor's conditions
+
+    def _decided(self, text: str) -> str:
+        """The text without the branches that are not taken, guards and includes."""
+        self.start = dict(self.table)
+        kept: list[str] = []
+        stack: list[list[bool | None]] = []  # [taken now (None: open), some branch was taken]
+        for line, is_directive in lines_of(text):
+            match = _DIRECTIVE.match(line) if is_directive else None
+            word, rest = (match[1], match[2].strip()) if match else ("", "")
+            live = all(level[0] is not False for level in stack)
+            if word in ("if", "ifdef", "ifndef"):
+                condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
+                value = evaluate(condition, self.table) if live else 0
+                stack.append([None if value is None else bool(value), value != 0])
+                if value is None:
+                    kept.append(f"#if {simplified(condition, self.table)}\n")
+            elif word in ("elif", "else"):
+                self._branch(word, rest, stack, kept)
+            elif word == "endif":
+                if stack.pop()[0] is None:
+                    kept.append("#endif\n")
+            elif live and word == "include":
+                self._include(rest)
+            elif live:
+                if word in ("define", "undef"):
+                    line = self._define(word, line)
+                kept.append(line)
+        return "".join(kept)
+
+    def _branch(self, word: str, rest: str, stack: list[list[bool | None]], kept: list[str]) -> None:
+        outer = all(level[0] is not False for level in stack[:-1])
+        level = stack[-1]
+        if level[0] is None:  # an open group keeps all of its branches that can be taken
+            value = 1 if word == "else" else evaluate(rest, self.table)
+            if value == 0:
+                raise ValueError(f"{self.path}: a branch that is never taken inside of an open condition")
+            kept.append("#else\n" if value == 1 else f"#elif {simplified(rest, self.table)}\n")
+            return
+        value = 0 if level[1] or not outer else 1 if word == "else" else evaluate(rest, self.table)
+        if value is None:
+            kept.append(f"#if {simplified(rest, self.table)}\n")
+        level[0] = None if value is None else bool(value)
+        level[1] = bool(level[1]) or value != 0
+
+    def _include(self, name: str) -> None:
+        if name.startswith("<"):
+            self.system.append(name)
+            return
+        path = name.strip('"')
+        if path.endswith(".inc"):
+            raise ValueError(f"{self.path}: cannot take {path} apart")
+        unit = load(path, self.isa)
+        self.headers.append(path)
+        self.table.update(unit.table)
+        self.start.update(unit.table)
+
+    def _define(self, word: str, line: str) -> str:
+        """Notes a definition; what the build decides, guards, and names of instruction sets are not for the reader."""
+        name = line.split(word, 1)[1].split()[0].split("(")[0]
+        if name in _SIMD_NAMES or (name.endswith("_H") and self.path.endswith(".h")):
+            return ""
+        if word == "undef":
+            self.table.pop(name, None)
+        else:
+            self.table[name] = read_define(line.strip())
+        return line
+
+    # ---- what stands at the top level
+
+    def _items(self, text: str, table: Table) -> tuple[str, list[Item]]:
+        items: list[Item] = []
+        all_tokens = list(tokenise(text))
+        starts = {at: index for index, at in enumerate(_offsets(all_tokens))}
+        comment = file_comment = ""
+        spaced = False
+        opened: list[tuple[int, int]] = []
+        at = 0
+        while at < len(text):
+            blank = re.compile(r"\s+").match(text, at)
+            if blank is not None:
+                spaced |= blank.group().count("\n") > 0
+                at = blank.end()
+                if comment and spaced:  # a comment that stands alone
+                    if not file_comment and not items:
+                        file_comment = comment
+                    comment = ""
+                if at >= len(text):
+                    break
+            if text.startswith(("/*", "//"), at):
+                end = text.index("*/", at) + 2 if text.startswith("/*", at) else text.index("\n", at)
+                comment += ("\n" if comment else "") + text[at:end]
+                at = end + (1 if text[end : end + 1] == "\n" else 0)
+                continue
+            if not items and not file_comment and comment:
+                file_comment, comment = comment, ""
+            is_directive = text[at] == "#"
+            end = _directive_end(text, at) if is_directive else _code_end(text, at, all_tokens[starts[at] :], table)
+            piece = text[at:end].rstrip()
+            at = end
+            new, table = self._item(piece, table, opened)
+            if new is not None:
+                new.comment, new.spaced, new.opened = comment, spaced, tuple(opened)
+                items.append(new)
+                if _ALIAS.match(piece):  # what is said of it is said of the declaration behind it
+                    new.comment = ""
+                    continue
+            comment, spaced = "", False
+        return file_comment, items
+
+    def _item(self, text: str, table: Table, opened: list[tuple[int, int]]) -> tuple[Item | None, Table]:
+        match = _DIRECTIVE.match(text)
+        if match is None:
+            return make_item(text, table), table
+        word = match[1]
+        if word == "define":
+            macro = read_define(text)
+            return Item("define", text, table, names=(macro.name,)), {**table, macro.name: macro}
+        if word == "undef":
+            name = match[2].split()[0]
+            return Item("undef", text, table, names=(name,)), {k: v for k, v in table.items() if k != name}
+        if word == "if":
+            opened.append((len(self.branches), 0))
+            self.branches[len(self.branches)] = [text]
+        elif word in ("elif", "else"):
+            which, branch = opened.pop()
+            opened.append((which, branch + 1))
+            self.branches[which].append(text)
+        elif word == "endif":
+            opened.pop()
+        else:
+            raise ValueError(f"{self.path}: cannot take {text} apart")
+        return None, table
+
+
+def lines_of(text: str) -> Iterator[tuple[str, bool]]:
+    """Lines, continued ones as one; True for those that can be directives, being in no comment."""
+    position, in_comment, pending = 0, False, ""
+    for line in text.splitlines(keepends=True):
+        pending += line
+        if pending.rstrip("\n").endswith("\\"):
+            continue
+        before = in_comment
+        for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*|\*/|//[^\n]*', pending):
+            if match.group() == "/*" and not in_comment:
+                in_comment = True
+            elif match.group() == "*/":
+                in_comment = False
+        yield pending, not before and pending.lstrip().startswith("#")
+        position += len(pending)
+        pending = ""
+    if pending:
+        yield pending, False
+
+
+def _directive_end(text: str, at: int) -> int:
+    while True:
+        end = text.find("\n", at)
+        if end < 0:
+            return len(text)
+        if text[end - 1] != "\\":
+            return end + 1
+        at = end + 1
+
+
+def _offsets(tokens: list[Token]) -> Iterator[int]:
+    at = 0
+    for token in tokens:
+        yield at
+        at += len(token.text)
+
+
+def _code_end(text: str, at: int, tokens: list[Token], table: Table) -> int:
+    """Behind the declaration, definition or macro call that begins at `at`, with `tokens`, and a comment in its line."""
+    first = tokens[0]
+    macro = table.get(first.text)
+    end = -1
+    if macro is not None and macro.parameters is not None and macro.name != "MSLITE_ISA_NAME":
+        call = call_at(tokens, 0, macro)
+        if call is not None:
+            end = call[1]
+            if end + 1 < len(tokens) and tokens[end + 1].text == ";":
+                end += 1
+    if end < 0:
+        end = _declaration_end(tokens)
+    length = len(join(tokens[: end + 1]))
+    rest = re.compile(r"[ \t]*(/\*[^\n]*\*/)?[ \t]*\n?").match(text, at + length)
+    return rest.end() if rest else at + length
+
+
+def _declaration_end(tokens: list[Token]) -> int:
+    index, is_type, before = 0, False, ""
+    while index < len(tokens):
+        token = tokens[index]
+        if token.text in ("typedef", "struct", "enum", "union") and before != ")":
+            is_type = True
+        if token.text == "=" or token.text == "(":
+            is_type = is_type and token.text != "("
+        if token.kind == "mark" and token.text in "([{":
+            index = matching(tokens, index)
+            if token.text == "{" and before in (")", "name") and not is_type:
+                return index
+            before = tokens[index].text
+        elif token.text == ";":
+            return index
+        elif not token.is_blank:
+            before = "=" if token.text == "=" else token.text
+        index += 1
+    raise ValueError(f"no end of {join(tokens)[:80]}")
+
+
+def make_item(text: str, table: Table) -> Item:
+    """One piece of code: the names that it defines, or the parts that it stands for."""
+    tokens = significant(tokenise(text))
+    macro = table.get(tokens[0].text)
+    if macro is not None and macro.parameters is not None and macro.name != "MSLITE_ISA_NAME":
+        call = call_at(tokens, 0, macro)
+        if call is not None:
+            raw = list(tokenise(text))
+            given = call_at(raw, 0, macro)
+            assert given is not None
+            body = _laid_out(join(substitute(macro, given[0])))
+            return Item("call", text, table, parts=list(_parts(body, table)), macro=macro.name)
+    kind, names, is_static = _classified(significant(expand(tokens, table)))
+    return Item(kind, text, table, names=names, is_static=is_static)
+
+
+def _laid_out(body: str) -> str:
+    """A macro's body as it would be written without the macro."""
+    lines = [line.rstrip() for line in body.replace("\\\n", "\n").split("\n")]
+    return textwrap.dedent("\n".join(lines)).strip("\n")
+
+
+def _parts(text: str, table: Table) -> Iterator[Item]:
+    at = 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        end = _code_end(text, at, list(tokenise(text[at:])), table)
+        yield make_item(text[at:end].rstrip(), table)
+        at = end
+
+
+def _classified(tokens: list[Token]) -> tuple[str, tuple[str, ...], bool]:
+    words = [token.text for token in tokens]
+    is_static = "static" in words[: words.index("(")] if "(" in words else "static" in words
+    if words[0] == "typedef":
+        return "type", (_typedef_name(tokens), *_enumerators(tokens)), False
+    if words[0] in ("enum", "struct", "union") and "{" in words and words.index("{") <= 2 and words[-2] == "}":
+        tag = () if words[1] == "{" else (words[1],)
+        return "enum" if words[0] == "enum" else "type", (*tag, *_enumerators(tokens)), False
+    depth, at = 0, 0
+    while at < len(tokens):
+        word = words[at]
+        if word in ("__attribute__", "_Pragma"):
+            at = matching(tokens, at + 1) + 1
+            continue
+        if word in ("=", "[", ";") and depth == 0:
+            break
+        if word == "(" and depth == 0:
+            kind = "function" if words[-1] == "}" else "declaration"
+            return kind, (words[at - 1],), is_static
+        at += 1
+    return ("declaration" if words[0] == "extern" else "variable"), (words[at - 1],), is_static
+
+
+def _typedef_name(tokens: list[Token]) -> str:
+    words = [token.text for token in tokens]
+    if "__attribute__" in words:
+        at = words.index("__attribute__")
+        del words[at : matching(tokens, at + 1) + 1]
+    at = len(words) - 2
+    if words[at] == ")" and "(" in words and "{" not in words[: words.index("(")]:
+        opening = words.index("(")
+        return words[opening + 2] if words[opening + 1] == "*" else words[opening - 1]
+    while words[at] in ("]", ")"):
+        depth = 0
+        while True:
+            depth += (words[at] in "])") - (words[at] in "[(")
+            at -= 1
+            if depth == 0:
+                break
+    return words[at]
+
+
+def _enumerators(tokens: list[Token]) -> tuple[str, ...]:
+    words = [token.text for token in tokens]
+    if "enum" not in words:
+        return ()
+    opening = words.index("{")
+    found, depth, fresh = [], 0, True
+    for token in tokens[opening + 1 : matching(tokens, opening)]:
+        if token.kind == "name" and fresh and depth == 0 and token.text not in KEYWORDS:
+            found.append(token.text)
+        depth += (token.text == "(") - (token.text == ")")
+        fresh = token.text == "," and depth == 0
+    return tuple(found)

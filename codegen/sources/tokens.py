@@ -1,0 +1,130 @@
+"""C text as tokens. Nothing is lost: the tokens' texts, one after the other, are the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""
+      (?P<comment> /\*.*?\*/ | //[^\n]* )
+    | (?P<string>  "(?:\\.|[^"\\])*" )
+    | (?P<char>    '(?:\\.|[^'\\])+' )
+    | (?P<number>  \.?\d(?:[eEpP][+-]|[\w.])* )
+    | (?P<name>    [A-Za-z_]\w* )
+    | (?P<space>   (?:\\\n|\s)+ )
+    | (?P<mark>    \#\# | -> | \+\+ | -- | <<= | >>= | << | >> | [<>=!]= | && | \|\| | [-+*/%&|^]= | \.\.\. | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+KEYWORDS = frozenset(
+    [
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "true",
+        "false",
+        "__attribute__",
+        "_Pragma",
+        "defined",
+    ]
+)
+
+
+class Token(NamedTuple):
+    """`kind` is the name of one of the groups above."""
+
+    kind: str
+    text: str
+
+    @property
+    def is_blank(self) -> bool:
+        return self.kind in ("space", "comment")
+
+
+@lru_cache(maxsize=4096)
+def tokenise(text: str) -> tuple[Token, ...]:
+    return tuple(Token(str(match.lastgroup), match.group()) for match in _TOKEN.finditer(text))
+
+
+def join(tokens: Iterable[Token]) -> str:
+    return "".join(token.text for token in tokens)
+
+
+def significant(tokens: Iterable[Token]) -> list[Token]:
+    """Without white space and comments."""
+    return [token for token in tokens if not token.is_blank]
+
+
+def matching(tokens: list[Token] | tuple[Token, ...], at: int) -> int:
+    """The place of the bracket that closes the one at `at`."""
+    depth = 0
+    for index in range(at, len(tokens)):
+        if tokens[index].kind == "mark":
+            if tokens[index].text in "([{":
+                depth += 1
+            elif tokens[index].text in ")]}":
+                depth -= 1
+                if depth == 0:
+                    return index
+    raise ValueError(f"unclosed {tokens[at].text}")
+
+
+def arguments(tokens: list[Token] | tuple[Token, ...], at: int) -> tuple[list[list[Token]], int]:
+    """What stands between the commas of the brackets that open at `at`, and the place of the closing one."""
+    end = matching(tokens, at)
+    found: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens[at + 1 : end]:
+        if token.kind == "mark" and token.text in "([{":
+            depth += 1
+        elif token.kind == "mark" and token.text in ")]}":
+            depth -= 1
+        if depth == 0 and token.text == "," and token.kind == "mark":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [_stripped(argument) for argument in found], end
+
+
+def _stripped(tokens: list[Token]) -> list[Token]:
+    while tokens and tokens[0].is_blank:
+        tokens = tokens[1:]
+    while tokens and tokens[-1].is_blank:
+        tokens = tokens[:-1]
+    return tokens
