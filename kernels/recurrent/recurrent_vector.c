@@ -247,7 +247,7 @@ static void step_normalized_cell(const recurrent_derived *n, const mslite_run *r
     const int64_t left = hidden - k;
     const simd_f32 o =
         activate(&functions[0], clipped(plan->clip, load_some(s->gates + plan->place[1] * hidden + k, left)));
-    store_some(h + k, o * activate(&functions[2], clipped(plan->clip, load_some(s->c + k, left))), left);
+    store_some(h + k, o * activate(&functions[2], load_some(s->c + k, left)), left);
   }
 }
 
@@ -279,7 +279,7 @@ static void step_lstm(const recurrent_derived *n, const mslite_run *run, int64_t
     if (peepholes != NULL) o += load_some(peepholes + hidden + k, left) * c;
     o = activate(&functions[0], clipped(plan->clip, o));
     store_some(s->c + k, c, left);
-    store_some(h + k, o * activate(&functions[2], clipped(plan->clip, c)), left);
+    store_some(h + k, o * activate(&functions[2], c), left);
   }
   if (plan->projection < 0) return;
   multiply_rows(offset(run, plan->projection, plan->projection_at[direction]), s->full, hidden, plan->state,

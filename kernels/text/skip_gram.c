@@ -1,5 +1,5 @@
 /* SkipGram: the n-grams of the first string's words, in order, with up to max_skip_size words left out between
- * neighbours; with include_all_grams, those of fewer words too. */
+ * neighbours; with include_all_grams, those of fewer words too. A text of fewer words than one n-gram gives none. */
 #include "kernel.h"
 #include "text/strings.h"
 
@@ -57,7 +57,7 @@ static int64_t visit(const mslite_run *run, uint8_t *to, int64_t *grams) {
   int32_t *words = run->shared;
   const int32_t count = find_words(text, length, words);
   int32_t chosen[LONGEST_GRAM];
-  for (int32_t start = 0; start < count; ++start) {
+  for (int32_t start = 0; count >= numbers->grams && start < count; ++start) {
     int32_t depth = 1; /* words chosen; the next one to try stands at chosen[depth] */
     chosen[0] = start;
     if (numbers->grams > 1) chosen[1] = start;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from mslite import _native
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, data_type_of
+from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
 from mslite.converter.mindir.wire import primitive_bytes
 
@@ -77,6 +79,30 @@ def run(kernel: Kernel, case: Case, *, threads: int = 1, seed: int = 0, in_place
         in_place,
     )
     return list(outputs)
+
+
+def results(
+    op: Operator, inputs: Sequence[Array], constants: Sequence[int], count: int
+) -> Iterator[tuple[str, list[Array]]]:
+    """Every kernel on this machine that takes the call, and its outputs, which three threads do not change.
+
+    There is at least one.
+    """
+    arrays = [np.asarray(array, order="C") for array in inputs]
+    primitive, tensors = primitive_bytes(op), [info(array) for array in arrays]
+    flags = [index in constants for index in range(len(arrays))]
+    ran = 0
+    for kernel in KERNELS:
+        if kernel.operator != op.name or kernel.isa not in _native.isas():
+            continue
+        if not _native.supports(kernel.name, primitive, tensors, flags, count):
+            continue
+        ran += 1
+        plain = _native.run_kernel(kernel.name, primitive, tensors, flags, count, 1, 0, False)
+        again = _native.run_kernel(kernel.name, primitive, tensors, flags, count, 3, 5, False)
+        assert all(map(same_bits, again, plain)), f"{kernel.name}: three threads give other bits"
+        yield kernel.name, list(plain)
+    assert ran, "no kernel takes this call"
 
 
 def difference(got: Array, wanted: Array, tolerance: float) -> str:

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mslite import _native
 from mslite.converter.mindir.reference import REFERENCES
-from mslite.converter.mindir.wire import primitive_bytes
 
 from . import random_calls as calls
 from . import random_images as images
 from . import random_regions as regions
 from . import random_sequences as sequences
-from .calls import KERNELS, difference, info, same_bits
+from .calls import difference, results
 
 BOUNDED = settings(
     max_examples=100,
@@ -24,29 +22,16 @@ BOUNDED = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-ISAS = _native.isas()
 
 
 def check(call: calls.Call) -> None:
     """Every kernel that takes the call computes what the reference says, and the same bits with three threads."""
-    inputs = [np.ascontiguousarray(array).reshape(array.shape) for array in call.inputs]
+    inputs = [np.asarray(array, order="C") for array in call.inputs]
     with np.errstate(all="ignore"):
         wanted = [np.asarray(array) for array in REFERENCES[call.op.name](call.op, inputs)]
-    primitive, tensors = primitive_bytes(call.op), [info(array) for array in inputs]
-    flags = [index in call.constants for index in range(len(inputs))]
-    ran = 0
-    for kernel in KERNELS:
-        if kernel.operator != call.op.name or kernel.isa not in ISAS:
-            continue
-        if not _native.supports(kernel.name, primitive, tensors, flags, len(wanted)):
-            continue
-        ran += 1
-        plain = _native.run_kernel(kernel.name, primitive, tensors, flags, len(wanted), 1, 0, False)
-        for got, want in zip(plain, wanted, strict=True):
-            assert difference(got, want, call.tolerance) == "", kernel.name
-        again = _native.run_kernel(kernel.name, primitive, tensors, flags, len(wanted), 3, 5, False)
-        assert all(map(same_bits, again, plain)), f"{kernel.name}: three threads give other bits"
-    assert ran, "no kernel takes this call"
+    for kernel, outputs in results(call.op, inputs, call.constants, len(wanted)):
+        for got, want in zip(outputs, wanted, strict=True):
+            assert difference(got, want, call.tolerance) == "", kernel
 
 
 STRATEGIES = {

@@ -102,7 +102,7 @@ class _Cell:
         forget = 1 - i if self.input_forget else f(self._clipped(self._gate(2, forget + pf * c)))
         c = forget * c + i * g(self._clipped(self._gate(3, candidate)))
         c = np.clip(c, -self.cell_clip, self.cell_clip) if self.cell_clip else c
-        h = f(self._clipped(self._gate(1, o + po * c))) * last(self._clipped(c))
+        h = f(self._clipped(self._gate(1, o + po * c))) * last(c)
         if self.projection is not None:
             h = h @ self.projection.T + (self.projection_bias if self.projection_bias is not None else 0)
             h = np.clip(h, -self.projection_clip, self.projection_clip) if self.projection_clip else h

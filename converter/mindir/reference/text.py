@@ -146,7 +146,7 @@ def unpacked(tensor: Array) -> list[bytes]:
 
 @reference("SkipGram")
 def skip_gram(op: ops.SkipGram, inputs: Inputs) -> list[Array]:
-    """Longer n-grams before the shorter ones that they begin with."""
+    """Longer n-grams before the shorter ones that they begin with; none of a text too short for one, as in LiteRT."""
     (tensor,) = _given(inputs)
     words = (unpacked(tensor)[:1] or [b""])[0].split()
 
@@ -157,7 +157,7 @@ def skip_gram(op: ops.SkipGram, inputs: Inputs) -> list[Array]:
                 found += grams([*chosen, following])
         return [*found, chosen] if op.include_all_grams or len(chosen) == op.ngram_size else found
 
-    found = [gram for start in range(len(words)) for gram in grams([start])]
+    found = [gram for start in range(len(words) * (len(words) >= op.ngram_size)) for gram in grams([start])]
     return [packed([b" ".join(words[i] for i in gram) for gram in found])]
 
 
