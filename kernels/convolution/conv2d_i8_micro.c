@@ -149,6 +149,35 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
+/* The first byte of x that the window of output pixel [row, column] and all windows after it in its image read. */
+static int64_t first_byte(const conv2d_derived *own, int64_t row, int64_t column) {
+  int64_t y = row * own->stride_height - own->pad_top, x = column * own->stride_width - own->pad_left;
+  const int64_t next = y + own->stride_height < 0 ? 0 : y + own->stride_height;
+  if (y < 0) y = 0;
+  if (x < 0) x = 0;
+  const int64_t here = y * own->in_width + x, below = next * own->in_width;
+  return (row + 1 < own->out_height && below < here ? below : here) * own->in_channels;
+}
+
+static int64_t conv2d_lead(const mslite_node *node, const void *derived, int32_t input) {
+  (void)node;
+  const conv2d_derived *own = derived;
+  if (input != 0) return -1;
+  const bool copies = MICRO_STAGES || own->window != 0;
+  const int64_t image_pixels = own->out_height * own->out_width;
+  const int64_t image = (int64_t)own->in_height * own->in_width * own->in_channels;
+  int64_t lead = 0;
+  for (int64_t pixel = 0; pixel < own->pixels; pixel += MICRO_PIXELS) {
+    const int64_t next = pixel + MICRO_PIXELS < own->pixels ? pixel + MICRO_PIXELS : own->pixels;
+    const int64_t reads = copies ? next : pixel; /* it and all after it are still to be read */
+    if (reads == own->pixels) break;
+    const int64_t at = reads % image_pixels;
+    const int64_t first = reads / image_pixels * image + first_byte(own, at / own->out_width, at % own->out_width);
+    if (next * own->layer.channels - first > lead) lead = next * own->layer.channels - first;
+  }
+  return lead;
+}
+
 const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_i8) = {
     .name = MSLITE_ISA_STRING(conv2d_i8),
     .op = MSLITE_OP_Conv2DFusion,
@@ -160,4 +189,5 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_i8) = {
     .pack = conv2d_pack,
     .run = conv2d_run,
     .quantised = 1,
+    .lead = conv2d_lead,
 };

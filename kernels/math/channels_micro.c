@@ -110,9 +110,7 @@ void micro_convolution_channel(const mslite_node *node, int64_t channel, micro_c
     sum += w[i];
     magnitude += w[i] < 0 ? -w[i] : w[i];
   }
-  numbers->bias = stored.bias - node->inputs[0]->quant->zero_point * sum;
-  const int64_t bias = numbers->bias < 0 ? -numbers->bias : numbers->bias;
-  numbers->most = bias + 128 * magnitude;
+  micro_set_channel(numbers, stored.bias, node->inputs[0]->quant->zero_point, sum, magnitude);
   numbers->factor = stored.factor;
   numbers->real = 0;
 }

@@ -17,6 +17,14 @@ typedef struct {
   double real;              /* of sums that are rounded once */
 } micro_channel;
 
+/* Sets the bias and the bound of sums of x * w: `sum` and `magnitude` are those of the channel's weights and of their
+ * absolute values. */
+static inline void micro_set_channel(micro_channel *numbers, int64_t bias, int32_t x_zero, int64_t sum,
+                                     int64_t magnitude) {
+  numbers->bias = bias - x_zero * sum;
+  numbers->most = (numbers->bias < 0 ? -numbers->bias : numbers->bias) + 128 * magnitude;
+}
+
 typedef void (*micro_channel_of)(const mslite_node *node, int64_t channel, micro_channel *numbers);
 
 static inline int64_t micro_table_size(int64_t count) { return count * 8 + (count + 3) / 4 * 4; }
