@@ -70,11 +70,25 @@ MICRO_INLINE int32_t micro_subtract(int32_t a, int32_t b) { return (int32_t)((ui
 /* a * b / 2^32, rounded down. */
 MICRO_INLINE int32_t micro_high_product(int32_t a, int32_t b) { return (int32_t)(((int64_t)a * b) >> 32); }
 
-/* a * b / 2^32, half up. */
+/* a * b / 2^32, half up; value / 2, rounded down and limited to int8. */
+#if MICRO_DSP_INSTRUCTIONS
+MICRO_INLINE int32_t micro_rounded_high_product(int32_t a, int32_t b) {
+  int32_t result;
+  __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+MICRO_INLINE int32_t micro_limited_half(int32_t value) {
+  int32_t result;
+  __asm__("ssat %0, #8, %1, asr #1" : "=r"(result) : "r"(value));
+  return result;
+}
+#else
 MICRO_INLINE int32_t micro_rounded_high_product(int32_t a, int32_t b) {
   const int64_t product = (int64_t)a * b;
   return (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
 }
+MICRO_INLINE int32_t micro_limited_half(int32_t value) { return mslite_limit(value >> 1, -128, 127); }
+#endif
 
 MICRO_INLINE int32_t micro_limit_i8(int32_t value) { return value < -128 ? -128 : value > 127 ? 127 : value; }
 
@@ -152,6 +166,6 @@ MICRO_SHARED int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_
 }
 
 /* The stored result without an activation's limits. `nudge`: 2 * zero point + 1. */
-MICRO_INLINE int32_t micro_stored(int32_t twice, int32_t nudge) { return micro_limit_i8((twice + nudge) >> 1); }
+MICRO_INLINE int32_t micro_stored(int32_t twice, int32_t nudge) { return micro_limited_half(twice + nudge); }
 
 #endif
