@@ -11,7 +11,8 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from mslite.codegen.program import FusedRows, Plan, Program, Step, Storage, Tensor
+from mslite.codegen.memory.check_rows import RowChecker
+from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Storage, Tensor
 
 Labels = npt.NDArray[np.int64]
 _JOINS = {"Concat": False, "Stack": True}
@@ -35,7 +36,10 @@ class _Checker:
         self.contents: dict[Tensor, Labels] = {}
         self.next = 0
         self.skipped = set(program.steps)
+        self.offsets = dict(plan.offsets)
         for entry in plan.order:
+            if isinstance(entry, Move):
+                continue
             for step in entry.steps if isinstance(entry, FusedRows) else [entry]:
                 if step not in self.skipped:
                     raise MemoryPlanError(f"{step.name}: is run twice, or is no step of the program")
@@ -65,7 +69,9 @@ class _Checker:
             self.given(tensor)
         for entry in self.plan.order:
             if isinstance(entry, FusedRows):
-                raise NotImplementedError
+                self.rows(entry)
+            elif isinstance(entry, Move):
+                self.move(entry)
             else:
                 self.step(entry)
         for tensor in self.program.outputs:
@@ -92,8 +98,8 @@ class _Checker:
         """The first byte of a tensor; None when it lies elsewhere."""
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
-        if tensor in self.plan.offsets:
-            return self.plan.offsets[tensor]
+        if tensor in self.offsets:
+            return self.offsets[tensor]
         if tensor.storage in (Storage.ACTIVATION, Storage.VARIABLE):
             raise MemoryPlanError(f"{tensor.name}: lies nowhere")
         return None
@@ -105,7 +111,7 @@ class _Checker:
     def write(self, tensor: Tensor, labels: Labels) -> None:
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
-        at = self.plan.offsets[tensor]
+        at = self.offsets[tensor]
         if at + tensor.size > self.plan.size:
             raise MemoryPlanError(f"{tensor.name}: ends after the end of the arena")
         self.memory[at // self.unit : at // self.unit + len(labels)] = labels
@@ -203,6 +209,25 @@ class _Checker:
         for output in step.outputs:
             if self.at(output) is not None:
                 self.write(output, self.fresh(output))
+
+    def move(self, move: Move) -> None:
+        labels = self.content(move.tensor)
+        self.read(move.tensor, "a move")
+        self.offsets[move.tensor] = move.target
+        self.write(move.tensor, labels)
+
+    def rows(self, chain: FusedRows) -> None:
+        first = chain.steps[0].rows
+        assert first is not None
+        source, output = chain.steps[0].inputs[first.input], chain.steps[-1].outputs[0]
+        assert source is not None
+        self.read(source, chain.name)
+        tensors = [source, *(step.outputs[0] for step in chain.steps)]
+        contents = [self.content(source), *(self.fresh(tensor) for tensor in tensors[1:])]
+        rows = [labels.reshape(tensor.shape[1], -1) for labels, tensor in zip(contents, tensors, strict=True)]
+        RowChecker(self.memory, chain, rows, MemoryPlanError).run()
+        self.contents[output] = contents[-1]
+        self.read(output, chain.name)
 
     def may_share(self, step: Step, place: int, number: int) -> bool:
         """Whether output `place` may lie over input `number` as it does. What dies too early is found when it is read."""

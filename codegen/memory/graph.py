@@ -24,12 +24,13 @@ class Sharing:
 
     def gain(self) -> int:
         """Bytes that it spares at most."""
-        found = 0
-        if self.in_place:
-            found = min(self.made.size, self.taken.size)
-        if self.lead >= 0:
-            found = max(found, self.made.size + self.taken.size - max(self.made.size, self.lead + self.taken.size))
-        return found
+        return spared(self.made.size, self.taken.size, self.in_place, self.lead)
+
+
+def spared(made: int, taken: int, in_place: bool, lead: int) -> int:
+    """Bytes that an output of `made` bytes and a dying input of `taken` spare at most by sharing memory."""
+    found = min(made, taken) if in_place else 0
+    return found if lead < 0 else max(found, made + taken - max(made, lead + taken))
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 
@@ -34,5 +34,11 @@ class MemoryOptions:
     """Steps may be run in another order than the given one."""
     fuse_rows: bool = False
     """Chains of row-wise steps may be run some rows at a time (--memory=min)."""
+    moves: bool = False
+    """Tensors may be moved within the arena, so that outputs that begin before their inputs do not run out of room."""
     seed: int = 0
     """Of the local search over placements; the same seed gives the same plan."""
+
+    def least(self) -> MemoryOptions:
+        """Everything that spares memory (--memory=min)."""
+        return replace(self, fuse_rows=True, moves=True)

@@ -52,8 +52,8 @@ class Placement:
     """Nothing smaller is possible."""
 
 
-def place(problem: Problem, seed: int = 0) -> Placement:
-    """The best placement that a bounded, repeatable search finds."""
+def place(problem: Problem, seed: int = 0, effort: float = 1.0) -> Placement:
+    """The best placement that a bounded, repeatable search finds; `effort` is the share of the bounds that it may use."""
     count = len(problem.sizes)
     if not count:
         return Placement([], 0, best=True)
@@ -63,10 +63,10 @@ def place(problem: Problem, seed: int = 0) -> Placement:
         if best.size <= problem.bound:
             return Placement(best.offsets, best.size, best=True)
     assert best is not None
-    best = _local_search(problem, best, seed)
+    best = _local_search(problem, best, seed, effort)
     if best.size <= problem.bound:
         return Placement(best.offsets, best.size, best=True)
-    return _Exact(problem, best).search() if count <= EXACT else best
+    return _Exact(problem, best, effort).search() if count <= EXACT else best
 
 
 def _better(one: Placement | None, other: Placement) -> Placement:
@@ -116,14 +116,14 @@ def _fit(problem: Problem, order: list[int]) -> Placement:
     return Placement(offsets, size, best=False)
 
 
-def _local_search(problem: Problem, best: Placement, seed: int) -> Placement:
+def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -> Placement:
     """Moves what sticks out to the front, or exchanges things at random, and keeps what is not worse."""
     count = len(problem.sizes)
     choose = random.Random(seed)
     order = sorted(range(count), key=lambda i: (best.offsets[i], i))
     current = _fit(problem, order)
     best = _better(best, current)
-    for _ in range(max(ROUNDS // 4, min(20 * ROUNDS, WORK // (count * count)))):
+    for _ in range(int(effort * max(ROUNDS // 4, min(20 * ROUNDS, WORK // (count * count))))):
         following = list(order)
         top = [i for i in range(count) if current.offsets[i] + problem.sizes[i] == current.size]
         if choose.random() < 0.5:
@@ -146,14 +146,14 @@ class _Exact:
     """Branch and bound over the orders of placing, with offsets that do not fall. Where pairs are barred from one interval only,
     some such order gives the smallest arena."""
 
-    def __init__(self, problem: Problem, best: Placement) -> None:
+    def __init__(self, problem: Problem, best: Placement, effort: float) -> None:
         self.problem, self.best = problem, best
-        self.nodes = 0
+        self.nodes, self.limit = 0, int(effort * NODES)
         self.complete = all(len(found) == 1 for row in problem.forbidden for found in row.values())
 
     def search(self) -> Placement:
         self._go([-1] * len(self.problem.sizes), 0, 0, len(self.problem.sizes))
-        done = self.nodes <= NODES and self.complete
+        done = self.nodes <= self.limit and self.complete
         return Placement(self.best.offsets, self.best.size, best=done or self.best.size <= self.problem.bound)
 
     def _go(self, offsets: list[int], floor: int, size: int, left: int) -> None:
@@ -161,7 +161,7 @@ class _Exact:
         if not left:
             self.best = _better(self.best, Placement(list(offsets), size, best=False))
             return
-        if self.nodes > NODES or self._hopeless(offsets, floor):
+        if self.nodes > self.limit or self._hopeless(offsets, floor):
             return
         sizes = self.problem.sizes
         places = []
@@ -177,7 +177,7 @@ class _Exact:
                 offsets[thing] = lowest
                 self._go(offsets, lowest, max(size, lowest + sizes[thing]), left - 1)
                 offsets[thing] = -1
-            if self.best.size <= self.problem.bound or self.nodes > NODES:
+            if self.best.size <= self.problem.bound or self.nodes > self.limit:
                 return
 
     def _hopeless(self, offsets: list[int], floor: int) -> bool:

@@ -1,25 +1,24 @@
-"""Plans the arena of a program: order of the steps, then offsets."""
+"""Plans the arena of a program: order of the steps, then offsets; on request, which steps run row by row and what moves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from mslite.codegen.memory.check import check_plan
-from mslite.codegen.memory.graph import Graph, Sharing, gain, make_graph
-from mslite.codegen.memory.layout import Block, Layout, make_layout
+from mslite.codegen.memory.graph import Graph, make_graph
+from mslite.codegen.memory.layout import Block, make_layout
+from mslite.codegen.memory.lives import Lives, make_lives
 from mslite.codegen.memory.options import MemoryOptions
-from mslite.codegen.memory.order import Order, find_order
-from mslite.codegen.memory.placement import Placement, place
-from mslite.codegen.memory.timeline import Thing, Timeline, shared_intervals
-from mslite.codegen.program import Plan, Program, Step, Tensor
+from mslite.codegen.memory.order import find_order
+from mslite.codegen.memory.placement import Placement, Problem, place
+from mslite.codegen.memory.row_loops import fused_rows
+from mslite.codegen.memory.rows import Chain, Cutter, make_chain, row_runs
+from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor
 
-
-@dataclass(eq=False)
-class Attempt:
-    """A plan, and how sure it is that there is none better of its kind."""
-
-    plan: Plan
-    bound: int
+LONGEST = 16
+"""So many steps are fused at most in one chain."""
+QUICK = 0.1
+"""Share of the search that is spent on finding out which moves can be spared."""
 
 
 def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
@@ -28,131 +27,183 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
     Raises MemoryPlanError when the plan is wrong, which is a defect of the planner.
     """
     options = options or MemoryOptions()
-    best = _attempt(program, options)
-    if options.no_copies and len(best.plan.order) < len(program.steps):
-        copying = _attempt(program, replace(options, no_copies=False))
-        if copying.plan.size < best.plan.size:  # a small piece kept a large whole alive, say
+    best = _Planner(program, options).best()
+    if len(make_layout(program, options).steps) < len(program.steps):
+        copying = _Planner(program, replace(options, no_copies=False)).best()
+        if copying.size < best.size:  # a small piece kept a large whole alive, say
             best = copying
-    check_plan(program, best.plan, options.alignment)
-    return best.plan
-
-
-def _attempt(program: Program, options: MemoryOptions) -> Attempt:
-    layout = make_layout(program, options)
-    graph = make_graph(program, layout, options)
-    order = find_order(graph, options.reorder)
-    best: Attempt | None = None
-    for merge in (True, False):
-        found = _place(program, graph, order, options, merge)
-        if best is None or found.plan.size < best.plan.size:
-            best = found
-        if best.plan.size <= best.bound or not any(one.in_place for row in graph.sharings for one in row):
-            break
-    assert best is not None
+    check_plan(program, best, options.alignment)
     return best
 
 
-def _place(program: Program, graph: Graph, order: Order, options: MemoryOptions, merge: bool) -> Attempt:
-    builder = _Builder(graph, order.steps, merge)
-    problem = builder.timeline.problem(options.alignment)
-    placement = place(problem, options.seed)
-    return Attempt(_plan(graph.layout, builder, placement, order), problem.bound)
+@dataclass(eq=False)
+class _Attempt:
+    """An order, what runs by rows and what moves in it, and its placement, if that was sought."""
+
+    program: Program
+    """With a step of its own for each chain."""
+    graph: Graph
+    order: list[int]
+    chains: dict[Step, Chain]
+    merge: bool
+    lives: Lives
+    problem: Problem
+    placement: Placement | None = None
+
+    @property
+    def size(self) -> int:
+        return self.problem.bound if self.placement is None else self.placement.size
 
 
-def _plan(layout: Layout, builder: _Builder, placement: Placement, order: Order) -> Plan:
-    at = dict(zip(builder.timeline.things, placement.offsets, strict=True))
-    offsets: dict[Tensor, int] = {}
-    for tensor, (block, inside) in layout.place.items():
-        if tensor.alias_of is None:
-            offsets[tensor] = at.get(builder.homes[block], 0) + inside
-    steps = [layout.steps[number] for number in order.steps]
-    workspaces = {step: at[thing] for step, thing in builder.workspaces.items()}
-    peak = builder.timeline.fullest
-    return Plan(list(steps), offsets, workspaces, placement.size, steps[peak - 1] if peak else None)
+class _Planner:
+    def __init__(self, program: Program, options: MemoryOptions) -> None:
+        self.program, self.options = program, options
+        self.cutter = Cutter(program)
 
+    def best(self) -> Plan:
+        whole = found = self.moved(self.attempt([]))
+        if self.options.fuse_rows and self.program.cut is not None:
+            fused = self.moved(self.by_rows(whole))
+            if fused.size < whole.size:
+                found = fused
+        return self.plan(found)
 
-class _Builder:
-    """The timeline of an order of steps. `merge`: what may share an address does."""
+    def moved(self, found: _Attempt) -> _Attempt:
+        """With moves, where they are wanted and spare something."""
+        return self.by_moves(found) if self.options.moves and found.size > found.problem.bound else found
 
-    def __init__(self, graph: Graph, order: list[int], merge: bool) -> None:
-        self.graph = graph
-        self.timeline = Timeline()
-        self.homes: dict[Block, Thing] = {}
-        self.workspaces: dict[Step, Thing] = {}
-        used = self._used(order)
-        self._make_things(used if merge else [])
-        self._add_lives(order)
-        for tick, step in enumerate((graph.steps[number] for number in order), 1):
-            size = step.shared_size + step.scratch_size
-            if size:
-                self.workspaces[step] = self._thing(f"workspace of {step.name}")
-                self.workspaces[step].use(tick, tick, 0, size)
-        for tick, sharings in used:
-            self._share(tick, sharings)
+    def attempt(self, chains: list[Chain], place_them: bool = True) -> _Attempt:
+        """The best order and placement with these chains fused."""
+        program, stands = _reduced(self.program, chains)
+        layout = make_layout(program, self.options)
+        graph = make_graph(program, layout, self.options)
+        order = find_order(graph, self.options.reorder).steps
+        best: _Attempt | None = None
+        for merge in (True, False):
+            found = self.timed(program, graph, order, stands, merge, frozenset())
+            if not place_them:
+                return found
+            found.lives.timeline.add_rules(found.problem)
+            found.placement = place(found.problem, self.options.seed)
+            if best is None or found.size < best.size:
+                best = found
+            if best.size <= best.problem.bound or not any(one.in_place for row in graph.sharings for one in row):
+                break
+        assert best is not None
+        return best
 
-    def _thing(self, name: str) -> Thing:
-        self.timeline.things.append(Thing(name))
-        return self.timeline.things[-1]
+    def timed(
+        self,
+        program: Program,
+        graph: Graph,
+        order: list[int],
+        chains: dict[Step, Chain],
+        merge: bool,
+        moved: frozenset[Block],
+    ) -> _Attempt:
+        lives = make_lives(graph, order, chains, merge, moved)
+        return _Attempt(program, graph, order, chains, merge, lives, lives.timeline.problem(self.options.alignment))
 
-    def _used(self, order: list[int]) -> list[tuple[int, list[Sharing]]]:
-        """The sharings that the order allows, by tick."""
-        found, done = [], 0
-        for tick, number in enumerate(order, 1):
-            found.append((tick, self.graph.usable(number, done)))
-            done |= 1 << number
+    def by_rows(self, best: _Attempt) -> _Attempt:
+        """Fuses chains around the fullest step as long as that makes it less full."""
+        runs = row_runs(self.program, best.graph.layout)
+        chains: list[Chain] = []
+        while True:
+            peak = best.lives.steps.get(best.lives.timeline.fullest)
+            inside = best.chains[peak].steps if peak in best.chains else [peak]
+            candidates = []
+            for run in runs:
+                for first in range(len(run)):
+                    for end in range(first + 2, min(len(run), first + LONGEST) + 1):
+                        steps = run[first:end]
+                        if all(step in steps for step in inside) and len(steps) > len(inside):
+                            others = [chain for chain in chains if not set(chain.steps) & set(steps)]
+                            if all(step in steps for chain in chains if chain not in others for step in chain.steps):
+                                candidates.append((steps, others))
+            found: tuple[int, int, list[Chain]] | None = None
+            for steps, others in candidates:
+                chain = make_chain(steps, self.cutter)
+                if chain is not None:
+                    bound = self.attempt([*others, chain], place_them=False).size
+                    if found is None or (bound, len(steps)) < found[:2]:
+                        found = bound, len(steps), [*others, chain]
+            if found is None or found[0] >= best.size:
+                return best
+            better = self.attempt(found[2])
+            if better.size >= best.size:
+                return best
+            best, chains = better, found[2]
+
+    def by_moves(self, best: _Attempt) -> _Attempt:
+        """Lets outputs that overlap their inputs move, then takes back the moves that spare nothing."""
+        place_of = best.graph.layout.place
+        written = dict.fromkeys(
+            place_of[base][0]
+            for number in best.order
+            for base in best.graph.writes[number]
+            if base not in best.graph.kept and best.graph.readers[base] and len(place_of[base][0].bases) == 1
+        )
+        blocks = [block for block in written if block.size * 8 >= best.size]
+        moved = frozenset(blocks)
+        everything = self.moving(best, moved, 1.0)
+        if everything.size * 100 > best.size * 99:
+            return best
+        found = everything
+        for block in sorted(blocks, key=lambda block: -block.size):
+            fewer = self.moving(best, moved - {block}, QUICK)
+            if fewer.size <= everything.size:
+                moved, found = moved - {block}, fewer
         return found
 
-    def _make_things(self, used: list[tuple[int, list[Sharing]]]) -> None:
-        parents: dict[Block, Block] = {}
+    def moving(self, best: _Attempt, moved: frozenset[Block], effort: float) -> _Attempt:
+        found = self.timed(best.program, best.graph, best.order, best.chains, best.merge, moved)
+        found.lives.timeline.add_rules(found.problem)
+        found.placement = place(found.problem, self.options.seed, effort)
+        return found
 
-        def first(block: Block) -> Block:
-            while block in parents:
-                block = parents[block]
-            return block
-
-        place = self.graph.layout.place
-        for _, sharings in used:
-            for one in sharings:
-                made, taken = place[one.made][0], place[one.taken][0]
-                if one.in_place and len(made.bases) == len(taken.bases) == 1 and first(made) is not first(taken):
-                    parents[first(made)] = first(taken)
-        for block in self.graph.layout.blocks:
-            if first(block) is block:
-                self.homes[block] = self._thing(block.name)
-        for block in self.graph.layout.blocks:
-            self.homes[block] = self.homes[first(block)]
-
-    def _add_lives(self, order: list[int]) -> None:
-        graph = self.graph
-        births, deaths = dict.fromkeys(graph.given, 0), dict.fromkeys(graph.given, 0)
-        for tick, number in enumerate(order, 1):
+    def plan(self, found: _Attempt) -> Plan:
+        assert found.placement is not None
+        lives, layout, graph = found.lives, found.graph.layout, found.graph
+        at = dict(zip(lives.timeline.things, found.placement.offsets, strict=True))
+        offsets: dict[Tensor, int] = {}
+        for tensor, (block, inside) in layout.place.items():
+            if tensor.alias_of is None:
+                offsets[tensor] = at.get(lives.homes[block], 0) + inside
+        entries: dict[Step, FusedRows] = {}
+        for step, chain in found.chains.items():
+            entries[step] = fused_rows(chain, lives.rows[step], at, layout.place, lives)
+        order: list[Step | FusedRows | Move] = []
+        for number in found.order:
+            step = graph.steps[number]
+            order.append(entries.get(step, step))
             for base in graph.writes[number]:
-                births.setdefault(base, tick)
-                deaths[base] = max(tick, deaths.get(base, tick))
-            for base in graph.reads[number]:
-                deaths[base] = tick
-        end = len(order)
-        for block in graph.layout.blocks:
-            for base, at in block.bases:
-                last = end if base in graph.kept else deaths[base]
-                self.homes[block].use(births[base], last, at, at + base.size)
+                block = layout.place[base][0]
+                if block in lives.later and at[lives.later[block]] != at[lives.homes[block]]:
+                    order.append(Move(base, at[lives.later[block]]))
+        workspaces = {step: at[thing] for step, thing in lives.workspaces.items()}
+        peak = lives.steps.get(lives.timeline.fullest)
+        return Plan(order, offsets, workspaces, found.size, None if peak is None else entries.get(peak, peak))
 
-    def _share(self, tick: int, sharings: list[Sharing]) -> None:
-        place = self.graph.layout.place
-        alone = [one for one in sharings if self._alone(one.made, tick) and self._alone(one.taken, tick)]
-        for one in alone:
-            made, taken = place[one.made], place[one.taken]
-            homes = self.homes[made[0]], self.homes[taken[0]]
-            if homes[0] is homes[1]:
-                continue
-            shift = taken[1] - made[1]  # offset(made's thing) - offset(taken's thing) = difference of addresses + shift
-            intervals = shared_intervals(one.made.size, one.taken.size, one.in_place, one.lead)
-            self.timeline.relaxed[tick, homes[0], homes[1]] = [(low + shift, high + shift) for low, high in intervals]
-        apart = [one for one in alone if self.homes[place[one.made][0]] is not self.homes[place[one.taken][0]]]
-        self.timeline.spared[tick] = gain(apart)
 
-    def _alone(self, base: Tensor, tick: int) -> bool:
-        """Whether nothing else of the thing that holds `base` is in use at a tick."""
-        block, at = self.graph.layout.place[base]
-        spans = [span for span in self.homes[block].spans if span.first <= tick <= span.last]
-        return len(spans) == 1 and (spans[0].low, spans[0].high) == (at, at + base.size)
+def _reduced(program: Program, chains: list[Chain]) -> tuple[Program, dict[Step, Chain]]:
+    """The program with one step in place of each chain."""
+    stands: dict[Step, Chain] = {}
+    ends: dict[Step, Step] = {}
+    for chain in chains:
+        constants = [operand for step in chain.steps for operand in step.inputs if operand not in chain.tensors]
+        stand = Step(
+            name=chain.name,
+            operator="FusedRows",
+            kernel="",
+            inputs=[chain.tensors[0], *constants],
+            outputs=[chain.tensors[-1]],
+            derived=b"",
+            parts=(),
+            shared_size=0,
+            scratch_size=0,
+        )
+        stands[stand] = chain
+        ends[chain.steps[-1]] = stand
+    hidden = {step for chain in chains for step in chain.steps}
+    steps = [ends.get(step, step) for step in program.steps if step in ends or step not in hidden]
+    return replace(program, steps=steps), stands

@@ -68,13 +68,18 @@ class Timeline:
     """The tick at which the most bytes are in use; `problem` sets it."""
 
     def problem(self, alignment: int) -> Problem:
-        """The rules for the offsets of `things`, in order of birth."""
+        """The sizes of `things`, in order of birth, and the least that they need; `add_rules` says what keeps them apart."""
         for thing in self.things:
             thing.settle()
         self.things = sorted((thing for thing in self.things if thing.spans), key=lambda thing: thing.spans[0].first)
         problem = Problem(alignment)
         for thing in self.things:
             problem.add(thing.size)
+        self._fill_ticks(problem)
+        return problem
+
+    def add_rules(self, problem: Problem) -> None:
+        """Bars the differences of offsets that would destroy something."""
         shared: dict[tuple[Thing, Thing], dict[int, list[Interval]]] = {}
         for (tick, made, taken), intervals in self.relaxed.items():
             shared.setdefault((made, taken), {})[tick] = intervals
@@ -85,8 +90,6 @@ class Timeline:
                 if other.spans[0].first > last:
                     break
                 problem.forbid(place, later, _forbidden(one, other, shared.get((one, other), {})))
-        self._fill_ticks(problem)
-        return problem
 
     def _fill_ticks(self, problem: Problem) -> None:
         rooms: dict[int, dict[int, int]] = {}

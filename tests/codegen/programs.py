@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
-from mslite.codegen.program import Overlap, Program, RowWise, Step, Storage, Tensor
+from mslite.codegen.program import Band, Overlap, Program, RowWise, Step, Storage, Tensor
 from mslite.converter.mindir.ops.enums import DataType
 
 
@@ -72,7 +73,7 @@ class Builder:
         return y
 
     def program(self, x: Tensor, y: Tensor) -> Program:
-        return Program("test", "cortex-m4", [x], [y], self.steps)
+        return Program("test", "cortex-m4", [x], [y], self.steps, cut)
 
 
 def image(*shape: int) -> Tensor:
@@ -159,3 +160,21 @@ def random_program(seed: int, count: int) -> Program:
     read = {operand for one in steps for operand in one.inputs}
     ends = [one for one in known if one not in read and one not in given] or [known[-1]]
     return Program("random", "cortex-m4", given, choose.sample(ends, choose.randint(1, len(ends))), steps)
+
+
+def cut(whole: Step, band: Band) -> Step | None:
+    """What lowering does for kernels that take any number of rows."""
+    assert whole.rows is not None
+    source, output = whole.inputs[whole.rows.input], whole.outputs[0]
+    assert source is not None
+    row_in, row_out = source.size // source.shape[1], output.size // output.shape[1]
+    inputs = [tensor(source.name, 1, band.rows_in, *source.shape[2:]), *whole.inputs[1:]]
+    lead = 0  # of rows: those from `row * stride - pad_before` on are still to be read when `row` is written
+    for row in range(band.rows_out):
+        lead = max(lead, (row + 1) * row_out - max(0, row * whole.rows.stride - band.pad_before) * row_in)
+    return replace(
+        whole,
+        inputs=inputs,
+        outputs=[tensor(output.name, 1, band.rows_out, *output.shape[2:])],
+        overlaps=(Overlap(0, lead),) if whole.overlaps else (),
+    )

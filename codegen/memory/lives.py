@@ -1,0 +1,283 @@
+"""The timeline of a program in an order: the lives of its blocks, of workspaces, and of what lies between fused steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mslite.codegen.memory.graph import Graph, Sharing, gain, spared
+from mslite.codegen.memory.layout import Block
+from mslite.codegen.memory.rows import Chain
+from mslite.codegen.memory.timeline import Thing, Timeline, shared_intervals
+from mslite.codegen.program import Step, Tensor
+
+
+@dataclass(eq=False)
+class RowThings:
+    """Of a chain: the buffer of each tensor between its steps (the first and last place stay None), the workspace of each
+    layer, and the tick of each turn's moves and calls."""
+
+    buffers: list[Thing | None]
+    workspaces: list[Thing | None]
+
+
+@dataclass(eq=False)
+class Lives:
+    """`homes`: where a block is placed when it is computed; `later`: where it lies after its move, if it has one."""
+
+    timeline: Timeline
+    homes: dict[Block, Thing] = field(default_factory=dict)
+    later: dict[Block, Thing] = field(default_factory=dict)
+    workspaces: dict[Step, Thing] = field(default_factory=dict)
+    rows: dict[Step, RowThings] = field(default_factory=dict)
+    steps: dict[int, Step] = field(default_factory=dict)
+    """The step that runs at a tick."""
+
+
+def make_lives(
+    graph: Graph, order: list[int], chains: dict[Step, Chain], merge: bool, moved: frozenset[Block] = frozenset()
+) -> Lives:
+    """`chains`: steps that stand for a whole chain; `merge`: outputs that may share the address of an input do; `moved`: blocks
+    that may go elsewhere as soon as they are computed."""
+    return _Maker(graph, order, chains, merge, moved).make()
+
+
+class _Maker:
+    def __init__(
+        self, graph: Graph, order: list[int], chains: dict[Step, Chain], merge: bool, moved: frozenset[Block]
+    ) -> None:
+        self.graph, self.order, self.chains, self.merge, self.moved = graph, order, chains, merge, moved
+        self.place = graph.layout.place
+        self.lives = Lives(Timeline())
+        self.first: dict[int, int] = {}  # step -> its first tick
+        self.last: dict[int, int] = {}
+        self.usable: dict[int, list[Sharing]] = {}
+        self.moves: dict[Block, int] = {}  # block -> tick of its move
+        tick, done = 1, 0
+        for number in order:
+            step = graph.steps[number]
+            self.first[number] = tick
+            tick += _ticks(chains[step]) if step in chains else 1
+            self.last[number] = tick - 1
+            self.usable[number] = graph.usable(number, done)
+            done |= 1 << number
+            for known in range(self.first[number], tick):
+                self.lives.steps[known] = step
+            for base in graph.writes[number]:
+                if self.place[base][0] in moved:
+                    self.moves[self.place[base][0]] = tick
+                    self.lives.steps[tick] = step
+                    tick += 1
+        self.end = tick - 1
+
+    def make(self) -> Lives:
+        self._make_things()
+        self._add_lives()
+        for number in self.order:
+            step = self.graph.steps[number]
+            if step in self.chains:
+                _RowLives(self, number, self.chains[step]).add()
+            elif step.shared_size + step.scratch_size:
+                self.lives.workspaces[step] = self.thing(f"workspace of {step.name}")
+                self.lives.workspaces[step].use(
+                    self.first[number], self.first[number], 0, step.shared_size + step.scratch_size
+                )
+        for number in self.order:
+            self._share(number)
+        for block, tick in self.moves.items():
+            before, after = self.lives.homes[block], self.lives.later[block]
+            if (
+                before is not after
+                and self._alone(before, tick, 0, block.size)
+                and self._alone(after, tick, 0, block.size)
+            ):
+                self.lives.timeline.relaxed[tick, after, before] = []
+                self.lives.timeline.spared[tick] = block.size
+        return self.lives
+
+    def thing(self, name: str) -> Thing:
+        self.lives.timeline.things.append(Thing(name))
+        return self.lives.timeline.things[-1]
+
+    def _make_things(self) -> None:
+        """A thing for each block, or for several that share an address; one more for where a block moves to."""
+        parents: dict[tuple[Block, bool], tuple[Block, bool]] = {}
+
+        def first(key: tuple[Block, bool]) -> tuple[Block, bool]:
+            while key in parents:
+                key = parents[key]
+            return key
+
+        for number in self.order if self.merge else []:
+            for one in self.usable[number]:
+                made, taken = self.place[one.made][0], self.place[one.taken][0]
+                keys = first((made, False)), first((taken, taken in self.moves))
+                if one.in_place and len(made.bases) == len(taken.bases) == 1 and keys[0] != keys[1]:
+                    parents[keys[0]] = keys[1]
+        things: dict[tuple[Block, bool], Thing] = {}
+        for block in self.graph.layout.blocks:
+            for key in ((block, False), (block, True)) if block in self.moves else ((block, False),):
+                if first(key) not in things:
+                    things[first(key)] = self.thing(block.name)
+                (self.lives.later if key[1] else self.lives.homes)[block] = things[first(key)]
+
+    def taken_home(self, block: Block) -> Thing:
+        """Where readers find a block."""
+        return self.lives.later.get(block, self.lives.homes[block])
+
+    def _add_lives(self) -> None:
+        graph = self.graph
+        births, deaths = dict.fromkeys(graph.given, 0), dict.fromkeys(graph.given, 0)
+        self.partial: set[tuple[Tensor, int]] = set()  # lives that a chain tells in more detail
+        for number in self.order:
+            chain = self.chains.get(graph.steps[number])
+            for base in graph.writes[number]:
+                births.setdefault(base, self.first[number])
+                deaths[base] = max(self.last[number], deaths.get(base, 0))
+                if chain is not None and len(self.place[base][0].bases) == 1:
+                    self.partial.add((base, number))
+                    births[base] = self.last[number] + 1
+            for base in graph.reads[number]:
+                deaths[base] = self.last[number]
+                if chain is not None and self._dies_in(base, number) and len(self.place[base][0].bases) == 1:
+                    self.partial.add((base, number))
+                    deaths[base] = self.first[number] - 1
+        for block in graph.layout.blocks:
+            for base, at in block.bases:
+                last = self.end if base in graph.kept else deaths[base]
+                move = self.moves.get(block)
+                if move is None:
+                    self.lives.homes[block].use(births[base], last, at, at + base.size)
+                else:
+                    self.lives.homes[block].use(births[base], move, at, at + base.size)
+                    self.lives.later[block].use(move, last, at, at + base.size)
+
+    def _dies_in(self, base: Tensor, number: int) -> bool:
+        done = 0
+        for earlier in self.order:
+            if earlier == number:
+                break
+            done |= 1 << earlier
+        return self.graph.dies(base, number, done)
+
+    def _share(self, number: int) -> None:
+        tick = self.first[number]
+        apart = []
+        for one in self.usable[number]:
+            (made, made_at), (taken, taken_at) = self.place[one.made], self.place[one.taken]
+            homes = self.lives.homes[made], self.taken_home(taken)
+            if homes[0] is homes[1] or not self._alone(homes[0], tick, made_at, one.made.size):
+                continue
+            if not self._alone(homes[1], tick, taken_at, one.taken.size):
+                continue
+            shift = taken_at - made_at  # offset(made's thing) - offset(taken's thing) = difference of addresses + shift
+            intervals = shared_intervals(one.made.size, one.taken.size, one.in_place, one.lead)
+            self.lives.timeline.relaxed[tick, homes[0], homes[1]] = [
+                (low + shift, high + shift) for low, high in intervals
+            ]
+            apart.append(one)
+        self.lives.timeline.spared[tick] = gain(apart)
+
+    @staticmethod
+    def _alone(thing: Thing, tick: int, low: int, size: int) -> bool:
+        """Whether nothing else of a thing than these bytes is in use at a tick."""
+        spans = [span for span in thing.spans if span.first <= tick <= span.last]
+        return len(spans) == 1 and (spans[0].low, spans[0].high) == (low, low + size)
+
+
+def _ticks(chain: Chain) -> int:
+    """Each turn is a tick for the moves and one for each layer."""
+    return len(chain.turns) * (1 + len(chain.steps))
+
+
+class _RowLives:
+    """The lives of one chain's rows."""
+
+    def __init__(self, maker: _Maker, number: int, chain: Chain) -> None:
+        self.maker, self.number, self.chain = maker, number, chain
+        self.layers = len(chain.steps)
+        buffers: list[Thing | None] = [None, *(maker.thing(tensor.name) for tensor in chain.tensors[1:-1]), None]
+        self.things = RowThings(buffers, [None] * self.layers)
+        maker.lives.rows[maker.graph.steps[number]] = self.things
+
+    def add(self) -> None:
+        chain = self.chain
+        for place, turn in enumerate(chain.turns):
+            tick = self.maker.first[self.number] + place * (1 + self.layers)
+            self._input(place, tick)
+            self._output(place, tick)
+            for tensor in range(1, self.layers):
+                self._buffer(place, tick, tensor)
+            for layer, band in enumerate(turn.bands):
+                if band is not None and band.shared_size + band.scratch_size:
+                    thing = self.things.workspaces[layer] or self.maker.thing(f"workspace of {chain.steps[layer].name}")
+                    self.things.workspaces[layer] = thing
+                    thing.use(tick + 1 + layer, tick + 1 + layer, 0, band.shared_size + band.scratch_size)
+                if band is not None and layer:
+                    self._share(place, tick + 1 + layer, layer, band)
+
+    def _input(self, place: int, tick: int) -> None:
+        base = self.chain.tensors[0]
+        for known, number in self.maker.partial:
+            if number == self.number and self.maker.graph.layout.bases[base] == (known,) and base.size == known.size:
+                block, at = self.maker.place[base]
+                home, row = self.maker.taken_home(block), self.chain.row_size[0]
+                home.use(tick, tick + 1, at + self.chain.turns[place].start[0] * row, at + base.size)
+                if place + 1 < len(self.chain.turns):
+                    low = at + self.chain.turns[place + 1].start[0] * row
+                    home.use(tick + 2, tick + self.layers, low, at + base.size)
+
+    def _output(self, place: int, tick: int) -> None:
+        turn, output = self.chain.turns[place], self.chain.tensors[-1]
+        if (output, self.number) not in self.maker.partial:
+            return
+        block, at = self.maker.place[output]
+        home, row = self.maker.lives.homes[block], self.chain.row_size[-1]
+        home.use(tick, tick + self.layers - 1, at, at + turn.new[-1] * row)
+        home.use(tick + self.layers, tick + self.layers, at, at + turn.end[-1] * row)
+
+    def _buffer(self, place: int, tick: int, tensor: int) -> None:
+        """Tensor `tensor` is computed at tick + tensor and read one tick later."""
+        thing, row = self.things.buffers[tensor], self.chain.row_size[tensor]
+        assert thing is not None
+        turn = self.chain.turns[place]
+        first = turn.start[tensor]
+        kept = max(0, turn.new[tensor] - first)
+        if place and kept:
+            before = self.chain.turns[place - 1]
+            thing.use(tick, tick, 0, (before.end[tensor] - before.start[tensor]) * row)
+        thing.use(tick + 1, tick + tensor - 1, 0, kept * row)
+        thing.use(tick + tensor, tick + tensor + 1, 0, (turn.end[tensor] - first) * row)
+        if place + 1 < len(self.chain.turns):
+            again = self.chain.turns[place + 1].start[tensor]
+            if again < turn.end[tensor]:
+                low, high = (again - first) * row, (turn.end[tensor] - first) * row
+                thing.use(tick + tensor + 2, tick + self.layers, low, high)
+
+    def _share(self, place: int, tick: int, layer: int, band: Step) -> None:
+        """Layer `layer` may share memory where the rows that it reads are needed no more."""
+        turn, rows = self.chain.turns[place], band.rows or self.chain.steps[layer].rows
+        assert rows is not None
+        if place + 1 < len(self.chain.turns) and self.chain.turns[place + 1].start[layer] < turn.end[layer]:
+            return
+        if turn.begin(layer, rows) != turn.start[layer]:
+            return
+        lead = next((overlap.lead for overlap in band.overlaps if overlap.input == rows.input), -1)
+        in_place = band.in_place == rows.input
+        taken_thing = self.things.buffers[layer]
+        last = layer == self.layers - 1
+        made_thing = self.things.buffers[layer + 1]
+        if last and (self.chain.tensors[-1], self.number) in self.maker.partial:
+            made_thing = self.maker.lives.homes[self.maker.place[self.chain.tensors[-1]][0]]
+        if taken_thing is None or made_thing is None or (lead < 0 and not in_place):
+            return
+        kept = (turn.new[layer + 1] - turn.start[layer + 1]) * self.chain.row_size[layer + 1]
+        made = (turn.end[layer + 1] - turn.new[layer + 1]) * self.chain.row_size[layer + 1]
+        taken = (turn.end[layer] - turn.start[layer]) * self.chain.row_size[layer]
+        intervals = shared_intervals(made, taken, in_place, lead)
+        if kept:
+            intervals = [*intervals, (0, taken + kept)]
+        self.maker.lives.timeline.relaxed[tick, made_thing, taken_thing] = [
+            (low - kept, high - kept) for low, high in intervals
+        ]
+        known = self.maker.lives.timeline.spared.get(tick, 0)
+        self.maker.lives.timeline.spared[tick] = known + spared(made, taken, in_place, lead)
