@@ -17,7 +17,7 @@ WORK = 4_000_000
 """Bound of the local search: things times things times rounds."""
 EXACT = 100
 """The exact search is tried for so many things."""
-NODES = 20_000
+NODES = 6_000
 """Bound of the exact search."""
 
 
@@ -123,7 +123,7 @@ def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -
     order = sorted(range(count), key=lambda i: (best.offsets[i], i))
     current = _fit(problem, order)
     best = _better(best, current)
-    for _ in range(int(effort * max(ROUNDS // 4, min(20 * ROUNDS, WORK // (count * count))))):
+    for _ in range(int(effort * max(ROUNDS // 4, min(5 * ROUNDS, WORK // (count * count))))):
         following = list(order)
         top = [i for i in range(count) if current.offsets[i] + problem.sizes[i] == current.size]
         if choose.random() < 0.5:

@@ -73,7 +73,7 @@ LAYERS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(LAYERS, st.integers(1, 30), st.booleans())
 def test_random_chains(shapes: list[tuple[int, int, int, int]], height: int, lead: bool) -> None:
     """Every row of a chain is computed once, from rows that are there; plans of it pass the checker."""
