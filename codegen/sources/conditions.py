@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
-from .macros import Table, expand
+from .macros import Macro, Table, expand
 from .tokens import Token, significant, tokenise
 
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
+_OPEN = "__open"
 
 
-class Open(Exception):
-    """The condition depends on what the target's compiler defines."""
+def evaluate(condition: str, table: Table, open_names: Set[str] = frozenset()) -> int | None:
+    """The value of what stands behind #if; None: it is open.
 
-
-def is_open(name: str) -> bool:
-    """Names of compilers are theirs to define; every other name that has no definition is known to have none."""
-    return name.startswith("__") and name != "__cplusplus"
-
-
-def evaluate(condition: str, table: Table) -> int | None:
-    """The value of what stands behind #if; None: it is open."""
-    tokens = significant(_without_defined(condition, table))
-    value, rest = _binary(significant(expand(tokens, table)), 0)
+    Names that begin with two underscores are the compiler's to define; those in `open_names` are defined where a
+    condition is open. Every other name that has no definition is known to have none.
+    """
+    known = {name: macro for name, macro in table.items() if name not in open_names}
+    known |= {name: Macro(name, None, (Token("name", _OPEN),)) for name in open_names}
+    tokens = significant(expand(tokenise(_without_defined(condition, known, open_names)), known))
+    value, rest = _binary(tokens, 0)
     if rest:
         raise ValueError(f"cannot read the condition {condition}")
     return value
 
 
-def _without_defined(condition: str, table: Table) -> list[Token]:
+def simplified(condition: str, table: Table, open_names: Set[str] = frozenset()) -> str:
+    """An open condition without the conjuncts that are known to hold."""
+    parts, depth, current = [], 0, ""
+    for token in tokenise(condition):
+        depth += (token.text == "(") - (token.text == ")")
+        if token.text == "||" and depth == 0:
+            return condition
+        if token.text == "&&" and depth == 0:
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += token.text
+    parts.append(current.strip())
+    return " && ".join(part for part in parts if evaluate(part, table, open_names) is None)
+
+
+def _is_open(name: str) -> bool:
+    return name.startswith("__") and name != "__cplusplus"
+
+
+def _without_defined(condition: str, table: Table, open_names: Set[str]) -> str:
     def known(match: re.Match[str]) -> str:
         name = match[1] or match[2]
-        return "1" if name in table else ("__open" if is_open(name) else "0")
+        if name in open_names:
+            return _OPEN
+        return "1" if name in table else _OPEN if _is_open(name) else "0"
 
-    return list(tokenise(re.sub(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))", known, condition)))
+    return re.sub(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))", known, condition)
 
 
 def _binary(tokens: list[Token], level: int) -> tuple[int | None, list[Token]]:
@@ -69,8 +90,18 @@ def _combined(sign: str, left: int | None, right: int | None) -> int | None:
             return left // right
         case "%":
             return left % right
-    return int({"==": left == right, "!=": left != right, "<": left < right, ">": left > right, "<=": left <= right,
-                ">=": left >= right}[sign])  # fmt: skip
+        case "==":
+            return int(left == right)
+        case "!=":
+            return int(left != right)
+        case "<":
+            return int(left < right)
+        case ">":
+            return int(left > right)
+        case "<=":
+            return int(left <= right)
+        case _:
+            return int(left >= right)
 
 
 def _single(tokens: list[Token]) -> tuple[int | None, list[Token]]:
@@ -91,20 +122,4 @@ def _single(tokens: list[Token]) -> tuple[int | None, list[Token]]:
             depth += (token.text == "(") - (token.text == ")")
             if depth == 0:
                 return None, rest[at + 1 :]
-    return (None if is_open(first.text) else 0), rest
-
-
-def simplified(condition: str, table: Table) -> str:
-    """An open condition without the conjuncts that are known to hold."""
-    parts, depth, current = [], 0, ""
-    for token in tokenise(condition):
-        depth += (token.text == "(") - (token.text == ")")
-        if token.text == "||" and depth == 0:
-            return condition
-        if token.text == "&&" and depth == 0:
-            parts.append(current.strip())
-            current = ""
-        else:
-            current += token.text
-    parts.append(current.strip())
-    return " && ".join(part for part in parts if evaluate(part, table) is None)
+    return (None if _is_open(first.text) else 0), rest

@@ -24,7 +24,7 @@ class Item:
     """A declaration, a definition, a macro, or a use of a macro that stands for some of these (`parts`)."""
 
     kind: str
-    """function, declaration, type, enum, variable, define, undef, call or open (a condition that is not decided)."""
+    """function, declaration, type, enum, variable, define, undef, include or call."""
     text: str
     table: Table
     comment: str = ""
@@ -57,6 +57,8 @@ class Unit:
     headers: list[str]
     system: list[str]
     table: Table
+    open_names: set[str]
+    """Macros that are defined where a condition is open."""
     branches: dict[int, list[str]]
     """Of each open condition, its directives without #endif."""
 
@@ -65,10 +67,23 @@ class Unit:
             yield from item.leaves()
 
 
-@lru_cache(maxsize=1024)
 def load(path: str, isa: str) -> Unit:
     """`path`, relative to the kernels' folder, as it is compiled with MSLITE_ISA=`isa`."""
+    return _load(path, isa if path.endswith(".c") or _is_sensitive(path) else "scalar")
+
+
+@lru_cache(maxsize=1024)
+def _load(path: str, isa: str) -> Unit:
     return _Reader(path, isa).read()
+
+
+@lru_cache(maxsize=1024)
+def _is_sensitive(path: str) -> bool:
+    """True for a header that can be another one for another instruction set."""
+    text = locate.read(path)
+    if re.search(r"\bMSLITE_ISA\b|\b(SIMD|MICRO)_", text):
+        return True
+    return any(_is_sensitive(header) for header in re.findall(r'#include "([^"]+\.h)"', text))
 
 
 def isa_of(path: str, isa: str) -> str:
@@ -90,12 +105,15 @@ class _Reader:
         self.headers: list[str] = []
         self.system: list[str] = []
         self.branches: dict[int, list[str]] = {}
+        self.open_names: set[str] = set()
 
     def read(self) -> Unit:
         text = self._decided(locate.read(self.path))
         start = dict(self.start)
         comment, items = self._items(text, start)
-        return Unit(self.path, self.isa, comment, items, self.headers, self.system, self.table, self.branches)
+        return Unit(
+            self.path, self.isa, comment, items, self.headers, self.system, self.table, self.open_names, self.branches
+        )
 
     # ---- the preprocessor's conditions
 
@@ -110,20 +128,23 @@ class _Reader:
             live = all(level[0] is not False for level in stack)
             if word in ("if", "ifdef", "ifndef"):
                 condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
-                value = evaluate(condition, self.table) if live else 0
+                value = evaluate(condition, self.table, self.open_names) if live else 0
                 stack.append([None if value is None else bool(value), value != 0])
                 if value is None:
-                    kept.append(f"#if {simplified(condition, self.table)}\n")
+                    kept.append(f"#if {simplified(condition, self.table, self.open_names)}\n")
             elif word in ("elif", "else"):
                 self._branch(word, rest, stack, kept)
             elif word == "endif":
                 if stack.pop()[0] is None:
                     kept.append("#endif\n")
             elif live and word == "include":
-                self._include(rest)
+                if any(level[0] is None for level in stack):
+                    kept.append(line)
+                else:
+                    self._include(rest)
             elif live:
                 if word in ("define", "undef"):
-                    line = self._define(word, line)
+                    line = self._define(word, line, any(level[0] is None for level in stack))
                 kept.append(line)
         return "".join(kept)
 
@@ -131,14 +152,14 @@ class _Reader:
         outer = all(level[0] is not False for level in stack[:-1])
         level = stack[-1]
         if level[0] is None:  # an open group keeps all of its branches that can be taken
-            value = 1 if word == "else" else evaluate(rest, self.table)
+            value = 1 if word == "else" else evaluate(rest, self.table, self.open_names)
             if value == 0:
                 raise ValueError(f"{self.path}: a branch that is never taken inside of an open condition")
-            kept.append("#else\n" if value == 1 else f"#elif {simplified(rest, self.table)}\n")
+            kept.append("#else\n" if value == 1 else f"#elif {simplified(rest, self.table, self.open_names)}\n")
             return
-        value = 0 if level[1] or not outer else 1 if word == "else" else evaluate(rest, self.table)
+        value = 0 if level[1] or not outer else 1 if word == "else" else evaluate(rest, self.table, self.open_names)
         if value is None:
-            kept.append(f"#if {simplified(rest, self.table)}\n")
+            kept.append(f"#if {simplified(rest, self.table, self.open_names)}\n")
         level[0] = None if value is None else bool(value)
         level[1] = bool(level[1]) or value != 0
 
@@ -151,10 +172,12 @@ class _Reader:
             raise ValueError(f"{self.path}: cannot take {path} apart")
         unit = load(path, self.isa)
         self.headers.append(path)
-        self.table.update(unit.table)
-        self.start.update(unit.table)
+        table = {name: macro for name, macro in unit.table.items() if name not in _SIMD_NAMES}
+        self.table.update(table)
+        self.start.update(table)
+        self.open_names |= unit.open_names
 
-    def _define(self, word: str, line: str) -> str:
+    def _define(self, word: str, line: str, is_open: bool) -> str:
         """Notes a definition; what the build decides, guards, and names of instruction sets are not for the reader."""
         name = line.split(word, 1)[1].split()[0].split("(")[0]
         if name in _SIMD_NAMES or (name.endswith("_H") and self.path.endswith(".h")):
@@ -163,6 +186,8 @@ class _Reader:
             self.table.pop(name, None)
         else:
             self.table[name] = read_define(line.strip())
+            if is_open:
+                self.open_names.add(name)
         return line
 
     # ---- what stands at the top level
@@ -204,6 +229,8 @@ class _Reader:
                 if _ALIAS.match(piece):  # what is said of it is said of the declaration behind it
                     new.comment = ""
                     continue
+            elif comment and opened:  # said of all branches
+                self.branches[opened[-1][0]][-1] = f"{comment}\n{piece}"
             comment, spaced = "", False
         return file_comment, items
 
@@ -218,6 +245,8 @@ class _Reader:
         if word == "undef":
             name = match[2].split()[0]
             return Item("undef", text, table, names=(name,)), {k: v for k, v in table.items() if k != name}
+        if word == "include":
+            return Item("include", text, table), table
         if word == "if":
             opened.append((len(self.branches), 0))
             self.branches[len(self.branches)] = [text]

@@ -141,6 +141,8 @@ def _keep(result: Reached, unit: Unit, item: Item, queue: list[tuple[Unit, str]]
         raise ValueError(f"{unit.path} is needed for two instruction sets in one program")
     result.items.add(item)
     names = used_names(item)
+    for which, _ in item.opened:
+        names |= {token.text for text in unit.branches[which] for token in significant(tokenise(text))}
     result.names |= names
     queue.extend((unit, name) for name in sorted(names))
 
@@ -161,7 +163,7 @@ def visible(path: str, isa: str) -> dict[str, list[tuple[Unit, Item]]]:
     found: dict[str, list[tuple[Unit, Item]]] = {}
     for unit in (load(path, isa), *(load(header, isa) for header in headers(path, isa))):
         for leaf in unit.leaves():
-            if leaf.kind not in ("define", "undef"):
+            if leaf.kind not in ("define", "undef") or (leaf.kind == "define" and leaf.opened):
                 for name in leaf.names:
                     found.setdefault(name, []).append((unit, leaf))
     return found
@@ -170,10 +172,15 @@ def visible(path: str, isa: str) -> dict[str, list[tuple[Unit, Item]]]:
 @lru_cache(maxsize=65536)
 def used_names(item: Item) -> frozenset[str]:
     """The names in an item that can be those of other items."""
-    tokens = significant(expanded(item))
+    macros: set[str] = set()
+    if item.kind == "define":  # one of several definitions, where a condition is open
+        macro = read_define(item.text)
+        tokens = significant(expand(macro.body, item.table, macros))
+    else:
+        tokens = significant(expanded(item, macros))
     if item.kind == "type":
-        return frozenset(_of_type(tokens))
-    found, local = set(), set()
+        return frozenset({*_of_type(tokens), *macros} - set(item.names))
+    found, local = macros, set()
     for at, token in enumerate(tokens):
         if token.kind != "name" or token.text in KEYWORDS:
             continue

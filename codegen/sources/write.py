@@ -32,7 +32,7 @@ _SYSTEM = (
     ("<string.h>", re.compile(r"mem(cpy|set|move|cmp|chr)|str(len|cmp|ncmp|chr|str)")),
     ("<arm_neon.h>", re.compile(r"(u?int|float|poly)\d+x\d+(x\d)?_t|v[a-z0-9]+(_[a-z0-9]+)*_[suf](8|16|32|64)|float16_t")),
     ("<arm_mve.h>", re.compile(r"(u?int|float)\d+x\d+(x\d)?_t|mve_pred16_t|v[a-z0-9]+q(_[a-z0-9]+)*")),
-    ("<arm_acle.h>", re.compile(r"__[a-z]\w+")),
+    ("<arm_acle.h>", re.compile(r"__(?!attribute__)[a-z]\w+")),
     ("<immintrin.h>", re.compile(r"_mm\w+|__m\d+\w*")),
 )  # fmt: skip
 _PLAIN = ("<stdbool.h>", "<stddef.h>", "<stdint.h>")
@@ -126,6 +126,8 @@ class Writer:
 
     def _whole(self, item: Item) -> list[Item]:
         """The item, or those of its parts that are needed, as large as they are needed whole."""
+        if item.kind == "include":
+            return [item]
         if item.kind != "call":
             return [item] if item in self.reached.items else []
         leaves = list(item.leaves())
@@ -263,14 +265,12 @@ class Writer:
             text = _renamed(text, renames)
             if exported:
                 text = re.sub(r"\bstatic void\b", "void", text)
-            if (piece.spaced or "\n" in text) and lines and lines[-1]:
-                lines.append("")
-            lines += directives
+            _add(lines, directives, piece.spaced or "\n" in text)
             if piece.comment:
                 lines.append(piece.comment)
             lines.append(text)
-        directives, _ = _steps(state, (), unit)
-        return "\n".join([*lines, *directives]) + "\n" if lines else ""
+        _add(lines, _steps(state, (), unit)[0], False)
+        return "\n".join(lines) + "\n" if lines else ""
 
     def _fewer(self, item: Item, text: str) -> str:
         """An enumeration without the constants that nobody uses."""
@@ -306,6 +306,8 @@ class Writer:
                 continue
             system.append(name)
         own = names.header_of(file.path) if file.path.endswith(".c") else ""
+        if own in project:
+            project = {header for header in project if header == own or header not in self._closure(own, set())}
         groups = [
             [own] if own in project else [],
             [],
@@ -349,6 +351,17 @@ class Writer:
             found.add("kernel.h")
         found.discard(file.path)
         return found
+
+
+def _add(lines: list[str], directives: list[str], spaced: bool) -> None:
+    """Directives, and the blank lines around them and before what follows."""
+    for text in directives:
+        opens = text.split("\n")[-1].startswith("#if")
+        if lines and lines[-1] and (opens or lines[-1] == "#endif") and not text.startswith("#endif"):
+            lines.append("")
+        lines.append(text)
+    if lines and lines[-1] and (directives[-1] == "#endif" if directives else spaced):
+        lines.append("")
 
 
 def _words(text: str) -> set[str]:
