@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 
@@ -71,7 +70,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         raise UsageError("--cases must lie in 1 ... 1000")
     memory = MemoryOptions()
     if arguments.memory == "min":
-        memory = replace(memory, fuse_rows=True)
+        memory = memory.least()
     return GenerateSettings(
         target=target,
         folder=arguments.output,
@@ -89,7 +88,7 @@ def print_summary(generated: Generated) -> None:
         macs = sum(step.macs for step in core.program.steps)
         print(f"{core.program.name}: {len(core.program.steps)} steps, {macs} multiply-accumulates")
         print(f"  arena      {core.arena_size:>10} bytes")
-        print(f"  constants  {core.constants_size:>10} bytes" + (" in net%d.bin" % core.index if core.weights else ""))
+        print(f"  constants  {core.constants_size:>10} bytes" + (f" in net{core.index}.bin" if core.weights else ""))
     print(f"written: {generated.folder}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mslite.codegen.emit.names import Names, comment, short
-from mslite.codegen.emit.numbers import Numbers, numbers_of, numbers_of_bytes, wrapped
+from mslite.codegen.emit.numbers import Numbers, numbers_of, wrapped
 from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Program, Step, Storage, Tensor
 

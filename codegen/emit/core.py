@@ -41,11 +41,12 @@ def emit_cores(programs: Sequence[tuple[Program, Plan]], options: EmitOptions | 
 
 def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str, str], options: EmitOptions) -> Core:
     constants = constants_of(program)
-    table = table_of(program, plan, constants)
-    places = Places(program, plan, constants)
+    starts = Places(program, plan, constants)
+    table, ends = table_of(program, plan, constants)
     in_file = options.weights_in_file and constants.size > 0
-    input_offsets = tuple(places.arena(tensor) for tensor in program.inputs)
-    output_offsets = tuple(places.arena(tensor) for tensor in program.outputs)
+    input_offsets = tuple(starts.arena(tensor) for tensor in program.inputs)
+    output_offsets = tuple(ends.arena(tensor) for tensor in program.outputs)
+    numbers = {row: _derived(row.step, isa) for row in table.rows}
     context = {
         "index": index,
         "prefix": f"model{index}",
@@ -57,16 +58,16 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         "in_file": in_file,
         "alignment": ARENA_ALIGNMENT,
         "place_type": "uint64_t" if max(plan.size, constants.size) >= _FAR else "uint32_t",
-        "inputs": _interface(program, places, True),
-        "outputs": _interface(program, places, False),
-        "variables": _variables(program, places, constants),
+        "inputs": _interface(program, starts, True),
+        "outputs": _interface(program, ends, False),
+        "variables": _variables(program, starts, constants),
         "headers": sorted({header for name in kernels_of(program) for header in [sources.run_function(name, isa)[0]]}),
         "functions": {name: sources.run_function(name, isa)[1] for name in kernels_of(program)},
-        "numbers": {row: _derived(row.step, isa) for row in table.rows},
-        "reads_caller": any(tensor in program.inputs and places.arena(tensor) is None for tensor in program.inputs),
+        "numbers": numbers,
+        "needs_math": any("INFINITY" in one.initialiser or "NAN" in one.initialiser for one in numbers.values() if one),
+        "reads_caller": None in input_offsets,
         "reports": any("mslite_report_value(" in text for text in kernels.values()),
         "macs": sum(step.macs for step in program.steps),
-        "copies": any(step.kernel == COPY for step in program.steps),
     }
     folder = f"src/model{index}"
     files = {

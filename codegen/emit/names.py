@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-_RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false "
-    "main errno NULL"
-    .split()
-)  # fmt: skip
+_RESERVED = frozenset({
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
+    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "main", "errno",
+})  # fmt: skip
 
 
 class Names:

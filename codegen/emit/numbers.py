@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def numbers_of_bytes(data: bytes) -> Numbers:
     return numbers_of(np.frombuffer(data, np.int8))
 
 
-def _real(value: np.floating) -> str:  # type: ignore[type-arg]
+def _real(value: Any) -> str:
     text = (
         np.format_float_scientific(value, unique=True, trim="-") if value else ("-0.0" if np.signbit(value) else "0.0")
     )

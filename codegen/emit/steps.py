@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mslite.codegen.emit.constants import Constants
 from mslite.codegen.emit.names import Names, comment, short
-from mslite.codegen.program import COPY, FusedRows, Plan, Program, RowCall, Step, Storage, Tensor
+from mslite.codegen.program import COPY, FusedRows, Move, Plan, Program, RowCall, RowMove, Step, Storage, Tensor
 
 
 @dataclass(eq=False)
@@ -29,20 +29,10 @@ class Row:
 
 
 @dataclass(eq=False)
-class Move:
-    """Rows that a fused chain needs again go to the front of their buffer."""
-
-    target: int
-    source: int
-    size: int
-
-
-@dataclass(eq=False)
 class Call:
-    """A row of the table, run in each turn of a loop."""
+    """A row of the table, run in each turn of a loop, its operands so many bytes further on each time."""
 
     row: Row
-    input: int
     input_advance: int
     output_advance: int
 
@@ -50,17 +40,18 @@ class Call:
 @dataclass(eq=False)
 class Loop:
     count: int
-    moves: list[Move]
+    moves: tuple[RowMove, ...]
     calls: list[Call]
 
 
 @dataclass(eq=False)
 class Segment:
-    """Rows `first` to `end` - 1, one after the other; or the loops of a fused chain."""
+    """Rows `first` to `end` - 1, one after the other; or a move; or the loops of a chain that is run some rows at a time."""
 
     first: int = 0
     end: int = 0
-    name: str = ""
+    comment: str = ""
+    move: RowMove | None = None
     loops: list[Loop] = field(default_factory=list)
 
 
@@ -85,6 +76,15 @@ class Table:
     def is_fused(self) -> bool:
         return any(segment.loops for segment in self.segments)
 
+    @property
+    def copies(self) -> bool:
+        return any(row.step.kernel == COPY for row in self.rows)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether running it is running its rows, one after the other."""
+        return all(segment.end for segment in self.segments)
+
     def most(self, inputs: bool) -> int:
         return max((row.input_count if inputs else row.output_count for row in self.rows), default=1)
 
@@ -104,18 +104,28 @@ class Places:
     """Where tensors lie, as C text."""
 
     def __init__(self, program: Program, plan: Plan, constants: Constants) -> None:
-        self._plan = plan
+        self._offsets = dict(plan.offsets)
         self._constants = constants
-        self._inputs = {tensor: number for number, tensor in enumerate(program.inputs)}
+        self._callers = {tensor: number for number, tensor in enumerate(program.inputs)}
         self._outputs: dict[Tensor, int] = {}
         for number, tensor in enumerate(program.outputs):
             self._outputs.setdefault(root(tensor), number)
 
     def arena(self, tensor: Tensor) -> int | None:
         """Its place in the arena; an alias may have one of its own (a piece of a whole)."""
-        while tensor not in self._plan.offsets and tensor.alias_of is not None:
+        return self._offsets.get(self._base(tensor))
+
+    def _base(self, tensor: Tensor) -> Tensor:
+        while tensor not in self._offsets and tensor.alias_of is not None:
             tensor = tensor.alias_of
-        return self._plan.offsets.get(tensor)
+        return tensor
+
+    def move(self, move: Move) -> RowMove:
+        """From here on the tensor lies somewhere else."""
+        base = self._base(move.tensor)
+        source = self._offsets[base]
+        self._offsets[base] = move.target
+        return RowMove(move.target, source, base.size)
 
     def of(self, tensor: Tensor | None) -> str:
         if tensor is None or (tensor.size == 0 and self.arena(tensor) is None):
@@ -124,8 +134,8 @@ class Places:
         if at is not None:
             return f"ARENA({at})"
         base = root(tensor)
-        if base in self._inputs:
-            return f"INPUT({self._inputs[base]})"
+        if base in self._callers:
+            return f"INPUT({self._callers[base]})"
         if base in self._constants.of_tensor:
             return f"WEIGHTS({self._constants.of_tensor[base].name})"
         if base in self._outputs:
@@ -134,52 +144,82 @@ class Places:
 
     def operands(self, step: Step) -> list[str]:
         """Of inputs, then outputs."""
+        return self._inputs_of(step) + [self.of(tensor) for tensor in step.outputs]
+
+    def _inputs_of(self, step: Step, without: int = -1) -> list[str]:
         found = []
         for place, tensor in enumerate(step.inputs):
             packed = self._constants.of_operand.get((step, place))
-            found.append(self.of(tensor) if packed is None else f"WEIGHTS({packed.name})")
-        return found + [self.of(tensor) for tensor in step.outputs]
+            if packed is not None:
+                found.append(f"WEIGHTS({packed.name})")
+            else:
+                found.append(self.of(tensor) if place != without else "")
+        return found
+
+    def row_operands(self, call: RowCall, whole: Step) -> list[str]:
+        """The same of one call on some rows of step `whole`: constants are those of the whole step."""
+        assert whole.rows is not None
+        found = self._inputs_of(whole, whole.rows.input)
+        found[whole.rows.input] = f"ARENA({call.input})"
+        return [*found, f"ARENA({call.output})"]
 
 
-def table_of(program: Program, plan: Plan, constants: Constants) -> Table:
+def table_of(program: Program, plan: Plan, constants: Constants) -> tuple[Table, Places]:
+    """The table, and where tensors lie when all of it was run."""
     places = Places(program, plan, constants)
-    names = Names()
-    rows: list[Row] = []
-    segments: list[Segment] = []
-
-    def add(step: Step, workspace: int, operands: list[str]) -> Row:
-        shared = workspace if step.shared_size else 0
-        scratch = workspace + step.shared_size + -step.shared_size % 8 if step.scratch_size else 0
-        row = Row(
-            len(rows), step, names.make(step.name, "step"), describe(step), operands, len(step.inputs), len(step.outputs),
-            step.parts, shared, scratch,
-        )  # fmt: skip
-        row.first_place = sum(len(other.places) for other in rows)
-        rows.append(row)
-        return row
-
+    builder = _Builder(places)
     for item in plan.order:
         if isinstance(item, FusedRows):
             loops = [
-                Loop(
-                    loop.count,
-                    [Move(move.target, move.source, move.size) for move in loop.moves],
-                    [_call(call, add, places, constants) for call in loop.calls],
-                )
-                for loop in item.loops
+                Loop(loop.count, loop.moves, [builder.call(call, item) for call in loop.calls]) for loop in item.loops
             ]
-            segments.append(Segment(name=comment(item.name), loops=loops))
-            continue
-        row = add(item, plan.workspaces.get(item, 0), places.operands(item))
-        if segments and not segments[-1].loops:
-            segments[-1].end = row.number + 1
+            builder.segments.append(Segment(comment=comment(f"{item.name}: some rows at a time"), loops=loops))
+        elif isinstance(item, Move):
+            text = comment(f"{short(item.tensor.name, 'tensor')} makes room")
+            builder.segments.append(Segment(comment=text, move=places.move(item)))
         else:
-            segments.append(Segment(row.number, row.number + 1))
-    return Table(rows, segments)
+            builder.step(item, plan.workspaces.get(item, 0))
+    return Table(builder.rows, builder.segments), places
 
 
-def _call(call: RowCall, add: object, places: Places, constants: Constants) -> Call:
-    raise NotImplementedError
+class _Builder:
+    def __init__(self, places: Places) -> None:
+        self.rows: list[Row] = []
+        self.segments: list[Segment] = []
+        self._places = places
+        self._names = Names()
+        self._place_count = 0
+
+    def step(self, step: Step, workspace: int) -> None:
+        number = self._add(step, workspace, self._places.operands(step)).number
+        if self.segments and self.segments[-1].end == number:
+            self.segments[-1].end = number + 1
+        else:
+            self.segments.append(Segment(number, number + 1))
+
+    def call(self, call: RowCall, chain: FusedRows) -> Call:
+        operands = self._places.row_operands(call, chain.steps[call.layer])
+        row = self._add(call.step, call.workspace, operands)
+        return Call(row, call.input_advance, call.output_advance)
+
+    def _add(self, step: Step, workspace: int, operands: list[str]) -> Row:
+        scratch = workspace + step.shared_size + -step.shared_size % 8
+        row = Row(
+            number=len(self.rows),
+            step=step,
+            name=self._names.make(step.name, "step"),
+            comment=describe(step),
+            places=operands,
+            input_count=len(step.inputs),
+            output_count=len(step.outputs),
+            parts=step.parts,
+            shared=workspace if step.shared_size else 0,
+            scratch=scratch if step.scratch_size else 0,
+            first_place=self._place_count,
+        )
+        self._place_count += len(operands)
+        self.rows.append(row)
+        return row
 
 
 def describe(step: Step) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from mslite import _codegen
-from mslite.codegen.program import COPY, Overlap, Program, Step, Storage, Tensor
+from mslite.codegen.program import COPY, Band, Overlap, Program, RowWise, Step, Storage, Tensor
 from mslite.converter.mindir.graph import numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
@@ -31,15 +31,16 @@ class _Builder:
     def __init__(self, plan: _codegen.WrittenPlan) -> None:
         self._plan = plan
         self._written = plan.tensors
-        self._steps = _live(plan)
         self._tensors: dict[int, Tensor] = {}
+        self._numbers: dict[Step, int] = {}
+        """Places of steps in the written plan."""
 
     def build(self, name: str, target: str) -> Program:
         for number in self._plan.inputs:
             self._tensors[number] = self._tensor(number, Storage.INPUT)
         variables = [self._variable(variable) for variable in self._plan.variables]
         steps = []
-        for step in self._steps:
+        for number, step in _live(self._plan):
             if step.op in ALIASES and step.in_place == 0:
                 source = self._operand(step.inputs[0])
                 alias = self._tensor(step.outputs[0], Storage.ACTIVATION)
@@ -48,11 +49,12 @@ class _Builder:
                 self._tensors[step.outputs[0]] = alias
             else:
                 steps.append(self._step(step))
+                self._numbers[steps[-1]] = number
         for variable, written in zip(variables, self._plan.variables, strict=True):
             steps.extend(self._assignment(variable, self._operand(number)) for number in written.writes)
         inputs = [self._tensors[number] for number in self._plan.inputs]
         outputs = [self._operand(number) for number in self._plan.outputs]
-        return Program(name, target, inputs, outputs, steps)
+        return Program(name, target, inputs, outputs, steps, self._cut)
 
     def _step(self, step: _codegen.WrittenStep) -> Step:
         packed = dict(step.packed)
@@ -73,6 +75,29 @@ class _Builder:
             in_place=step.in_place,
             overlaps=tuple(Overlap(place, lead) for place, lead in enumerate(step.leads) if lead >= 0),
             macs=step.flops // 2 if step.op in _PRODUCTS else 0,
+            rows=RowWise(*step.rows) if step.rows[0] else None,
+        )
+
+    def _cut(self, step: Step, band: Band) -> Step | None:
+        """`Program.cut`."""
+        number = self._numbers[step]
+        written = self._plan.cut(number, band.pad_before, band.rows_in, band.pad_after, band.rows_out)
+        if written is None:
+            return None
+        source, target = step.inputs[0], step.outputs[0]
+        assert source is not None
+        return replace(
+            step,
+            inputs=[_with_rows(source, band.rows_in), *step.inputs[1:]],
+            outputs=[_with_rows(target, band.rows_out)],
+            derived=written.derived,
+            parts=tuple(written.parts),
+            shared_size=written.shared_bytes,
+            scratch_size=written.scratch_bytes,
+            in_place=-1,
+            overlaps=(),
+            macs=step.macs * band.rows_out // target.shape[1],
+            rows=None,
         )
 
     def _operand(self, number: int, has_data: bool = True) -> Tensor:
@@ -113,19 +138,33 @@ class _Builder:
         )
 
 
-def _live(plan: _codegen.WrittenPlan) -> list[_codegen.WrittenStep]:
-    """The steps that some output or variable depends on, in their order."""
+def _with_rows(tensor: Tensor, rows: int) -> Tensor:
+    """A tensor of its own, like `tensor` but for the number of rows."""
+    shape = (tensor.shape[0], rows, *tensor.shape[2:])
+    return Tensor(
+        tensor.name,
+        tensor.dtype,
+        shape,
+        Storage.ACTIVATION,
+        math.prod(shape) * numpy_type(tensor.dtype).itemsize,
+        quant=tensor.quant,
+    )
+
+
+def _live(plan: _codegen.WrittenPlan) -> list[tuple[int, _codegen.WrittenStep]]:
+    """The steps that some output or variable depends on, with their numbers, in their order."""
     needed = {*plan.outputs, *(number for variable in plan.variables for number in variable.writes)}
     live = []
-    for step in reversed(plan.steps):
+    for number, step in reversed(list(enumerate(plan.steps))):
         if needed.intersection(step.outputs):
             needed.update(step.inputs)
-            live.append(step)
+            live.append((number, step))
     return live[::-1]
 
 
 def _records(written: _codegen.WrittenTensor) -> tuple[QuantParam, ...]:
-    rounding = {"roundType": ROUND_HALF_TO_EVEN} if written.rounds_even else {}
+    rounding = ROUND_HALF_TO_EVEN if written.rounds_even else QuantParam().roundType
     return tuple(
-        QuantParam(scale=scale, zeroPoint=zero, dstDtype=source, **rounding) for scale, zero, source in written.quant
+        QuantParam(scale=scale, zeroPoint=zero, dstDtype=source, roundType=rounding)
+        for scale, zero, source in written.quant
     )

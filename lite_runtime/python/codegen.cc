@@ -118,13 +118,22 @@ class Model {
       if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("an impossible input shape");
     }
     WrittenPlan plan;
-    CheckModel(WritePlan(model_.get(), IsasNamed(isas), TargetKernels(), shapes, &plan));
+    CheckModel(WritePlan(model_, IsasNamed(isas), TargetKernels(), shapes, &plan));
     return plan;
   }
 
  private:
   std::shared_ptr<SharedModel> model_;
 };
+
+/// A step with the numbers of some rows of step `step`; None where its kernel does not take that shape.
+std::optional<WrittenStep> Cut(const WrittenPlan &plan, size_t step, int64_t pad_before, int64_t rows_in,
+                               int64_t pad_after, int64_t rows_out) {
+  if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
+  WrittenStep cut;
+  if (!CutRows(plan, step, {pad_before, rows_in, pad_after, rows_out}, &cut)) return std::nullopt;
+  return cut;
+}
 
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
@@ -158,6 +167,10 @@ NB_MODULE(_codegen, module) {
       .def_ro("in_place", &WrittenStep::in_place)
       .def_ro("leads", &WrittenStep::leads)
       .def_ro("flops", &WrittenStep::flops)
+      .def_prop_ro("rows",
+                   [](const WrittenStep &step) {
+                     return std::tuple<int64_t, int64_t, int64_t>(step.rows.extent, step.rows.stride, step.rows.pad);
+                   })
       .def_prop_ro("derived", [](const WrittenStep &step) { return ToPython(step.derived); })
       .def_prop_ro("packed", [](const WrittenStep &step) {
         std::vector<std::pair<int32_t, nb::bytes>> packed;
@@ -179,7 +192,10 @@ NB_MODULE(_codegen, module) {
       .def_ro("inputs", &WrittenPlan::inputs)
       .def_ro("outputs", &WrittenPlan::outputs)
       .def_ro("variables", &WrittenPlan::variables)
-      .def_ro("refusals", &WrittenPlan::refusals);
+      .def_ro("refusals", &WrittenPlan::refusals)
+      .def("cut", &Cut, nb::arg("step"), nb::arg("pad_before"), nb::arg("rows_in"), nb::arg("pad_after"),
+           nb::arg("rows_out"),
+           "Prepares the kernel of a step for some of its rows; None where it does not take them.");
   nb::class_<Model>(module, "Model", "A `.ms` file. Raises ModelError.")
       .def(nb::init<const std::string &>(), nb::arg("path"))
       .def_prop_ro("inputs", &Model::inputs)

@@ -2,12 +2,30 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
+#include "convolution/geometry.h"
 #include "model/names.h"
 #include "plan/flops.h"
 #include "plan/frame.h"
+#include "pooling/geometry.h"
 
 namespace mslite::python {
+
+struct Planning {
+  Planning(std::shared_ptr<SharedModel> source, const PlanOptions &wanted)
+      : model(std::move(source)),
+        options(wanted),
+        planner(model.get(), model->programs[0], frame, options, &problems) {}
+
+  std::shared_ptr<SharedModel> model;
+  PlanOptions options;
+  Frame frame;
+  Problems problems;
+  Planner planner;
+  std::shared_ptr<const Plan> plan;
+};
+
 namespace {
 
 ByteString Bytes(const void *data, int64_t size) {
@@ -36,19 +54,131 @@ WrittenTensor Describe(const Tensor &source) {
   return tensor;
 }
 
+// A call of the plan as kernels see it.
+struct Call {
+  Call(const Planner &planner, const ProgramStep &source, const Node &from) {
+    for (const std::vector<int32_t> *list : {&source.inputs, &source.outputs}) {
+      for (const int32_t local : *list) operands.push_back(&planner.tensors()[static_cast<size_t>(local)]);
+    }
+    node = {from.op,
+            from.params,
+            static_cast<int32_t>(source.inputs.size()),
+            static_cast<int32_t>(source.outputs.size()),
+            operands.data(),
+            operands.data() + source.inputs.size(),
+            from.quant_type};
+  }
+
+  std::vector<const mslite_tensor *> operands;
+  mslite_node node = {};
+};
+
+// Fills derived numbers and schedule.
+bool Prepare(const mslite_kernel &kernel, const mslite_node &call, WrittenStep *step) {
+  mslite_schedule schedule = {};
+  mslite_status status = MSLITE_OK;
+  step->derived =
+      Filled(kernel.derived_size, [&](uint8_t *derived) { status = kernel.prepare(&call, derived, &schedule); });
+  step->parts.assign(schedule.part_count, schedule.part_count + schedule.phase_count);
+  step->shared_bytes = schedule.shared_bytes;
+  step->scratch_bytes = schedule.scratch_bytes;
+  return status == MSLITE_OK;
+}
+
+// The two axes of a call's windows, resolved.
+struct Windows {
+  mslite_axis height = {};
+  mslite_axis width = {};
+};
+
+bool ResolveWindows(const mslite_node &call, Windows *windows) {
+  if (call.op == MSLITE_OP_Conv2DFusion) {
+    mslite_convolution geometry = {};
+    if (mslite_convolution_of(&call, &geometry) != MSLITE_OK) return false;
+    *windows = {geometry.height, geometry.width};
+    return true;
+  }
+  mslite_pooling geometry = {};
+  if (mslite_pooling_resolve(call.op, call.params, call.inputs[0], &geometry, nullptr) != MSLITE_OK) return false;
+  *windows = {geometry.height, geometry.width};
+  return true;
+}
+
+bool IsGlobal(const mslite_node &call) {
+  if (call.op == MSLITE_OP_AvgPoolFusion) return static_cast<const mslite_AvgPoolFusion *>(call.params)->global;
+  if (call.op == MSLITE_OP_MaxPoolFusion) return static_cast<const mslite_MaxPoolFusion *>(call.params)->global;
+  return false;
+}
+
+bool HasWindows(int32_t op) {
+  return op == MSLITE_OP_Conv2DFusion || op == MSLITE_OP_AvgPoolFusion || op == MSLITE_OP_MaxPoolFusion;
+}
+
+// Whether and how the call can be run some rows at a time.
+RowWise RowsOf(const mslite_node &call) {
+  if (call.input_count < 1 || call.output_count != 1) return {};
+  const mslite_tensor &x = *call.inputs[0];
+  const mslite_tensor &y = *call.outputs[0];
+  if (x.rank != 4 || y.rank != 4 || x.dims[0] != 1 || x.data != nullptr) return {};
+  for (int32_t i = 1; i < call.input_count; ++i) {
+    if (call.inputs[i]->data == nullptr) return {};
+  }
+  if (call.op == MSLITE_OP_Activation) return {1, 1, 0};
+  Windows windows;
+  if (!HasWindows(call.op) || IsGlobal(call) || !ResolveWindows(call, &windows)) return {};
+  return {mslite_axis_span(&windows.height), windows.height.stride, windows.height.pad_before};
+}
+
+// The parameters of such a call with explicit padding.
+class BandParams {
+ public:
+  BandParams(const mslite_node &call, const Windows &windows, const Band &band)
+      : pads_{band.pad_before, band.pad_after, windows.width.pad_before, windows.width.pad_after} {
+    const mslite_longs list = {4, pads_};
+    if (call.op == MSLITE_OP_Conv2DFusion) {
+      convolution_ = *static_cast<const mslite_Conv2DFusion *>(call.params);
+      convolution_.pad_mode = MSLITE_PAD_MODE_PAD;
+      convolution_.pad_list = list;
+      params = &convolution_;
+    } else if (call.op == MSLITE_OP_AvgPoolFusion) {
+      SetPool(call, list, &average_);
+    } else {
+      SetPool(call, list, &maximum_);
+    }
+  }
+  BandParams(const BandParams &) = delete;
+  BandParams &operator=(const BandParams &) = delete;
+
+  const void *params = nullptr;
+
+ private:
+  template <typename Params>
+  void SetPool(const mslite_node &call, const mslite_longs &list, Params *pool) {
+    *pool = *static_cast<const Params *>(call.params);
+    pool->pad_mode = MSLITE_PAD_MODE_PAD;
+    pool->round_mode = MSLITE_ROUND_MODE_FLOOR;
+    pool->pad = list;
+    params = pool;
+  }
+
+  int64_t pads_[4];
+  mslite_Conv2DFusion convolution_ = {};
+  mslite_AvgPoolFusion average_ = {};
+  mslite_MaxPoolFusion maximum_ = {};
+};
+
 class Writer {
  public:
-  Writer(SharedModel *model, const PlanOptions &options, WrittenPlan *plan)
-      : model_(*model), main_(model->programs[0]), options_(options), plan_(plan) {}
+  Writer(Planning *planning, WrittenPlan *plan)
+      : planning_(*planning), model_(*planning->model), main_(model_.programs[0]), plan_(plan) {}
 
-  Status Write(SharedModel *model, const std::vector<std::vector<int64_t>> &shapes) {
-    Problems problems;
+  Status Write(const std::vector<std::vector<int64_t>> &shapes) {
+    Problems &problems = planning_.problems;
     FindHopeless(&problems);
-    Frame frame;
-    SetShapes(shapes, &frame);
-    Planner planner(model, main_, frame, options_, &problems);
+    SetShapes(shapes, &planning_.frame);
+    Planner &planner = planning_.planner;
+    std::shared_ptr<const Plan> &plan = planning_.plan;
     bool needs_data = false;
-    std::shared_ptr<const Plan> plan;
     MSLITE_TRY(planner.Make(0, &needs_data, &plan));
     const int32_t end = needs_data ? 0 : plan->end - (plan->is_counted ? 1 : 0);
     FindOpen(end, &problems);
@@ -141,33 +271,19 @@ class Writer {
   }
 
   void WriteStep(const Planner &planner, const ProgramStep &source, const Step &step) {
-    std::vector<const mslite_tensor *> operands;
-    for (const std::vector<int32_t> *list : {&source.inputs, &source.outputs}) {
-      for (const int32_t local : *list) operands.push_back(&planner.tensors()[static_cast<size_t>(local)]);
-    }
-    const mslite_node call = {step.node->op,
-                              step.node->params,
-                              static_cast<int32_t>(source.inputs.size()),
-                              static_cast<int32_t>(source.outputs.size()),
-                              operands.data(),
-                              operands.data() + source.inputs.size(),
-                              step.node->quant_type};
+    const Call described(planner, source, *step.node);
+    const mslite_node &call = described.node;
     const mslite_kernel &kernel = *step.kernel;
     WrittenStep written;
     written.name = step.node->name;
     written.op = OperatorName(step.node->op);
     written.kernel = kernel.name;
-    written.derived = Filled(kernel.derived_size, [&](uint8_t *derived) {
-      mslite_schedule schedule = {};
-      kernel.prepare(&call, derived, &schedule);
-    });
-    written.parts.assign(step.schedule.part_count, step.schedule.part_count + step.schedule.phase_count);
-    written.shared_bytes = step.schedule.shared_bytes;
-    written.scratch_bytes = step.schedule.scratch_bytes;
+    Prepare(kernel, call, &written);
     written.inputs = source.inputs;
     written.outputs = source.outputs;
     written.in_place = kernel.in_place == nullptr ? -1 : kernel.in_place(&call);
     written.flops = source.outputs.empty() ? 0 : CountFlops(call);
+    written.rows = RowsOf(call);
     for (int32_t i = 0; i < call.input_count; ++i) {
       const auto at = static_cast<size_t>(i);
       written.leads.push_back(kernel.lead == nullptr ? -1 : kernel.lead(&call, step.derived, i));
@@ -220,9 +336,9 @@ class Writer {
     }
   }
 
+  Planning &planning_;
   const SharedModel &model_;
   const Program &main_;
-  const PlanOptions &options_;
   WrittenPlan *plan_;
 };
 
@@ -236,10 +352,45 @@ std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
   return inputs;
 }
 
-Status WritePlan(SharedModel *model, const IsaSet &isas, const KernelList &more,
+Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
                  const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan) {
   const PlanOptions options = {isas, 1, false, more};
-  return Writer(model, options, plan).Write(model, shapes);
+  const auto planning = std::make_shared<Planning>(std::move(model), options);
+  plan->planning = planning;
+  return Writer(planning.get(), plan).Write(shapes);
+}
+
+bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep *cut) {
+  const Planning &planning = *plan.planning;
+  const Step &whole = planning.plan->steps[step];
+  const auto position = static_cast<size_t>(planning.planner.positions()[step]);
+  const Call described(planning.planner, planning.model->programs[0].steps[position], *whole.node);
+  if (RowsOf(described.node).extent == 0) return false;
+  mslite_tensor x = *described.node.inputs[0];
+  mslite_tensor y = *described.node.outputs[0];
+  x.dims[1] = band.rows_in;
+  y.dims[1] = band.rows_out;
+  std::vector<const mslite_tensor *> operands = described.operands;
+  operands[0] = &x;
+  operands.back() = &y;
+  mslite_node call = described.node;
+  call.inputs = operands.data();
+  call.outputs = operands.data() + call.input_count;
+  Windows windows;
+  if (HasWindows(call.op) && !ResolveWindows(described.node, &windows)) return false;
+  const BandParams params(call, windows, band);
+  if (HasWindows(call.op)) {
+    call.params = params.params;
+    if (!ResolveWindows(call, &windows) || windows.height.output != band.rows_out) return false;
+  } else if (band.rows_in != band.rows_out || band.pad_before != 0 || band.pad_after != 0) {
+    return false;
+  }
+  const mslite_kernel &kernel = *whole.kernel;
+  if (kernel.support(&call) <= 0 || !Prepare(kernel, call, cut)) return false;
+  for (int32_t i = 0; kernel.pack_size != nullptr && i < call.input_count; ++i) {
+    if (kernel.pack_size(&call, i) != kernel.pack_size(&described.node, i)) return false;
+  }
+  return true;
 }
 
 }  // namespace mslite::python

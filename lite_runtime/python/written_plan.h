@@ -25,6 +25,21 @@ struct WrittenTensor {
   bool rounds_even = false;
 };
 
+/// Row r of output 0 needs the rows r * stride - pad to r * stride - pad + extent - 1 of input 0.
+struct RowWise {
+  int64_t extent = 0;  // 0: it cannot be run some rows at a time
+  int64_t stride = 0;
+  int64_t pad = 0;
+};
+
+/// `rows_in` rows of an input, with padding around them, become `rows_out` rows.
+struct Band {
+  int64_t pad_before = 0;
+  int64_t rows_in = 0;
+  int64_t pad_after = 0;
+  int64_t rows_out = 0;
+};
+
 struct WrittenStep {
   std::string name;
   std::string op;
@@ -40,6 +55,7 @@ struct WrittenStep {
   int32_t in_place = -1;
   std::vector<int64_t> leads;  // of each input
   int64_t flops = 0;
+  RowWise rows;
 };
 
 struct WrittenVariable {
@@ -56,6 +72,8 @@ struct Refusal {
   std::string reason;
 };
 
+struct Planning;  // what CutRows needs of the planner
+
 struct WrittenPlan {
   std::vector<WrittenTensor> tensors;
   std::vector<WrittenStep> steps;
@@ -63,6 +81,7 @@ struct WrittenPlan {
   std::vector<int32_t> outputs;
   std::vector<WrittenVariable> variables;
   std::vector<Refusal> refusals;  // where there are some, nothing else is filled
+  std::shared_ptr<const Planning> planning;
 };
 
 /// The inputs of a model as its file says, sizes of -1 where it leaves them open.
@@ -70,8 +89,12 @@ std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
 
 /// Plans the main graph for inputs of these shapes (in the order of the model) and kernels of these instruction sets.
 /// Errors: those of planning; what concerns single nodes becomes refusals.
-Status WritePlan(SharedModel *model, const IsaSet &isas, const KernelList &more,
+Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
                  const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan);
+
+/// Prepares the kernel of a step with `rows` for some rows of it. The packed constants stay those of the whole step.
+/// False: the kernel does not take that shape.
+bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep *cut);
 
 }  // namespace mslite::python
 
