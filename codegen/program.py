@@ -112,6 +112,13 @@ class Step:
     rows: RowWise | None = None
     """Where set, `Program.cut` can make calls of it that compute only some rows."""
 
+    @property
+    def workspace(self) -> int:
+        """The shared part, and from the next multiple of 8 on the scratch."""
+        return (
+            self.shared_size if not self.scratch_size else self.shared_size + -self.shared_size % 8 + self.scratch_size
+        )
+
 
 @dataclass(eq=False)
 class Program:

@@ -58,7 +58,7 @@ class _Checker:
         for tensor, at in self.plan.offsets.items():
             found = gcd(found, gcd(at, tensor.size))
         for step, at in self.plan.workspaces.items():
-            found = gcd(found, gcd(at, step.shared_size + step.scratch_size))
+            found = gcd(found, gcd(at, step.workspace))
         return found
 
     def run(self) -> None:
@@ -184,7 +184,7 @@ class _Checker:
             if operand is not None:
                 self.read(operand, step.name)
         spans = [(output, self.span(output)) for output in step.outputs]
-        size = step.shared_size + step.scratch_size
+        size = step.workspace
         for place, (output, span) in enumerate(spans):
             for other, other_span in spans[:place]:
                 if crossing(span, other_span):

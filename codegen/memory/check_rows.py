@@ -59,7 +59,7 @@ class RowChecker:
             raise self.fail(f"{step.name}: rows of {source.name} are overwritten before they are read")
         target = call.output + turn * call.output_advance
         spans = {"input": (begin, begin + len(expected)), "output": (target, target + output.size)}
-        size = call.step.shared_size + call.step.scratch_size
+        size = call.step.workspace
         if size:
             spans["workspace"] = (call.workspace, call.workspace + size)
             for name in ("input", "output"):

@@ -76,11 +76,9 @@ class _Maker:
             step = self.graph.steps[number]
             if step in self.chains:
                 _RowLives(self, number, self.chains[step]).add()
-            elif step.shared_size + step.scratch_size:
+            elif step.workspace:
                 self.lives.workspaces[step] = self.thing(f"workspace of {step.name}")
-                self.lives.workspaces[step].use(
-                    self.first[number], self.first[number], 0, step.shared_size + step.scratch_size
-                )
+                self.lives.workspaces[step].use(self.first[number], self.first[number], 0, step.workspace)
         for number in self.order:
             self._share(number)
         for block, tick in self.moves.items():
@@ -208,10 +206,10 @@ class _RowLives:
             for tensor in range(1, self.layers):
                 self._buffer(place, tick, tensor)
             for layer, band in enumerate(turn.bands):
-                if band is not None and band.shared_size + band.scratch_size:
+                if band is not None and band.workspace:
                     thing = self.things.workspaces[layer] or self.maker.thing(f"workspace of {chain.steps[layer].name}")
                     self.things.workspaces[layer] = thing
-                    thing.use(tick + 1 + layer, tick + 1 + layer, 0, band.shared_size + band.scratch_size)
+                    thing.use(tick + 1 + layer, tick + 1 + layer, 0, band.workspace)
                 if band is not None and layer:
                     self._share(place, tick + 1 + layer, layer, band)
 

@@ -78,7 +78,7 @@ class _Search:
             room = most - sum(base.size for base in dict.fromkeys(gone))
         else:
             most, room = self.rooms.room(set(during)), self.rooms.room(set(after))
-        workspace = graph.steps[step].shared_size + graph.steps[step].scratch_size
+        workspace = graph.steps[step].workspace
         most += workspace - gain(graph.usable(step, state.done))
         return _State(state.done | 1 << step, after, room, max(state.peak, most), (*state.steps, step))
 
