@@ -42,6 +42,10 @@ double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const 
   return product / y->scale;
 }
 
+mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real) {
+  return y->rounds_even ? mslite_make_even_multiplier(real) : mslite_make_multiplier(real);
+}
+
 /* The stored integer nearest to a bound, in float32 as TensorFlow Lite has it. */
 static int64_t stored_bound(float bound, const mslite_quant *record) {
   const float steps = roundf(bound / (float)record->scale);

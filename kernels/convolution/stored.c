@@ -33,9 +33,9 @@ mslite_stored_channel mslite_stored_channel_of(const mslite_node *node, int64_t 
   const mslite_tensor *bias = node->input_count > 2 ? node->inputs[2] : NULL;
   mslite_stored_channel numbers;
   const mslite_quant *y = node->outputs[0]->quant;
-  const bool to_even = y->rounds_even && node->inputs[0]->type == MSLITE_INT8;
   const double factor = mslite_product_scale(x, weight, y, x->source_type == MSLITE_UINT8);
-  numbers.factor = to_even ? mslite_make_even_multiplier(factor) : mslite_make_multiplier(factor);
+  const bool is_wide = node->inputs[0]->type == MSLITE_INT16;
+  numbers.factor = is_wide ? mslite_make_multiplier(factor) : mslite_result_multiplier(y, factor);
   numbers.weight_zero = weight->zero_point;
   numbers.bias = 0;
   if (bias != NULL) {

@@ -1,7 +1,8 @@
 /* Products of stored integers: operands, and the numbers of each column of b.
  *
  * TensorFlow Lite's reference arithmetic: batched products rescale by a fixed-point multiplier (64-bit sums by its wide
- * form), fully connected layers in float64 unless their weights are int16. */
+ * form), fully connected layers in float64 unless their weights are int16. Results that round to even do so in float32.
+ */
 #ifndef MSLITE_MATMUL_STORED_H
 #define MSLITE_MATMUL_STORED_H
 

@@ -2,6 +2,7 @@
  *
  * Arithmetic: TensorFlow Lite's reference kernels. An average is the rounded quotient of the source model's integers,
  * half away from zero; where the result has another record, the sum above the zero point is rescaled in float64.
+ * Averages of ONNX are always such sums, rescaled in float32 and rounded to even.
  */
 #include "pooling/pool_int8.h"
 
@@ -47,7 +48,9 @@ mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived,
   pool->from_zero = from->zero_point;
   pool->to_zero = to->zero_point;
   /* The reference takes scales for equal that are so close. */
-  pool->is_rescaled = from->zero_point != to->zero_point || fabs(from->scale - to->scale) > 1e-6;
+  pool->rounds_even = to->rounds_even != 0;
+  pool->is_rescaled = from->zero_point != to->zero_point || fabs(from->scale - to->scale) > 1e-6 ||
+                      (pool->rounds_even && geometry->average);
   pool->factor = from->scale / to->scale;
   mslite_stored_limits(pool->type, geometry->activation, to, &pool->low, &pool->high);
   schedule->phase_count = 1;

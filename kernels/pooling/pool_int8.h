@@ -14,7 +14,8 @@ typedef struct {
   int32_t type;
   int32_t low, high;
   int32_t domain;   /* what brings a stored integer to the source model's: 128 for unsigned ones */
-  bool is_rescaled; /* the result has another record than the input */
+  bool is_rescaled; /* the result has another record than the input, or is an average that rounds to even */
+  bool rounds_even;
   int32_t from_zero, to_zero;
   double factor; /* of the scales */
 } mslite_stored_pool;
@@ -28,10 +29,12 @@ static inline int32_t mslite_rounded_quotient(int32_t sum, int32_t count) {
   return (int32_t)((double)(sum > 0 ? sum + half : sum - half) / (double)count);
 }
 
-/* A result of one window as it is stored, from the largest integer or the sum above zero. The reference knows no such
+/* A result of one window as it is stored, from the largest integer or the sum above zero. TensorFlow Lite knows no such
  * pooling; two roundings in fixed point would be off by a step in one of five results. */
 static inline int32_t mslite_stored_pool_rescaled(const mslite_stored_pool *pool, int32_t value, double factor) {
-  return mslite_limit(mslite_rescale_real(value, factor) + pool->to_zero, pool->low, pool->high);
+  const int32_t steps =
+      pool->rounds_even ? mslite_round_even((float)value * (float)factor) : mslite_rescale_real(value, factor);
+  return mslite_limit(steps + pool->to_zero, pool->low, pool->high);
 }
 
 #ifdef __cplusplus

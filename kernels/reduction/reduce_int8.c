@@ -52,13 +52,15 @@ static mslite_status prepare(const mslite_node *node, mslite_stored_reduce *numb
   numbers->from_zero = from->zero_point;
   numbers->to_zero = to->zero_point;
   numbers->empty = numbers->type == MSLITE_INT8 && to->source_type == MSLITE_UINT8 ? INT8_MIN : 0;
-  numbers->factor = mslite_make_multiplier(from->scale / to->scale);
+  numbers->factor = mslite_result_multiplier(to, from->scale / to->scale);
   numbers->is_rescaled = !mslite_same_quant(node->inputs[0], node->outputs[0]);
   const bool is_mean = numbers->mode == MSLITE_REDUCE_MODE_REDUCE_MEAN;
   if (is_mean || numbers->mode == MSLITE_REDUCE_MODE_REDUCE_SUM) {
     numbers->is_rescaled = true;
     numbers->from_zero = (int32_t)(uint32_t)((uint64_t)plan->reduced * (uint64_t)(int64_t)from->zero_point);
-    if (is_mean && plan->reduced > 0) numbers->factor = mslite_divide_multiplier(numbers->factor, plan->reduced);
+    if (is_mean && plan->reduced > 0)
+      numbers->factor = to->rounds_even ? mslite_result_multiplier(to, from->scale / to->scale / (double)plan->reduced)
+                                        : mslite_divide_multiplier(numbers->factor, plan->reduced);
   }
   const int64_t together = plan->inner < block ? plan->inner : block;
   numbers->blocks = (plan->inner + block - 1) / block;

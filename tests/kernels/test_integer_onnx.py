@@ -1,0 +1,181 @@
+"""Operators of ONNX on stored integers, between casts, beside onnxruntime: equal on every instruction set here.
+
+They round once, half to even. onnxruntime computes in real numbers, so what lies half-way between two steps may go
+either way there, and nothing else may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import ModelProto
+
+from mslite.converter.mindir import module_io
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.parsers.onnx import parse
+from mslite.converter.passes.context import Settings
+from mslite.converter.passes.pipeline import run_pipeline
+from tests.e2e.integers import ISAS, availability, run
+from tests.kernels.integer_models import Array, integers, scales
+from tests.parsers.onnx.helper import make_model, node, reference
+
+_NEAR_HALF = 1e-4
+"""How near to half a step, in steps, real numbers in float32 lose their way."""
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+class Operand:
+    """Stored integers with a scale and a zero point; a constant of the model, or an input."""
+
+    def __init__(self, array: Array, scale: float, point: int, constant: bool = False) -> None:
+        self.array, self.scale, self.point, self.constant = array, np.float32(scale), point, constant
+
+    @property
+    def real(self) -> Array:
+        """In float64, exactly."""
+        wide: Array = (self.array.astype(np.float64) - self.point) * np.float64(self.scale)
+        return wide
+
+
+def between_casts(
+    operator: str,
+    operands: Sequence[Operand],
+    result: Operand,
+    attributes: Mapping[str, Any],
+    rest: Sequence[Array] = (),
+) -> tuple[ModelProto, dict[str, Array]]:
+    """DequantizeLinear, the operator, QuantizeLinear; `rest` are plain constants behind the operands."""
+    nodes, constants, inputs, names = [], {}, {}, []
+    for index, operand in enumerate(operands):
+        name = f"x{index}"
+        (constants if operand.constant else inputs)[name] = operand.array
+        constants |= {f"{name}s": np.array(operand.scale), f"{name}z": np.array(operand.point, operand.array.dtype)}
+        nodes.append(node("DequantizeLinear", [name, f"{name}s", f"{name}z"], [f"{name}r"]))
+        names.append(f"{name}r")
+    for index, array in enumerate(rest):
+        constants[f"c{index}"] = array
+        names.append(f"c{index}")
+    constants |= {"ys": np.array(result.scale), "yz": np.array(result.point, result.array.dtype)}
+    nodes += [node(operator, names, ["r"], **attributes), node("QuantizeLinear", ["r", "ys", "yz"], ["y"])]
+    return make_model(nodes, inputs, ["y"], constants), inputs
+
+
+def check(model: ModelProto, inputs: Mapping[str, Array], exact: Array, folder: Path) -> None:
+    """Asserts that no node is computed in float32 and that the results are onnxruntime's, except where `exact` (in
+    steps of the result) lies half-way between two integers."""
+    (wanted,) = reference(model, inputs)
+    module = parse(model)
+    run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
+    module_io.save(module, folder / "m.ms")
+    paths = []
+    for value in module.main.inputs:
+        paths.append(folder / f"{value.name}.npy")
+        np.save(paths[-1], inputs[value.name])
+    is_tie = np.abs(np.abs(exact - np.rint(exact)) - 0.5) < _NEAR_HALF
+    checked = 0
+    for isa in ISAS:
+        if isa.startswith("arm64") or availability(isa):
+            continue
+        result = run(folder / "m.ms", paths, folder / isa, isa)
+        assert not [f"{step.operator} ({step.kernel})" for step in result.fallbacks]
+        (mine,) = result.outputs
+        assert (mine.dtype, mine.shape) == (wanted.dtype, wanted.shape)
+        off = np.abs(mine.astype(np.int64) - wanted.astype(np.int64))
+        assert not np.any(off[~is_tie.reshape(off.shape)]), isa
+        assert off.max(initial=0) <= 1, isa
+        checked += 1
+    if not checked:
+        pytest.skip(availability("scalar"))
+
+
+def drawn(data: st.DataObject, shape: Sequence[int], dtype: str, constant: bool = False) -> Operand:
+    limits = np.iinfo(dtype)
+    array = integers(data.draw(st.integers(0, 999)), dtype, shape)
+    point = 0 if constant else data.draw(st.integers(int(limits.min), int(limits.max)))
+    return Operand(array, data.draw(scales), point, constant)
+
+
+def result_for(data: st.DataObject, real: Array, dtype: str, like: Operand | None) -> Operand:
+    """A record for results: that of `like`, or one in which a part of them is cut off."""
+    if like is not None and data.draw(st.booleans()):
+        return Operand(np.zeros(1, dtype), like.scale, like.point)
+    span = float(np.abs(real).max()) or 1.0
+    limits = np.iinfo(dtype)
+    point = data.draw(st.integers(int(limits.min), int(limits.max)))
+    return Operand(np.zeros(1, dtype), span / 100 * data.draw(st.floats(0.5, 2)), point)
+
+
+def windows(x: Array, kernel: int, stride: int, pad: int, counts_padding: bool) -> Array:
+    """Averages over windows of an NCHW image, in float64."""
+    padded = np.pad(x, [(0, 0), (0, 0), (pad, pad), (pad, pad)])
+    ones = np.pad(np.ones_like(x), [(0, 0), (0, 0), (pad, pad), (pad, pad)], constant_values=float(counts_padding))
+    shape = (kernel, kernel)
+    sums = [
+        np.lib.stride_tricks.sliding_window_view(array, shape, (2, 3))[:, :, ::stride, ::stride].sum((4, 5))
+        for array in (padded, ones)
+    ]
+    average: Array = sums[0] / sums[1]
+    return average
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("counts_padding", [False, True])
+@FEW
+@given(data=st.data())
+def test_average_pooling(dtype: str, counts_padding: bool, data: st.DataObject, tmp_path: Path) -> None:
+    x = drawn(data, [2, data.draw(st.integers(1, 70)), data.draw(st.integers(3, 9)), 7], dtype)
+    kernel, stride, pad = data.draw(st.integers(2, 3)), data.draw(st.integers(1, 2)), data.draw(st.integers(0, 1))
+    real = windows(x.real, kernel, stride, pad, counts_padding)
+    y = result_for(data, real, dtype, x)
+    attributes = {
+        "kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4, "count_include_pad": int(counts_padding)
+    }  # fmt: skip
+    model, inputs = between_casts("AveragePool", [x], y, attributes)
+    check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("name", ["GlobalAveragePool", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"])
+@FEW
+@given(data=st.data())
+def test_reductions(name: str, dtype: str, data: st.DataObject, tmp_path: Path) -> None:
+    x = drawn(data, [2, data.draw(st.integers(1, 70)), data.draw(st.integers(1, 9)), 7], dtype)
+    axes = (2, 3) if name == "GlobalAveragePool" else data.draw(st.sampled_from([(2, 3), (1,), (3,), (0, 2)]))
+    functions = {"ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
+    real = functions.get(name, np.mean)(x.real, axis=axes, keepdims=True)
+    y = result_for(data, real, dtype, x)
+    attributes = {} if name in ("GlobalAveragePool", "ReduceSum") else {"axes": axes}
+    model, inputs = between_casts(name, [x], y, attributes, [np.array(axes)] if name == "ReduceSum" else ())
+    check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("constant", [False, True])
+@FEW
+@given(data=st.data())
+def test_products(constant: bool, dtype: str, data: st.DataObject, tmp_path: Path) -> None:
+    m, k, n = (data.draw(st.integers(1, 70)) for _ in range(3))
+    a, b = drawn(data, [2, m, k], dtype), drawn(data, [k, n] if constant else [2, k, n], dtype, constant)
+    real = a.real @ b.real
+    y = result_for(data, real, dtype, None)
+    model, inputs = between_casts("MatMul", [a, b], y, {})
+    check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@FEW
+@given(data=st.data())
+def test_dense_layers(dtype: str, data: st.DataObject, tmp_path: Path) -> None:
+    m, k, n = (data.draw(st.integers(1, 70)) for _ in range(3))
+    a, b = drawn(data, [m, k], dtype), drawn(data, [n, k], "int8", True)
+    bias = Operand(integers(3, "int16", [n]).astype(np.int32), float(a.scale * b.scale), 0, True)
+    real = a.real @ b.real.T + bias.real
+    y = result_for(data, real, dtype, None)
+    model, inputs = between_casts("Gemm", [a, b, bias], y, {"transB": 1})
+    check(model, inputs, real / np.float64(y.scale), tmp_path)
