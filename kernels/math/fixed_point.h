@@ -44,12 +44,11 @@ static inline int32_t mslite_rescale_even(int32_t value, int32_t factor_bits) {
 /* `factor` / count, as the reference's means have it: the quotient is cut, not rounded. count > 0. */
 mslite_multiplier mslite_divide_multiplier(mslite_multiplier factor, int64_t count);
 
-/* 2 * a * b / 2^32, half away from zero for products beyond a half; -2^31 * -2^31 gives 2^31 - 1. */
+/* 2 * a * b / 2^32, half up; -2^31 * -2^31 gives 2^31 - 1. (The reference adds 1 - 2^30 to a negative product and cuts
+ * towards zero, which is the same.) */
 static inline int32_t mslite_doubling_high_product(int32_t a, int32_t b) {
   if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
-  const int64_t product = (int64_t)a * b;
-  const int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
-  return (int32_t)((product + nudge) / ((int64_t)1 << 31));
+  return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 }
 
 /* value / 2^exponent, half away from zero; 0 <= exponent <= 31. */
@@ -63,12 +62,17 @@ static inline int32_t mslite_divide_by_power(int32_t value, int32_t exponent) {
 /* value * 2^left in 32 bits, as the machine wraps it. */
 static inline int32_t mslite_shift_left(int32_t value, int32_t left) { return (int32_t)((uint32_t)value << left); }
 
-/* value * factor, rounded twice: the product, then the shift (or once, for a factor to even). */
-static inline int32_t mslite_rescale(int32_t value, mslite_multiplier factor) {
-  if (factor.shift == MSLITE_SHIFT_TO_EVEN) return mslite_rescale_even(value, factor.value);
+/* value * factor, rounded twice: the product, then the shift. */
+static inline int32_t mslite_rescale_twice(int32_t value, mslite_multiplier factor) {
   const int32_t left = factor.shift > 0 ? factor.shift : 0;
   const int32_t right = factor.shift > 0 ? 0 : -factor.shift;
   return mslite_divide_by_power(mslite_doubling_high_product(mslite_shift_left(value, left), factor.value), right);
+}
+
+/* The same, or once, for a factor to even. */
+static inline int32_t mslite_rescale(int32_t value, mslite_multiplier factor) {
+  if (factor.shift == MSLITE_SHIFT_TO_EVEN) return mslite_rescale_even(value, factor.value);
+  return mslite_rescale_twice(value, factor);
 }
 
 /* The same for sums of 64 bits (int16 activations): |value| < 2^47, a multiplier of 16 bits, one rounding, half up. */
