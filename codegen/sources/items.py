@@ -38,7 +38,14 @@ class Item:
     opened: tuple[tuple[int, int], ...] = ()
     """The open conditions that it depends on: (which, branch)."""
 
+    def all(self) -> Iterator[Item]:
+        """The item and its parts, and theirs."""
+        yield self
+        for part in self.parts:
+            yield from part.all()
+
     def leaves(self) -> Iterator[Item]:
+        """The declarations and definitions that it stands for."""
         if self.kind == "call":
             for part in self.parts:
                 yield from part.leaves()
@@ -224,7 +231,9 @@ class _Reader:
             at = end
             new, table = self._item(piece, table, opened)
             if new is not None:
-                new.comment, new.spaced, new.opened = comment, spaced, tuple(opened)
+                new.comment, new.spaced = comment, spaced
+                for part in new.all():
+                    part.opened = tuple(opened)
                 items.append(new)
                 if _ALIAS.match(piece):  # what is said of it is said of the declaration behind it
                     new.comment = ""

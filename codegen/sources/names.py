@@ -67,14 +67,15 @@ def run_place(kernel: Kernel, unit: Unit, isa: str) -> tuple[Unit, Item]:
 
 
 def run_header(kernel: Kernel, unit: Unit, isa: str) -> str:
+    """The header that declares `run` to the program."""
     where, item = run_place(kernel, unit, isa)
-    if where.path.endswith(".h"):
-        return where.path
     if not item.is_static:
+        if where.path.endswith(".h"):
+            return where.path
         for other, leaf in visible(unit.path, unit.isa).get(kernel.run, ()):
             if leaf.kind == "declaration":
                 return other.path
-    return header_of(where.path)
+    return header_of(unit.path)
 
 
 def derived_place(kernel: Kernel, unit: Unit) -> tuple[Unit, Item]:

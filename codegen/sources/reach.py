@@ -45,7 +45,8 @@ def kernels(isa: str) -> dict[str, Kernel]:
         for leaf in load(path, isa_of(path, isa)).leaves():
             if leaf.kind == "variable" and leaf.names[0].startswith("mslite_kernel_"):
                 kernel = _entry(path, leaf)
-                found[kernel.name] = kernel
+                if kernel.run:
+                    found[kernel.name] = kernel
     return found
 
 
@@ -69,7 +70,8 @@ def _entry(path: str, leaf: Item) -> Kernel:
     name = "".join(token.text[1:-1] for token in fields["name"])
     size = fields.get("derived_size", [])
     derived = size[2].text if len(size) == 4 and size[0].text == "sizeof" else ""
-    return Kernel(name, path, fields["run"][0].text, derived)
+    run = fields["run"][0].text if "run" in fields else ""  # not made for this instruction set
+    return Kernel(name, path, run, derived)
 
 
 @lru_cache(maxsize=1)

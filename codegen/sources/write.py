@@ -60,6 +60,8 @@ class File:
     pieces: list[Piece] = field(default_factory=list)
     moved: list[Piece] = field(default_factory=list)
     """Types that come from the .c file of this header."""
+    wrappers: list[str] = field(default_factory=list)
+    """Functions that are written for the program."""
     runs: list[str] = field(default_factory=list)
     """Functions that it declares for the program."""
     extra: set[str] = field(default_factory=set)
@@ -146,10 +148,13 @@ class Writer:
             self.files[header] = File(header, existing)
             self.renames[header] = {}
         file = self.files[header]
-        if item.is_static and where.path.endswith(".c"):
+        if item.is_static:
             name = names.run_name(kernel, self.isa)
-            self.renames[where.path][kernel.run] = name
-            self.exported.add(item)
+            if where is unit:
+                self.renames[where.path][kernel.run] = name
+                self.exported.add(item)
+            elif name not in file.runs:  # it stands in a header
+                self._wrap(unit, kernel.run, name)
             if name not in file.runs:
                 file.runs.append(name)
         if kernel.derived:
@@ -161,6 +166,14 @@ class Writer:
                     file.extra.add(names.header_of(home.path))
             elif home.path != header:
                 file.extra.add(home.path)
+
+    def _wrap(self, unit: Unit, run: str, name: str) -> None:
+        """Gives a static function of a header an external name, in the file that includes it."""
+        text = f"void {name}(const mslite_run *run, int32_t phase, int32_t part) {{\n  {run}(run, phase, part);\n}}"
+        file = self.files.setdefault(unit.path, File(unit.path, unit))
+        self.renames.setdefault(unit.path, {})
+        self.reached.units[unit.path] = unit
+        file.wrappers.append(text)
 
     def _move(self, struct: Item, source: File, header: File) -> None:
         """Moves a type to the header, and what its text needs of the same file before it."""
@@ -213,7 +226,7 @@ class Writer:
             self.renames.setdefault(unit.path, {})
         present = {id(piece.item) for piece in file.pieces}
         file.pieces += [Piece(item, item.text, item.comment, item.spaced) for item in new if id(item) not in present]
-        order = {id(part): index for index, item in enumerate(unit.items) for part in _all_parts(item)}
+        order = {id(part): index for index, item in enumerate(unit.items) for part in item.all()}
         file.pieces.sort(key=lambda piece: order[id(piece.item)])
 
     # ---- text
@@ -225,7 +238,7 @@ class Writer:
         if file.runs:
             declared = [f"void {name}(const mslite_run *run, int32_t phase, int32_t part);" for name in file.runs]
             moved = "\n\n".join(part for part in (moved.strip("\n"), "\n".join(declared)) if part) + "\n"
-        return "\n".join(part for part in (body, moved) if part)
+        return "\n".join(part for part in (body, moved, *file.wrappers) if part)
 
     def _text(self, file: File, body: str) -> str:
         lines = [comment] if (comment := self._comment(file)) else []
@@ -370,12 +383,6 @@ def _words(text: str) -> set[str]:
 
 def _as_item(piece: Piece) -> Item:
     return Item(piece.item.kind, piece.text, piece.item.table)
-
-
-def _all_parts(item: Item) -> Iterable[Item]:
-    yield item
-    for part in item.parts:
-        yield from _all_parts(part)
 
 
 def _steps(
