@@ -32,7 +32,7 @@ SOURCES := $(shell git ls-files converter kernels lite_runtime benchmark quantiz
 # ---- what CI runs -------------------------------------------------------------------------------------------------
 
 test: setup
-	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel
+	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel test-frameworks
 	@echo "All checks passed."
 
 setup:
@@ -91,6 +91,11 @@ check-slow: setup $(BUILD)/python-ready
 # The wheel in a virtual environment of its own, and the installed C++ side with two programs built against it.
 test-wheel: $(BUILD)/python-ready
 	@.ci/check_packages
+
+# SavedModels, Keras files and torch.export programs, with TensorFlow and PyTorch in a virtual environment of its own.
+.PHONY: test-frameworks
+test-frameworks: $(BUILD)/python-ready
+	@.ci/check_frameworks $(BUILD)
 
 FORCE:
 

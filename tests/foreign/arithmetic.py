@@ -18,8 +18,16 @@ from .graph import Array, Graph, run
 from .registry import compared
 
 _DOMAINS = {
-    "Log": (0.1, 3), "Sqrt": (0, 3), "Rsqrt": (0.1, 3), "Acos": (-1, 1), "Asin": (-1, 1), "Atanh": (-0.9, 0.9),
-    "Acosh": (1, 3), "Log1p": (-0.5, 3), "Reciprocal": (0.5, 3), "Tan": (-1, 1),
+    "Log": (0.1, 3),
+    "Sqrt": (0, 3),
+    "Rsqrt": (0.1, 3),
+    "Acos": (-1, 1),
+    "Asin": (-1, 1),
+    "Atanh": (-0.9, 0.9),
+    "Acosh": (1, 3),
+    "Log1p": (-0.5, 3),
+    "Reciprocal": (0.5, 3),
+    "Tan": (-1, 1),
 }
 
 

@@ -17,6 +17,9 @@ from .record_fingerprints import FILE
 
 pytest.importorskip("onnxruntime", reason="onnxruntime, the foreign runtime of these tests, is not installed")
 
+BETTER_WITH_FRAMEWORKS = {"CustomExtractFeatures"}
+"""Compared with TensorFlow where it is installed."""
+
 BOUNDED = settings(
     max_examples=20,
     derandomize=True,
@@ -26,7 +29,13 @@ BOUNDED = settings(
 )
 
 
-@pytest.mark.parametrize("operator", COMPARISONS)
+@pytest.mark.parametrize(
+    "operator",
+    [
+        pytest.param(name, marks=pytest.mark.frameworks if name in BETTER_WITH_FRAMEWORKS else ())
+        for name in COMPARISONS
+    ],
+)
 def test_operator(operator: str) -> None:
     comparison = COMPARISONS[operator]
 

@@ -76,6 +76,7 @@ def test_onnx_with_casts_passes_through(method: str, tmp_path: Path) -> None:
     assert report.notes[-1] == "the source is quantised already; it is left as it is"
 
 
+@pytest.mark.frameworks
 def test_fake_quantisation_passes_through(tmp_path: Path) -> None:
     model = fake_quant_model(tmp_path / "net.pb")
     convert(options(model, tmp_path / "plain"))

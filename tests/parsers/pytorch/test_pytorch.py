@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,15 @@ from mslite.converter.mindir.module_io import load
 from mslite.converter.options import FmkType, Options
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("onnxscript") is not None
-needs_torch = pytest.mark.skipif(
+_is_absent = pytest.mark.skipif(
     not HAS_TORCH, reason="torch and onnxscript (the extra mslite[torch]) are not installed"
 )
+
+
+def needs_torch(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test that is skipped without PyTorch; `make test-frameworks` runs it."""
+    marked: Callable[..., None] = pytest.mark.frameworks(_is_absent(test))
+    return marked
 
 
 def archive(path: Path, *names: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,15 @@ def names() -> list[str]:
         return sorted(name.removesuffix(".pb") for name in archive.namelist() if name.endswith(".pb"))
 
 
+def recorded(files: Mapping[str, bytes], name: str) -> Recorded:
+    """One model of these files, `<name>.pb` and `<name>.npz`."""
+    with np.load(io.BytesIO(files[f"{name}.npz"])) as arrays:
+        inputs = [arrays[f"input_{number}"] for number in range(sum(key.startswith("input_") for key in arrays))]
+        outputs = {str(key): arrays[f"output_{number}"] for number, key in enumerate(arrays["names"])}
+    return Recorded(files[f"{name}.pb"], inputs, outputs)
+
+
 def read(name: str) -> Recorded:
     """One recorded model."""
     with zipfile.ZipFile(_ARCHIVE) as archive:
-        content = archive.read(f"{name}.pb")
-        with np.load(io.BytesIO(archive.read(f"{name}.npz"))) as arrays:
-            inputs = [arrays[f"input_{number}"] for number in range(sum(key.startswith("input_") for key in arrays))]
-            outputs = {str(key): arrays[f"output_{number}"] for number, key in enumerate(arrays["names"])}
-    return Recorded(content, inputs, outputs)
+        return recorded({f"{name}{suffix}": archive.read(f"{name}{suffix}") for suffix in (".pb", ".npz")}, name)

@@ -1,0 +1,172 @@
+"""A computer with AVX-512 and VNNI, emulated by Bochs (QEMU emulates neither): it boots Debian's kernel from a disc
+image with the programs to run in its memory, runs them, and prints to a serial line that is a file here.
+
+About 30 million instructions a second, and a minute to boot: `run` takes all commands at once.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TOOLS = ("bochs", "xorriso", "cpio", "busybox")
+_ISOLINUX = (Path("/usr/lib/ISOLINUX/isolinux.bin"), Path("/usr/lib/syslinux/modules/bios/ldlinux.c32"))
+_BIOS = (Path("/usr/share/bochs/BIOS-bochs-latest"), Path("/usr/share/bochs/VGABIOS-lgpl-latest"))
+_KERNEL_PACKAGE = "linux-image-cloud-amd64"
+
+# Features that Bochs 2.7 announces and the kernel stumbles over.
+_KERNEL_OPTIONS = (
+    "console=ttyS0,115200 quiet loglevel=1 panic=-1 nokaslr mitigations=off no5lvl tsc=reliable lpj=1000000 nopku"
+    " cryptomgr.notests clearcpuid=pku,xsaves,xsavec,umip,fsrm,rdpid"
+)
+_MACHINE = """\
+plugin_ctrl: unmapped=1, biosdev=1, speaker=0, extfpuirq=1, parallel=0, serial=1
+display_library: term
+romimage: file={bios}
+vgaromimage: file={vga}
+cpu: model=corei7_icelake_u, count=1, ips=50000000, reset_on_triple_fault=0, ignore_bad_msrs=1
+memory: guest=1024, host=1024
+boot: cdrom
+ata0: enabled=1
+ata0-master: type=cdrom, path={folder}/boot.iso, status=inserted
+com1: enabled=1, mode=file, dev={folder}/serial.txt
+clock: sync=none
+log: {folder}/bochs.log
+panic: action=fatal
+error: action=ignore
+info: action=ignore
+debug: action=ignore
+"""
+_INIT = """\
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t devtmpfs none /dev
+mount -t proc none /proc
+{commands}
+poweroff -f
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended and what it printed."""
+
+    code: int
+    text: str
+
+
+def missing() -> str:
+    """What is not installed; empty when the machine can be made."""
+    absent = [name for name in TOOLS if shutil.which(name) is None]
+    absent += [str(path) for path in (*_ISOLINUX, *_BIOS) if not path.is_file()]
+    return f"{', '.join(absent)}: not installed (.ci/setup slow)" if absent else ""
+
+
+def _kernel(folder: Path) -> Path:
+    """Debian's kernel, taken out of its package, which is not installed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not list(folder.glob("boot/vmlinuz-*")):
+        depends = subprocess.run(["apt-cache", "depends", _KERNEL_PACKAGE], capture_output=True, text=True, check=True)
+        package = depends.stdout.partition("Depends:")[2].split()[0]
+        subprocess.run(["apt-get", "download", package], cwd=folder, check=True, capture_output=True)
+        subprocess.run(["dpkg", "-x", str(next(folder.glob("*.deb"))), str(folder)], check=True)
+    return next(folder.glob("boot/vmlinuz-*"))
+
+
+def _libraries(program: Path) -> list[Path]:
+    """The shared libraries that a program loads, and the loader."""
+    text = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
+    return [Path(match) for match in re.findall(r"(?:=> |^\s*)(/\S+)", text, re.MULTILINE)]
+
+
+def _memory(folder: Path, commands: Sequence[str], programs: Sequence[Path], files: Mapping[str, Path]) -> None:
+    """Writes folder/initrd: programs and libraries at their own paths, files at the given ones, and what to run."""
+    root = folder / "root"
+    for name in ("bin", "dev", "proc", "tmp"):
+        (root / name).mkdir(parents=True)
+    shutil.copy(str(shutil.which("busybox")), root / "bin/busybox")
+    own = [path for program in programs for path in (program, *_libraries(program))]
+    for place, path in [*((str(path), path) for path in own), *files.items()]:
+        (root / place.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, root / place.lstrip("/"))
+    lines = [f"echo '#### {i}'\n{command}\necho \"#### end {i} $?\"" for i, command in enumerate(commands)]
+    init = root / "init"
+    init.write_text(_INIT.format(commands="\n".join(lines)))
+    init.chmod(0o755)
+    with (folder / "initrd").open("wb") as archive:
+        names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+        subprocess.run(
+            ["cpio", "-o", "-H", "newc", "--quiet"], cwd=root, input=names.encode(), stdout=archive, check=True
+        )
+
+
+def _disc(folder: Path, kernel: Path) -> None:
+    disc = folder / "disc"
+    disc.mkdir()
+    for path in _ISOLINUX:
+        shutil.copy(path, disc)
+    shutil.copy(kernel, disc / "vmlinuz")
+    (folder / "initrd").rename(disc / "initrd")
+    (disc / "isolinux.cfg").write_text(
+        f"default go\nprompt 0\ntimeout 0\nlabel go\nkernel vmlinuz\nappend initrd=initrd {_KERNEL_OPTIONS}\n"
+    )
+    boot = ["-b", "isolinux.bin", "-c", "boot.cat", "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table"]
+    iso = str(folder / "boot.iso")
+    subprocess.run(
+        ["xorriso", "-as", "mkisofs", "-quiet", "-o", iso, *boot, str(disc)], check=True, capture_output=True
+    )
+
+
+def _emulate(folder: Path, seconds: float) -> None:
+    """Runs Bochs until the machine is switched off. Its screen, which nobody sees, wants a terminal."""
+    (folder / "bochsrc").write_text(_MACHINE.format(bios=_BIOS[0], vga=_BIOS[1], folder=folder))
+    (folder / "continue").write_text("c\n")  # Debian's Bochs starts in its debugger
+    process, screen = pty.fork()
+    if process == 0:
+        os.environ["TERM"] = "xterm"
+        os.execvp("bochs", ["bochs", "-q", "-f", str(folder / "bochsrc"), "-rc", str(folder / "continue")])
+    end = time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            if select.select([screen], [], [], 1)[0] and b"soft power off" in os.read(screen, 1 << 16):
+                return
+    except OSError:  # Bochs has ended
+        return
+    finally:
+        os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(screen)
+
+
+def run(
+    commands: Sequence[str], programs: Sequence[Path], files: Mapping[str, Path], folder: Path, seconds: float
+) -> list[Result]:
+    """Boots, runs shell commands one after the other, and returns what became of those that ended within `seconds`.
+
+    `programs` keep their absolute paths; `files` maps a path on the machine to a file here; `folder` is for the
+    machine's disc, and keeps the kernel's package from one call to the next.
+    """
+    kernel = _kernel(folder / "kernel")
+    machine = folder / "machine"
+    shutil.rmtree(machine, ignore_errors=True)
+    machine.mkdir()
+    _memory(machine, commands, programs, files)
+    _disc(machine, kernel)
+    _emulate(machine, seconds)
+    serial = machine / "serial.txt"
+    text = serial.read_text(errors="replace").replace("\r", "") if serial.exists() else ""
+    results = []
+    for i in range(len(commands)):
+        match = re.search(rf"^#### {i}\n(.*)^#### end {i} (\d+)$", text, re.MULTILINE | re.DOTALL)
+        if match:
+            results.append(Result(int(match[2]), match[1]))
+    return results

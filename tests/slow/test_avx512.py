@@ -1,0 +1,109 @@
+"""The AVX-512 and AVX-512 VNNI kernels, on an emulated machine that has both: kernel tests, and every quantised model,
+whose outputs are compared with those of the scalar kernels here (that tests/slow/test_integers.py compares with the
+reference's). One boot for everything; some ten minutes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.integers import ISAS, int8_models, run
+from tests.e2e.models import MODELS, convert_model
+from tests.slow import avx512_machine
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
+ISAS_512 = [isa for isa in ISAS if isa in ("avx512", "vnni")]
+ENTRIES = int8_models()
+_SECONDS = 3600.0
+
+pytestmark = [
+    pytest.mark.skipif(bool(avx512_machine.missing()), reason=avx512_machine.missing()),
+    pytest.mark.skipif(not (BUILD / "tests" / "run_cases").exists(), reason=f"no tests built in {BUILD}"),
+]
+
+
+class Plan:
+    """The commands of one boot, by name, and what they read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.commands: dict[str, str] = {}
+        self.files: dict[str, Path] = {}
+        tests = BUILD / "tests"
+        self.programs = [tests / "run_cases", tests / "dot_test", tests / "runtime" / "trace_model"]
+        cases = folder / "cases.bin"
+        subprocess.run([sys.executable, "-m", "tests.kernels.export_cases", str(cases)], check=True, cwd=ROOT)
+        self.files["/cases.bin"] = cases
+        self.commands["run_cases"] = f"{self.programs[0]} /cases.bin"
+        self.commands["dot_test"] = str(self.programs[1])
+        for entry in ENTRIES:
+            self._add_model(entry.path, folder / entry.path)
+
+    def _add_model(self, path: str, folder: Path) -> None:
+        entry = next(entry for entry in ENTRIES if entry.path == path)
+        folder.mkdir(parents=True)
+        model = convert_model(entry, folder)
+        self.files[f"/models/{path}/model.ms"] = model
+        for number, case in enumerate(entry.cases):
+            inputs = [entry.folder / name for name in case["inputs"]]
+            here, there = folder / f"case{number}", f"/models/{path}/case{number}"
+            outputs = len(run(model, inputs, here, "scalar").outputs)
+            names = [f"{there}/input_{i}.npy" for i in range(len(inputs))]
+            self.files.update(zip(names, inputs, strict=True))
+            self.files.update({f"{there}/output_{i}.npy": here / f"output_{i}.npy" for i in range(outputs)})
+            for isa in ISAS_512:
+                compare = [f"cmp {there}/output_{i}.npy /tmp/output_{i}.npy" for i in range(outputs)]
+                trace = (
+                    f"MSLITE_ISA={isa} {self.programs[2]} /models/{path}/model.ms /tmp 0 {' '.join(names)} >/tmp/steps"
+                )
+                steps = ["rm -f /tmp/output_*", trace, *compare, "cut -f2 /tmp/steps | sort -u"]
+                self.commands[f"{isa} {path} {number}"] = " && ".join(steps)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, avx512_machine.Result]:
+    """What became of every command, by name."""
+    plan = Plan(tmp_path_factory.mktemp("avx512"))
+    found = avx512_machine.run(
+        list(plan.commands.values()), plan.programs, plan.files, BUILD / "avx512_machine", _SECONDS
+    )
+    return dict(zip(plan.commands, found, strict=False))
+
+
+def test_kernel_cases(results: dict[str, avx512_machine.Result]) -> None:
+    result = results["run_cases"]
+    assert result.code == 0, result.text[-2000:]
+    assert "instruction sets: avx2 avx512 scalar" in result.text
+
+
+def test_dot_products(results: dict[str, avx512_machine.Result]) -> None:
+    result = results["dot_test"]
+    assert result.code == 0, result.text[-2000:]
+    for kernel in ("conv2d_gemm_i8", "matmul_gemm_i8", "full_connection_gemm_i8"):
+        for isa in ISAS_512:
+            assert f"compared: {kernel}_{isa}\n" in result.text
+
+
+@pytest.mark.skipif(bool(ENTRIES), reason="the model set is there")
+def test_model_set_is_absent() -> None:
+    pytest.skip(f"no models at {MODELS}")
+
+
+@pytest.mark.parametrize("isa", ISAS_512)
+@pytest.mark.parametrize("path", [entry.path for entry in ENTRIES])
+def test_models_have_the_scalar_bits(path: str, isa: str, results: dict[str, avx512_machine.Result]) -> None:
+    names = [name for name in results if name.rpartition(" ")[0] == f"{isa} {path}"]
+    assert names
+    for name in names:
+        assert results[name].code == 0, results[name].text[-2000:]
+
+
+@pytest.mark.skipif(not ENTRIES, reason="no models")
+@pytest.mark.parametrize("isa", ISAS_512)
+def test_kernels_of_the_instruction_set_ran(isa: str, results: dict[str, avx512_machine.Result]) -> None:
+    kernels = {line for name, result in results.items() if name.startswith(f"{isa} ") for line in result.text.split()}
+    assert any(kernel.endswith(f"_{isa}") for kernel in kernels), sorted(kernels)
