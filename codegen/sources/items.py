@@ -115,9 +115,9 @@ class _Reader:
         self.open_names: set[str] = set()
 
     def read(self) -> Unit:
+        self.start = dict(self.table)
         text = self._decided(locate.read(self.path))
-        start = dict(self.start)
-        comment, items = self._items(text, start)
+        comment, items = self._items(text, dict(self.start))
         return Unit(
             self.path, self.isa, comment, items, self.headers, self.system, self.table, self.open_names, self.branches
         )
@@ -126,13 +126,14 @@ class _Reader:
 
     def _decided(self, text: str) -> str:
         """The text without the branches that are not taken, guards and includes."""
-        self.start = dict(self.table)
         kept: list[str] = []
+        at, first_code = 0, _first_code(text)
         stack: list[list[bool | None]] = []  # [taken now (None: open), some branch was taken]
         for line, is_directive in lines_of(text):
             match = _DIRECTIVE.match(line) if is_directive else None
             word, rest = (match[1], match[2].strip()) if match else ("", "")
             live = all(level[0] is not False for level in stack)
+            at += len(line)
             if word in ("if", "ifdef", "ifndef"):
                 condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
                 value = evaluate(condition, self.table, self.open_names) if live else 0
@@ -147,6 +148,8 @@ class _Reader:
             elif live and word == "include":
                 if any(level[0] is None for level in stack):
                     kept.append(line)
+                elif at > first_code and rest.startswith('"'):  # a piece of this file that lies in another one
+                    kept.append(self._decided(locate.read(rest.strip('"'))) + "\n")
                 else:
                     self._include(rest)
             elif live:
@@ -214,8 +217,9 @@ class _Reader:
                 at = blank.end()
                 if comment and spaced:  # a comment that stands alone
                     if not file_comment and not items:
-                        file_comment = comment
-                    comment = ""
+                        file_comment, comment = comment, ""
+                    elif not comment.endswith("\n"):
+                        comment += "\n"
                 if at >= len(text):
                     break
             if text.startswith(("/*", "//"), at):
@@ -268,6 +272,13 @@ class _Reader:
         else:
             raise ValueError(f"{self.path}: cannot take {text} apart")
         return None, table
+
+
+def _first_code(text: str) -> int:
+    """Where the first declaration or definition ends or opens."""
+    bare = re.sub(r"/\*.*?\*/", lambda match: " " * len(match.group()), text, flags=re.DOTALL)
+    bare = re.sub(r"^[ \t]*#(?:\\\n|.)*", lambda match: " " * len(match.group()), bare, flags=re.MULTILINE)
+    return next((match.start() for match in re.finditer("[;{}]", bare)), len(text))
 
 
 def lines_of(text: str) -> Iterator[tuple[str, bool]]:
