@@ -49,8 +49,10 @@ def between_casts(
     result: Operand,
     attributes: Mapping[str, Any],
     rest: Sequence[Array] = (),
+    then: str = "",
 ) -> tuple[ModelProto, dict[str, Array]]:
-    """DequantizeLinear, the operator, QuantizeLinear; `rest` are plain constants behind the operands."""
+    """DequantizeLinear, the operator, QuantizeLinear; `rest` are plain constants behind the operands, `then` one
+    more operator."""
     nodes, constants, inputs, names = [], {}, {}, []
     for index, operand in enumerate(operands):
         name = f"x{index}"
@@ -62,7 +64,10 @@ def between_casts(
         constants[f"c{index}"] = array
         names.append(f"c{index}")
     constants |= {"ys": np.array(result.scale), "yz": np.array(result.point, result.array.dtype)}
-    nodes += [node(operator, names, ["r"], **attributes), node("QuantizeLinear", ["r", "ys", "yz"], ["y"])]
+    nodes.append(node(operator, names, ["r"], **attributes))
+    if then:
+        nodes.append(node(then, ["r"], ["t"]))
+    nodes.append(node("QuantizeLinear", ["t" if then else "r", "ys", "yz"], ["y"]))
     return make_model(nodes, inputs, ["y"], constants), inputs
 
 
@@ -179,3 +184,20 @@ def test_dense_layers(dtype: str, data: st.DataObject, tmp_path: Path) -> None:
     y = result_for(data, real, dtype, None)
     model, inputs = between_casts("Gemm", [a, b, bias], y, {"transB": 1})
     check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("activation", ["", "Relu"])
+@FEW
+@given(data=st.data())
+def test_convolutions_whose_results_leave_the_model(
+    activation: str, dtype: str, data: st.DataObject, tmp_path: Path
+) -> None:
+    """In the source's layout: the activation stays inside all the same."""
+    x = drawn(data, [2, data.draw(st.integers(1, 20)), 6, 7], dtype)
+    weight = drawn(data, [data.draw(st.integers(1, 40)), x.array.shape[1], 3, 2], "int8", True)
+    patches = np.lib.stride_tricks.sliding_window_view(x.real, (3, 2), (2, 3))
+    real = np.einsum("bcijhw,ochw->boij", patches, weight.real)
+    y = result_for(data, real, dtype, None)
+    model, inputs = between_casts("Conv", [x, weight], y, {}, then=activation)
+    check(model, inputs, (np.maximum(real, 0) if activation else real) / np.float64(y.scale), tmp_path)

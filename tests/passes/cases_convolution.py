@@ -11,6 +11,7 @@ from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.convolution import Conv2DAddFusion, Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PaddingMode, PadMode
 from mslite.converter.mindir.ops.normalization import FusedBatchNorm
+from mslite.converter.mindir.ops.rearrange import Transpose
 from tests.passes.builder import Builder, integers, numbers
 from tests.passes.case import Case
 
@@ -115,7 +116,18 @@ def residual_activation(kind: ActivationType) -> Module:
     return b.module(b.call(Activation(activation_type=kind, max_val=6.0), y))
 
 
+def activation_behind_transpose(kind: ActivationType) -> Module:
+    b = Builder()
+    y = b.call(Transpose(), _conv(b, b.input(1, 5, 6, 3)), integers(0, 3, 1, 2))
+    return b.module(b.call(Activation(activation_type=kind), y))
+
+
 CASES = {
+    "ActivationTransposeSwap": Case(
+        ((lambda: activation_behind_transpose(ActivationType.RELU), ["Conv2DFusion", "Activation", "Transpose"]),),
+        lambda: activation_behind_transpose(ActivationType.TANH),
+        "only RELU and RELU6",
+    ),
     "ConvAddFusion": Case(
         (
             (lambda: residual(False), ["Conv2DAddFusion"]),

@@ -66,6 +66,7 @@ FOLDS: tuple[Rule, ...] = (
 
 EPILOGUES: tuple[Rule, ...] = (
     conv_residual.RULE,
+    activation_fusion.TRANSPOSED,
     activation_fusion.CONVOLUTION,
     activation_fusion.CONVOLUTION_ADD,
     activation_fusion.MATMUL,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mslite.converter.mindir.graph import Graph
+from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.pattern import Match, op
+from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become, clamp_of, has_no_activation, is_float
 
@@ -28,7 +28,37 @@ def _rule(name: str, operators: str) -> Rule:
     return Rule(name, (pattern,), _rewrite, _check, quantised=True)
 
 
-CONVOLUTION = _rule("ConvActivationFusion", "Conv2DFusion Conv2dTransposeFusion")
+_CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
+
+
+def _behind_transpose(match: Match, context: Context) -> str | None:
+    if clamp_of(match.root) is None:
+        return "only RELU and RELU6 can be built in"
+    x = match.value("x")
+    producer = x.producer
+    if producer is None or producer.op.name not in _CONVOLUTIONS.split() or not has_no_activation(producer):
+        return "no convolution is transposed that could take the activation in"
+    if x.users != [match.node("transpose")]:
+        return "the convolution's result is used elsewhere"
+    return None
+
+
+def _activate_first(match: Match, graph: Graph) -> None:
+    root, transpose, x = match.root, match.node("transpose"), match.value("x")
+    active = Value(f"{x.name}_active", x.dtype, x.shape, format=x.format)
+    graph.insert_before(root, Node(root.op, root.name, (x, *root.inputs[1:]), (active,)))
+    become(root, transpose.op, [active, *transpose.inputs[1:]], transpose.name)
+
+
+TRANSPOSED = Rule(
+    "ActivationTransposeSwap",
+    (op("Activation Clip", op("Transpose", value("x"), const("perm"), name="transpose")),),
+    _activate_first,
+    _behind_transpose,
+)
+"""Results of the model in another layout are transposed as early as anywhere: behind the activation is as good."""
+
+CONVOLUTION = _rule("ConvActivationFusion", _CONVOLUTIONS)
 CONVOLUTION_ADD = _rule("ConvAddActivationFusion", "Conv2DAddFusion")
 MATMUL = _rule("MatMulActivationFusion", "MatMulFusion FullConnection")
 ADD = _rule("AddActivationFusion", "AddFusion SubFusion")
