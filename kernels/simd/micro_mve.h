@@ -42,6 +42,7 @@ MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32
   return vldrwq_s32(lanes);
 }
 MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmulq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmaxq_s32(a, b); }
 
@@ -111,6 +112,7 @@ MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x
     return v;                                                          \
   }
 MICRO_EACH(micro_add_i32x4, (int32_t)((uint32_t)a + (uint32_t)b))
+MICRO_EACH(micro_multiply_i32x4, (int32_t)((uint32_t)a * (uint32_t)b))
 MICRO_EACH(micro_min_i32x4, a < b ? a : b)
 MICRO_EACH(micro_max_i32x4, a < b ? b : a)
 /* VQRDMULH, VMULH, VRSHL (by -b, b from 1 to 31), VMVN, VSHR by 31. */

@@ -1,0 +1,203 @@
+/* Sums, differences and products of stored int8 on microcontrollers: operands of the output's shape, of its last
+ * dimensions, or single numbers. The arithmetic of arithmetic/binary_int8.c. */
+#include "arithmetic/binary_int8.h"
+#include "simd/micro.h"
+#if MICRO_MVE
+#include "simd/micro_mve.h"
+#endif
+
+/* An operand: (q - zero) * 2^left is rescaled like a sum of a convolution. */
+typedef struct {
+  int32_t multiplier;
+  int32_t period; /* elements until it begins anew */
+  int16_t zero;
+  int8_t left, shift;
+} operand;
+
+typedef struct {
+  operand a, b;
+  int32_t count;
+  int32_t multiplier;
+  int16_t nudge; /* 2 * zero point of y + 1 */
+  int8_t shift;
+  int8_t is_product, is_difference;
+  int8_t low, high, is_limited;
+} binary_derived;
+
+/* Elements after which `tensor` begins anew in an output of these dimensions: 0 when it is no such tensor. */
+static int64_t period_of(const mslite_tensor *tensor, const mslite_tensor *output) {
+  int32_t rank = tensor->rank, first = 0;
+  while (first < rank && tensor->dims[first] == 1) ++first;
+  if (rank - first > output->rank) return 0;
+  int64_t period = 1;
+  for (int32_t i = first; i < rank; ++i) {
+    if (tensor->dims[i] != output->dims[output->rank - rank + i]) return 0;
+    period *= tensor->dims[i];
+  }
+  return period;
+}
+
+static bool is_known(const mslite_tensor *tensor) {
+  if (tensor->rank < 0) return false;
+  for (int32_t i = 0; i < tensor->rank; ++i) {
+    if (mslite_is_symbol(tensor->dims[i])) return false;
+  }
+  return true;
+}
+
+/* The numbers of an operand that is rescaled; a factor of 1/2 counts as a quarter of twice as much, so that there is
+ * always something to shift. */
+static bool set_operand(operand *to, mslite_multiplier factor, int32_t left) {
+  to->multiplier = factor.value;
+  to->left = (int8_t)left;
+  if (factor.shift == 0 && factor.value == 1 << 30) {
+    ++to->left;
+    to->shift = 0;
+    return true;
+  }
+  to->shift = (int8_t)(factor.value == 0 ? 0 : -1 - factor.shift);
+  return factor.value == 0 || (factor.shift < 0 && factor.shift >= -30);
+}
+
+static bool set_numbers(const mslite_node *node, binary_derived *own) {
+  if (mslite_support_binary_int8(node) == 0 || node->outputs[0]->type != MSLITE_INT8) return false;
+  mslite_binary_int8 numbers;
+  mslite_set_binary_int8(node, &numbers);
+  memset(own, 0, sizeof *own);
+  own->a.zero = (int16_t)numbers.zero_a;
+  own->b.zero = (int16_t)numbers.zero_b;
+  own->nudge = (int16_t)(2 * numbers.zero_y + 1);
+  own->low = (int8_t)numbers.low;
+  own->high = (int8_t)numbers.high;
+  own->is_limited = numbers.low > INT8_MIN || numbers.high < INT8_MAX;
+  own->multiplier = numbers.y.value;
+  own->shift = (int8_t)(numbers.y.value == 0 ? 0 : -1 - numbers.y.shift);
+  if (numbers.y.value != 0 && (numbers.y.shift >= 0 || numbers.y.shift < -30)) return false;
+  own->is_product = numbers.operation == MSLITE_STORED_MUL;
+  own->is_difference = numbers.operation == MSLITE_STORED_SUB;
+  if (own->is_product) return true;
+  if (numbers.operation != MSLITE_STORED_ADD && numbers.operation != MSLITE_STORED_SUB) return false;
+  return set_operand(&own->a, numbers.a, numbers.left) && set_operand(&own->b, numbers.b, numbers.left);
+}
+
+static int32_t binary_support(const mslite_node *node) {
+  binary_derived own;
+  if (node->input_count != 2 || !set_numbers(node, &own)) return 0;
+  const mslite_tensor *y = node->outputs[0];
+  if (!is_known(node->inputs[0]) || !is_known(node->inputs[1]) || !is_known(y)) return 2;
+  return period_of(node->inputs[0], y) > 0 && period_of(node->inputs[1], y) > 0 ? 2 : 0;
+}
+
+static mslite_status binary_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  binary_derived *own = derived;
+  if (!set_numbers(node, own)) return MSLITE_ERROR_UNSUPPORTED;
+  const mslite_tensor *y = node->outputs[0];
+  const int64_t count = mslite_element_count(y);
+  const int64_t a = period_of(node->inputs[0], y), b = period_of(node->inputs[1], y);
+  if (count > INT32_MAX || a == 0 || b == 0) return MSLITE_ERROR_UNSUPPORTED;
+  own->count = (int32_t)count;
+  own->a.period = (int32_t)a;
+  own->b.period = (int32_t)b;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = count > 0;
+  return MSLITE_OK;
+}
+
+/* ---- run ---- */
+
+#if MICRO_MVE
+
+MICRO_INLINE micro_i32x4 operand_lanes(const operand *of, const int8_t *from, int32_t step, int32_t count) {
+  const micro_i32x4 q = step == 0 ? micro_set_i32x4(*from) : micro_load_first_bytes(from, count);
+  return micro_add_i32x4(q, micro_set_i32x4(-of->zero));
+}
+
+MICRO_INLINE micro_i32x4 shared_lanes(const operand *of, micro_i32x4 value, int32_t sign) {
+  value = micro_multiply_i32x4(value, micro_set_i32x4((int32_t)1 << of->left));
+  value = micro_steps_twice(value, micro_set_i32x4(of->multiplier), micro_set_i32x4(of->shift));
+  return sign < 0 ? micro_multiply_i32x4(value, micro_set_i32x4(-1)) : value;
+}
+
+MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t step_a, const int8_t *b, int32_t step_b,
+                          int8_t *y, int32_t count) {
+  const micro_i32x4 low = micro_set_i32x4(own->low), high = micro_set_i32x4(own->high);
+  for (; count > 0; count -= 4, a += 4 * step_a, b += 4 * step_b, y += 4) {
+    const micro_i32x4 p = operand_lanes(&own->a, a, step_a, count), q = operand_lanes(&own->b, b, step_b, count);
+    micro_i32x4 value;
+    if (own->is_product) {
+      value = micro_multiply_i32x4(p, q);
+    } else {
+      value = micro_add_i32x4(shared_lanes(&own->a, p, 1), shared_lanes(&own->b, q, own->is_difference ? -1 : 1));
+    }
+    value = micro_steps_twice(value, micro_set_i32x4(own->multiplier), micro_set_i32x4(own->shift));
+    value = micro_add_i32x4(value, micro_set_i32x4(own->nudge >> 1));
+    micro_store_first_bytes(y, micro_min_i32x4(micro_max_i32x4(value, low), high), count);
+  }
+}
+
+#else
+
+MICRO_INLINE int32_t shared(const operand *of, int32_t value) {
+  return (micro_rescale_twice(value * (1 << of->left), of->multiplier, of->shift) + 1) >> 1;
+}
+
+MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t step_a, const int8_t *b, int32_t step_b,
+                          int8_t *y, int32_t count) {
+  const int32_t zero_a = own->a.zero, zero_b = own->b.zero;
+  for (; count > 0; --count, a += step_a, b += step_b) {
+    const int32_t p = *a - zero_a, q = *b - zero_b;
+    int32_t value;
+    if (own->is_product) {
+      value = p * q;
+    } else {
+      const int32_t left = shared(&own->a, p), right = shared(&own->b, q);
+      value = own->is_difference ? left - right : left + right;
+    }
+    value = micro_stored(micro_rescale_twice(value, own->multiplier, own->shift), own->nudge);
+    *y++ = (int8_t)(own->is_limited ? mslite_limit(value, own->low, own->high) : value);
+  }
+}
+
+#endif
+
+static void binary_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  (void)part;
+  const binary_derived *own = run->derived;
+  const int8_t *const a = run->inputs[0], *const b = run->inputs[1];
+  int8_t *y = run->outputs[0];
+  const int32_t step_a = own->a.period > 1, step_b = own->b.period > 1;
+  int32_t period = own->count;
+  if (step_a && own->a.period < period) period = own->a.period;
+  if (step_b && own->b.period < period) period = own->b.period;
+  for (int32_t i = 0, in_a = 0, in_b = 0; i < own->count; i += period) {
+    run_row(own, a + in_a, step_a, b + in_b, step_b, y + i, period);
+    in_a += step_a * period;
+    in_b += step_b * period;
+    if (in_a == own->a.period) in_a = 0;
+    if (in_b == own->b.period) in_b = 0;
+  }
+}
+
+static int64_t binary_lead(const mslite_node *node, const void *derived, int32_t input) {
+  const binary_derived *own = derived;
+  (void)node;
+  return (input == 0 ? own->a.period : own->b.period) == own->count ? 0 : -1;
+}
+
+#define BINARY(function, operator_)                                 \
+  const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function) = { \
+      .name = MSLITE_ISA_STRING(function),                          \
+      .op = MSLITE_OP_##operator_,                                  \
+      .isa = MSLITE_THIS_ISA,                                       \
+      .derived_size = sizeof(binary_derived),                       \
+      .support = binary_support,                                    \
+      .prepare = binary_prepare,                                    \
+      .run = binary_run,                                            \
+      .quantised = 1,                                               \
+      .lead = binary_lead,                                          \
+  };
+
+BINARY(add_i8, AddFusion)
+BINARY(subtract_i8, SubFusion)
+BINARY(multiply_i8, MulFusion)
