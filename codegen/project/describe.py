@@ -1,0 +1,154 @@
+"""What the templates say of models and their tensors."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from mslite.codegen.core import Core
+from mslite.codegen.emit.numbers import numbers_of
+from mslite.codegen.program import Array, Tensor
+from mslite.converter.mindir.ops.enums import DataType
+
+MAXIMUM_RANK = 8
+
+_TYPES = {
+    DataType.BOOL: "Bool",
+    DataType.INT8: "Int8",
+    DataType.INT16: "Int16",
+    DataType.INT32: "Int32",
+    DataType.INT64: "Int64",
+    DataType.UINT8: "UInt8",
+    DataType.UINT16: "UInt16",
+    DataType.UINT32: "UInt32",
+    DataType.UINT64: "UInt64",
+    DataType.FLOAT16: "Float16",
+    DataType.FLOAT32: "Float32",
+    DataType.FLOAT64: "Float64",
+}
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """An input or output, as C wants to know it."""
+
+    name: str
+    """As the inside of a string literal."""
+    symbol: str
+    role: str
+    index: int
+    shape: tuple[int, ...]
+    size: int
+    count: int
+    type: str
+    format: str
+    in_arena: bool
+    """Whether the core's plan has a place for it."""
+    offset: int
+    """In the arena; where the plan has none, behind it."""
+    is_float: bool
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One model of a project."""
+
+    i: int
+    name: str
+    net_header: str
+    inputs: tuple[TensorFacts, ...]
+    outputs: tuple[TensorFacts, ...]
+    arena_size: int
+    alignment: int
+    workspace_size: int
+    """The arena, and behind it what has no place there."""
+    weights_size: int
+    has_variables: bool
+    parallel: bool
+    case_count: int
+
+    @property
+    def prefix(self) -> str:
+        """Of the names of recorded data: that of the first model is plain."""
+        return f"model{self.i}_" if self.i else ""
+
+    @property
+    def tensors(self) -> tuple[TensorFacts, ...]:
+        return self.inputs + self.outputs
+
+
+@dataclass(frozen=True)
+class CArray:
+    """An array of C with its contents."""
+
+    name: str
+    ctype: str
+    count: int
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, values: Array) -> CArray:
+        """The values in the order of memory; at least one, since C99 has no empty arrays."""
+        numbers = numbers_of(values if values.size else np.zeros(1, values.dtype))
+        lines = textwrap.wrap(", ".join(numbers.texts), 112, break_long_words=False, break_on_hyphens=False)
+        return cls(name, numbers.ctype, len(numbers.texts), tuple(lines))
+
+
+def c_string(text: str) -> str:
+    """The inside of a C string literal for any text: what is not plain ASCII as octal escapes of its UTF-8 bytes."""
+    plain = set(range(0x20, 0x7F)) - {ord('"'), ord("\\"), ord("?")}
+    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode("utf-8"))
+
+
+def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
+    """What is to be known of a model; tensors without a place in the arena get one behind it."""
+    end = core.arena_size
+    alignment = max(core.arena_alignment, 8)
+
+    def facts(tensors: Sequence[Tensor], offsets: Sequence[int | None], role: str) -> tuple[TensorFacts, ...]:
+        nonlocal end
+        found = []
+        for index, tensor in enumerate(tensors):
+            offset = offsets[index]
+            place = offset
+            if place is None:
+                place = -(-end // alignment) * alignment
+                end = place + tensor.size
+            found.append(
+                TensorFacts(
+                    c_string(tensor.name),
+                    f"{role}{index}",
+                    role,
+                    index,
+                    tensor.shape,
+                    tensor.size,
+                    prod(tensor.shape),
+                    f"kMSDataTypeNumberType{_TYPES[tensor.dtype]}",
+                    "kMSFormatNHWC",
+                    offset is not None,
+                    place,
+                    tensor.dtype is DataType.FLOAT32,
+                )
+            )
+        return tuple(found)
+
+    inputs = facts(core.program.inputs, core.input_offsets, "input")
+    outputs = facts(core.program.outputs, core.output_offsets, "output")
+    return ModelFacts(
+        core.index,
+        core.program.name,
+        f"model{core.index}/net{core.index}.h",
+        inputs,
+        outputs,
+        core.arena_size,
+        core.arena_alignment,
+        end,
+        0 if core.weights is None else len(core.weights),
+        core.has_variables,
+        parallel,
+        case_count,
+    )

@@ -1,0 +1,32 @@
+/* A model behind a handle: one static object for each, filled in by model<i>.c. */
+#ifndef MODEL_H_
+#define MODEL_H_
+
+#include <stdbool.h>
+
+#include "include/c_api/model_c.h"
+#include "tensor.h"
+
+typedef struct MicroModel MicroModel;
+
+/* What never changes. */
+typedef struct MicroModelInfo {
+  size_t arena_size;
+  size_t weights_size; /* bytes of net<i>.bin; 0: constants are part of the program */
+  bool keeps_state;    /* the arena holds variables: it is the model's own */
+  int (*run)(const MicroModel *model, const void *const inputs[], void *const outputs[], void *arena);
+  void (*reset)(void *arena); /* gives variables their first values; NULL: there are none */
+} MicroModelInfo;
+
+struct MicroModel {
+  const MicroModelInfo *info;
+  MSTensorHandleArray inputs, outputs;
+  const void **input_data; /* one for each input, for the run */
+  void **output_data;
+  void *weights, *weights_block;
+  void *arena, *arena_block; /* only of a model that keeps state */
+  void *threads;             /* the pool of a model built for several */
+  bool built;
+};
+
+#endif /* MODEL_H_ */

@@ -1,0 +1,135 @@
+/* Building and running a model on a machine with a heap. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator.h"
+#include "context.h"
+#include "model.h"
+#include "threads.h"
+
+static void Release(MicroModel *model) {
+  for (size_t i = 0; i < model->inputs.handle_num; ++i) MicroTensorRelease(model->inputs.handle_list[i]);
+  for (size_t i = 0; i < model->outputs.handle_num; ++i) MicroTensorRelease(model->outputs.handle_list[i]);
+  free(model->weights_block);
+  model->weights = model->weights_block = NULL;
+  if (model->info->keeps_state) free(model->arena_block);
+  if (model->built && !model->info->keeps_state) MicroArenaLeave();
+  model->arena = model->arena_block = NULL;
+  MicroThreadsDestroy(model->threads);
+  model->threads = NULL;
+  model->built = false;
+}
+
+void MSModelDestroy(MSModelHandle *model) {
+  if (model == NULL || *model == NULL) return;
+  Release(*model);
+  *model = NULL;
+}
+
+static MSStatus TakeWeights(MicroModel *model, const void *data, size_t size) {
+  if (model->info->weights_size == 0) return kMSStatusSuccess;
+  if (data == NULL || size != model->info->weights_size) return kMSStatusLiteInputParamInvalid;
+  model->weights = MicroAllocateAligned(size, &model->weights_block);
+  if (model->weights == NULL) return kMSStatusLiteMemoryFailed;
+  memcpy(model->weights, data, size);
+  return kMSStatusSuccess;
+}
+
+static bool TakeMemory(MicroModel *model) {
+  for (size_t i = 0; i < model->outputs.handle_num; ++i) {
+    const MSTensorHandle output = model->outputs.handle_list[i];
+    if (MSTensorGetDataSize(output) > 0 && MSTensorGetMutableData(output) == NULL) return false;
+  }
+  if (!model->info->keeps_state) return MicroArenaJoin(model->info->arena_size);
+  model->arena = MicroAllocateAligned(model->info->arena_size, &model->arena_block);
+  return model->arena != NULL;
+}
+
+MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
+                      const MSContextHandle model_context) {
+  if (model == NULL) return kMSStatusLiteNullptr;
+  if (model_type != kMSModelTypeMindIR) return kMSStatusLiteInputParamInvalid;
+  MicroModel *micro = model;
+  if (micro->built) Release(micro);
+  MSStatus status = TakeWeights(micro, model_data, data_size);
+  if (status == kMSStatusSuccess && !TakeMemory(micro)) status = kMSStatusLiteMemoryFailed;
+  micro->built = status == kMSStatusSuccess;
+  if (micro->built && !MicroThreadsCreate(&micro->threads, model_context)) status = kMSStatusLiteThreadPoolError;
+  if (status != kMSStatusSuccess) Release(micro);
+  if (status == kMSStatusSuccess && micro->info->reset != NULL) micro->info->reset(micro->arena);
+  return status;
+}
+
+static void *ReadFile(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  void *data = NULL;
+  long length;
+  if (fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) > 0 && fseek(file, 0, SEEK_SET) == 0) {
+    *size = (size_t)length;
+    data = malloc(*size);
+    if (data != NULL && fread(data, 1, *size, file) != *size) {
+      free(data);
+      data = NULL;
+    }
+  }
+  fclose(file);
+  return data;
+}
+
+MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
+                              const MSContextHandle model_context) {
+  if (model == NULL || model_path == NULL) return kMSStatusLiteNullptr;
+  size_t size = 0;
+  void *data = ReadFile(model_path, &size);
+  if (data == NULL) return kMSStatusLiteFileError;
+  const MSStatus status = MSModelBuild(model, data, size, model_type, model_context);
+  free(data);
+  return status;
+}
+
+/* A tensor of the caller must be as large and of the type as the model's. */
+static bool Fits(const MSTensorHandle given, const MSTensorHandle wanted) {
+  return given != NULL && MSTensorGetDataType(given) == MSTensorGetDataType(wanted) &&
+         MSTensorGetDataSize(given) == MSTensorGetDataSize(wanted);
+}
+
+MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
+                        const MSKernelCallBackC before, const MSKernelCallBackC after) {
+  (void)before, (void)after;
+  if (model == NULL || outputs == NULL) return kMSStatusLiteNullptr;
+  MicroModel *micro = model;
+  if (!micro->built) return kMSStatusLiteUninitializedObj;
+  if (outputs->handle_num == 0) *outputs = micro->outputs;
+  if (inputs.handle_num != micro->inputs.handle_num || outputs->handle_num != micro->outputs.handle_num) {
+    return kMSStatusLiteParamInvalid;
+  }
+  for (size_t i = 0; i < inputs.handle_num; ++i) {
+    if (!Fits(inputs.handle_list[i], micro->inputs.handle_list[i])) return kMSStatusLiteInputTensorError;
+    micro->input_data[i] = MSTensorGetData(inputs.handle_list[i]);
+    if (micro->input_data[i] == NULL && MSTensorGetDataSize(inputs.handle_list[i]) > 0) return kMSStatusLiteNullptr;
+  }
+  for (size_t i = 0; i < outputs->handle_num; ++i) {
+    if (!Fits(outputs->handle_list[i], micro->outputs.handle_list[i])) return kMSStatusLiteParamInvalid;
+    micro->output_data[i] = MSTensorGetMutableData(outputs->handle_list[i]);
+    if (micro->output_data[i] == NULL && MSTensorGetDataSize(outputs->handle_list[i]) > 0) {
+      return kMSStatusLiteMemoryFailed;
+    }
+  }
+  void *arena = micro->info->keeps_state ? micro->arena : MicroArenaTake();
+  const int failed = micro->info->run(micro, micro->input_data, micro->output_data, arena);
+  if (!micro->info->keeps_state) MicroArenaGiveBack();
+  return failed == 0 ? kMSStatusSuccess : kMSStatusLiteError;
+}
+
+/* For machines without a heap. */
+MSStatus MSModelSetWorkspace(MSModelHandle model, void *workspace, size_t workspace_size) {
+  (void)model, (void)workspace, (void)workspace_size;
+  return kMSStatusLiteNotSupport;
+}
+
+size_t MSModelCalcWorkspaceSize(MSModelHandle model) {
+  (void)model;
+  return 0;
+}

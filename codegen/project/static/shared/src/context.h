@@ -1,0 +1,17 @@
+/* What a context holds. A model reads it when it is built; it stays the caller's. */
+#ifndef CONTEXT_H_
+#define CONTEXT_H_
+
+#include "include/c_api/context_c.h"
+
+#define MICRO_MAX_CORES 32
+
+typedef struct MicroContext {
+  int32_t thread_num;
+  int affinity_mode;
+  bool enable_parallel;
+  size_t core_num;
+  int32_t cores[MICRO_MAX_CORES];
+} MicroContext;
+
+#endif /* CONTEXT_H_ */
