@@ -103,10 +103,12 @@ def isa_of(path: str, isa: str) -> str:
 class _Reader:
     def __init__(self, path: str, isa: str) -> None:
         self.path, self.isa = path, isa
+        # What needs no dot product is in the library for plain NEON only.
+        label = "neon" if isa == "neon_dot" and not path.endswith("_dot.c") else isa
         self.table: dict[str, Macro] = {
             "MSLITE_ISA": read_define(f"#define MSLITE_ISA {isa}"),
             "MSLITE_ISA_NAME": read_define("#define MSLITE_ISA_NAME(name) name"),
-            "MSLITE_ISA_STRING": read_define(f'#define MSLITE_ISA_STRING(name) #name "_{isa}"'),
+            "MSLITE_ISA_STRING": read_define(f'#define MSLITE_ISA_STRING(name) #name "_{label}"'),
             "SIMD_EMULATED": read_define("#define SIMD_EMULATED 0"),
         }
         self.headers: list[str] = []
