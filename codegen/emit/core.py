@@ -12,6 +12,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.emit import constants as constants_module
 from mslite.codegen.emit.constants import Constants, constants_of, variables_of
 from mslite.codegen.emit.names import comment
+from mslite.codegen.emit.numbers import wrapped
 from mslite.codegen.emit.steps import Places, Table, grouped, kernels_of, shape_text, table_of
 from mslite.codegen.program import COPY, Plan, Program, Step
 from mslite.codegen.targets import target_named
@@ -69,6 +70,7 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         "reports": any("mslite_report_value(" in text for text in kernels.values()),
         "macs": sum(step.macs for step in program.steps),
     }
+    context["given_at"] = lambda place: _outside(place, f"model{index}", in_file)
     folder = f"src/model{index}"
     files = {
         f"{folder}/net{index}.h": _render("net.h.j2", context),
@@ -91,6 +93,14 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         has_variables=bool(variables_of(program)),
         needs_libm=any("#include <math.h>" in text for text in kernels.values()),
     )
+
+
+def _outside(place: str, prefix: str, in_file: bool) -> str:
+    """The address of something that lies in no arena, for the functions that the caller calls."""
+    kind, _, rest = place.rstrip(")").partition("(")
+    if kind == "INPUT":
+        return f"inputs[{rest}]"
+    return f"(const unsigned char *)weights + AT_{rest}" if in_file else f"&{prefix}_weights.at.{rest}"
 
 
 @dataclass(frozen=True)
@@ -167,7 +177,9 @@ def _render(template: str, context: dict[str, object]) -> str:
             keep_trailing_newline=True,
             autoescape=False,
         )
-        _ENVIRONMENT.globals.update(declaration=constants_module.declaration, initialiser=constants_module.initialiser)
+        _ENVIRONMENT.globals.update(
+            declaration=constants_module.declaration, wrapped=wrapped, initialiser=constants_module.initialiser
+        )
         _ENVIRONMENT.filters.update(grouped=grouped, shape=shape_text, comment=comment)
     return _ENVIRONMENT.get_template(template).render(context)
 

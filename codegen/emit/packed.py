@@ -20,4 +20,7 @@ def packed_fields(step: Step, place: int, data: bytes) -> tuple[Fields, int]:
     assert operand is not None
     if operand.dtype is DataType.FLOAT32 and len(data) % 4 == 0:
         return (("", numbers_of(np.frombuffer(data, "<f4"))),), _PACKED_ALIGNMENT
-    return (("", numbers_of_bytes(data)),), _PACKED_ALIGNMENT
+    whole = len(data) // 4 * 4
+    if whole in (0, len(data)):
+        return (("", numbers_of_bytes(data)),), _PACKED_ALIGNMENT
+    return (("words", numbers_of_bytes(data[:whole])), ("rest", numbers_of_bytes(data[whole:]))), _PACKED_ALIGNMENT

@@ -70,7 +70,7 @@ class Table:
 
     @property
     def has_workspace(self) -> bool:
-        return any(row.shared or row.scratch for row in self.rows)
+        return any(row.step.shared_size or row.step.scratch_size for row in self.rows)
 
     @property
     def is_fused(self) -> bool:

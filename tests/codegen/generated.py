@@ -1,0 +1,175 @@
+"""Generated C, compiled and run on this machine, beside the runtime."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mslite
+from mslite.codegen.core import Core
+from mslite.codegen.emit import EmitOptions, emit_cores
+from mslite.codegen.lowering import lower_ms
+from mslite.codegen.memory import MemoryOptions, plan_memory
+from mslite.codegen.program import Program
+from mslite.codegen.targets import COMMON_OPTIONS, STRICT_OPTIONS, target_named
+from mslite.converter.mindir.graph import numpy_type
+
+Array = npt.NDArray[Any]
+
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a core is generated and compiled."""
+
+    memory: MemoryOptions = field(default_factory=MemoryOptions)
+    weights_in_file: bool = False
+    compiler: str = "gcc"
+    options: tuple[str, ...] = ("-O2",)
+
+
+def generate_core(model: Path, target: str = "x86", settings: Settings | None = None) -> Core:
+    """The core of a `.ms` file."""
+    settings = settings or Settings()
+    program = lower_ms(model, target_named(target))
+    plan = plan_memory(program, settings.memory)
+    return emit_cores([(program, plan)], EmitOptions(settings.weights_in_file))[0]
+
+
+def write_core(core: Core, folder: Path) -> list[Path]:
+    """Writes the files; returns those to compile."""
+    for name, text in core.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return [folder / name for name in sorted(core.files) if name.endswith(".c")]
+
+
+class Compiled:
+    """A core as a shared library of this machine."""
+
+    def __init__(self, core: Core, folder: Path, settings: Settings | None = None) -> None:
+        settings = settings or Settings()
+        compiler = shutil.which(settings.compiler)
+        assert compiler is not None
+        sources = write_core(core, folder)
+        library = folder / "net.so"
+        command = [
+            compiler,
+            *COMMON_OPTIONS,
+            *STRICT_OPTIONS,
+            *settings.options,
+            "-shared",
+            "-fPIC",
+            "-o",
+            str(library),
+        ]
+        done = subprocess.run([*command, *map(str, sources), "-lm"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:2000]
+        self.core = core
+        self._library = ctypes.CDLL(str(library))
+        self._arena = _Memory(core.arena_size)
+        self._weights = _Memory(len(core.weights), core.weights) if core.weights is not None else None
+        if core.has_variables:
+            self._library.model0_reset(self._arena.address, *self._more())
+
+    def _more(self) -> list[ctypes.c_void_p]:
+        return [] if self._weights is None else [self._weights.address]
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        """The outputs of one run."""
+        program = self.core.program
+        outputs = [np.zeros(tensor.shape, numpy_type(tensor.dtype)) for tensor in program.outputs]
+        given = _pointers(inputs)
+        status = self._library.model0_run(given, _pointers(outputs), self._arena.address, *self._more())
+        assert status == 0, f"model0_run returns {status}"
+        assert self._arena.intact(), "the run writes behind its arena"
+        return outputs
+
+
+class _Memory:
+    """Bytes on a boundary of 64, with a guard behind them."""
+
+    def __init__(self, size: int, contents: bytes = b"") -> None:
+        self._memory = np.full(size + 2 * _ALIGNMENT, 0xA5, np.uint8)
+        begin = -self._memory.ctypes.data % _ALIGNMENT
+        self._memory[begin : begin + len(contents)] = np.frombuffer(contents, np.uint8)
+        self._end = begin + size
+        self.address = ctypes.c_void_p(self._memory.ctypes.data + begin)
+
+    def intact(self) -> bool:
+        return bool((self._memory[self._end :] == 0xA5).all())
+
+
+def _pointers(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
+
+
+class Reference:
+    """The runtime on the same file, with portable kernels: its floats are rounded as those of generated C are."""
+
+    def __init__(self, model: Path, program: Program) -> None:
+        self._model = mslite.Model()
+        before = os.environ.get("MSLITE_ISA")
+        os.environ["MSLITE_ISA"] = "scalar"
+        try:
+            self._model.build_from_file(str(model), mslite.ModelType.MINDIR_LITE, mslite.Context())
+        finally:
+            os.environ.pop("MSLITE_ISA")
+            if before is not None:
+                os.environ["MSLITE_ISA"] = before
+        tensors = self._model.get_inputs()
+        shapes = [list(tensor.shape) for tensor in program.inputs]
+        if [list(tensor.shape) for tensor in tensors] != shapes:
+            self._model.resize(tensors, shapes)
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        tensors = self._model.get_inputs()
+        for tensor, array in zip(tensors, inputs, strict=True):
+            tensor.set_data_from_numpy(array)
+        return [np.array(output.get_data_to_numpy()) for output in self._model.predict(tensors)]
+
+
+def by_chance(program: Program, seed: int) -> list[Array]:
+    """Inputs by chance: all of int8, small numbers of wider integers, normal floats."""
+    generator = np.random.default_rng(seed)
+    arrays: list[Array] = []
+    for tensor in program.inputs:
+        dtype = numpy_type(tensor.dtype)
+        if dtype.kind == "f":
+            arrays.append(generator.standard_normal(tensor.shape).astype(dtype))
+        elif dtype.itemsize == 1 and dtype.kind != "b":
+            limits = (-128, 128) if dtype.kind == "i" else (0, 256)
+            arrays.append(generator.integers(*limits, tensor.shape).astype(dtype))
+        else:
+            arrays.append(generator.integers(0, 2, tensor.shape).astype(dtype))
+    return arrays
+
+
+def difference(want: Sequence[Array], have: Sequence[Array]) -> float:
+    """0 where all bits are equal; else the largest difference: of floats relative to the largest number of the tensor, of
+    integers in steps."""
+    worst = 0.0
+    for one, other in zip(want, have, strict=True):
+        one = one.reshape(other.shape)
+        if one.tobytes() == other.tobytes():
+            continue
+        first, second = one.astype(np.float64), other.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            steps = np.abs(first - second)
+        steps[(first == second) | (np.isnan(first) & np.isnan(second))] = 0
+        steps[np.isnan(steps)] = np.inf
+        finite = np.abs(first[np.isfinite(first)])
+        scale = float(finite.max(initial=0.0)) if one.dtype.kind == "f" else 1.0
+        worst = max(worst, float(steps.max(initial=0.0)) / max(scale, 1e-30))
+    return worst
