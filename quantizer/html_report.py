@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import IO
 
-import jinja2
-
-from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.atomic import write_together
+from mslite.benchmark.page import render_page
+from mslite.benchmark.page import write_page as write_text
 from mslite.converter.mindir.graph import Array, Module
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, default_choices, macs
@@ -211,34 +207,5 @@ def _choices(
 
 def write_page(page: Page, path: Path) -> None:
     """Renders the page. Raises ConversionError when it cannot be written."""
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True)
-    environment.filters |= {"size": size, "time": milliseconds, "percent": percent}
-    template = environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
-    style = files("mslite.benchmark").joinpath("style.css").read_text(encoding="utf-8")
-    text = template.render(page=page, style=style, worst=max((row.accumulated or 0.0 for row in page.rows), default=0))
-    try:
-        write_together({path: lambda file: _write(file, text)})
-    except OSError as error:
-        raise ConversionError(
-            f"{path}: the report cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
-        ) from None
-
-
-def _write(file: IO[bytes], text: str) -> None:
-    file.write(text.encode())
-
-
-def size(count: float) -> str:
-    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"
-
-
-def milliseconds(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f} ms" if value >= 1 else f"{1000 * value:.0f} µs"
-
-
-def percent(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
+    worst = max((row.accumulated or 0.0 for row in page.rows), default=0)
+    write_text(path, render_page(__package__, "report.html.j2", page=page, worst=worst))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from importlib.resources import files
 from pathlib import Path
 
-import jinja2
+from mslite.benchmark.page import render_page, write_page
 
 from .measure import REFERENCE, Row
 from .runtimes import RUNTIMES
@@ -96,8 +95,6 @@ def write_markdown(
 
 def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
     """One self-contained page: a bar per runtime, network by network."""
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True)
-    template = environment.from_string(files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8"))
     names = [name for name in RUNTIMES if any(row.runtime == name and row.median_ms for row in rows)]
     groups = []
     for threads in sorted({row.threads for row in rows}):
@@ -112,8 +109,6 @@ def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Pa
                  for name in names if (found := ratios(rows, name, threads))}  # fmt: skip
         groups.append({"threads": threads, "networks": networks, "means": means})
     failed = sorted({f"{row.runtime} on {row.network}: {row.error}" for row in rows if row.error})
-    style = files("mslite.benchmark").joinpath("style.css").read_text(encoding="utf-8")
-    page = template.render(
-        style=style, groups=groups, versions={name: versions[name] for name in names}, machine=machine, failed=failed
-    )
-    path.write_text(page, encoding="utf-8")
+    shown = {name: versions[name] for name in names}
+    page = render_page(__package__, "report.html.j2", groups=groups, versions=shown, machine=machine, failed=failed)
+    write_page(path, page)

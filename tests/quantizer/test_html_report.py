@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mslite.benchmark.page import milliseconds, percent, size
 from mslite.converter.errors import ConversionError
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.costs import Cost, constant_bytes, layer_costs, total
 from mslite.quantizer.histogram import Histogram
-from mslite.quantizer.html_report import Choice, Page, milliseconds, percent, picture, ratio, size, write_page
+from mslite.quantizer.html_report import Choice, Page, picture, ratio, write_page
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, node_of, samples

@@ -1,0 +1,68 @@
+"""What the pages of all reports share: their look, how they print figures, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Any
+
+import jinja2
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.atomic import write_together
+
+
+def render_page(
+    package: str, template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: Any
+) -> str:
+    """A self-contained page from a template that lies in `package`; it finds the style as `style`, the filters below, and
+    `filters` of its own."""
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True)
+    environment.filters |= {
+        "size": size,
+        "time": milliseconds,
+        "percent": percent,
+        "grouped": grouped,
+        **(filters or {}),
+    }
+    style = files("mslite.benchmark").joinpath("style.css").read_text(encoding="utf-8")
+    text = files(package).joinpath(template).read_text(encoding="utf-8")
+    return environment.from_string(text).render(style=style, **context)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Writes a page beside its path and renames it. Raises ConversionError when it cannot be written."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
+    try:
+        write_together({path: write})
+    except OSError as error:
+        raise ConversionError(
+            f"{path}: the report cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
+        ) from None
+
+
+def size(count: float) -> str:
+    """Bytes, in MiB or KiB."""
+    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"
+
+
+def milliseconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.2f} ms" if value >= 1 else f"{1000 * value:.0f} µs"
+
+
+def percent(value: float | None) -> str:
+    """A share, 0 to 1."""
+    if value is None:
+        return "-"
+    return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
+
+
+def grouped(value: int | None) -> str:
+    """1 234 567."""
+    return "-" if value is None else f"{value:,}".replace(",", " ")

@@ -1,0 +1,194 @@
+"""Everything that the report says, gathered from programs and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mslite.codegen.core import Core
+from mslite.codegen.program import COPY, FusedRows, Move, Step, Storage, Tensor
+from mslite.codegen.report.instructions import instructions
+from mslite.codegen.report.measure import Measured, Unmeasured
+from mslite.codegen.report.picture import Kind, Picture, make_picture
+from mslite.codegen.targets import Target
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One step. `in_use`: bytes of the arena that are in use while it runs; `instructions`: an estimate, None where the
+    processor has none; `how`: what is special about how it runs."""
+
+    name: str
+    operator: str
+    kernel: str
+    shapes: str
+    macs: int
+    instructions: int | None
+    constants: int
+    in_use: int
+    workspace: int
+    is_peak: bool
+    how: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Where a constant lies: an array of C in flash, or net<i>.bin; `packed`: in the order its kernel reads it."""
+
+    layer: str
+    name: str
+    size: int
+    packed: bool
+    place: str
+
+
+@dataclass(frozen=True)
+class ModelFigures:
+    """Bytes, and counts. `activations` and `workspace` are parts of what is in use at the peak."""
+
+    name: str
+    inputs: list[str]
+    outputs: list[str]
+    arena: int
+    activations: int
+    workspace: int
+    peak_layer: str
+    constants: int
+    macs: int
+    instructions: int | None
+    layers: list[Layer]
+    constant_list: list[Constant]
+    picture: Picture
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A project."""
+
+    project: str
+    target: str
+    models: list[ModelFigures]
+    measured: Measured | Unmeasured
+
+    @property
+    def code(self) -> int | None:
+        return self.measured.code if isinstance(self.measured, Measured) else None
+
+    @property
+    def stack(self) -> int | None:
+        return self.measured.stack if isinstance(self.measured, Measured) else None
+
+    @property
+    def ram(self) -> int:
+        return sum(model.arena for model in self.models)
+
+    @property
+    def weights(self) -> int:
+        return sum(model.constants for model in self.models)
+
+
+def gather(project: str, cores: Sequence[Core], target: Target, measured: Measured | Unmeasured) -> Figures:
+    return Figures(project, target.name, [_model(core, target) for core in cores], measured)
+
+
+def _model(core: Core, target: Target) -> ModelFigures:
+    picture = make_picture(core.program, core.plan)
+    layers = [
+        layer
+        for column, entry in enumerate(core.plan.order, 1)
+        for layer in _layers(entry, column, core, target, picture)
+    ]
+    workspace = sum(
+        one.size for one in picture.rectangles if one.kind is Kind.WORKSPACE and one.first <= picture.peak <= one.last
+    )
+    counts = [layer.instructions for layer in layers]
+    return ModelFigures(
+        name=core.program.name,
+        inputs=[shape_text(tensor) for tensor in core.program.inputs],
+        outputs=[shape_text(tensor) for tensor in core.program.outputs],
+        arena=core.arena_size,
+        activations=picture.in_use[picture.peak] - workspace,
+        workspace=workspace,
+        peak_layer=picture.columns[picture.peak - 1] if picture.peak else "the inputs",
+        constants=core.constants_size,
+        macs=sum(step.macs for step in core.program.steps),
+        instructions=None if None in counts else sum(count or 0 for count in counts),
+        layers=layers,
+        constant_list=_constants(core),
+        picture=picture,
+    )
+
+
+def _layers(entry: Step | FusedRows | Move, column: int, core: Core, target: Target, picture: Picture) -> list[Layer]:
+    if isinstance(entry, Move):
+        return []
+    in_use, peak = picture.in_use[column], column == picture.peak
+    if isinstance(entry, Step):
+        return [_layer(entry, target, in_use, peak, _sharing(entry, core))]
+    number = sum(isinstance(one, FusedRows) for one in core.plan.order[:column])
+    return [_layer(step, target, in_use, peak, f"row by row (chain {number})") for step in entry.steps]
+
+
+def _layer(step: Step, target: Target, in_use: int, peak: bool, how: str) -> Layer:
+    sources = [
+        shape_text(operand)
+        for operand in step.inputs
+        if operand is not None and operand.storage is not Storage.CONSTANT
+    ]
+    results = [shape_text(output) for output in step.outputs]
+    return Layer(
+        name=step.name,
+        operator=step.operator,
+        kernel="memcpy" if step.kernel == COPY else step.kernel,
+        shapes=f"{', '.join(sources)} → {', '.join(results)}",
+        macs=step.macs,
+        instructions=instructions(step, target.name),
+        constants=sum(size for _, size, _ in constants_of(step)),
+        in_use=in_use,
+        workspace=step.workspace,
+        is_peak=peak,
+        how=how,
+    )
+
+
+def _sharing(step: Step, core: Core) -> str:
+    """Whether the output lies over a dying input."""
+    offsets = core.plan.offsets
+    if not step.outputs or step.outputs[0] not in offsets:
+        return ""
+    output = step.outputs[0]
+    for operand in step.inputs:
+        if operand is not None and operand in offsets:
+            distance = offsets[operand] - offsets[output]
+            if distance == 0 and step.in_place >= 0 and step.inputs[step.in_place] is operand:
+                return "in place"
+            if 0 <= distance < output.size and any(step.inputs[one.input] is operand for one in step.overlaps):
+                return f"over its input, {distance} bytes ahead"
+    return ""
+
+
+def constants_of(step: Step) -> list[tuple[str, int, bool]]:
+    """Name, bytes, and whether it is packed, of each constant of a step."""
+    found = []
+    for place, operand in enumerate(step.inputs):
+        if place in step.packed:
+            found.append((operand.name if operand is not None else f"operand {place}", len(step.packed[place]), True))
+        elif operand is not None and operand.storage is Storage.CONSTANT and operand.size:
+            found.append((operand.name, operand.size, False))
+    return found
+
+
+def _constants(core: Core) -> list[Constant]:
+    place = f"net{core.index}.bin" if core.weights is not None else f"flash, weight{core.index}.c"
+    found, seen = [], set()
+    for step in core.program.steps:
+        for name, size, packed in constants_of(step):
+            if (name, size, packed) not in seen or packed:
+                found.append(Constant(step.name, name, size, packed, place))
+                seen.add((name, size, packed))
+    return found
+
+
+def shape_text(tensor: Tensor) -> str:
+    sizes = "x".join(str(size) for size in tensor.shape) or "1"
+    return f"{tensor.dtype.name.lower()}[{sizes}]"

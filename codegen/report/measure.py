@@ -1,0 +1,129 @@
+"""What only a compiler knows: code size and stack."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.codegen.core import Core
+from mslite.codegen.targets import COMMON_OPTIONS, Target
+
+_INDIRECT = "__indirect_call"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Bytes. `code`: instructions and constants of the core's functions, weights and the C library apart; `stack`: the
+    deepest chain of calls below `model<i>_run`; None where the compiler does not tell."""
+
+    compiler: str
+    code: int
+    stack: int | None
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """Why nothing is known."""
+
+    reason: str
+
+
+def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
+    """Compiles the cores of a project as its own build files would, into a folder that is removed again."""
+    compiler = shutil.which(target.compiler)
+    if compiler is None:
+        return Unmeasured(f"{target.compiler} is not installed")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = {path: text for core in cores for path, text in core.files.items()}
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+        try:
+            return _measure(compiler, cores, target, folder, sorted(files))
+        except subprocess.CalledProcessError as error:
+            return Unmeasured(f"{target.compiler} fails: {_first_line(error.stderr)}")
+        except subprocess.TimeoutExpired:
+            return Unmeasured(f"{target.compiler} takes too long")
+
+
+def _first_line(text: object) -> str:
+    return next((line for line in str(text).splitlines() if "error" in line), "").strip() or "no reason given"
+
+
+def _measure(compiler: str, cores: Sequence[Core], target: Target, folder: Path, files: Sequence[str]) -> Measured:
+    options = [*target.options, target.optimisation, *COMMON_OPTIONS]
+    definitions = [f"-D{definition}" for core in cores for definition in core.definitions]
+    told = ["-fcallgraph-info=su"] if _takes(compiler, "-fcallgraph-info=su", folder) else []
+    objects = []
+    for number, path in enumerate(path for path in files if path.endswith(".c") and "/weight" not in path):
+        objects.append(f"{number}.o")
+        output = ["-ffunction-sections", "-fdata-sections", "-c", path, "-o", objects[-1]]
+        _run([compiler, *options, *definitions, *told, "-I", "src", *output], folder)
+    roots = [f"-Wl,-u,model{core.index}_run" for core in cores]
+    link = ["-nostdlib", "-r", "-Wl,--gc-sections", *roots, *objects, "-o", "core.o"]
+    _run([compiler, *options, *link], folder)
+    stack = None
+    if told:
+        stack = deepest([text.read_text(encoding="utf-8", errors="replace") for text in sorted(folder.glob("**/*.ci"))])
+    version = _run([compiler, "-dumpfullversion"], folder).strip() or "?"
+    return Measured(f"{target.compiler} {version} {' '.join(options)}", _code_size(compiler, folder), stack)
+
+
+def _takes(compiler: str, option: str, folder: Path) -> bool:
+    found = subprocess.run(
+        [compiler, option, "-x", "c", "-c", "-", "-o", "probe.o"],
+        cwd=folder,
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return found.returncode == 0
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+def _code_size(compiler: str, folder: Path) -> int:
+    """Of sections that go to flash; `.eh_frame` and the like are not loaded on a microcontroller."""
+    tool = re.sub(r"gcc$", "size", compiler)
+    listing = _run([tool if shutil.which(tool) else "size", "-A", "core.o"], folder)
+    sizes = re.findall(r"^\.(text|rodata|data)\S*\s+(\d+)", listing, re.MULTILINE)
+    return sum(int(size) for _, size in sizes)
+
+
+def deepest(graphs: Sequence[str]) -> int | None:
+    """The deepest stack that the call graphs which gcc writes (`-fcallgraph-info=su`) show, from any function on that nobody
+    calls. A call through a pointer may reach every function that nobody calls by name. None without any sizes."""
+    sizes: dict[str, int] = {}
+    calls: dict[str, set[str]] = {}
+    for graph in graphs:
+        for title, label in re.findall(r'node: \{ title: "([^"]*)" label: "([^"]*)"', graph):
+            found = re.search(r"(\d+) bytes \(", label)
+            if found:
+                sizes[title] = int(found.group(1))
+        for source, called in re.findall(r'edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', graph):
+            calls.setdefault(source, set()).add(called)
+    named = {called for reached in calls.values() for called in reached}
+    unnamed = {title for title in sizes if title not in named}
+    starts = {title for title in unnamed if re.fullmatch(r"model\d+_run", title)} or unnamed
+    depths: dict[str, int] = {}
+
+    def depth(title: str, above: frozenset[str]) -> int:
+        if title in depths or title in above:
+            return depths.get(title, 0)
+        reached = set(calls.get(title, ()))
+        if _INDIRECT in reached:
+            reached |= unnamed - starts
+        below = max((depth(one, above | {title}) for one in reached), default=0)
+        depths[title] = sizes.get(title, 0) + below
+        return depths[title]
+
+    return max((depth(title, frozenset()) for title in starts), default=None) if sizes else None

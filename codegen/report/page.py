@@ -1,0 +1,183 @@
+"""The report as a page, as JSON, and on the terminal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from mslite.benchmark.page import grouped, render_page, size, write_page
+from mslite.codegen.emit.names import short
+from mslite.codegen.report.figures import Figures, ModelFigures
+from mslite.codegen.report.measure import Measured
+from mslite.codegen.report.picture import Kind
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 1040, 380, 76, 22
+_COLOURS = {
+    Kind.INPUT: "#4f9d69",
+    Kind.ACTIVATION: "#2f6fde",
+    Kind.OUTPUT: "#8a5cd6",
+    Kind.VARIABLE: "#7a8699",
+    Kind.WORKSPACE: "#d98c2b",
+    Kind.ROWS: "#2aa3a3",
+}
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle of the memory plan as it is drawn."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    label: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The memory plan, in a box of `width` x `height`."""
+
+    width: int
+    height: int
+    boxes: list[Box]
+    lines: list[tuple[float, str]]
+    peak_x: float
+    peak_width: float
+    peak_y: float
+    columns: list[tuple[float, float, str]]
+    kinds: list[tuple[str, str]]
+
+
+def draw(model: ModelFigures) -> Drawing:
+    """x: columns of the run; y: bytes, the arena's first at the bottom."""
+    picture = model.picture
+    count, top = len(picture.columns) + 1, max(1, picture.size)
+    step = (_WIDTH - _LEFT - 4) / count
+    low = _HEIGHT - _BOTTOM
+
+    def x(column: float) -> float:
+        return round(_LEFT + step * column, 2)
+
+    def y(byte: float) -> float:
+        return round(low - (low - 10) * byte / top, 2)
+
+    boxes = []
+    for one in sorted(picture.rectangles, key=lambda one: -one.size):
+        width, height = x(one.last + 1) - x(one.first), y(one.offset) - y(one.offset + one.size)
+        label = _short(one.name) if height > 12 else ""
+        room = int(width / 6.2)
+        if len(label) > room:
+            label = label[: room - 1] + "…" if room > 4 else ""
+        where = f"{one.size:,} bytes at {one.offset:,}".replace(",", " ")
+        title = f"{one.name}\n{one.kind.value}, {where}\nsteps {one.first} to {one.last}"
+        boxes.append(
+            Box(
+                x(one.first),
+                y(one.offset + one.size),
+                round(width, 2),
+                round(height, 2),
+                _COLOURS[one.kind],
+                label,
+                title,
+            )
+        )
+    lines = [(y(top * share), size(top * share)) for share in (0, 0.25, 0.5, 0.75, 1)]
+    columns = [(x(0), round(step, 2), "before the run: inputs")]
+    for place, name in enumerate(picture.columns, 1):
+        columns.append(
+            (
+                x(place),
+                round(step, 2),
+                f"step {place}: {name}\n{picture.in_use[place]:,} bytes in use".replace(",", " "),
+            )
+        )
+    kinds = [
+        (kind.value, colour) for kind, colour in _COLOURS.items() if any(one.kind is kind for one in picture.rectangles)
+    ]
+    return Drawing(_WIDTH, _HEIGHT, boxes, lines, x(picture.peak), round(step, 2), y(top), columns, kinds)
+
+
+def _short(name: str) -> str:
+    return short(name, "layer")
+
+
+def write_report(figures: Figures, folder: Path) -> None:
+    """Writes report.html and report.json. Raises ConversionError when they cannot be written."""
+    context = {
+        "figures": figures,
+        "drawings": [draw(model) for model in figures.models],
+        "measured": isinstance(figures.measured, Measured),
+    }
+    write_page(folder / "report.html", render_page(__package__, "report.html.j2", {"short": _short}, **context))
+    write_page(folder / "report.json", json.dumps(as_json(figures), indent=1) + "\n")
+
+
+def as_json(figures: Figures) -> dict[str, object]:
+    """Bytes and counts; what is not known is null."""
+    measured = figures.measured
+    return {
+        "project": figures.project,
+        "target": figures.target,
+        "flash": {"code": figures.code, "weights": figures.weights},
+        "ram": {
+            "arena": figures.ram,
+            "activations": max((model.activations for model in figures.models), default=0),
+            "workspace": max((model.workspace for model in figures.models), default=0),
+        },
+        "stack": figures.stack,
+        "compiler": measured.compiler if isinstance(measured, Measured) else None,
+        "not_measured": None if isinstance(measured, Measured) else measured.reason,
+        "macs": sum(model.macs for model in figures.models),
+        "models": [_plain(asdict(model)) for model in figures.models],
+    }
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def print_report(figures: Figures, console: Console | None = None) -> None:
+    """The same figures as text, on standard output."""
+    console = console or Console(highlight=False)
+    table = Table(
+        title=f"{figures.project} for {figures.target}",
+        title_justify="left",
+        box=None,
+        show_header=False,
+        pad_edge=False,
+    )
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    measured = figures.measured
+    unknown = "" if isinstance(measured, Measured) else measured.reason
+    table.add_row("flash, weights", f"{grouped(figures.weights)} B", "")
+    table.add_row(
+        "flash, code", _bytes(figures.code), "without the C library" if not unknown else f"not known: {unknown}"
+    )
+    for model in figures.models:
+        name = f" of {model.name}" if len(figures.models) > 1 else ""
+        table.add_row(f"RAM, arena{name}", f"{grouped(model.arena)} B", f"the peak is at {_short(model.peak_layer)}")
+        table.add_row("  activations there", f"{grouped(model.activations)} B", "")
+        table.add_row("  workspace there", f"{grouped(model.workspace)} B", "")
+    no_stack = f"not known: {unknown or 'the compiler does not tell'}"
+    table.add_row("stack", _bytes(figures.stack), "" if figures.stack is not None else no_stack)
+    for model in figures.models:
+        estimate = "" if model.instructions is None else f"about {grouped(model.instructions)} instructions"
+        table.add_row("MACs", grouped(model.macs), estimate)
+    console.print(table)
+
+
+def _bytes(count: int | None) -> str:
+    return "-" if count is None else f"{grouped(count)} B"

@@ -1,0 +1,158 @@
+"""Who lies where in the arena, and when, told from a plan alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Storage, Tensor
+
+
+class Kind(Enum):
+    """What memory is used for."""
+
+    INPUT = "input"
+    ACTIVATION = "activation"
+    OUTPUT = "output"
+    VARIABLE = "variable"
+    WORKSPACE = "workspace"
+    ROWS = "rows of a fused layer"
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Bytes `offset` to `offset + size` from column `first` to column `last`. Column 0 is the state before the run."""
+
+    name: str
+    kind: Kind
+    first: int
+    last: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`columns`: what happens in each, column 0 left out; `in_use`: bytes in use there; `peak`: the fullest of them."""
+
+    columns: list[str]
+    rectangles: list[Rectangle]
+    in_use: list[int]
+    peak: int
+    size: int
+
+
+def root(tensor: Tensor) -> Tensor:
+    while tensor.alias_of is not None:
+        tensor = tensor.alias_of
+    return tensor
+
+
+def make_picture(program: Program, plan: Plan) -> Picture:
+    """The lives of everything in the arena, by the columns of `plan.order`."""
+    lives = _lives(program, plan)
+    rectangles: list[Rectangle] = []
+    ends = {root(tensor) for tensor in program.outputs}
+    moved: dict[Tensor, list[tuple[int, int]]] = {}
+    for column, entry in enumerate(plan.order, 1):
+        if isinstance(entry, Move):
+            moved.setdefault(entry.tensor, []).append((column, entry.target))
+    for tensor, (first, last) in lives.items():
+        kind = Kind.OUTPUT if tensor in ends else _KINDS[tensor.storage]
+        at = plan.offsets[tensor]
+        for column, target in moved.get(tensor, []):
+            rectangles.append(Rectangle(tensor.name, kind, first, column, at, tensor.size))
+            first, at = column + 1, target
+        if first <= last:
+            rectangles.append(Rectangle(tensor.name, kind, first, last, at, tensor.size))
+    for column, entry in enumerate(plan.order, 1):
+        if isinstance(entry, FusedRows):
+            rectangles += _rows(entry, column)
+        elif isinstance(entry, Step) and entry.workspace:
+            name = f"workspace of {entry.name}"
+            rectangles.append(Rectangle(name, Kind.WORKSPACE, column, column, plan.workspaces[entry], entry.workspace))
+    rectangles = [one for one in rectangles if one.size]
+    in_use = [_covered(rectangles, column) for column in range(len(plan.order) + 1)]
+    columns = [_title(entry) for entry in plan.order]
+    return Picture(columns, rectangles, in_use, max(range(len(in_use)), key=in_use.__getitem__), plan.size)
+
+
+_KINDS = {
+    Storage.INPUT: Kind.INPUT,
+    Storage.ACTIVATION: Kind.ACTIVATION,
+    Storage.CONSTANT: Kind.ACTIVATION,
+    Storage.VARIABLE: Kind.VARIABLE,
+}
+
+
+def _title(entry: Step | FusedRows | Move) -> str:
+    if isinstance(entry, Move):
+        return f"move {entry.tensor.name}"
+    return entry.name
+
+
+def _lives(program: Program, plan: Plan) -> dict[Tensor, tuple[int, int]]:
+    """First and last column of each tensor of the arena."""
+    known = [tensor for tensor in program.inputs if tensor in plan.offsets]
+    births = dict.fromkeys(known, 0)
+    deaths = dict.fromkeys(known, 0)
+    run: set[Step] = set()
+
+    def used(tensor: Tensor | None, column: int) -> None:
+        if tensor is not None and root(tensor) in plan.offsets:
+            if root(tensor).storage is Storage.VARIABLE:
+                births[root(tensor)] = 0
+                column = len(plan.order)
+            births.setdefault(root(tensor), column)
+            deaths[root(tensor)] = max(column, deaths.get(root(tensor), 0))
+
+    for entry in plan.order:
+        run.update(entry.steps if isinstance(entry, FusedRows) else [entry] if isinstance(entry, Step) else [])
+    waiting = [step for step in program.steps if step not in run]
+    for column, entry in enumerate(plan.order, 1):
+        if isinstance(entry, Step):
+            for tensor in (*entry.inputs, *entry.outputs):
+                used(tensor, column)
+        elif isinstance(entry, FusedRows):
+            for step in (entry.steps[0], entry.steps[-1]):
+                for tensor in (*step.inputs, *step.outputs):
+                    used(tensor, column)
+        for step in list(waiting):  # concats and splits that are done by placement: as soon as their inputs are there
+            if all(
+                operand is None or root(operand) in births or root(operand) not in plan.offsets
+                for operand in step.inputs
+            ):
+                for tensor in (*step.inputs, *step.outputs):
+                    used(tensor, column)
+                waiting.remove(step)
+    for tensor in program.outputs:
+        used(tensor, len(plan.order))
+    return {tensor: (births[tensor], deaths[tensor]) for tensor in births}
+
+
+def _rows(chain: FusedRows, column: int) -> list[Rectangle]:
+    """Buffers between fused steps, and their workspaces."""
+    spans: dict[tuple[str, Kind], tuple[int, int]] = {}
+    for loop in chain.loops:
+        for call in loop.calls:
+            parts = []
+            if call.layer + 1 < len(chain.steps):
+                output = call.step.outputs[0]
+                parts.append(((output.name, Kind.ROWS), call.output, output.size))
+            if call.step.workspace:
+                name = f"workspace of {chain.steps[call.layer].name}"
+                parts.append(((name, Kind.WORKSPACE), call.workspace, call.step.workspace))
+            for key, at, size in parts:
+                low, high = spans.get(key, (at, at + size))
+                spans[key] = min(low, at), max(high, at + size)
+    return [Rectangle(name, kind, column, column, low, high - low) for (name, kind), (low, high) in spans.items()]
+
+
+def _covered(rectangles: list[Rectangle], column: int) -> int:
+    """Bytes that something lies on."""
+    spans = sorted((one.offset, one.offset + one.size) for one in rectangles if one.first <= column <= one.last)
+    covered, end = 0, 0
+    for low, high in spans:
+        covered += max(0, high - max(low, end))
+        end = max(end, high)
+    return covered
