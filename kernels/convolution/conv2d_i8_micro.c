@@ -1,6 +1,6 @@
 /* Convolution of stored int8 on microcontrollers: any kernel, stride, dilation and padding, one group.
  *
- * Output pixels go in row-major order, MICRO_PIXELS at a time; the window of each is one row of x for
+ * Output pixels go in row-major order, some at a time; the window of each is one row of x for
  * matmul/product_micro.h: where the kernel is 1 x 1 it is read where it lies, else it is gathered. All pixels are one
  * part. */
 #include "convolution/stored.h"
@@ -18,31 +18,31 @@ typedef struct {
   int16_t x_zero;
 } conv2d_derived;
 
-static int64_t terms_of(const mslite_tensor *weight) { return weight->dims[1] * weight->dims[2] * weight->dims[3]; }
+static micro_weights conv2d_weights(const mslite_node *node) {
+  const mslite_tensor *weight = node->inputs[1];
+  const int64_t terms = weight->dims[1] * weight->dims[2] * weight->dims[3];
+  const micro_weights weights = {weight->data, weight->dims[0], terms, terms, 1, micro_convolution_channel, false};
+  return weights;
+}
 
 static int32_t conv2d_support(const mslite_node *node) {
   if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
-  const mslite_tensor *weight = node->inputs[1];
-  const int64_t terms = terms_of(weight);
-  if (attributes.group != 1 || terms < 1 || mslite_has_zero_points(weight)) return 0;
-  if (!micro_weights_fit(weight->data, weight->dims[0], terms, terms, 1)) return 0;
-  return micro_make_table(node, weight->dims[0], micro_convolution_channel, false, NULL) < 0 ? 0 : 1;
+  const micro_weights weights = conv2d_weights(node);
+  if (attributes.group != 1 || weights.terms < 1 || mslite_has_zero_points(node->inputs[1])) return 0;
+  return micro_weights_fit(node, &weights);
 }
 
 static int64_t conv2d_pack_size(const mslite_node *node, int32_t input) {
-  const mslite_tensor *weight = node->inputs[1];
-  if (input != 1) return 0;
-  return micro_table_size(weight->dims[0]) + micro_weights_size(weight->dims[0], terms_of(weight));
+  const micro_weights weights = conv2d_weights(node);
+  return input == 1 ? micro_packed_size(weights.channels, weights.terms) : 0;
 }
 
 static void conv2d_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
-  const mslite_tensor *weight = node->inputs[1];
-  if (input != 1) return;
-  const int64_t channels = weight->dims[0], terms = terms_of(weight);
-  micro_make_table(node, channels, micro_convolution_channel, false, packed);
-  micro_pack_weights(source, channels, terms, terms, 1, (int8_t *)packed + micro_table_size(channels));
+  micro_weights weights = conv2d_weights(node);
+  weights.w = source;
+  if (input == 1) micro_pack(node, &weights, packed);
 }
 
 static bool is_short(int64_t value) { return value >= INT16_MIN && value <= INT16_MAX; }
@@ -67,8 +67,8 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   }
   memset(own, 0, sizeof *own);
   const mslite_stored_numbers numbers = mslite_stored_numbers_of(node);
-  micro_make_layer(&own->layer, g.out_channels, terms, numbers.y_zero, numbers.low, numbers.high,
-                   micro_make_table(node, g.out_channels, micro_convolution_channel, false, NULL));
+  const micro_weights weights = conv2d_weights(node);
+  micro_make_layer(node, &weights, numbers.y_zero, numbers.low, numbers.high, &own->layer);
   own->pixels = (int32_t)pixels;
   own->in_height = (int16_t)g.height.input;
   own->in_width = (int16_t)g.width.input;
@@ -87,27 +87,38 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   const bool is_inside = g.height.kernel == 1 && g.width.kernel == 1 && g.height.pad_before <= 0 &&
                          g.height.pad_after <= 0 && g.width.pad_before <= 0 && g.width.pad_after <= 0;
   own->window = is_inside ? 0 : (int32_t)terms;
-  own->staging = (int32_t)micro_staging_size(pixels, terms);
+  own->staging = (int32_t)micro_staging_size(&own->layer, pixels);
   schedule->phase_count = 1;
   schedule->part_count[0] = pixels > 0;
-  schedule->scratch_bytes = own->staging + (int64_t)own->window * (MICRO_STAGES ? 1 : MICRO_PIXELS);
+  schedule->scratch_bytes = own->staging + (int64_t)own->window * (MICRO_STAGES ? 1 : own->layer.rows);
   return MSLITE_OK;
 }
 
-/* The window whose first tap is at row `y` and column `x` of the image, padding as the zero point. */
-static void gather(const conv2d_derived *own, const int8_t *image, int32_t y, int32_t x, int8_t *to) {
-  const int32_t taps = own->dilation_width == 1 ? own->kernel_width : 1; /* that lie side by side */
-  for (int32_t ky = 0; ky < own->kernel_height; ++ky, y += own->dilation_height) {
-    for (int32_t kx = 0, column = x; kx < own->kernel_width; kx += taps, column += own->dilation_width) {
-      int32_t begin = column < 0 ? -column : 0, end = own->in_width - column;
-      if (end > taps) end = taps;
-      if (y < 0 || y >= own->in_height || begin >= end) begin = end = 0;
-      const int32_t channels = own->in_channels;
-      if (begin > 0) micro_fill(to, own->x_zero, begin * channels);
-      micro_copy(to + begin * channels, image + (y * own->in_width + column + begin) * channels,
-                 (end - begin) * channels);
-      if (end < taps) micro_fill(to + end * channels, own->x_zero, (taps - end) * channels);
-      to += taps * channels;
+/* Gathers the window whose first tap is at row `y` and column `x` of the image; padding is the zero point. */
+MICRO_SHARED void conv2d_gather(const conv2d_derived *own, const int8_t *image, int32_t y, int32_t x, int8_t *to) {
+  const int32_t channels = own->in_channels, row_step = own->dilation_height * own->in_width * channels;
+  const int32_t to_step = own->kernel_width * channels;
+  /* Taps that lie side by side go together. */
+  const int32_t taps = own->dilation_width == 1 ? own->kernel_width : 1;
+  for (int32_t kx = 0; kx < own->kernel_width; kx += taps, x += own->dilation_width, to += taps * channels) {
+    int32_t before = x < 0 ? -x : 0, inside = own->in_width - x;
+    if (before > taps) before = taps;
+    if (inside > taps) inside = taps;
+    inside = inside < before ? 0 : (inside - before) * channels;
+    before *= channels;
+    const int32_t after = taps * channels - before - inside;
+    const int8_t *from = image + (y * own->in_width + x) * channels + before;
+    int8_t *next = to;
+    int32_t row = y;
+    for (int32_t ky = 0; ky < own->kernel_height;
+         ++ky, row += own->dilation_height, from += row_step, next += to_step) {
+      if (row < 0 || row >= own->in_height) {
+        memset(next, own->x_zero, (size_t)(taps * channels));
+        continue;
+      }
+      if (before > 0) memset(next, own->x_zero, (size_t)before);
+      micro_copy(next + before, from, inside);
+      if (after > 0) memset(next + before + inside, own->x_zero, (size_t)after);
     }
   }
 }
@@ -123,7 +134,7 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int32_t image_step = own->in_height * own->in_width * own->in_channels;
   int32_t row = 0, column = 0;
   for (int32_t rest = own->pixels; rest > 0;) {
-    const int32_t rows = rest < MICRO_PIXELS ? rest : MICRO_PIXELS;
+    const int32_t rows = rest < own->layer.rows ? rest : own->layer.rows;
     int8_t *buffer = (int8_t *)run->scratch + own->staging;
     for (int32_t i = 0; i < rows; ++i) {
       const int32_t iy = row * own->stride_height - own->pad_top, ix = column * own->stride_width - own->pad_left;
@@ -131,7 +142,7 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
       if (own->window == 0) {
         window = image + (iy * own->in_width + ix) * own->in_channels;
       } else {
-        gather(own, image, iy, ix, buffer);
+        conv2d_gather(own, image, iy, ix, buffer);
         if (!MICRO_STAGES) buffer += own->window;
       }
       micro_stage(&product, i, rows, window);
@@ -167,8 +178,8 @@ static int64_t conv2d_lead(const mslite_node *node, const void *derived, int32_t
   const int64_t image_pixels = own->out_height * own->out_width;
   const int64_t image = (int64_t)own->in_height * own->in_width * own->in_channels;
   int64_t lead = 0;
-  for (int64_t pixel = 0; pixel < own->pixels; pixel += MICRO_PIXELS) {
-    const int64_t next = pixel + MICRO_PIXELS < own->pixels ? pixel + MICRO_PIXELS : own->pixels;
+  for (int64_t pixel = 0; pixel < own->pixels; pixel += own->layer.rows) {
+    const int64_t next = pixel + own->layer.rows < own->pixels ? pixel + own->layer.rows : own->pixels;
     const int64_t reads = copies ? next : pixel; /* it and all after it are still to be read */
     if (reads == own->pixels) break;
     const int64_t at = reads % image_pixels;

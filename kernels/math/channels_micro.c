@@ -75,27 +75,35 @@ static int32_t round_channel(const micro_channel *channel, bool once, int32_t *m
   return MICRO_ROUNDS_TWICE;
 }
 
+micro_numbers micro_make_numbers(const mslite_node *node, int64_t channel, micro_channel_of channel_of,
+                                 int32_t rounding) {
+  micro_channel own;
+  channel_of(node, channel, &own);
+  int32_t multiplier, shift;
+  round_channel(&own, rounding == MICRO_ROUNDS_ONCE, &multiplier, &shift);
+  const micro_numbers numbers = {(int32_t)(uint32_t)(uint64_t)own.bias, multiplier,
+                                 (int8_t)(rounding == MICRO_ROUNDS_WIDE ? own.factor.shift : shift)};
+  return numbers;
+}
+
 int32_t micro_make_table(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once, void *table) {
-  int32_t rounding = once ? MICRO_ROUNDS_ONCE : MICRO_ROUNDS_TWICE;
-  int32_t *bias = table, *multiplier = bias == NULL ? NULL : bias + count;
-  int8_t *shift = bias == NULL ? NULL : (int8_t *)(multiplier + count);
-  if (table != NULL) memset(table, 0, (size_t)micro_table_size(count));
-  micro_channel channel;
-  int32_t own_multiplier, own_shift;
+  int32_t rounding = once ? MICRO_ROUNDS_ONCE : MICRO_ROUNDS_TWICE, multiplier, shift;
   for (int64_t i = 0; i < count; ++i) {
+    micro_channel channel;
     channel_of(node, i, &channel);
-    const int32_t own = round_channel(&channel, once, &own_multiplier, &own_shift);
+    const int32_t own = round_channel(&channel, once, &multiplier, &shift);
     if (own < 0) return own;
     if (own > rounding) rounding = own;
-    if (table == NULL) continue;
-    bias[i] = (int32_t)(uint32_t)(uint64_t)channel.bias;
-    multiplier[i] = own_multiplier;
-    shift[i] = (int8_t)own_shift;
   }
-  if (table == NULL || rounding != MICRO_ROUNDS_WIDE) return rounding;
+  if (table == NULL || count < 0) return rounding;
+  int32_t *bias = table;
+  int8_t *shifts = (int8_t *)(bias + 2 * count);
+  memset(table, 0, (size_t)micro_table_size(count));
   for (int64_t i = 0; i < count; ++i) {
-    channel_of(node, i, &channel);
-    shift[i] = (int8_t)channel.factor.shift;
+    const micro_numbers numbers = micro_make_numbers(node, i, channel_of, rounding);
+    bias[i] = numbers.bias;
+    bias[count + i] = numbers.multiplier;
+    shifts[i] = numbers.shift;
   }
   return rounding;
 }

@@ -27,6 +27,17 @@ static inline void micro_set_channel(micro_channel *numbers, int64_t bias, int32
 
 typedef void (*micro_channel_of)(const mslite_node *node, int64_t channel, micro_channel *numbers);
 
+/* One channel of the table. */
+typedef struct {
+  int32_t bias, multiplier;
+  int8_t shift;
+} micro_numbers;
+
+/* `rounding` is that of the whole table. */
+#define micro_make_numbers MSLITE_ISA_NAME(mslite_micro_make_numbers)
+micro_numbers micro_make_numbers(const mslite_node *node, int64_t channel, micro_channel_of channel_of,
+                                 int32_t rounding);
+
 static inline int64_t micro_table_size(int64_t count) { return count * 8 + (count + 3) / 4 * 4; }
 
 /* How the channels' sums can be rounded: MICRO_ROUNDS_ONCE where `once`, else whatever fits all of them. -1: they
