@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from mslite.codegen.generate import Generated, GenerateSettings, Source, generate
+from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
+from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flag_values import parse_shapes
@@ -45,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         help="min: layers are run some rows at a time where that needs less memory (default)",
     )  # fmt: skip
     parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
-    parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants; more is an error")
+    parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
         "--parallel", choices=("true", "false"), default="false", help="threads; on x86 and Arm only (false)"
     )
@@ -80,16 +81,6 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         ram_budget=arguments.ramBudget,
         flash_budget=arguments.flashBudget,
     )
-
-
-def print_summary(generated: Generated) -> None:
-    """What the program needs, on standard output."""
-    for core in generated.cores:
-        macs = sum(step.macs for step in core.program.steps)
-        print(f"{core.program.name}: {len(core.program.steps)} steps, {macs} multiply-accumulates")
-        print(f"  arena      {core.arena_size:>10} bytes")
-        print(f"  constants  {core.constants_size:>10} bytes" + (f" in net{core.index}.bin" if core.weights else ""))
-    print(f"written: {generated.folder}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,7 +118,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return ExitStatus.NOT_CONVERTIBLE
-    print_summary(generated)
+    print_report(generated.figures)
+    print(f"written: {generated.folder}")
     return ExitStatus.OK
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.read import as_ms
-from mslite.codegen.memory import MemoryOptions, plan_memory
-from mslite.codegen.program import Plan, Program, Step
+from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
+from mslite.codegen.memory.budget import Budgets, check_budgets
+from mslite.codegen.program import Program
 from mslite.codegen.project import ProjectOptions, record, write_project
+from mslite.codegen.report import Figures, Unmeasured, gather, measure, write_report
 from mslite.codegen.targets import Target
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
@@ -47,7 +49,9 @@ class GenerateSettings:
     ram_budget: int | None = None
     """Bytes that arenas may take together."""
     flash_budget: int | None = None
-    """Bytes that constants may take together."""
+    """Bytes that constants and code may take together."""
+    measure: bool = True
+    """Whether a compiler for the target, if there is one, is asked for the size of the code and the stack."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Generated:
 
     folder: Path
     cores: tuple[Core, ...]
+    figures: Figures
 
 
 def generate(
@@ -73,11 +78,16 @@ def generate(
         progress("lower")
         programs = _lower_all(sources, files, settings.target)
         progress("plan")
-        plans = [plan_memory(program, settings.memory) for program in programs]
+        memory = memory_options(settings)
+        plans = [plan_memory(program, memory) for program in programs]
         progress("emit")
         emit = EmitOptions(weights_in_file=not settings.target.is_micro)
         cores = emit_cores(list(zip(programs, plans, strict=True)), emit)
-        check_budgets(programs, plans, cores, settings)
+        progress("measure")
+        measured = measure(cores, settings.target) if settings.measure else Unmeasured("it was not asked for")
+        figures = gather(settings.folder.resolve().name, cores, settings.target, measured)
+        budgets = Budgets(settings.ram_budget, settings.flash_budget)
+        check_budgets(budgets, programs, plans, memory, figures.weights, figures.code)
         progress("record")
         cases = [record(file, program, settings.cases) for file, program in zip(files, programs, strict=True)]
     progress("write")
@@ -88,7 +98,20 @@ def generate(
         raise ConversionError(
             f"{settings.folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
         ) from None
-    return Generated(settings.folder, tuple(cores))
+    write_report(figures, settings.folder)
+    return Generated(settings.folder, tuple(cores), figures)
+
+
+def memory_options(settings: GenerateSettings) -> MemoryOptions:
+    """What the planner may do for a target.
+
+    Where memory is plentiful, inputs stay as the caller gave them. Parts that run on several threads may not run over an
+    input that other parts still read.
+    """
+    memory = settings.memory
+    if not settings.target.is_micro and memory.inputs is Inputs.ARENA:
+        memory = replace(memory, inputs=Inputs.CALLER)
+    return replace(memory, overlap=False) if settings.parallel else memory
 
 
 def _lower_all(sources: Sequence[Source], files: Sequence[Path], target: Target) -> list[Program]:
@@ -105,40 +128,3 @@ def _lower_all(sources: Sequence[Source], files: Sequence[Path], target: Target)
         blockers = tuple(blocker for error in errors for blocker in error.blockers)
         raise LoweringError("\n".join(error.message for error in errors), blockers, errors[0].code)
     return programs
-
-
-def check_budgets(
-    programs: Sequence[Program], plans: Sequence[Plan], cores: Sequence[Core], settings: GenerateSettings
-) -> None:
-    """Raises ConversionError when arenas or constants take more than their budget; it names what is the peak."""
-    lines = []
-    ram = sum(plan.size for plan in plans)
-    if settings.ram_budget is not None and ram > settings.ram_budget:
-        lines.append(
-            f"the arena takes {ram} bytes, {ram - settings.ram_budget} more than --ramBudget={settings.ram_budget}"
-        )
-        for program, plan in zip(programs, plans, strict=True):
-            peak = getattr(plan.peak_step, "name", "")
-            lines.append(f"  {program.name}: {plan.size} bytes" + (f", the peak is at '{peak}'" if peak else ""))
-        if not settings.memory.fuse_rows:
-            lines.append("--memory=min may help: it runs the first layers some rows at a time")
-    flash = sum(core.constants_size for core in cores)
-    if settings.flash_budget is not None and flash > settings.flash_budget:
-        lines.append(
-            f"constants take {flash} bytes, {flash - settings.flash_budget} more than --flashBudget={settings.flash_budget}"
-        )
-        for core in cores:
-            largest = sorted(core.program.steps, key=lambda step: -_constant_bytes(step))[:3]
-            parts = ", ".join(f"'{step.name}' {_constant_bytes(step)}" for step in largest if _constant_bytes(step))
-            lines.append(f"  {core.program.name}: {core.constants_size} bytes, the largest in {parts}")
-    if lines:
-        raise ConversionError("\n  ".join(["the model does not fit", *lines]))
-
-
-def _constant_bytes(step: Step) -> int:
-    plain = sum(
-        tensor.size
-        for place, tensor in enumerate(step.inputs)
-        if tensor is not None and tensor.data is not None and place not in step.packed
-    )
-    return plain + sum(len(data) for data in step.packed.values())

@@ -1,0 +1,110 @@
+"""Budgets of RAM and flash: whether they are kept, where the peak is, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from mslite.codegen.emit.names import short
+from mslite.codegen.memory.options import MemoryOptions
+from mslite.codegen.memory.planner import plan_memory
+from mslite.codegen.program import Plan, Program, Step, Storage, Tensor
+from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.ops.enums import DataType
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """Bytes; None: as much as it takes."""
+
+    ram: int | None = None
+    """All arenas together."""
+    flash: int | None = None
+    """Constants and, where a compiler told its size, code."""
+
+
+def check_budgets(
+    budgets: Budgets,
+    programs: Sequence[Program],
+    plans: Sequence[Plan],
+    options: MemoryOptions,
+    weights: int,
+    code: int | None,
+) -> None:
+    """Raises ConversionError, with the layer that is the peak and what would help, unless the budgets are kept.
+
+    `weights` and `code` are bytes of flash; `code` is None where nobody knows it.
+    """
+    lines: list[str] = []
+    ram = sum(plan.size for plan in plans)
+    if budgets.ram is not None and ram > budgets.ram:
+        lines.append(f"RAM: {ram} bytes are needed, {ram - budgets.ram} more than --ramBudget={budgets.ram}")
+        for program, plan in zip(programs, plans, strict=True):
+            lines += [f"  {line}" for line in _about_ram(program, plan, options, budgets.ram - (ram - plan.size))]
+    flash = weights + (code or 0)
+    if budgets.flash is not None and flash > budgets.flash:
+        told = f"{weights} of constants, {code} of code" if code is not None else "constants; code comes on top"
+        lines.append(
+            f"flash: {flash} bytes are needed ({told}), {flash - budgets.flash} more than --flashBudget={budgets.flash}"
+        )
+        for program in programs:
+            lines += [f"  {line}" for line in _about_flash(program)]
+    if lines:
+        raise ConversionError("\n".join(["the model does not fit", *(f"  {line}" for line in lines)]))
+
+
+def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int) -> list[str]:
+    peak = plan.peak_step
+    where = f", at the peak in '{short(peak.name, 'step')}'" if peak is not None else ""
+    lines = [f"{program.name}: {plan.size} bytes{where}"]
+    if options != options.least():
+        least = plan_memory(program, options.least()).size
+        if least < plan.size:
+            lines.append(f"--memory=min: {least} bytes{', which fits' if least <= budget else ''}")
+    floats = [tensor for tensor in plan.offsets if tensor.dtype is DataType.FLOAT32 and tensor.size > 16]
+    if floats:
+        lines.append(f"quantised to int8 ([full_quant_param]) it takes about a quarter: {plan.size // 4} bytes")
+    lines += _smaller_input(program, plan.size, budget)
+    return lines
+
+
+def _smaller_input(program: Program, size: int, budget: int) -> list[str]:
+    """Activations of convolutional networks grow with the pixels of their input."""
+    images = [tensor for tensor in program.inputs if len(tensor.shape) == 4 and min(tensor.shape[1:3]) >= 8]
+    if not images or budget <= 0:
+        return []
+    height, width = images[0].shape[1:3]
+    share = sqrt(budget / size)
+    smaller = int(height * share), int(width * share)
+    if min(smaller) < 8:
+        return []
+    return [
+        f"an input of about {smaller[0]} x {smaller[1]} instead of {height} x {width} pixels, if the model is trained for it"
+    ]
+
+
+def _about_flash(program: Program) -> list[str]:
+    sizes = {step: _constants(step) for step in program.steps}
+    largest = [step for step in sorted(program.steps, key=lambda step: -sizes[step])[:3] if sizes[step]]
+    parts = ", ".join(f"'{short(step.name, 'step')}' {sizes[step]}" for step in largest)
+    lines = [
+        f"{program.name}: {sum(sizes.values())} bytes of constants" + (f", the largest in {parts}" if parts else "")
+    ]
+    floats = sum(_constants(step) for step in program.steps if any(_is_float(operand) for operand in step.inputs))
+    if floats:
+        lines.append(f"weights quantised to int8 take a quarter: {floats // 4} instead of {floats} bytes of them")
+    return lines
+
+
+def _is_float(operand: Tensor | None) -> bool:
+    return operand is not None and operand.storage is Storage.CONSTANT and operand.dtype is DataType.FLOAT32
+
+
+def _constants(step: Step) -> int:
+    plain = sum(
+        operand.size
+        for place, operand in enumerate(step.inputs)
+        if operand is not None and operand.storage is Storage.CONSTANT and place not in step.packed
+    )
+    return plain + sum(len(data) for data in step.packed.values())
