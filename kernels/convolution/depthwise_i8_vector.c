@@ -105,17 +105,10 @@ SIMD_INLINE pair make_pair(words a, words b) {
   const pair both = {a, b};
   return both;
 }
-SIMD_INLINE simd_i32 low_half(simd_i32 v) {
-#if SIMD_WIDTH == 1
-  return (int16_t)v; /* C shifts no negative number to the left */
-#else
-  return (v << 16) >> 16;
-#endif
-}
 SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
   for (int v = 0; v < 2; ++v) {
     const simd_i32 weights = simd_load_i32(w + v * SIMD_WIDTH);
-    sum[v] += x->a.half[v] * low_half(weights) + x->b.half[v] * (weights >> 16);
+    sum[v] += x->a.half[v] * (SIMD_SHIFT_LEFT(weights, 16) >> 16) + x->b.half[v] * (weights >> 16);
   }
 }
 #endif

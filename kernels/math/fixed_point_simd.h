@@ -27,6 +27,13 @@ SIMD_INLINE simd_multiplier simd_make_multiplier(simd_i32 value, simd_i32 shift)
 }
 
 /* (a * b + 2^30) / 2^31, rounded down: mslite_doubling_high_product for b >= 0. */
+/* v << bits, for negative numbers too: C leaves open what that is, vectors do not. */
+#if SIMD_WIDTH == 1
+#define SIMD_SHIFT_LEFT(v, bits) ((int32_t)((uint32_t)(v) << (bits)))
+#else
+#define SIMD_SHIFT_LEFT(v, bits) ((v) << (bits))
+#endif
+
 #if SIMD_WIDTH == 4
 SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
   return (simd_i32)vqrdmulhq_s32((int32x4_t)a, (int32x4_t)b);
@@ -74,7 +81,7 @@ SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
 #else
   if (m->left[0] == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
 #endif
-  const simd_i32 high = simd_doubling_high_product(x << m->left, m->value);
+  const simd_i32 high = simd_doubling_high_product(SIMD_SHIFT_LEFT(x, m->left), m->value);
   const simd_i32 threshold = (m->mask >> 1) - (high >> 31);
 #if SIMD_WIDTH == 1
   return (high >> m->right) + ((high & m->mask) > threshold);

@@ -166,7 +166,7 @@ SIMD_INLINE void decode_columns(const uint8_t *from, bool nibbles, simd_f32 zero
   }
   for (; k < last; k += 2, to += 2 * GEMM_COLUMNS) {
     const simd_i32 both = widen(from + k / 2 * GEMM_COLUMNS);
-    simd_store(to, real_of((both << 28) >> 28, zero, scale));
+    simd_store(to, real_of(((both & 15) ^ 8) - 8, zero, scale));
     if (k + 1 < last) simd_store(to + GEMM_COLUMNS, real_of(both >> 4, zero, scale));
   }
 }
