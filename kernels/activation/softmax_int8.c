@@ -69,8 +69,8 @@ static void prepare_wide(softmax_derived *n, float scale) {
   mslite_fill_steps(inverse_of, NULL, 1.0 / 65535.0, INT16_MIN, 2.0 / 65535.0, 0, 0, n->table.wide.inverse);
 }
 
-static void prepare_bytes(softmax_derived *n, float scale) {
-  const double factor = (double)scale * 67108864.0;
+static void prepare_bytes(softmax_derived *n, double scale) {
+  const double factor = scale * 67108864.0;
   n->x = mslite_make_multiplier(factor < 2147483647.0 ? factor : 2147483647.0);
   n->least = -(int32_t)floor(31.0 * 67108864.0 / (double)((int64_t)1 << (n->x.shift > 0 ? n->x.shift : 0)));
   for (int32_t d = 0; d < DIFFERENCES; ++d) {
@@ -100,7 +100,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   if (x->type == MSLITE_INT16) {
     prepare_wide(n, (float)x->quant->scale);
   } else {
-    prepare_bytes(n, (float)x->quant->scale);
+    prepare_bytes(n, x->quant->scale);
   }
   const bool plain = y->type == MSLITE_INT16 || (n->zero_y == INT8_MIN && is_near(y->quant->scale, 1.0 / 256.0));
   if (!plain) n->y = mslite_make_multiplier(1.0 / (2147483648.0 * y->quant->scale));

@@ -81,3 +81,20 @@ def test_sums_of_signed_integers(data: st.DataObject) -> None:
     unsigned = _sum("uint8", shape, (source[0], source[1] + 128), (target[0], target[1] + 128))
     (wanted,) = reference(unsigned, [x.view(np.uint8) ^ np.uint8(128)])
     compare(_sum("int8", shape, source, target), [x], [(wanted ^ np.uint8(128)).view(np.int8)])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@EXAMPLES
+@given(data=st.data())
+def test_softmax_of_a_multiple(dtype: str, data: st.DataObject) -> None:
+    """softmax(beta x): the factor goes into the scale."""
+    draw = data.draw
+    shape = (draw(st.integers(1, 5)), draw(st.integers(1, 40)))
+    beta = float(np.float32(draw(st.floats(0.05, 8))))
+    scale = draw(scales) / (100 if dtype == "int16" else 1)
+    y = (1 / 32768, 0) if dtype == "int16" else (1 / 256, 0 if dtype == "uint8" else -128)
+    x = Tensor("x", shape, dtype, quant=(float(np.float32(scale)), draw(zero_points(dtype))))
+    content = model(
+        "SOFTMAX", [x, Tensor("y", shape, dtype, quant=y)], options=("SoftmaxOptions", {0: ("float", beta)})
+    )
+    compare(content, [integers(draw(st.integers(0, 99)), dtype, shape)])

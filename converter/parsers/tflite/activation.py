@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, constant
 from mslite.converter.mindir.ops.activation import Activation, LogSoftmax, PReLUFusion, Softmax
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Minimum, MulFusion
-from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.mindir.ops.enums import ActivationType, DataType
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Clip
+from mslite.converter.mindir.quantised import is_quantised
 
 from .call import Call
 from .registry import tflite_operator
@@ -49,9 +53,21 @@ def gelu(call: Call) -> Value:
 def softmax(call: Call) -> Value:
     """softmax(beta * x) over the last dimension."""
     x, beta = call.input(0), call.options.real("beta")
-    if beta != 1.0:
+    if beta > 0 and beta != 1.0 and is_quantised(x) and len(x.quant) == 1:
+        x = _in_larger_steps(call, x, beta)
+    elif beta != 1.0:
         x = call.emit(MulFusion(), x, call.const(beta, np.float32))
     return call.emit(Softmax(axis=(-1,)), x)
+
+
+def _in_larger_steps(call: Call, x: Value, factor: float) -> Value:
+    """`factor` times a quantised x: the same integers, times one, with another scale."""
+    ones = np.ones(1, np.int16 if x.dtype is DataType.INT16 else np.int8)
+    one = constant(call.importer.session.values.unique(f"{call.name}/factor"), ones)
+    one.quant = (QuantParam(scale=factor, numBits=8 * ones.itemsize),)
+    result = call.emit(MulFusion(), x, one)
+    result.dtype, result.quant = x.dtype, (replace(x.quant[0], scale=x.quant[0].scale * factor),)
+    return result
 
 
 @tflite_operator("PRELU")

@@ -80,7 +80,8 @@ def _quantised(call: Call, value: Value, index: int) -> Value:
 
 def _say_all(nodes: Sequence[Node], results: Sequence[Value], call: Call) -> bool:
     """Gives the values between the nodes their records. False when there are such that the source does not tell."""
-    computing = [node for node in nodes if node.op.name not in MOVES | LOOKS | _NOT_COMPUTING]
+    told = [node for node in nodes if all(value.quant for value in node.outputs)]
+    computing = [node for node in nodes if node.op.name not in MOVES | LOOKS | _NOT_COMPUTING and node not in told]
     if any(node.op.name not in ON_INTEGERS for node in computing) or len(computing) > 2:
         return False
     if len(computing) == 2 and not _is_activated(computing[0], computing[1]):

@@ -240,7 +240,8 @@ def test_softmax(dtype: str, tmp_path: Path) -> None:
     for _ in range(_CASES):
         x = _rows(chance, source)
         y = Operand(_empty(target, x.data.shape), 1 / 32768 if target == "int16" else 1 / 256, _LEAST[target])
-        cases.append(Case("SOFTMAX", [x], y, ("SoftmaxOptions", {0: ("float", 1.0)})))
+        beta = chance.between(0.1, 4) if chance.generator.random() < 0.5 else 1.0
+        cases.append(Case("SOFTMAX", [x], y, ("SoftmaxOptions", {0: ("float", beta)})))
     assert_same_bits(cases, tmp_path)
 
 
