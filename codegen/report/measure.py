@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +70,9 @@ def _measure(compiler: str, cores: Sequence[Core], target: Target, folder: Path,
     _run([compiler, *options, *link], folder)
     stack = None
     if told:
-        stack = deepest([text.read_text(encoding="utf-8", errors="replace") for text in sorted(folder.glob("**/*.ci"))])
+        symbols = _run([_tool(compiler, "nm"), "core.o"], folder)
+        graphs = [text.read_text(encoding="utf-8", errors="replace") for text in sorted(folder.glob("**/*.ci"))]
+        stack = deepest(graphs, set(re.findall(r" [tT] (\S+)$", symbols, re.MULTILINE)))
     version = _run([compiler, "-dumpfullversion"], folder).strip() or "?"
     return Measured(f"{target.compiler} {version} {' '.join(options)}", _code_size(compiler, folder), stack)
 
@@ -91,23 +93,28 @@ def _run(command: Sequence[str], folder: Path) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=120).stdout
 
 
+def _tool(compiler: str, name: str) -> str:
+    """The compiler's `nm`, `size` and the like."""
+    tool = re.sub(r"gcc$", name, compiler)
+    return tool if shutil.which(tool) else name
+
+
 def _code_size(compiler: str, folder: Path) -> int:
     """Of sections that go to flash; `.eh_frame` and the like are not loaded on a microcontroller."""
-    tool = re.sub(r"gcc$", "size", compiler)
-    listing = _run([tool if shutil.which(tool) else "size", "-A", "core.o"], folder)
+    listing = _run([_tool(compiler, "size"), "-A", "core.o"], folder)
     sizes = re.findall(r"^\.(text|rodata|data)\S*\s+(\d+)", listing, re.MULTILINE)
     return sum(int(size) for _, size in sizes)
 
 
-def deepest(graphs: Sequence[str]) -> int | None:
-    """The deepest stack that the call graphs which gcc writes (`-fcallgraph-info=su`) show, from any function on that nobody
-    calls. A call through a pointer may reach every function that nobody calls by name. None without any sizes."""
+def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> int | None:
+    """The deepest stack that the call graphs which gcc writes (`-fcallgraph-info=su`) show below `model<i>_run`. A call through
+    a pointer may reach every function of `present` (None: of all) that nobody calls by name. None without any sizes."""
     sizes: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
     for graph in graphs:
         for title, label in re.findall(r'node: \{ title: "([^"]*)" label: "([^"]*)"', graph):
             found = re.search(r"(\d+) bytes \(", label)
-            if found:
+            if found and (present is None or title.rsplit(":", 1)[-1] in present):
                 sizes[title] = int(found.group(1))
         for source, called in re.findall(r'edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', graph):
             calls.setdefault(source, set()).add(called)

@@ -1,0 +1,193 @@
+"""The report about a generated project: figures that agree with the plan, a page that holds them, budgets."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from mslite.codegen.core import Core
+from mslite.codegen.memory import MemoryOptions, plan_memory
+from mslite.codegen.memory.budget import Budgets, check_budgets
+from mslite.codegen.program import Move, Program
+from mslite.codegen.report import Measured, Unmeasured, gather, measure, print_report, write_report
+from mslite.codegen.report.instructions import instructions
+from mslite.codegen.report.measure import deepest
+from mslite.codegen.report.picture import Kind, make_picture
+from mslite.codegen.targets import target_named
+from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.ops.enums import DataType
+
+from .programs import autoencoder, image, keywords, resnet8, separable, step, tensor
+
+M4 = target_named("cortex-m4")
+UNKNOWN = Unmeasured("no compiler here")
+
+
+def core_of(program: Program, options: MemoryOptions | None = None) -> Core:
+    plan = plan_memory(program, options)
+    return Core(0, program, plan, {}, arena_size=plan.size, constants_size=1000)
+
+
+@pytest.mark.parametrize("program", [separable(), resnet8(), keywords(), autoencoder()])
+def test_picture_agrees_with_plan(program: Program) -> None:
+    """Without sharing, what is there at the same time lies apart, and the fullest step fills the arena."""
+    plan = plan_memory(program, MemoryOptions(in_place=False, overlap=False))
+    picture = make_picture(program, plan)
+    assert len(picture.columns) == len(program.steps)
+    assert max(one.offset + one.size for one in picture.rectangles) == plan.size
+    assert picture.in_use[picture.peak] == plan.size
+    for column in range(len(picture.columns) + 1):
+        spans = sorted(
+            (one.offset, one.offset + one.size) for one in picture.rectangles if one.first <= column <= one.last
+        )
+        assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert {one.name for one in picture.rectangles if one.kind is Kind.INPUT} == {program.inputs[0].name}
+    (output,) = [one for one in picture.rectangles if one.kind is Kind.OUTPUT]
+    assert output.last == len(picture.columns)
+
+
+def test_picture_of_joined_tensors() -> None:
+    """Pieces are there until the concat, that needs no step, makes a whole of them."""
+    x, whole, out = image(8), tensor("whole", 1, 10, 8), tensor("out", 8)
+    a, b = tensor("a", 1, 4, 8), tensor("b", 1, 6, 8)
+    steps = [
+        step("one", "Any", [x], [a]),
+        step("two", "Any", [x], [b]),
+        step("concat", "Concat", [a, b], [whole]),
+        step("last", "Any", [whole], [out]),
+    ]
+    program = Program("p", "cortex-m4", [x], [out], steps)
+    picture = make_picture(program, plan_memory(program))
+    lives = {one.name: (one.first, one.last) for one in picture.rectangles}
+    assert lives == {"image": (0, 2), "a": (1, 2), "b": (2, 2), "whole": (2, 3), "out": (3, 3)}
+
+
+def test_picture_of_rows_and_moves() -> None:
+    program = separable(lead=True)
+    picture = make_picture(program, plan_memory(program, MemoryOptions().least()))
+    assert any(one.kind is Kind.ROWS for one in picture.rectangles)
+    program = keywords(lead=True)
+    plan = plan_memory(program, MemoryOptions().least())
+    picture = make_picture(program, plan)
+    for column, entry in enumerate(plan.order, 1):
+        if isinstance(entry, Move):
+            places = [one for one in picture.rectangles if one.name == entry.tensor.name]
+            assert len(places) == 2
+            assert (places[0].last, places[1].first, places[1].offset) == (column, column + 1, entry.target)
+
+
+def test_page_and_json(tmp_path: Path) -> None:
+    program = resnet8(lead=True)
+    core = core_of(program)
+    figures = gather("project <1>", [core], M4, Measured("gcc", 12_345, 678))
+    write_report(figures, tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert "project &lt;1&gt;" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert page.count("<tr") >= len(program.steps)
+    known = json.loads((tmp_path / "report.json").read_text())
+    assert known["flash"] == {"code": 12_345, "weights": 1000}
+    assert known["stack"] == 678
+    assert known["ram"]["arena"] == core.plan.size
+    (model,) = known["models"]
+    assert sum(layer["is_peak"] for layer in model["layers"]) == 1
+    assert model["activations"] + model["workspace"] == max(layer["in_use"] for layer in model["layers"])
+
+
+def test_text() -> None:
+    stream = io.StringIO()
+    figures = gather("project", [core_of(autoencoder())], M4, UNKNOWN)
+    print_report(figures, Console(file=stream, width=120))
+    text = stream.getvalue()
+    assert "768 B" in text
+    assert "not known: no compiler here" in text
+
+
+def test_without_compiler() -> None:
+    target = replace(M4, compiler="no-such-compiler")
+    assert measure([core_of(autoencoder())], target) == Unmeasured("no-such-compiler is not installed")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is needed")
+def test_measured_code_and_stack() -> None:
+    """A function that nobody calls is not counted; the stack is that of the deepest chain, calls through pointers included."""
+    source = """
+    int unused(int x) { volatile char room[5000]; room[x] = 1; return room[0]; }
+    static __attribute__((noinline)) int leaf(int x) { volatile char room[1000]; room[x] = 2; return room[1]; }
+    int reached(int x) { volatile char room[300]; room[x] = 3; return leaf(x) + room[2]; }
+    int (*volatile pointer)(int) = reached;
+    int model0_run(int x) { return pointer(x) + 1; }
+    """
+    core = core_of(autoencoder())
+    core.files = {"src/model0/net0.c": source, "src/model0/weight0.c": "const int big[9999] = {1};"}
+    found = measure([core], target_named("x86"))
+    assert isinstance(found, Measured)
+    assert 40 < found.code < 2000
+    assert found.stack is not None
+    assert 1100 <= found.stack < 1600
+    core.files = {"src/model0/net0.c": "int model0_run(void) { return nothing; }"}
+    broken = measure([core], target_named("x86"))
+    assert isinstance(broken, Unmeasured)
+    assert "nothing" in broken.reason
+
+
+def test_deepest_of_call_graph() -> None:
+    graph = (
+        'graph: { title: "a.c"\n'
+        'node: { title: "model0_run" label: "model0_run\\na.c:1:1\\n40 bytes (static)\\n0 dynamic objects" }\n'
+        'node: { title: "f" label: "f\\na.c:2:1\\n100 bytes (static)\\n0 dynamic objects" }\n'
+        'node: { title: "g" label: "g\\na.c:3:1\\n8 bytes (static)\\n0 dynamic objects" }\n'
+        'edge: { sourcename: "model0_run" targetname: "g" label: "a.c:1:1" }\n'
+        'edge: { sourcename: "g" targetname: "memcpy" label: "a.c:1:1" }\n'
+        'edge: { sourcename: "g" targetname: "g" label: "a.c:1:1" }\n}\n'
+    )
+    assert deepest([graph]) == 48
+    indirect = 'edge: { sourcename: "g" targetname: "__indirect_call" label: "a.c:1:1" }\n'
+    assert deepest([graph, indirect]) == 148
+    assert deepest([]) is None
+
+
+def test_instruction_estimates() -> None:
+    for one in separable().steps:
+        costly = replace(one, macs=100 * max(1, one.outputs[0].size))
+        assert (instructions(costly, "cortex-m55") or 0) < (instructions(costly, "cortex-m4") or 0)
+        assert instructions(costly, "cortex-m7") == instructions(costly, "cortex-m4")
+        assert instructions(one, "x86") is None
+
+
+def test_budgets() -> None:
+    program = separable(lead=True)
+    options = MemoryOptions()
+    plan = plan_memory(program, options)
+    check_budgets(Budgets(plan.size, 1000), [program], [plan], options, 600, 400)
+    check_budgets(Budgets(), [program], [plan], options, 1 << 30, None)
+    with pytest.raises(ConversionError) as caught:
+        check_budgets(Budgets(30 * 1024, None), [program], [plan], options, 0, None)
+    message = str(caught.value)
+    least = plan_memory(program, options.least()).size
+    assert f"{plan.size} bytes are needed, {plan.size - 30 * 1024} more than --ramBudget=30720" in message
+    assert f"--memory=min: {least} bytes, which fits" in message
+    assert plan.peak_step is not None
+    assert f"'{plan.peak_step.name}'" in message
+    with pytest.raises(
+        ConversionError, match=r"flash: 1001 bytes are needed \(600 of constants, 401 of code\), 1 more"
+    ):
+        check_budgets(Budgets(None, 1000), [program], [plan], options, 600, 401)
+
+
+def test_budget_of_float_model() -> None:
+    program = autoencoder()
+    for one in program.steps:
+        for operand in (*one.inputs, *one.outputs):
+            if operand is not None:
+                operand.dtype = DataType.FLOAT32
+    plan = plan_memory(program)
+    with pytest.raises(ConversionError, match="quantised to int8"):
+        check_budgets(Budgets(100, None), [program], [plan], MemoryOptions(), 0, None)
