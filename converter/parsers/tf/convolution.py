@@ -229,6 +229,6 @@ def _result_size(
     return sizes[0], sizes[1]
 
 
-@tf_operator("Dilation2D", "Dilation2DBackpropInput", "Conv2DBackpropFilter")
+@tf_operator("Dilation2DBackpropInput", "Dilation2DBackpropFilter", "Conv2DBackpropFilter")
 def unsupported(call: Call) -> Value:
     raise call.block("this kind of window is not supported", "Replace it by Conv2D or Conv2DBackpropInput")

@@ -86,11 +86,3 @@ def gru_cell(call: Call) -> tuple[Value, ...]:
     kept = call.emit(MulFusion(), update, hidden)
     rest = call.emit(SubFusion(), call.like(1, update), update)
     return reset, update, candidate, call.emit(AddFusion(), kept, call.emit(MulFusion(), rest, candidate))
-
-
-@tf_operator("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3")
-def cudnn(call: Call) -> Value:
-    raise call.block(
-        "this operator runs on NVIDIA GPUs only",
-        "Rebuild the layer for the CPU (LSTM or GRU without cuDNN) and freeze again",
-    )

@@ -205,7 +205,7 @@ def test_all_blocking_nodes_are_told_at_once() -> None:
     builder.node("v/read", "ReadVariableOp", "v")
     builder.node("a", "NoSuchOperator", "x")
     builder.node("b", "QuantizedConv2D", "x")
-    builder.node("c", "CudnnRNN", "x")
+    builder.node("c", "Dilation2DBackpropInput", "x")
     builder.node("d", "Add", "a", "v/read")
     builder.node("e", "AddN", "b", "c", "d")
     text = refusal(builder)
@@ -213,7 +213,7 @@ def test_all_blocking_nodes_are_told_at_once() -> None:
     assert "VarHandleOp 'v': it is a variable whose value is not in this file. Freeze the model" in text
     assert "NoSuchOperator 'a': the operator is not supported" in text
     assert "QuantizedConv2D 'b': operators on TensorFlow's own quantised types are not supported" in text
-    assert "CudnnRNN 'c': this operator runs on NVIDIA GPUs only" in text
+    assert "Dilation2DBackpropInput 'c': this kind of window is not supported" in text
 
 
 def test_a_shape_error_names_the_node() -> None:

@@ -90,3 +90,14 @@ case("moments", (2, 3, 4))(lambda x: tf.nn.moments(x, [1], keepdims=True))
 case("layer_norm", (2, 3, 8))(
     lambda x: tf.nn.batch_normalization(x, *tf.nn.moments(x, [-1], keepdims=True), weight(8), weight(1, 8), 1e-3)
 )
+
+
+def _dilation(x: Any, height: int, width: int, stride: int, rate: int, padding: str) -> Any:
+    return tf.nn.dilation2d(x, weight(height, width, 3), [1, stride, stride, 1], padding, "NHWC", [1, rate, rate, 1])
+
+
+case("dilation2d_same", IMAGE)(lambda x: _dilation(x, 3, 2, 1, 1, "SAME"))
+case("dilation2d_same_strided", IMAGE)(lambda x: _dilation(x, 3, 3, 2, 1, "SAME"))
+case("dilation2d_valid_rates", (2, 9, 8, 3))(lambda x: _dilation(x, 2, 3, 2, 2, "VALID"))
+case("dilation2d_open", IMAGE, shapes=[(None, None, None, 3)])(lambda x: _dilation(x, 2, 3, 1, 2, "SAME"))
+case("erosion2d", IMAGE)(lambda x: tf.nn.erosion2d(x, weight(2, 2, 3), [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1]))
