@@ -13,7 +13,7 @@ from mslite.codegen.emit import constants as constants_module
 from mslite.codegen.emit.constants import Constants, constants_of, variables_of
 from mslite.codegen.emit.names import comment
 from mslite.codegen.emit.numbers import wrapped
-from mslite.codegen.emit.steps import Places, Table, grouped, kernels_of, shape_text, table_of
+from mslite.codegen.emit.steps import Places, Row, Table, grouped, kernels_of, shape_text, table_of
 from mslite.codegen.program import COPY, Plan, Program, Step
 from mslite.codegen.targets import target_named
 
@@ -47,7 +47,7 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
     in_file = options.weights_in_file and constants.size > 0
     input_offsets = tuple(starts.arena(tensor) for tensor in program.inputs)
     output_offsets = tuple(ends.arena(tensor) for tensor in program.outputs)
-    numbers = {row: _derived(row.step, isa) for row in table.rows}
+    numbers = _numbers(table, isa)
     context = {
         "index": index,
         "prefix": f"model{index}",
@@ -151,16 +151,28 @@ def _variables(program: Program, places: Places, constants: Constants) -> list[_
 class _Derived:
     """The numbers of a step as a C constant."""
 
+    name: str
     type: str
     initialiser: str
 
 
-def _derived(step: Step, isa: str) -> _Derived | None:
+def _numbers(table: Table, isa: str) -> dict[Row, _Derived | None]:
+    """The constants of all rows; rows with the same numbers share one."""
+    shared: dict[tuple[str, str], _Derived] = {}
+    found: dict[Row, _Derived | None] = {}
+    for row in table.rows:
+        text = _derived(row.step, isa)
+        found[row] = None if text is None else shared.setdefault(text, _Derived(f"numbers_{row.name}", *text))
+    return found
+
+
+def _derived(step: Step, isa: str) -> tuple[str, str] | None:
+    """Type and initialiser."""
     if step.kernel == COPY:
-        return _Derived("size_t", str(step.outputs[0].size))
+        return "size_t", str(step.outputs[0].size)
     if not step.derived:
         return None
-    return _Derived(*sources.derived_initialiser(step.kernel, step.derived, isa))
+    return sources.derived_initialiser(step.kernel, step.derived, isa)
 
 
 _ENVIRONMENT: Environment | None = None
