@@ -36,17 +36,31 @@ MICRO_SHARED void micro_finish(const micro_layer *layer, const int32_t *multipli
 /* Takes row `i` of `rows`, as pairs: row i's words 2j and 2j + 1 lie `rows` * 2j + 2i words from the beginning. */
 MICRO_SHARED void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from) {
   int32_t *to = p->staged + 2 * i;
-  int32_t rest = p->layer->terms;
-  for (; rest >= 4; rest -= 4, from += 4, to += 2 * rows) {
+  const int32_t step = 2 * rows, terms = p->layer->terms;
+  const int8_t *const end = from + terms / 8 * 8;
+  while (from != end) {
+    const uint32_t four = micro_load(from), next = micro_load(from + 4);
+    to[0] = micro_even_pair(four);
+    to[1] = micro_odd_pair(four);
+    to += step;
+    to[0] = micro_even_pair(next);
+    to[1] = micro_odd_pair(next);
+    to += step;
+    from += 8;
+  }
+  if ((terms & 4) != 0) {
     const uint32_t four = micro_load(from);
     to[0] = micro_even_pair(four);
     to[1] = micro_odd_pair(four);
+    to += step;
+    from += 4;
   }
-  if (rest == 0) return;
-  uint32_t four = 0;
-  for (; rest > 0; --rest) four = four << 8 | (uint8_t)from[rest - 1];
-  to[0] = micro_even_pair(four);
-  to[1] = micro_odd_pair(four);
+  if ((terms & 3) != 0) {
+    uint32_t four = 0;
+    for (int32_t rest = terms & 3; rest > 0; --rest) four = four << 8 | (uint8_t)from[rest - 1];
+    to[0] = micro_even_pair(four);
+    to[1] = micro_odd_pair(four);
+  }
 }
 
 /* Runs MICRO_GROUP over all words of a row: four groups of two words at a time, the first time as many as are over.
@@ -176,10 +190,18 @@ MICRO_SHARED void micro_run_single(const micro_product *p, int8_t *y) {
       both0 = low0;
       both1 = low1;
     } while (w != row_end);
-    sums[0] = low0;
-    sums[2] = low1;
-    micro_finish(layer, w + 1, shift, sums, rest < 2 ? rest : 2, y);
-    if (rest > 2) micro_finish(layer, v + 1, shift + 2, sums + 2, rest < 4 ? 1 : 2, y + 2);
+    if (layer->rounding == MICRO_ROUNDS_ONCE && !layer->is_limited && rest >= 4) {
+      const int32_t nudge = layer->nudge;
+      y[0] = (int8_t)micro_stored(micro_rescale_once(low0, w[1], shift[0]), nudge);
+      y[1] = (int8_t)micro_stored(micro_rescale_once(sums[1], w[2], shift[1]), nudge);
+      y[2] = (int8_t)micro_stored(micro_rescale_once(low1, v[1], shift[2]), nudge);
+      y[3] = (int8_t)micro_stored(micro_rescale_once(sums[3], v[2], shift[3]), nudge);
+    } else {
+      sums[0] = low0;
+      sums[2] = low1;
+      micro_finish(layer, w + 1, shift, sums, rest < 2 ? rest : 2, y);
+      if (rest > 2) micro_finish(layer, v + 1, shift + 2, sums + 2, rest < 4 ? 1 : 2, y + 2);
+    }
     w = v + 3;
     shift += 4;
     y += 4;

@@ -71,6 +71,33 @@ void micro_pack(const mslite_node *node, const micro_weights *weights, void *pac
     to = behind + 3;
   }
 }
+#elif MICRO_MVE
+int64_t micro_packed_size(int64_t channels, int64_t terms) { return (channels + 3) / 4 * (36 + 4 * terms) + 12; }
+
+bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
+  return micro_make_table(node, weights->channels, weights->channel_of, weights->once, NULL) >= 0;
+}
+
+void micro_pack(const mslite_node *node, const micro_weights *weights, void *packed) {
+  const int64_t channels = weights->channels, terms = weights->terms;
+  const int32_t rounding = micro_make_table(node, channels, weights->channel_of, weights->once, NULL);
+  memset(packed, 0, (size_t)micro_packed_size(channels, terms));
+  int8_t *to = packed;
+  for (int64_t c = 0; c < channels; c += 4, to += 36 + 4 * terms) {
+    int32_t *const bias = (int32_t *)(void *)to, *const multiplier = bias + 4 + terms;
+    int8_t *const shift = (int8_t *)(multiplier + 4), *const w = to + 16;
+    for (int32_t i = 0; i < 4 && c + i < channels; ++i) {
+      const micro_numbers numbers = micro_make_numbers(node, c + i, weights->channel_of, rounding);
+      bias[i] = numbers.bias;
+      multiplier[i] = numbers.multiplier;
+      shift[i] = numbers.shift;
+      for (int64_t k = 0; k < terms; ++k) {
+        const int64_t chunk = k / 16 * 16, width = terms - chunk < 16 ? terms - chunk : 16;
+        w[4 * chunk + i * width + k - chunk] = (int8_t)weight_at(weights, c + i, k);
+      }
+    }
+  }
+}
 #else
 int64_t micro_packed_size(int64_t channels, int64_t terms) { return micro_table_size(channels) + channels * terms; }
 

@@ -1,8 +1,8 @@
 /* Products of stored int8 rows with packed constant weights, on microcontrollers: what convolutions and matrix products
  * have in common. y[c] = stored(bias[c] + sum over k of x[k] * w[c][k]).
  *
- * Packed weights: the table of channels (math/channels_micro.h), then int8_t w[channels][terms]; for dsp see
- * matmul/product_dsp.h. */
+ * Packed weights: the table of channels (math/channels_micro.h), then int8_t w[channels][terms]; for dsp and
+ * mve see matmul/product_dsp.h and product_mve.h. */
 #ifndef MSLITE_PRODUCT_MICRO_H
 #define MSLITE_PRODUCT_MICRO_H
 

@@ -96,7 +96,11 @@ MICRO_INLINE int32_t micro_limit_i8(int32_t value) { return value < -128 ? -128 
 /* Two integers of 16 bits in a word: here bytes 0 and 2, and 1 and 3, of four stored integers. */
 #if MICRO_DSP_INSTRUCTIONS
 MICRO_INLINE int32_t micro_even_pair(uint32_t four) { return __sxtb16((int32_t)four); }
-MICRO_INLINE int32_t micro_odd_pair(uint32_t four) { return __sxtb16((int32_t)(four >> 8 | four << 24)); }
+MICRO_INLINE int32_t micro_odd_pair(uint32_t four) {
+  int32_t result;
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(four));
+  return result;
+}
 /* sum + the products of both halves; wraps. */
 MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) { return __smlad(a, b, sum); }
 #else

@@ -24,27 +24,38 @@ MICRO_INLINE micro_i8x16 micro_set_i8x16(int32_t value) { return vdupq_n_s8((int
 /* sum + the products of all lanes; wraps. */
 MICRO_INLINE int32_t micro_add_products(int32_t sum, micro_i8x16 a, micro_i8x16 b) { return vmladavaq_s8(sum, a, b); }
 
+MICRO_INLINE micro_i8x16 micro_min_i8x16(micro_i8x16 a, micro_i8x16 b) { return vminq_s8(a, b); }
+MICRO_INLINE micro_i8x16 micro_max_i8x16(micro_i8x16 a, micro_i8x16 b) { return vmaxq_s8(a, b); }
+
 MICRO_INLINE micro_i32x4 micro_load_i32x4(const int32_t *from) { return vldrwq_s32(from); }
 MICRO_INLINE micro_i32x4 micro_load_first_i32x4(const int32_t *from, int32_t count) {
   return vldrwq_z_s32(from, vctp32q((uint32_t)count));
 }
-/* The first `count` of four bytes, sign-extended; the others zero. */
+/* Four bytes, or the first `count` of them, sign-extended; the others zero. */
+MICRO_INLINE micro_i32x4 micro_load_bytes(const int8_t *from) { return vldrbq_s32(from); }
 MICRO_INLINE micro_i32x4 micro_load_first_bytes(const int8_t *from, int32_t count) {
   return vldrbq_z_s32(from, vctp32q((uint32_t)count));
 }
-/* The low bytes of the first `count` lanes. */
+/* The low bytes of the lanes, or of the first `count` of them. */
+MICRO_INLINE void micro_store_bytes(int8_t *to, micro_i32x4 v) { vstrbq_s32(to, v); }
 MICRO_INLINE void micro_store_first_bytes(int8_t *to, micro_i32x4 v, int32_t count) {
   vstrbq_p_s32(to, v, vctp32q((uint32_t)count));
 }
-MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
 MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32_t d) {
   const int32_t lanes[4] = {a, b, c, d};
   return vldrwq_s32(lanes);
 }
 MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return vaddq_n_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmulq_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
 MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmaxq_s32(a, b); }
+/* Lanes limited to int8, in their low bytes; what is in the other bytes is undefined. */
+MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v) {
+  const int16x8_t narrow = vqmovnbq_s32(vreinterpretq_s16_s32(v), v);
+  return vreinterpretq_s32_s8(vqmovnbq_s16(vreinterpretq_s8_s16(narrow), narrow));
+}
 
 #define MICRO_DOUBLING(a, b) vqrdmulhq_s32(a, b)
 #define MICRO_HIGH(a, b) vmulhq_s32(a, b)
@@ -93,15 +104,27 @@ MICRO_INLINE micro_i32x4 micro_load_first_bytes(const int8_t *from, int32_t coun
   for (int32_t i = 0; i < 4 && i < count; ++i) v.at[i] = from[i];
   return v;
 }
+MICRO_INLINE micro_i32x4 micro_load_bytes(const int8_t *from) { return micro_load_first_bytes(from, 4); }
 MICRO_INLINE void micro_store_first_bytes(int8_t *to, micro_i32x4 v, int32_t count) {
   for (int32_t i = 0; i < 4 && i < count; ++i) to[i] = (int8_t)(uint8_t)(uint32_t)v.at[i];
 }
+MICRO_INLINE void micro_store_bytes(int8_t *to, micro_i32x4 v) { micro_store_first_bytes(to, v, 4); }
 MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32_t d) {
   const micro_i32x4 v = {{a, b, c, d}};
   return v;
 }
-MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
 
+#define MICRO_EACH_I8(name, expression)                                \
+  MICRO_INLINE micro_i8x16 name(micro_i8x16 left, micro_i8x16 right) { \
+    for (int32_t i = 0; i < 16; ++i) {                                 \
+      const int8_t a = left.at[i], b = right.at[i];                    \
+      left.at[i] = expression;                                         \
+    }                                                                  \
+    return left;                                                       \
+  }
+MICRO_EACH_I8(micro_min_i8x16, a < b ? a : b)
+MICRO_EACH_I8(micro_max_i8x16, a < b ? b : a)
+#undef MICRO_EACH_I8
 #define MICRO_EACH(name, expression)                                   \
   MICRO_INLINE micro_i32x4 name(micro_i32x4 left, micro_i32x4 right) { \
     micro_i32x4 v;                                                     \
@@ -112,10 +135,10 @@ MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x
     return v;                                                          \
   }
 MICRO_EACH(micro_add_i32x4, (int32_t)((uint32_t)a + (uint32_t)b))
-MICRO_EACH(micro_multiply_i32x4, (int32_t)((uint32_t)a * (uint32_t)b))
+MICRO_EACH(micro_multiply_i32x4, (int32_t)((uint32_t)a *(uint32_t)b))
 MICRO_EACH(micro_min_i32x4, a < b ? a : b)
 MICRO_EACH(micro_max_i32x4, a < b ? b : a)
-/* VQRDMULH, VMULH, VRSHL (by -b, b from 1 to 31), VMVN, VSHR by 31. */
+/* VQRDMULH, VMULH, VRSHL (by -b: b in [-31, -1]), VMVN, VSHR by 31. */
 MICRO_EACH(micro_emulated_doubling,
            a == INT32_MIN && b == INT32_MIN ? INT32_MAX : (int32_t)((2 * (int64_t)a * b + ((int64_t)1 << 31)) >> 32))
 MICRO_EACH(micro_emulated_high, micro_high_product(a, b))
@@ -123,6 +146,12 @@ MICRO_EACH(micro_emulated_shift, (int32_t)(((int64_t)a + ((int64_t)1 << (-b - 1)
 MICRO_EACH(micro_emulated_not, ~a + 0 * b)
 MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
 #undef MICRO_EACH
+MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
+MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return micro_add_i32x4(a, micro_set_i32x4(b)); }
+MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v) {
+  for (int32_t i = 0; i < 4; ++i) v.at[i] = micro_limit_i8(v.at[i]);
+  return v;
+}
 
 #define MICRO_DOUBLING(a, b) micro_emulated_doubling(a, b)
 #define MICRO_HIGH(a, b) micro_emulated_high(a, b)
