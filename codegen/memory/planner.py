@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mslite.codegen.memory.check import check_plan
@@ -17,6 +18,8 @@ from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor
 
 LONGEST = 16
 """So many steps are fused at most in one chain."""
+ROUNDS = 16
+"""So many times the fullest steps are looked at."""
 QUICK = 0.1
 """Share of the search that is spent on finding out which moves can be spared."""
 
@@ -53,6 +56,16 @@ class _Attempt:
     @property
     def size(self) -> int:
         return self.problem.bound if self.placement is None else self.placement.size
+
+    @property
+    def need(self) -> tuple[int, int]:
+        """What the fullest step needs at least, and how many steps need as much."""
+        most: dict[Step | None, int] = {}
+        for tick, need in self.lives.timeline.needs.items():
+            step = self.lives.steps.get(tick)
+            most[step] = max(need, most.get(step, 0))
+        peak = max(most.values(), default=0)
+        return peak, list(most.values()).count(peak)
 
 
 class _Planner:
@@ -104,35 +117,40 @@ class _Planner:
         lives = make_lives(graph, order, chains, merge, moved)
         return _Attempt(program, graph, order, chains, merge, lives, lives.timeline.problem(self.options.alignment))
 
-    def by_rows(self, best: _Attempt) -> _Attempt:
-        """Fuses chains around the fullest step as long as that makes it less full."""
-        runs = row_runs(self.program, best.graph.layout)
-        chains: list[Chain] = []
-        while True:
-            peak = best.lives.steps.get(best.lives.timeline.fullest)
-            inside = best.chains[peak].steps if peak in best.chains else [peak]
-            candidates = []
-            for run in runs:
-                for first in range(len(run)):
-                    for end in range(first + 2, min(len(run), first + LONGEST) + 1):
-                        steps = run[first:end]
-                        if all(step in steps for step in inside) and len(steps) > len(inside):
-                            others = [chain for chain in chains if not set(chain.steps) & set(steps)]
-                            if all(step in steps for chain in chains if chain not in others for step in chain.steps):
-                                candidates.append((steps, others))
-            found: tuple[int, int, list[Chain]] | None = None
-            for steps, others in candidates:
+    def by_rows(self, whole: _Attempt) -> _Attempt:
+        """Runs the fullest steps row by row, alone or in chains, as long as that makes the fullest less full; what it finds
+        may need more than `whole` all the same."""
+        runs = row_runs(self.program, whole.graph.layout)
+        best, chains = self.attempt([], place_them=False), list[Chain]()
+        for _ in range(ROUNDS):
+            found: tuple[tuple[int, int], int, _Attempt, list[Chain]] | None = None
+            for steps, others in self.candidates(best, runs, chains):
                 chain = make_chain(steps, self.cutter)
                 if chain is not None:
-                    bound = self.attempt([*others, chain], place_them=False).size
-                    if found is None or (bound, len(steps)) < found[:2]:
-                        found = bound, len(steps), [*others, chain]
-            if found is None or found[0] >= best.size:
-                return best
-            better = self.attempt(found[2])
-            if better.size >= best.size:
-                return best
-            best, chains = better, found[2]
+                    tried = self.attempt([*others, chain], place_them=False)
+                    if found is None or (tried.need, len(steps)) < found[:2]:
+                        found = tried.need, len(steps), tried, [*others, chain]
+            if found is None or found[0] >= best.need:
+                break
+            best, chains = found[2:]
+        return self.attempt(chains) if chains else whole
+
+    def candidates(
+        self, best: _Attempt, runs: list[list[Step]], chains: list[Chain]
+    ) -> Iterator[tuple[list[Step], list[Chain]]]:
+        """Chains that hold the fullest step, or all steps of the fullest chain and more; with the chains that stay beside."""
+        peak = best.lives.steps.get(best.lives.timeline.fullest)
+        inside = best.chains[peak].steps if peak in best.chains else [peak]
+        known = [chain.steps for chain in chains]
+        for run in runs:
+            for first in range(len(run)):
+                for end in range(first + 1, min(len(run), first + LONGEST) + 1):
+                    steps = run[first:end]
+                    if steps in known or not all(step in steps for step in inside):
+                        continue
+                    others = [chain for chain in chains if not set(chain.steps) & set(steps)]
+                    if all(step in steps for chain in chains if chain not in others for step in chain.steps):
+                        yield steps, others
 
     def by_moves(self, best: _Attempt) -> _Attempt:
         """Lets outputs that overlap their inputs move, then takes back the moves that spare nothing."""

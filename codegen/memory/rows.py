@@ -59,7 +59,7 @@ class Cutter:
 
 
 def row_runs(program: Program, layout: Layout) -> list[list[Step]]:
-    """The longest chains of steps that may be fused, each at least two."""
+    """The longest chains of steps that may be run row by row, each at least one."""
     readers: dict[Tensor, list[Step]] = {}
     for step in program.steps:
         for operand in step.inputs:
@@ -79,7 +79,7 @@ def row_runs(program: Program, layout: Layout) -> list[list[Step]]:
             following[step] = after[0]
     runs = []
     for step in layout.steps:
-        if step in following and step not in following.values():
+        if _fusable(step, layout) and step not in following.values():
             run = [step]
             while run[-1] in following:
                 run.append(following[run[-1]])

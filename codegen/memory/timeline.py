@@ -64,8 +64,13 @@ class Timeline:
     things: list[Thing] = field(default_factory=list)
     relaxed: dict[tuple[int, Thing, Thing], list[Interval]] = field(default_factory=dict)
     spared: dict[int, int] = field(default_factory=dict)
-    fullest: int = 0
-    """The tick at which the most bytes are in use; `problem` sets it."""
+    needs: dict[int, int] = field(default_factory=dict)
+    """Bytes that each tick needs at least; `problem` sets it."""
+
+    @property
+    def fullest(self) -> int:
+        """The first tick that needs the most."""
+        return min(self.needs, key=lambda tick: (-self.needs[tick], tick), default=0)
 
     def problem(self, alignment: int) -> Problem:
         """The sizes of `things`, in order of birth, and the least that they need; `add_rules` says what keeps them apart."""
@@ -107,7 +112,7 @@ class Timeline:
             ):  # all but the topmost end before a multiple of the alignment
                 padding = [-room % problem.alignment for room in live.values()]
                 bounds[tick] += sum(padding) - max(padding)
-        self.fullest = min(bounds, key=lambda tick: (-bounds[tick], tick), default=0)
+        self.needs = bounds
         problem.bound = max(bounds.values(), default=0)
         known: set[tuple[tuple[int, int], ...]] = set()
         for tick in sorted(bounds, key=lambda tick: (-bounds[tick], tick)):
