@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from mslite.converter.mindir.ops.recurrent import GRUSequence, LSTMSequence, RNN
 from .call import Call
 from .registry import tf_operator
 
-Array = npt.NDArray[np.float32]
+Array = npt.NDArray[Any]
 
 _GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "rnn_relu": (0,), "rnn_tanh": (0,)}
 """Where our gates (LSTM i o f c, GRU z r h) stand among cuDNN's (i f c o, r z h)."""
@@ -60,7 +61,7 @@ def _layers(call: Call, flat: Array, mode: str, sizes: tuple[int, int], layers: 
 
 
 def _operator(mode: str, direction: str, has_lengths: bool) -> LSTMSequence | GRUSequence | RNNSequence:
-    flags = {"has_bias": True, "has_sequence_lengths": has_lengths, "has_initial_hidden": True}
+    flags: dict[str, Any] = {"has_bias": True, "has_sequence_lengths": has_lengths, "has_initial_hidden": True}
     if mode == "lstm":
         return LSTMSequence(direction=direction, has_initial_cell=True, **flags)
     if mode == "gru":
