@@ -195,6 +195,14 @@ def used_names(item: Item) -> frozenset[str]:
     return frozenset(found - local - set(item.names))
 
 
+@lru_cache(maxsize=65536)
+def used_macros(item: Item) -> frozenset[str]:
+    """The macros that an item's text uses."""
+    found: set[str] = set()
+    expanded(item, found)
+    return frozenset(found)
+
+
 def expanded(item: Item, used: set[str] | None = None) -> list[Token]:
     """An item's text without macros, those defined inside of it included."""
     if "#" not in item.text:

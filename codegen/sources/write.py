@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from . import locate, names
 from .items import Item, Unit, load
-from .reach import Kernel, Reached, aliases, expanded, headers, reach, used_names, visible
+from .reach import Kernel, Reached, aliases, headers, reach, used_macros, used_names, visible
 from .tokens import Token, join, significant, tokenise
 
 _COMMENTS = {
@@ -46,7 +47,6 @@ class Piece:
     """Text that is written as it stands."""
 
     item: Item
-    text: str
     comment: str
     spaced: bool
 
@@ -117,7 +117,7 @@ class Writer:
         last: Item | None = None
         for top, part in chosen:
             first = top is not last
-            found.append(Piece(part, part.text, top.comment if first else "", top.spaced if first else part is not top))
+            found.append(Piece(part, top.comment if first else "", top.spaced if first else part is not top))
             last = top
         return found
 
@@ -203,7 +203,7 @@ class Writer:
         for file in list(self.files.values()):
             used: set[str] = set()
             for piece in (*file.pieces, *file.moved):
-                expanded(_as_item(piece), used)
+                used |= used_macros(piece.item)
             needed[file.path] = used
         for path, used in needed.items():
             origin = path if self.files[path].unit is not None else path.removesuffix(".h") + ".c"
@@ -225,7 +225,7 @@ class Writer:
             file.unit = unit
             self.renames.setdefault(unit.path, {})
         present = {id(piece.item) for piece in file.pieces}
-        file.pieces += [Piece(item, item.text, item.comment, item.spaced) for item in new if id(item) not in present]
+        file.pieces += [Piece(item, item.comment, item.spaced) for item in new if id(item) not in present]
         order = {id(part): index for index, item in enumerate(unit.items) for part in item.all()}
         file.pieces.sort(key=lambda piece: order[id(piece.item)])
 
@@ -271,7 +271,7 @@ class Writer:
         state: tuple[tuple[int, int], ...] = ()
         for piece in pieces:
             directives, state = _steps(state, piece.item.opened, unit)
-            text = piece.text
+            text = piece.item.text
             if piece.item.kind in ("enum", "type") and unit is not None and unit.path in _COMMENTS:
                 text = self._fewer(piece.item, text)
             exported = any(leaf in self.exported for leaf in piece.item.leaves())
@@ -345,7 +345,7 @@ class Writer:
     def _origin(self, file: File) -> Unit:
         return file.unit or self.reached.units[file.path.removesuffix(".h") + ".c"]
 
-    def _project(self, file: File, words: set[str]) -> set[str]:
+    def _project(self, file: File, words: frozenset[str]) -> set[str]:
         """The written headers that define what a file's text names."""
         found = set(file.extra)
         origin = self._origin(file)
@@ -377,12 +377,9 @@ def _add(lines: list[str], directives: list[str], spaced: bool) -> None:
         lines.append("")
 
 
-def _words(text: str) -> set[str]:
-    return {token.text for token in significant(tokenise(text)) if token.kind == "name"}
-
-
-def _as_item(piece: Piece) -> Item:
-    return Item(piece.item.kind, piece.text, piece.item.table)
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(token.text for token in significant(tokenise(text)) if token.kind == "name")
 
 
 def _steps(
