@@ -15,7 +15,11 @@ typedef struct {
   int16_t in_height, in_width, in_channels, out_height, out_width;
   int16_t kernel_height, stride_height, dilation_height, pad_top;
   int16_t kernel_width, stride_width, dilation_width, pad_left;
+  /* The first taps of windows that are whole lie below these; 0: taps do not lie side by side. */
+  int16_t whole_rows, whole_columns;
   int16_t x_zero;
+  int32_t row_bytes;             /* of the taps of one row */
+  int32_t row_step, column_step; /* from tap to tap, from window to window */
 } conv2d_derived;
 
 static micro_weights conv2d_weights(const mslite_node *node) {
@@ -36,7 +40,7 @@ static int32_t conv2d_support(const mslite_node *node) {
 
 static int64_t conv2d_pack_size(const mslite_node *node, int32_t input) {
   const micro_weights weights = conv2d_weights(node);
-  return input == 1 ? micro_packed_size(weights.channels, weights.terms) : 0;
+  return input == 1 ? micro_packed_size(weights.channels, weights.terms) : input == 2 ? -1 : 0;
 }
 
 static void conv2d_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
@@ -62,7 +66,8 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   const int64_t terms = g.height.kernel * g.width.kernel * g.in_channels;
   if (!axis_is_short(&g.height) || !axis_is_short(&g.width) || !is_short(g.in_channels) || !is_short(g.out_channels) ||
       !is_short(g.batch) || pixels * g.out_channels > INT32_MAX || terms > INT32_MAX / 16 ||
-      g.batch * g.height.input * g.width.input * g.in_channels > INT32_MAX) {
+      g.batch * g.height.input * g.width.input * g.in_channels > INT32_MAX ||
+      g.height.dilation * g.width.input * g.in_channels > INT32_MAX || g.width.stride * g.in_channels > INT32_MAX) {
     return MSLITE_ERROR_UNSUPPORTED;
   }
   memset(own, 0, sizeof *own);
@@ -84,9 +89,16 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   own->dilation_width = (int16_t)g.width.dilation;
   own->pad_left = (int16_t)g.width.pad_before;
   own->x_zero = (int16_t)numbers.x_zero;
-  const bool is_inside = g.height.kernel == 1 && g.width.kernel == 1 && g.height.pad_before <= 0 &&
-                         g.height.pad_after <= 0 && g.width.pad_before <= 0 && g.width.pad_after <= 0;
-  own->window = is_inside ? 0 : (int32_t)terms;
+  own->row_bytes = (int32_t)(g.width.kernel * g.in_channels);
+  own->row_step = (int32_t)(g.height.dilation * g.width.input * g.in_channels);
+  own->column_step = (int32_t)(g.width.stride * g.in_channels);
+  const int64_t whole_rows = g.height.input - mslite_axis_span(&g.height) + 1;
+  const int64_t whole_columns = g.width.dilation == 1 ? g.width.input - g.width.kernel + 1 : 0;
+  own->whole_rows = (int16_t)(whole_rows > 0 ? whole_rows : 0);
+  own->whole_columns = (int16_t)(whole_columns > 0 ? whole_columns : 0);
+  const bool is_pixel = g.height.kernel == 1 && g.width.kernel == 1 && g.height.pad_before <= 0 &&
+                        g.height.pad_after <= 0 && g.width.pad_before <= 0 && g.width.pad_after <= 0;
+  own->window = is_pixel ? 0 : (int32_t)terms;
   own->staging = (int32_t)micro_staging_size(&own->layer, pixels);
   schedule->phase_count = 1;
   schedule->part_count[0] = pixels > 0;
@@ -131,27 +143,42 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   micro_begin(&product, &own->layer, run->inputs[1], run->scratch);
   const int8_t *image = run->inputs[0];
   int8_t *y = run->outputs[0];
-  const int32_t image_step = own->in_height * own->in_width * own->in_channels;
-  int32_t row = 0, column = 0;
+  int32_t left = own->out_height, columns = own->out_width; /* rows of the image, and columns of the row */
+  int32_t row = -own->pad_top, column = -own->pad_left;     /* of the window's first tap */
+  const int8_t *from = image + (row * own->in_width + column) * own->in_channels;
   for (int32_t rest = own->pixels; rest > 0;) {
     const int32_t rows = rest < own->layer.rows ? rest : own->layer.rows;
     int8_t *buffer = (int8_t *)run->scratch + own->staging;
     for (int32_t i = 0; i < rows; ++i) {
-      const int32_t iy = row * own->stride_height - own->pad_top, ix = column * own->stride_width - own->pad_left;
-      const int8_t *window = buffer;
-      if (own->window == 0) {
-        window = image + (iy * own->in_width + ix) * own->in_channels;
-      } else {
-        conv2d_gather(own, image, iy, ix, buffer);
-        if (!MICRO_STAGES) buffer += own->window;
+      const int8_t *window = from;
+      if (own->window != 0) {
+        window = buffer;
+        if ((uint32_t)row < (uint32_t)own->whole_rows && (uint32_t)column < (uint32_t)own->whole_columns) {
+          const int8_t *next = from;
+          for (int32_t ky = own->kernel_height; ky > 0; --ky) {
+            micro_copy(buffer, next, own->row_bytes);
+            next += own->row_step;
+            buffer += own->row_bytes;
+          }
+        } else {
+          conv2d_gather(own, image, row, column, buffer);
+          buffer += own->window;
+        }
+        if (MICRO_STAGES) buffer -= own->window;
       }
       micro_stage(&product, i, rows, window);
-      if (++column == own->out_width) {
-        column = 0;
-        if (++row == own->out_height) {
-          row = 0;
-          image += image_step;
+      column += own->stride_width;
+      from += own->column_step;
+      if (--columns == 0) {
+        columns = own->out_width;
+        column = -own->pad_left;
+        row += own->stride_height;
+        if (--left == 0) {
+          left = own->out_height;
+          row = -own->pad_top;
+          image += own->in_height * own->in_width * own->in_channels;
         }
+        from = image + (row * own->in_width + column) * own->in_channels;
       }
     }
     micro_run_rows(&product, rows, y, y + own->layer.channels);

@@ -68,7 +68,7 @@ MICRO_SHARED void micro_run_single(const micro_product *p, int8_t *y) {
     } else {
       steps = micro_steps_other(steps, multiplier, shift, layer->rounding, layer->nudge);
     }
-    steps = micro_limit_i32x4(micro_add_n_i32x4(steps, zero));
+    steps = micro_limit_i32x4(micro_add_n_i32x4(steps, zero), multiplier);
     if (rest >= 4) {
       micro_store_bytes(y, steps);
     } else {

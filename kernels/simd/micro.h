@@ -118,12 +118,24 @@ MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) {
 
 /* ---- memory ---- */
 
+#if MICRO_MVE && defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#endif
+
 /* Copies of some bytes of any alignment; the regions do not overlap. */
 MICRO_SHARED void micro_copy(int8_t *to, const int8_t *from, int32_t count) {
+#if MICRO_MVE && defined(__ARM_FEATURE_MVE)
+  for (; count >= 16; count -= 16, to += 16, from += 16) vstrbq_s8(to, vldrbq_s8(from));
+  if (count > 0) {
+    const mve_pred16_t some = vctp8q((uint32_t)count);
+    vstrbq_p_s8(to, vldrbq_z_s8(from, some), some);
+  }
+#else
 #if MICRO_DSP
   for (; count >= 4; count -= 4, to += 4, from += 4) memcpy(to, from, 4);
 #endif
   while (--count >= 0) *to++ = *from++;
+#endif
 }
 
 MICRO_SHARED void micro_fill(int8_t *to, int32_t value, int32_t count) {

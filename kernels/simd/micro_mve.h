@@ -51,10 +51,11 @@ MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { re
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
 MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmaxq_s32(a, b); }
-/* Lanes limited to int8, in their low bytes; what is in the other bytes is undefined. */
-MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v) {
-  const int16x8_t narrow = vqmovnbq_s32(vreinterpretq_s16_s32(v), v);
-  return vreinterpretq_s32_s8(vqmovnbq_s16(vreinterpretq_s8_s16(narrow), narrow));
+/* Lanes limited to int8, in their low bytes; what is in the other bytes is undefined. `spare`: some vector that is used
+ * no more. */
+MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
+  const int16x8_t narrow = vqmovnbq_s32(vreinterpretq_s16_s32(spare), v);
+  return vreinterpretq_s32_s8(vqmovnbq_s16(vreinterpretq_s8_s32(v), narrow));
 }
 
 #define MICRO_DOUBLING(a, b) vqrdmulhq_s32(a, b)
@@ -148,7 +149,8 @@ MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
 #undef MICRO_EACH
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
 MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return micro_add_i32x4(a, micro_set_i32x4(b)); }
-MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v) {
+MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
+  (void)spare;
   for (int32_t i = 0; i < 4; ++i) v.at[i] = micro_limit_i8(v.at[i]);
   return v;
 }
