@@ -18,6 +18,7 @@ from . import (  # noqa: F401  (each registers its converters)
     matmul,
     normalization,
     pooling,
+    position_sensitive,
     rearrange,
     recurrent,
     reduction,

@@ -25,7 +25,6 @@ _REASONS = {
     "Filter": ("which items go on depends on data", "Take the layer out and select in your program"),
     "HDF5Output": ("it writes a file", "Take the layer out: its bottom blobs become outputs"),
     "Proposal": ("it is not built", _DECODE),
-    "PSROIPooling": ("it is not built", "Use ROIPooling"),
     "RegionOutput": ("it is not built", _DECODE),
     "DetectionOutputYolo": ("it is not built", _DECODE),
     "YoloDetectionOutput": ("it is not built", _DECODE),
