@@ -130,8 +130,9 @@ def reach(roots: Iterable[tuple[str, str]], isa: str) -> Reached:
             _keep(result, where, item, queue)
             if item.kind == "declaration":
                 other = definition(name, isa)
-                if other is not None:
-                    _keep(result, *other, queue)
+                if other is None:
+                    raise ValueError(f"{where.path} declares {name}, and no file of the kernels defines it")
+                _keep(result, *other, queue)
     return result
 
 
