@@ -70,14 +70,14 @@ def _regions(counts: Path, symbols: dict[str, int]) -> list[Region]:
     return regions
 
 
-def run_image(image: Image, *, count: bool = True, timeout: float = 120, emulator: str = EMULATOR) -> BoardRun:
-    """Runs a linked program until it exits.
+def run_image(image: Image, *, folder: str | Path | None = None, count: bool = True, timeout: float = 120) -> BoardRun:
+    """Runs a linked program until it exits; files that it reads by relative names are in `folder`.
 
     Raises:
         BuildError: when it does not end in `timeout` seconds, or there is no emulator.
     """
     board = image.board
-    command = [emulator, "-M", board.name, *board.emulator_options, "-nographic", "-monitor", "none", "-serial", "null"]
+    command = [EMULATOR, "-M", board.name, *board.emulator_options, "-nographic", "-monitor", "none", "-serial", "null"]
     command += ["-semihosting-config", "enable=on,target=native", "-kernel", str(image.path)]
     counts = image.path.with_suffix(".counts")
     counts.unlink(missing_ok=True)
@@ -87,7 +87,13 @@ def run_image(image: Image, *, count: bool = True, timeout: float = 120, emulato
         command += ["-plugin", f"{_plugin()},{marks},out={counts}"]
     try:
         result = subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, check=False
+            command,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            check=False,
         )
     except (subprocess.TimeoutExpired, FileNotFoundError) as error:
         raise BuildError(f"{board.name}: {error}") from None
