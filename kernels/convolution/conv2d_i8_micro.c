@@ -154,17 +154,11 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
       if (own->window != 0) {
         window = buffer;
         if ((uint32_t)row < (uint32_t)own->whole_rows && (uint32_t)column < (uint32_t)own->whole_columns) {
-          const int8_t *next = from;
-          for (int32_t ky = own->kernel_height; ky > 0; --ky) {
-            micro_copy(buffer, next, own->row_bytes);
-            next += own->row_step;
-            buffer += own->row_bytes;
-          }
+          micro_copy_rows(buffer, from, own->row_bytes, own->row_step, own->kernel_height);
         } else {
           conv2d_gather(own, image, row, column, buffer);
-          buffer += own->window;
         }
-        if (MICRO_STAGES) buffer -= own->window;
+        if (!MICRO_STAGES) buffer += own->window;
       }
       micro_stage(&product, i, rows, window);
       column += own->stride_width;

@@ -122,21 +122,29 @@ MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) {
 #include <arm_mve.h>
 #endif
 
-/* Copies of some bytes of any alignment; the regions do not overlap. */
-MICRO_SHARED void micro_copy(int8_t *to, const int8_t *from, int32_t count) {
+/* Copies `rows` of `count` bytes, which lie `step` bytes from each other, to one place; they do not overlap it. */
+MICRO_SHARED void micro_copy_rows(int8_t *to, const int8_t *from, int32_t count, int32_t step, int32_t rows) {
+  for (; rows > 0; --rows, from += step) {
+    const int8_t *next = from;
 #if MICRO_MVE && defined(__ARM_FEATURE_MVE)
-  for (; count >= 16; count -= 16, to += 16, from += 16) vstrbq_s8(to, vldrbq_s8(from));
-  if (count > 0) {
-    const mve_pred16_t some = vctp8q((uint32_t)count);
-    vstrbq_p_s8(to, vldrbq_z_s8(from, some), some);
-  }
+    for (int32_t i = count / 16; i > 0; --i, to += 16, next += 16) vstrbq_s8(to, vldrbq_s8(next));
+    const int32_t over = count % 16;
+    if (over != 0) {
+      const mve_pred16_t some = vctp8q((uint32_t)over);
+      vstrbq_p_s8(to, vldrbq_z_s8(next, some), some);
+      to += over;
+    }
 #else
+    const int8_t *const end = from + count;
 #if MICRO_DSP
-  for (; count >= 4; count -= 4, to += 4, from += 4) memcpy(to, from, 4);
+    for (; end - next >= 4; to += 4, next += 4) memcpy(to, next, 4);
 #endif
-  while (--count >= 0) *to++ = *from++;
+    while (next != end) *to++ = *next++;
 #endif
+  }
 }
+
+MICRO_INLINE void micro_copy(int8_t *to, const int8_t *from, int32_t count) { micro_copy_rows(to, from, count, 0, 1); }
 
 MICRO_SHARED void micro_fill(int8_t *to, int32_t value, int32_t count) {
   while (--count >= 0) *to++ = (int8_t)value;
