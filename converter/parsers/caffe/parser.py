@@ -19,6 +19,7 @@ from . import (  # noqa: F401  (each registers its converters)
     normalization,
     pooling,
     position_sensitive,
+    proposals,
     rearrange,
     recurrent,
     reduction,

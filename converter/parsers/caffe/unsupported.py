@@ -24,7 +24,6 @@ _DECODE = "Take the layer out: its bottom blobs become outputs, and your program
 _REASONS = {
     "Filter": ("which items go on depends on data", "Take the layer out and select in your program"),
     "HDF5Output": ("it writes a file", "Take the layer out: its bottom blobs become outputs"),
-    "Proposal": ("it is not built", _DECODE),
     "RegionOutput": ("it is not built", _DECODE),
     "DetectionOutputYolo": ("it is not built", _DECODE),
     "YoloDetectionOutput": ("it is not built", _DECODE),
