@@ -30,14 +30,16 @@ MICRO_SHARED void micro_limit(const micro_layer *layer, int8_t *y, int32_t count
 /* The results of one row. */
 MICRO_SHARED void micro_run_single(const micro_product *p, int8_t *y) {
   const micro_layer *layer = p->layer;
-  const int32_t whole = layer->terms / 16, over = layer->terms % 16, zero = layer->nudge >> 1;
-  const micro_i8x16 tail = micro_load_first_i8x16(p->x[0] + 16 * whole, over);
-  const int8_t *w = (const int8_t *)p->packed;
-  for (int32_t rest = layer->channels; rest > 0; rest -= 4) {
+  const uint32_t terms = (uint32_t)layer->terms;
+  const int32_t whole = (int32_t)(terms >> 4), over = (int32_t)(terms & 15U), zero = layer->nudge >> 1;
+  const int8_t *const row = p->x[0], *w = (const int8_t *)p->packed;
+  const micro_i8x16 tail = micro_load_first_i8x16(row + 16 * whole, over);
+  int8_t *const last = y + (uint32_t)(layer->channels - 1) / 4 * 4;
+  for (;;) {
     const int32_t *bias = (const int32_t *)(const void *)w;
     int32_t sum0 = bias[0], sum1 = bias[1], sum2 = bias[2], sum3 = bias[3];
     w += 16;
-    const int8_t *x = p->x[0];
+    const int8_t *x = row;
     for (int32_t i = whole; i > 0; --i) {
       const micro_i8x16 v = micro_load_i8x16(x);
       sum1 = micro_add_products(sum1, v, micro_load_i8x16(w + 16));
@@ -69,15 +71,15 @@ MICRO_SHARED void micro_run_single(const micro_product *p, int8_t *y) {
       steps = micro_steps_other(steps, multiplier, shift, layer->rounding, layer->nudge);
     }
     steps = micro_limit_i32x4(micro_add_n_i32x4(steps, zero), multiplier);
-    if (rest >= 4) {
-      micro_store_bytes(y, steps);
-    } else {
-      micro_store_first_bytes(y, steps, rest);
+    if (y == last) {
+      micro_store_first_bytes(y, steps, (layer->channels - 1) % 4 + 1);
+      break;
     }
+    micro_store_bytes(y, steps);
     w += 20;
     y += 4;
   }
-  if (layer->is_limited) micro_limit(layer, y - (layer->channels + 3) / 4 * 4, layer->channels);
+  if (layer->is_limited) micro_limit(layer, y - (layer->channels - 1) / 4 * 4, layer->channels);
 }
 
 #endif

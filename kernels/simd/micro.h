@@ -127,8 +127,8 @@ MICRO_SHARED void micro_copy_rows(int8_t *to, const int8_t *from, int32_t count,
   for (; rows > 0; --rows, from += step) {
     const int8_t *next = from;
 #if MICRO_MVE && defined(__ARM_FEATURE_MVE)
-    for (int32_t i = count / 16; i > 0; --i, to += 16, next += 16) vstrbq_s8(to, vldrbq_s8(next));
-    const int32_t over = count % 16;
+    for (int32_t i = count >> 4; i > 0; --i, to += 16, next += 16) vstrbq_s8(to, vldrbq_s8(next));
+    const int32_t over = count & 15;
     if (over != 0) {
       const mve_pred16_t some = vctp8q((uint32_t)over);
       vstrbq_p_s8(to, vldrbq_z_s8(next, some), some);
