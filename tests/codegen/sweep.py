@@ -1,8 +1,9 @@
 """Generates C for every static model of the open set, runs it here and compares with the runtime.
 
-    python -m tests.codegen.sweep [--memory=min] [part of a path ...]
+    python -m tests.codegen.sweep [--memory=min] [--sanitize] [part of a path ...]
 
-One line per model: `equal` (all bits), the largest difference, or why there is no program.
+One line per model: `equal` (all bits), the largest difference, or why there is no program. With --sanitize undefined
+behaviour is a failure.
 """
 
 from __future__ import annotations
@@ -30,16 +31,15 @@ def sources() -> list[Path]:
     return sorted(path for path in MODELS.rglob("model.*") if path.name in names)
 
 
-def compare(model: Path, folder: Path, memory: MemoryOptions) -> str:
+def compare(model: Path, folder: Path, settings: Settings) -> str:
     """One line about one model. Raises AssertionError for C that does not compile or run."""
     try:
         file = model
         if model.suffix != ".ms":
             file = convert(Options(model, folder / "model")).files[0]
-        core = generate_core(file, "x86", Settings(memory))
+        core = generate_core(file, "x86", settings)
     except ConversionError as error:
         return "refused: " + str(error).replace("\n", " ")[:300]
-    settings = Settings(memory, options=("-O2", "-fsanitize=undefined", "-fno-sanitize-recover=all"))
     compiled = Compiled(core, folder / "project", settings)
     reference = Reference(file, core.program)
     worst = 0.0
@@ -54,8 +54,9 @@ def main(arguments: list[str]) -> int:
     """Runs each model in a process of its own; with --one, one model in this one."""
     memory = MemoryOptions().least() if "--memory=min" in arguments else MemoryOptions()
     if "--one" in arguments:
+        checks = ("-fsanitize=undefined", "-fno-sanitize-recover=all") if "--sanitize" in arguments else ()
         with tempfile.TemporaryDirectory() as folder:
-            print(compare(Path(arguments[-1]), Path(folder), memory))
+            print(compare(Path(arguments[-1]), Path(folder), Settings(memory, options=("-O1", *checks))))
         return 0
     parts = [argument for argument in arguments if not argument.startswith("--")]
     flags = [argument for argument in arguments if argument.startswith("--")]

@@ -1,0 +1,96 @@
+"""Small models for tests of lowering and emission."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Module, Node, Value, constant
+from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.activation import Activation
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode, QuantType
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.pooling import AvgPoolFusion
+from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
+from mslite.converter.mindir.ops.tables import QuantParam
+from tests.passes.builder import Builder, integers, numbers
+
+BATCH = -(1 << 40) - 1
+"""An unknown size."""
+
+
+def write(module: Module, folder: Path, name: str = "model") -> Path:
+    """The module's `.ms` file."""
+    return save(module, folder / f"{name}.ms")[0]
+
+
+def convolution(out: int, channels: int, stride: int = 1) -> Conv2DFusion:
+    return Conv2DFusion(
+        kernel_size=(3, 3), stride=(stride, stride), dilation=(1, 1), pad_mode=PadMode.SAME, group=1,
+        in_channel=channels, out_channel=out, activation_type=ActivationType.RELU,
+    )  # fmt: skip
+
+
+def floats(batch: int = 1) -> Module:
+    """Two convolutions, a pooling, a reshape and a product."""
+    build = Builder()
+    x = build.input(batch, 12, 10, 3)
+    y = build.call(convolution(8, 3, 2), x, numbers(8, 3, 3, 3), numbers(8))
+    y = build.call(convolution(4, 8), y, numbers(4, 3, 3, 8, seed=1), numbers(4, seed=1))
+    y = build.call(AvgPoolFusion(kernel_size=(2, 2), strides=(2, 2), pad_mode=PadMode.VALID), y)
+    build.call(Activation(activation_type=ActivationType.SIGMOID), y)  # nobody reads it
+    flat = build.call(Reshape(), y, integers(-1, 24))
+    return build.module(build.call(MatMulFusion(transpose_b=True), flat, numbers(5, 24), numbers(5)))
+
+
+def stored(seed: int = 0, size: int = 16) -> Module:
+    """A chain of int8 convolutions, as quantised models have them."""
+    draw = np.random.default_rng(seed)
+    build = Builder()
+    x = build.input(1, size, size, 4, dtype=np.int8)
+    x.quant = (QuantParam(scale=0.05, zeroPoint=-3),)
+    for layer, (out, stride) in enumerate(((8, 1), (16, 2), (4, 1))):
+        channels = (x.shape or ())[3]
+        weight = constant(f"w{layer}", draw.integers(-127, 128, (out, 3, 3, channels)).astype(np.int8))
+        weight.quant = tuple(QuantParam(scale=0.002 * (k + 1)) for k in range(out))
+        bias = constant(f"b{layer}", draw.integers(-999, 999, out).astype(np.int32))
+        bias.quant = tuple(QuantParam(scale=0.0001 * (k + 1)) for k in range(out))
+        height = ((x.shape or ())[1] + stride - 1) // stride
+        y = Value(f"y{layer}", DataType.INT8, (1, height, height, out), quant=(QuantParam(scale=0.3, zeroPoint=layer),))
+        op = convolution(out, channels, stride)
+        build.graph.nodes.append(Node(op, f"conv{layer}", (x, weight, bias), (y,), quant_type=QuantType.QUANT_ALL))
+        x = y
+    return build.module(x)
+
+
+def counter() -> Module:
+    """A variable that grows by the input at each run."""
+    build = Builder()
+    x = build.input(4)
+    first = constant("first", np.array([1, 0, 0, 2], np.float32))
+    old = Value("old", DataType.FLOAT32, (4,))
+    build.graph.nodes.append(Node(ReadVariable(variable="count"), "read", (first,), (old,)))
+    new = build.call(AddFusion(), old, x)
+    kept = Value("kept", DataType.FLOAT32, (4,))
+    build.graph.nodes.append(Node(AssignVariable(variable="count"), "assign", (new,), (kept,)))
+    return build.module(new)
+
+
+def looked_up() -> Module:
+    """Rows of a table: an index may point nowhere."""
+    build = Builder()
+    index = build.input(3, dtype=np.int32)
+    return build.module(build.call(Gather(), numbers(5, 2), index, integers(0)))
+
+
+def passed_on() -> Module:
+    """Outputs that no step computes: an input in another shape, and a constant."""
+    build = Builder()
+    x = build.input(2, 3)
+    y = build.call(Activation(activation_type=ActivationType.RELU), x)
+    return build.module(build.call(Reshape(), x, integers(6)), y, build.call(Reshape(), y, integers(3, 2)))
