@@ -1,22 +1,14 @@
-"""A C file, taken apart into what stands at its top level, for one instruction set."""
+"""What stands at the top level of a C file: declarations, definitions, macros, and uses of macros that stand for these."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-from . import locate
-from .conditions import evaluate, simplified
-from .macros import Macro, Table, call_at, expand, read_define, substitute
+from .macros import Table, call_at, expand, substitute
+from .text import laid_out, realigned
 from .tokens import KEYWORDS, Token, join, matching, significant, tokenise
-
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)", re.DOTALL)
-_ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
-_SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_EMULATED")
-"""What the build decides; definitions in files do not count."""
 
 
 @dataclass(eq=False)
@@ -53,274 +45,14 @@ class Item:
             yield self
 
 
-@dataclass(eq=False)
-class Unit:
-    """A file. `headers` are the project's headers that it includes, itself; `system` the others."""
-
-    path: str
-    isa: str
-    comment: str
-    items: list[Item]
-    headers: list[str]
-    system: list[str]
-    table: Table
-    open_names: set[str]
-    """Macros that are defined where a condition is open."""
-    branches: dict[int, list[str]]
-    """Of each open condition, its directives without #endif."""
-
-    def leaves(self) -> Iterator[Item]:
-        for item in self.items:
-            yield from item.leaves()
-
-
-def load(path: str, isa: str) -> Unit:
-    """`path`, relative to the kernels' folder, as it is compiled with MSLITE_ISA=`isa`."""
-    return _load(path, isa if path.endswith(".c") or _is_sensitive(path) else "scalar")
-
-
-@lru_cache(maxsize=1024)
-def _load(path: str, isa: str) -> Unit:
-    return _Reader(path, isa).read()
-
-
-@lru_cache(maxsize=1024)
-def _is_sensitive(path: str) -> bool:
-    """True for a header that can be another one for another instruction set."""
-    text = locate.read(path)
-    if re.search(r"\bMSLITE_ISA\b|\b(SIMD|MICRO)_", text):
-        return True
-    return any(_is_sensitive(header) for header in re.findall(r'#include "([^"]+\.h)"', text))
-
-
-def isa_of(path: str, isa: str) -> str:
-    """The instruction set that a file is compiled for where a program's is `isa`."""
-    if isa in ("micro", "dsp", "mve"):
-        return isa if path.endswith("_micro.c") else "scalar"
-    return isa
-
-
-class _Reader:
-    def __init__(self, path: str, isa: str) -> None:
-        self.path, self.isa = path, isa
-        # What needs no dot product is in the library for plain NEON only.
-        label = "neon" if isa == "neon_dot" and not path.endswith("_dot.c") else isa
-        self.table: dict[str, Macro] = {
-            "MSLITE_ISA": read_define(f"#define MSLITE_ISA {isa}"),
-            "MSLITE_ISA_NAME": read_define("#define MSLITE_ISA_NAME(name) name"),
-            "MSLITE_ISA_STRING": read_define(f'#define MSLITE_ISA_STRING(name) #name "_{label}"'),
-            "SIMD_EMULATED": read_define("#define SIMD_EMULATED 0"),
-        }
-        self.headers: list[str] = []
-        self.system: list[str] = []
-        self.branches: dict[int, list[str]] = {}
-        self.open_names: set[str] = set()
-
-    def read(self) -> Unit:
-        self.start = dict(self.table)
-        text = self._decided(locate.read(self.path))
-        comment, items = self._items(text, dict(self.start))
-        return Unit(
-            self.path, self.isa, comment, items, self.headers, self.system, self.table, self.open_names, self.branches
-        )
-
-    # ---- the preprocessor's conditions
-
-    def _decided(self, text: str) -> str:
-        """The text without the branches that are not taken, guards and includes."""
-        kept: list[str] = []
-        at, first_code = 0, _first_code(text)
-        stack: list[list[bool | None]] = []  # [taken now (None: open), some branch was taken]
-        for line, is_directive in lines_of(text):
-            match = _DIRECTIVE.match(line) if is_directive else None
-            word, rest = (match[1], match[2].strip()) if match else ("", "")
-            live = all(level[0] is not False for level in stack)
-            at += len(line)
-            if word in ("if", "ifdef", "ifndef"):
-                condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
-                value = evaluate(condition, self.table, self.open_names) if live else 0
-                stack.append([None if value is None else bool(value), value != 0])
-                if value is None:
-                    kept.append(f"#if {simplified(condition, self.table, self.open_names)}\n")
-            elif word in ("elif", "else"):
-                self._branch(word, rest, stack, kept)
-            elif word == "endif":
-                if stack.pop()[0] is None:
-                    kept.append("#endif\n")
-            elif live and word == "include":
-                if any(level[0] is None for level in stack):
-                    kept.append(line)
-                elif at > first_code and rest.startswith('"'):  # a piece of this file that lies in another one
-                    kept.append(self._decided(locate.read(rest.strip('"'))) + "\n")
-                else:
-                    self._include(rest)
-            elif live:
-                if word in ("define", "undef"):
-                    line = self._define(word, line, any(level[0] is None for level in stack))
-                kept.append(line)
-        return "".join(kept)
-
-    def _branch(self, word: str, rest: str, stack: list[list[bool | None]], kept: list[str]) -> None:
-        outer = all(level[0] is not False for level in stack[:-1])
-        level = stack[-1]
-        if level[0] is None:  # an open group keeps all of its branches that can be taken
-            value = 1 if word == "else" else evaluate(rest, self.table, self.open_names)
-            if value == 0:
-                raise ValueError(f"{self.path}: a branch that is never taken inside of an open condition")
-            kept.append("#else\n" if value == 1 else f"#elif {simplified(rest, self.table, self.open_names)}\n")
-            return
-        value = 0 if level[1] or not outer else 1 if word == "else" else evaluate(rest, self.table, self.open_names)
-        if value is None:
-            kept.append(f"#if {simplified(rest, self.table, self.open_names)}\n")
-        level[0] = None if value is None else bool(value)
-        level[1] = bool(level[1]) or value != 0
-
-    def _include(self, name: str) -> None:
-        if name.startswith("<"):
-            self.system.append(name)
-            return
-        path = name.strip('"')
-        if path.endswith(".inc"):
-            raise ValueError(f"{self.path}: cannot take {path} apart")
-        unit = load(path, self.isa)
-        self.headers.append(path)
-        table = {name: macro for name, macro in unit.table.items() if name not in _SIMD_NAMES}
-        self.table.update(table)
-        self.start.update(table)
-        self.open_names |= unit.open_names
-
-    def _define(self, word: str, line: str, is_open: bool) -> str:
-        """Notes a definition; what the build decides, guards, and names of instruction sets are not for the reader."""
-        name = line.split(word, 1)[1].split()[0].split("(")[0]
-        if name in _SIMD_NAMES or (name.endswith("_H") and self.path.endswith(".h")):
-            return ""
-        if word == "undef":
-            self.table.pop(name, None)
-        else:
-            self.table[name] = read_define(line.strip())
-            if is_open:
-                self.open_names.add(name)
-        return line
-
-    # ---- what stands at the top level
-
-    def _items(self, text: str, table: Table) -> tuple[str, list[Item]]:
-        items: list[Item] = []
-        all_tokens = list(tokenise(text))
-        starts = {at: index for index, at in enumerate(_offsets(all_tokens))}
-        comment = file_comment = ""
-        spaced = False
-        opened: list[tuple[int, int]] = []
-        at = 0
-        while at < len(text):
-            blank = re.compile(r"\s+").match(text, at)
-            if blank is not None:
-                spaced |= blank.group().count("\n") > 0
-                at = blank.end()
-                if comment and spaced:  # a comment that stands alone
-                    if not file_comment and not items:
-                        file_comment, comment = comment, ""
-                    elif not comment.endswith("\n"):
-                        comment += "\n"
-                if at >= len(text):
-                    break
-            if text.startswith(("/*", "//"), at):
-                end = text.index("*/", at) + 2 if text.startswith("/*", at) else text.index("\n", at)
-                comment += ("\n" if comment else "") + text[at:end]
-                at = end + (1 if text[end : end + 1] == "\n" else 0)
-                continue
-            if not items and not file_comment and comment:
-                file_comment, comment = comment, ""
-            is_directive = text[at] == "#"
-            end = _directive_end(text, at) if is_directive else _code_end(text, at, all_tokens[starts[at] :], table)
-            piece = text[at:end].rstrip()
-            at = end
-            new, table = self._item(piece, table, opened)
-            if new is not None:
-                new.comment, new.spaced = comment, spaced
-                for part in new.all():
-                    part.opened = tuple(opened)
-                items.append(new)
-                if _ALIAS.match(piece):  # what is said of it is said of the declaration behind it
-                    new.comment = ""
-                    continue
-            elif comment and opened:  # said of all branches
-                self.branches[opened[-1][0]][-1] = f"{comment}\n{piece}"
-            comment, spaced = "", False
-        return file_comment, items
-
-    def _item(self, text: str, table: Table, opened: list[tuple[int, int]]) -> tuple[Item | None, Table]:
-        match = _DIRECTIVE.match(text)
-        if match is None:
-            return make_item(text, table), table
-        word = match[1]
-        if word == "define":
-            macro = read_define(text)
-            return Item("define", text, table, names=(macro.name,)), {**table, macro.name: macro}
-        if word == "undef":
-            name = match[2].split()[0]
-            return Item("undef", text, table, names=(name,)), {k: v for k, v in table.items() if k != name}
-        if word == "include":
-            return Item("include", text, table), table
-        if word == "if":
-            opened.append((len(self.branches), 0))
-            self.branches[len(self.branches)] = [text]
-        elif word in ("elif", "else"):
-            which, branch = opened.pop()
-            opened.append((which, branch + 1))
-            self.branches[which].append(text)
-        elif word == "endif":
-            opened.pop()
-        else:
-            raise ValueError(f"{self.path}: cannot take {text} apart")
-        return None, table
-
-
-def _first_code(text: str) -> int:
-    """Where the first declaration or definition ends or opens."""
-    bare = re.sub(r"/\*.*?\*/", lambda match: " " * len(match.group()), text, flags=re.DOTALL)
-    bare = re.sub(r"^[ \t]*#(?:\\\n|.)*", lambda match: " " * len(match.group()), bare, flags=re.MULTILINE)
-    return next((match.start() for match in re.finditer("[;{}]", bare)), len(text))
-
-
-def lines_of(text: str) -> Iterator[tuple[str, bool]]:
-    """Lines, continued ones as one; True for those that can be directives, being in no comment."""
-    position, in_comment, pending = 0, False, ""
-    for line in text.splitlines(keepends=True):
-        pending += line
-        if pending.rstrip("\n").endswith("\\"):
-            continue
-        before = in_comment
-        for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*|\*/|//[^\n]*', pending):
-            if match.group() == "/*" and not in_comment:
-                in_comment = True
-            elif match.group() == "*/":
-                in_comment = False
-        yield pending, not before and pending.lstrip().startswith("#")
-        position += len(pending)
-        pending = ""
-    if pending:
-        yield pending, False
-
-
-def _directive_end(text: str, at: int) -> int:
-    while True:
-        end = text.find("\n", at)
-        if end < 0:
-            return len(text)
-        if text[end - 1] != "\\":
-            return end + 1
-        at = end + 1
-
-
-def _offsets(tokens: list[Token]) -> Iterator[int]:
+def offsets(tokens: list[Token]) -> Iterator[int]:
     at = 0
     for token in tokens:
         yield at
         at += len(token.text)
 
 
-def _code_end(text: str, at: int, tokens: list[Token], table: Table) -> int:
+def code_end(text: str, at: int, tokens: list[Token], table: Table) -> int:
     """Behind the declaration, definition or macro call that begins at `at`, with `tokens`, and a comment in its line."""
     first = tokens[0]
     macro = table.get(first.text)
@@ -369,23 +101,17 @@ def make_item(text: str, table: Table) -> Item:
             raw = list(tokenise(text))
             given = call_at(raw, 0, macro)
             assert given is not None
-            body = _laid_out(join(substitute(macro, given[0])))
+            body = realigned(laid_out(join(macro.body)), laid_out(join(substitute(macro, given[0]))))
             return Item("call", text, table, parts=list(_parts(body, table)), macro=macro.name)
     kind, names, is_static = _classified(significant(expand(tokens, table)))
     return Item(kind, text, table, names=names, is_static=is_static)
-
-
-def _laid_out(body: str) -> str:
-    """A macro's body as it would be written without the macro."""
-    lines = [line.rstrip() for line in body.replace("\\\n", "\n").split("\n")]
-    return textwrap.dedent("\n".join(lines)).strip("\n")
 
 
 def _parts(text: str, table: Table) -> Iterator[Item]:
     at = 0
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
-        end = _code_end(text, at, list(tokenise(text[at:])), table)
+        end = code_end(text, at, list(tokenise(text[at:])), table)
         yield make_item(text[at:end].rstrip(), table)
         at = end
 

@@ -9,9 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .items import Item, Unit
+from .items import Item
 from .reach import expanded, visible
 from .tokens import Token, matching, significant
+from .units import Unit
 
 _SCALARS = {
     "bool": "<?", "int8_t": "<b", "uint8_t": "<B", "int16_t": "<h", "uint16_t": "<H", "int32_t": "<i", "uint32_t": "<I",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .items import Item, Unit, isa_of, load
+from .items import Item
 from .reach import Kernel, definition, kernels, visible
+from .units import Unit, isa_of, load
 
 
 def _joined(stem: str, base: str) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from . import locate
-from .items import Item, Unit, isa_of, lines_of, load
+from .items import Item
 from .macros import expand, read_define
 from .tokens import KEYWORDS, Token, matching, significant, tokenise
+from .units import Unit, isa_of, lines_of, load
 
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)")
 _MICRO = ("micro", "dsp", "mve")

@@ -10,36 +10,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from . import locate, names
-from .items import Item, Unit, load
+from .directives import Opened, add_directives, directives_between
+from .includes import BASIC, include_lines, system_headers
+from .items import Item
 from .reach import Kernel, Reached, aliases, headers, reach, used_macros, used_names, visible
-from .tokens import Token, join, significant, tokenise
+from .text import renamed
+from .tokens import significant, tokenise
+from .units import Unit, load
 
 _COMMENTS = {
     "kernel.h": "/* What the kernels of this program and the code that calls them have in common. */",
     locate.PARAMETERS: "/* The numbers that stand for operators, element types and modes. */",
 }
-_SYSTEM = (
-    ("<float.h>", re.compile(r"(FLT|DBL)_\w+")),
-    ("<math.h>", re.compile(
-        r"(sqrt|floor|ceil|rint|round|fmod|fabs|nearbyint|trunc|exp|expm1|log|log1p|log2|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh"
-        r"|tanh|erf|erfc|ldexp|frexp|scalbn|fma|fmax|fmin|hypot|copysign|lrint|llrint|lround|llround|cbrt)f?|INFINITY|NAN|HUGE_VALF?"
-        r"|isnan|isinf|isfinite|signbit")),
-    ("<stdbool.h>", re.compile(r"bool|true|false")),
-    ("<stddef.h>", re.compile(r"NULL|size_t|ptrdiff_t|offsetof")),
-    ("<stdint.h>", re.compile(r"u?int(8|16|32|64|ptr)_t|U?INT(8|16|32|64)_(MAX|MIN|C)")),
-    ("<stdlib.h>", re.compile(r"qsort|bsearch|l?labs|abs|strto\w+")),
-    ("<stdio.h>", re.compile(r"snprintf")),
-    ("<ctype.h>", re.compile(r"isalpha|isdigit|isspace|isalnum|isupper|islower|tolower|toupper")),
-    ("<string.h>", re.compile(r"mem(cpy|set|move|cmp|chr)|str(len|cmp|ncmp|chr|str)")),
-    ("<arm_neon.h>", re.compile(r"(u?int|float|poly)\d+x\d+(x\d)?_t|v[a-z0-9]+(_[a-z0-9]+)*_[suf](8|16|32|64)|float16_t")),
-    ("<arm_mve.h>", re.compile(r"(u?int|float)\d+x\d+(x\d)?_t|mve_pred16_t|v[a-z0-9]+q(_[a-z0-9]+)*")),
-    ("<arm_acle.h>", re.compile(r"__(?!attribute__)[a-z]\w+")),
-    ("<immintrin.h>", re.compile(r"_mm\w+|__m\d+\w*")),
-)  # fmt: skip
-_PLAIN = ("<stdbool.h>", "<stddef.h>", "<stdint.h>")
-"""What kernel.h brings along."""
-_OPTIONAL = ("<arm_neon.h>", "<arm_mve.h>", "<arm_acle.h>", "<immintrin.h>")
-"""Of processors: only where the source includes them, too."""
 
 
 @dataclass
@@ -268,21 +250,21 @@ class Writer:
 
     def _body(self, pieces: list[Piece], renames: Mapping[str, str], unit: Unit | None) -> str:
         lines: list[str] = []
-        state: tuple[tuple[int, int], ...] = ()
+        state: Opened = ()
         for piece in pieces:
-            directives, state = _steps(state, piece.item.opened, unit)
+            directives, state = directives_between(state, piece.item.opened, unit)
             text = piece.item.text
             if piece.item.kind in ("enum", "type") and unit is not None and unit.path in _COMMENTS:
                 text = self._fewer(piece.item, text)
             exported = any(leaf in self.exported for leaf in piece.item.leaves())
-            text = _renamed(text, renames)
+            text = renamed(text, renames)
             if exported:
                 text = re.sub(r"\bstatic void\b", "void", text)
-            _add(lines, directives, piece.spaced or "\n" in text)
+            add_directives(lines, directives, piece.spaced or "\n" in text)
             if piece.comment:
                 lines.append(piece.comment)
             lines.append(text)
-        _add(lines, _steps(state, (), unit)[0], False)
+        add_directives(lines, directives_between(state, (), unit)[0], False)
         return "\n".join(lines) + "\n" if lines else ""
 
     def _fewer(self, item: Item, text: str) -> str:
@@ -303,38 +285,20 @@ class Writer:
 
     def _includes(self, file: File, body: str) -> list[str]:
         words = _words(body)
-        project = self.included[file.path]
-        closure = self._closure(file.path, set())
+        project = set(self.included[file.path])
         origin = self._origin(file)
-        present = set(origin.system)
+        in_source = set(origin.system)
         for header in headers(origin.path, origin.isa):
-            present |= set(load(header, origin.isa).system)
-        system = []
-        for name, pattern in _SYSTEM:
-            if not any(pattern.fullmatch(word) for word in words) and not (file.path == "kernel.h" and name in _PLAIN):
-                continue
-            if name in _OPTIONAL and name not in present:
-                continue
-            if name in _PLAIN and "kernel.h" in closure:
-                continue
-            system.append(name)
+            in_source |= set(load(header, origin.isa).system)
+        system = system_headers(words, in_source)
+        if file.path == "kernel.h":
+            system = sorted({*system, *BASIC})
+        elif "kernel.h" in self._closure(file.path, set()):
+            system = [name for name in system if name not in BASIC]
         own = names.header_of(file.path) if file.path.endswith(".c") else ""
-        if own in project:
-            project = {header for header in project if header == own or header not in self._closure(own, set())}
-        groups = [
-            [own] if own in project else [],
-            [],
-            sorted(header for header in project if header != own),
-        ]
-        folder = posixpath.dirname(file.path)
-        lines: list[str] = []
-        for index, group in enumerate(groups):
-            found = [f'#include "{posixpath.relpath(header, folder or ".")}"' for header in group]
-            if index == 1:
-                found = [f"#include {name}" for name in sorted(system)]
-            if found:
-                lines += ([""] if lines else []) + found
-        return lines
+        if own not in project:
+            return include_lines(file.path, None, system, project)
+        return include_lines(file.path, own, system, project - {own} - self._closure(own, set()))
 
     def _closure(self, path: str, seen: set[str]) -> set[str]:
         for header in self.included[path] - seen:
@@ -366,58 +330,6 @@ class Writer:
         return found
 
 
-def _add(lines: list[str], directives: list[str], spaced: bool) -> None:
-    """Directives, and the blank lines around them and before what follows."""
-    for text in directives:
-        opens = text.split("\n")[-1].startswith("#if")
-        if lines and lines[-1] and (opens or lines[-1] == "#endif") and not text.startswith("#endif"):
-            lines.append("")
-        lines.append(text)
-    if lines and lines[-1] and (directives[-1] == "#endif" if directives else spaced):
-        lines.append("")
-
-
 @lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset[str]:
     return frozenset(token.text for token in significant(tokenise(text)) if token.kind == "name")
-
-
-def _steps(
-    now: tuple[tuple[int, int], ...], wanted: tuple[tuple[int, int], ...], unit: Unit | None
-) -> tuple[list[str], tuple[tuple[int, int], ...]]:
-    """The directives that lead from one place between open conditions to another."""
-    if now == wanted or unit is None:
-        return [], wanted
-    common = 0
-    while common < min(len(now), len(wanted)) and now[common] == wanted[common]:
-        common += 1
-    lines: list[str] = []
-    if common < len(now) and common < len(wanted) and now[common][0] == wanted[common][0]:
-        lines += ["#endif"] * (len(now) - common - 1)
-        which, branch = wanted[common]
-        lines += unit.branches[which][now[common][1] + 1 : branch + 1]
-        common += 1
-    else:
-        lines += ["#endif"] * (len(now) - common)
-    for which, branch in wanted[common:]:
-        lines += unit.branches[which][: branch + 1]
-    return lines, wanted
-
-
-def _renamed(text: str, renames: Mapping[str, str]) -> str:
-    tokens = [
-        Token(token.kind, renames[token.text]) if token.kind == "name" and token.text in renames else token
-        for token in tokenise(text)
-    ]
-    changed = re.sub(r"MSLITE_ISA_NAME\((\w+)\)", r"\1", join(tokens))
-    return _aligned(changed) if "\\\n" in changed else changed
-
-
-def _aligned(text: str) -> str:
-    """Puts the backslashes of a macro under each other."""
-    lines = text.split("\n")
-    bare = [line[:-1].rstrip() if line.endswith("\\") else line for line in lines]
-    width = max(len(line) for line, full in zip(bare, lines, strict=True) if full.endswith("\\"))
-    return "\n".join(
-        f"{line:<{width}} \\" if full.endswith("\\") else line for line, full in zip(bare, lines, strict=True)
-    )
