@@ -239,7 +239,7 @@ def _declares(tokens: list[Token], at: int) -> bool:
         earlier = at - 2
         while tokens[earlier].text in ("*", "const", "restrict"):
             earlier -= 1
-        return _is_type(tokens[earlier].text)
+        return _is_type(tokens[earlier].text) or tokens[earlier - 1].text in ("const", ";", "{", "}")
     return before.text == "," and after in ("=", ";", "[")
 
 
