@@ -69,6 +69,8 @@ class RowWise:
     pad: int
     """Rows of padding before the first."""
     input: int = 0
+    others: tuple[int, ...] = ()
+    """Further inputs, of the same shape, of which the same rows are read (sums of two tensors)."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,13 @@ class RowCall:
     output: int
     workspace: int
     input_advance: int
-    """So much further on `input` lies in each later turn of the loop: not 0 for the chain's own input only."""
+    """So much further on the chain's own input lies in each later turn of the loop; 0 where the call does not read it."""
     output_advance: int
     """The same of `output`, for the chain's own output."""
+    others: tuple[tuple[int, int], ...] = ()
+    """Inputs and places of the step's `RowWise.others`; `input` is the place of its `RowWise.input`."""
+    advancing: int = 0
+    """The input that `input_advance` is meant for."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +177,7 @@ class RowLoop:
 
 @dataclass(eq=False)
 class FusedRows:
-    """A chain of row-wise steps that is run some rows at a time, so that what lies between its steps needs a few rows of memory
+    """Row-wise steps that are run some rows at a time, so that what lies between its steps needs a few rows of memory
     only. Chain input and output are whole tensors, placed by `Plan.offsets`; what lies between them is placed nowhere."""
 
     name: str

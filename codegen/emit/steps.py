@@ -35,6 +35,8 @@ class Call:
     row: Row
     input_advance: int
     output_advance: int
+    advancing: int
+    """The input that advances."""
 
 
 @dataclass(eq=False)
@@ -75,6 +77,11 @@ class Table:
     @property
     def is_fused(self) -> bool:
         return any(segment.loops for segment in self.segments)
+
+    @property
+    def advances_others(self) -> bool:
+        """Whether some other input than the first advances."""
+        return any(call.advancing for segment in self.segments for loop in segment.loops for call in loop.calls)
 
     @property
     def copies(self) -> bool:
@@ -146,21 +153,22 @@ class Places:
         """Of inputs, then outputs."""
         return self._inputs_of(step) + [self.of(tensor) for tensor in step.outputs]
 
-    def _inputs_of(self, step: Step, without: int = -1) -> list[str]:
+    def _inputs_of(self, step: Step, without: tuple[int, ...] = ()) -> list[str]:
         found = []
         for place, tensor in enumerate(step.inputs):
             packed = self._constants.of_operand.get((step, place))
             if packed is not None:
                 found.append(f"WEIGHTS({packed.name})")
             else:
-                found.append(self.of(tensor) if place != without else "")
+                found.append(self.of(tensor) if place not in without else "")
         return found
 
     def row_operands(self, call: RowCall, whole: Step) -> list[str]:
         """The same of one call on some rows of step `whole`: constants are those of the whole step."""
         assert whole.rows is not None
-        found = self._inputs_of(whole, whole.rows.input)
-        found[whole.rows.input] = f"ARENA({call.input})"
+        found = self._inputs_of(whole, (whole.rows.input, *whole.rows.others))
+        for operand, place in ((whole.rows.input, call.input), *call.others):
+            found[operand] = f"ARENA({place})"
         return [*found, f"ARENA({call.output})"]
 
 
@@ -200,7 +208,7 @@ class _Builder:
     def call(self, call: RowCall, chain: FusedRows) -> Call:
         operands = self._places.row_operands(call, chain.steps[call.layer])
         row = self._add(call.step, call.workspace, operands)
-        return Call(row, call.input_advance, call.output_advance)
+        return Call(row, call.input_advance, call.output_advance, call.advancing)
 
     def _add(self, step: Step, workspace: int, operands: list[str]) -> Row:
         scratch = workspace + step.shared_size + -step.shared_size % 8

@@ -75,8 +75,17 @@ class _Builder:
             in_place=step.in_place,
             overlaps=tuple(Overlap(place, lead) for place, lead in enumerate(step.leads) if lead >= 0),
             macs=step.flops // 2 if step.op in _PRODUCTS else 0,
-            rows=RowWise(*step.rows) if step.rows[0] else None,
+            rows=self._rows(step),
         )
+
+    def _rows(self, step: _codegen.WrittenStep) -> RowWise | None:
+        if not step.rows[0]:
+            return None
+        others = [place for place, number in enumerate(step.inputs) if place and self._is_computed(number)]
+        return RowWise(*step.rows, others=tuple(others))
+
+    def _is_computed(self, number: int) -> bool:
+        return number in self._tensors and self._tensors[number].storage is not Storage.CONSTANT
 
     def _cut(self, step: Step, band: Band) -> Step | None:
         """`Program.cut`."""
@@ -84,11 +93,16 @@ class _Builder:
         written = self._plan.cut(number, band.pad_before, band.rows_in, band.pad_after, band.rows_out)
         if written is None:
             return None
-        source, target = step.inputs[0], step.outputs[0]
-        assert source is not None
+        target = step.outputs[0]
+        assert step.rows is not None
+        places = (step.rows.input, *step.rows.others)
+        inputs = [
+            _with_rows(operand, band.rows_in) if operand is not None and place in places else operand
+            for place, operand in enumerate(step.inputs)
+        ]
         return replace(
             step,
-            inputs=[_with_rows(source, band.rows_in), *step.inputs[1:]],
+            inputs=inputs,
             outputs=[_with_rows(target, band.rows_out)],
             derived=written.derived,
             parts=tuple(written.parts),

@@ -11,7 +11,7 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from mslite.codegen.memory.check_rows import RowChecker
+from mslite.codegen.memory.check_rows import RowChecker, chain_tensors
 from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Storage, Tensor
 
 Labels = npt.NDArray[np.int64]
@@ -217,12 +217,9 @@ class _Checker:
         self.write(move.tensor, labels)
 
     def rows(self, chain: FusedRows) -> None:
-        first = chain.steps[0].rows
-        assert first is not None
-        source, output = chain.steps[0].inputs[first.input], chain.steps[-1].outputs[0]
-        assert source is not None
+        tensors = chain_tensors(chain)
+        source, output = tensors[0], tensors[-1]
         self.read(source, chain.name)
-        tensors = [source, *(step.outputs[0] for step in chain.steps)]
         contents = [self.content(source), *(self.fresh(tensor) for tensor in tensors[1:])]
         rows = [labels.reshape(tensor.shape[1], -1) for labels, tensor in zip(contents, tensors, strict=True)]
         RowChecker(self.memory, chain, rows, MemoryPlanError).run()

@@ -24,7 +24,8 @@ class RowChecker:
 
     def run(self) -> None:
         """Raises what `fail` makes of a message unless every call reads the rows that it must."""
-        tensors = _tensors(self.chain)
+        tensors = chain_tensors(self.chain)
+        self.numbers = {tensor: number for number, tensor in enumerate(tensors)}
         self.ready = [tensors[0].shape[1]] + [0] * len(self.chain.steps)
         self.heights = [tensor.shape[1] for tensor in tensors]
         for loop in self.chain.loops:
@@ -45,50 +46,64 @@ class RowChecker:
         step = self.chain.steps[call.layer]
         rows = step.rows
         assert rows is not None
-        source, output = call.step.inputs[rows.input], call.step.outputs[0]
-        assert source is not None
-        first, layer = self.ready[call.layer + 1], call.layer
-        low = first * rows.stride - rows.pad
-        end = min(self.heights[layer], low + (output.shape[1] - 1) * rows.stride + rows.extent)
-        low = max(0, low)
-        if source.shape[1] != max(0, end - low) or end > self.ready[layer]:
-            raise self.fail(f"{step.name}: rows {low} to {end} are needed, of {self.ready[layer]} that are computed")
-        expected = self.contents[layer][low:end].reshape(-1)
-        begin = call.input + turn * call.input_advance
-        if not np.array_equal(self.memory[begin : begin + len(expected)], expected):
-            raise self.fail(f"{step.name}: rows of {source.name} are overwritten before they are read")
+        output = call.step.outputs[0]
+        first = self.ready[call.layer + 1]
         target = call.output + turn * call.output_advance
-        spans = {"input": (begin, begin + len(expected)), "output": (target, target + output.size)}
+        spans = {"output": (target, target + output.size)}
+        for operand, place in ((rows.input, call.input), *call.others):
+            begin = place + (turn * call.input_advance if operand == call.advancing else 0)
+            spans[f"input {operand}"] = self.read(call, operand, begin, first)
+            end = spans[f"input {operand}"][1]
+            if max(begin, target) < min(end, spans["output"][1]) and not _may_share(call.step, operand, target, begin):
+                raise self.fail(f"{step.name}: rows of its output lie over its input")
         size = call.step.workspace
         if size:
             spans["workspace"] = (call.workspace, call.workspace + size)
-            for name in ("input", "output"):
-                if max(spans[name][0], call.workspace) < min(spans[name][1], call.workspace + size):
+            for name, (low, high) in spans.items():
+                if name != "workspace" and max(low, call.workspace) < min(high, call.workspace + size):
                     raise self.fail(f"{step.name}: its workspace lies over its {name}")
-        if max(begin, target) < min(spans["input"][1], spans["output"][1]) and not _may_share(call.step, target, begin):
-            raise self.fail(f"{step.name}: rows of its output lie over its input")
         if max(end for _, end in spans.values()) > len(self.memory):
             raise self.fail(f"{step.name}: ends after the end of the arena")
         if size:
             self.memory[call.workspace : call.workspace + size] = -2
+        layer = call.layer
         computed = self.contents[layer + 1][first : first + output.shape[1]].reshape(-1)
         if len(computed) != output.size:
             raise self.fail(f"{step.name}: computes rows that it has not")
         self.memory[target : target + output.size] = computed
         self.ready[layer + 1] += output.shape[1]
 
+    def read(self, call: RowCall, operand: int, begin: int, first: int) -> tuple[int, int]:
+        """Rows of one input, for output rows from `first` on; where they lie."""
+        step = self.chain.steps[call.layer]
+        rows, whole, part = step.rows, step.inputs[operand], call.step.inputs[operand]
+        assert rows is not None
+        assert whole is not None
+        assert part is not None
+        number = self.numbers[whole]
+        low = first * rows.stride - rows.pad
+        end = min(self.heights[number], low + (call.step.outputs[0].shape[1] - 1) * rows.stride + rows.extent)
+        low = max(0, low)
+        if part.shape[1] != max(0, end - low) or end > self.ready[number]:
+            raise self.fail(f"{step.name}: rows {low} to {end} are needed, of {self.ready[number]} that are computed")
+        expected = self.contents[number][low:end].reshape(-1)
+        if not np.array_equal(self.memory[begin : begin + len(expected)], expected):
+            raise self.fail(f"{step.name}: rows of {whole.name} are overwritten before they are read")
+        return begin, begin + len(expected)
 
-def _tensors(chain: FusedRows) -> list[Tensor]:
-    rows = chain.steps[0].rows
-    assert rows is not None
-    source = chain.steps[0].inputs[rows.input]
-    assert source is not None
-    return [source, *(step.outputs[0] for step in chain.steps)]
+
+def chain_tensors(chain: FusedRows) -> list[Tensor]:
+    """The chain's input, then what its steps compute."""
+    computed = [step.outputs[0] for step in chain.steps]
+    for step in chain.steps:
+        for place, operand in enumerate(step.inputs):
+            rows = () if step.rows is None else (step.rows.input, *step.rows.others)
+            if operand is not None and place in rows and operand not in computed:
+                return [operand, *computed]
+    raise ValueError("a chain without input")
 
 
-def _may_share(step: Step, target: int, begin: int) -> bool:
-    rows = step.rows
-    number = rows.input if rows is not None else 0
-    if step.in_place == number and target == begin:
+def _may_share(step: Step, operand: int, target: int, begin: int) -> bool:
+    if step.in_place == operand and target == begin:
         return True
-    return any(overlap.input == number and target + overlap.lead <= begin for overlap in step.overlaps)
+    return any(overlap.input == operand and target + overlap.lead <= begin for overlap in step.overlaps)

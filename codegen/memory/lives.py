@@ -219,10 +219,11 @@ class _RowLives:
             if number == self.number and self.maker.graph.layout.bases[base] == (known,) and base.size == known.size:
                 block, at = self.maker.place[base]
                 home, row = self.maker.taken_home(block), self.chain.row_size[0]
-                home.use(tick, tick + 1, at + self.chain.turns[place].start[0] * row, at + base.size)
+                last = tick + 1 + self.chain.readers[0]
+                home.use(tick, last, at + self.chain.turns[place].start[0] * row, at + base.size)
                 if place + 1 < len(self.chain.turns):
                     low = at + self.chain.turns[place + 1].start[0] * row
-                    home.use(tick + 2, tick + self.layers, low, at + base.size)
+                    home.use(last + 1, tick + self.layers, low, at + base.size)
 
     def _output(self, place: int, tick: int) -> None:
         turn, output = self.chain.turns[place], self.chain.tensors[-1]
@@ -234,7 +235,7 @@ class _RowLives:
         home.use(tick + self.layers, tick + self.layers, at, at + turn.end[-1] * row)
 
     def _buffer(self, place: int, tick: int, tensor: int) -> None:
-        """Tensor `tensor` is computed at tick + tensor and read one tick later."""
+        """Tensor `tensor` is computed at tick + tensor, and read until its last reader's tick."""
         thing, row = self.things.buffers[tensor], self.chain.row_size[tensor]
         assert thing is not None
         turn = self.chain.turns[place]
@@ -244,24 +245,28 @@ class _RowLives:
             before = self.chain.turns[place - 1]
             thing.use(tick, tick, 0, (before.end[tensor] - before.start[tensor]) * row)
         thing.use(tick + 1, tick + tensor - 1, 0, kept * row)
-        thing.use(tick + tensor, tick + tensor + 1, 0, (turn.end[tensor] - first) * row)
+        last = tick + 1 + self.chain.readers[tensor]
+        thing.use(tick + tensor, last, 0, (turn.end[tensor] - first) * row)
         if place + 1 < len(self.chain.turns):
             again = self.chain.turns[place + 1].start[tensor]
             if again < turn.end[tensor]:
                 low, high = (again - first) * row, (turn.end[tensor] - first) * row
-                thing.use(tick + tensor + 2, tick + self.layers, low, high)
+                thing.use(last + 1, tick + self.layers, low, high)
 
     def _share(self, place: int, tick: int, layer: int, band: Step) -> None:
         """Layer `layer` may share memory where the rows that it reads are needed no more."""
-        turn, rows = self.chain.turns[place], band.rows or self.chain.steps[layer].rows
+        turn, rows = self.chain.turns[place], self.chain.steps[layer].rows
         assert rows is not None
-        if place + 1 < len(self.chain.turns) and self.chain.turns[place + 1].start[layer] < turn.end[layer]:
+        source = self.chain.sources[layer][0][1]
+        if len(self.chain.sources[layer]) > 1 or self.chain.readers[source] != layer:
             return
-        if turn.begin(layer, rows) != turn.start[layer]:
+        if place + 1 < len(self.chain.turns) and self.chain.turns[place + 1].start[source] < turn.end[source]:
+            return
+        if turn.begin(layer, rows) != turn.start[source]:
             return
         lead = next((overlap.lead for overlap in band.overlaps if overlap.input == rows.input), -1)
         in_place = band.in_place == rows.input
-        taken_thing = self.things.buffers[layer]
+        taken_thing = self.things.buffers[source]
         last = layer == self.layers - 1
         made_thing = self.things.buffers[layer + 1]
         if last and (self.chain.tensors[-1], self.number) in self.maker.partial:
@@ -270,7 +275,7 @@ class _RowLives:
             return
         kept = (turn.new[layer + 1] - turn.start[layer + 1]) * self.chain.row_size[layer + 1]
         made = (turn.end[layer + 1] - turn.new[layer + 1]) * self.chain.row_size[layer + 1]
-        taken = (turn.end[layer] - turn.start[layer]) * self.chain.row_size[layer]
+        taken = (turn.end[source] - turn.start[source]) * self.chain.row_size[source]
         intervals = shared_intervals(made, taken, in_place, lead)
         if kept:
             intervals = [*intervals, (0, taken + kept)]

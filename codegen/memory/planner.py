@@ -120,7 +120,7 @@ class _Planner:
     def by_rows(self, whole: _Attempt) -> _Attempt:
         """Runs the fullest steps row by row, alone or in chains, as long as that makes the fullest less full; what it finds
         may need more than `whole` all the same."""
-        runs = row_runs(self.program, whole.graph.layout)
+        runs = row_runs(self.program, whole.graph.layout, LONGEST)
         best, chains = self.attempt([], place_them=False), list[Chain]()
         for _ in range(ROUNDS):
             found: tuple[tuple[int, int], int, _Attempt, list[Chain]] | None = None
@@ -142,15 +142,12 @@ class _Planner:
         peak = best.lives.steps.get(best.lives.timeline.fullest)
         inside = best.chains[peak].steps if peak in best.chains else [peak]
         known = [chain.steps for chain in chains]
-        for run in runs:
-            for first in range(len(run)):
-                for end in range(first + 1, min(len(run), first + LONGEST) + 1):
-                    steps = run[first:end]
-                    if steps in known or not all(step in steps for step in inside):
-                        continue
-                    others = [chain for chain in chains if not set(chain.steps) & set(steps)]
-                    if all(step in steps for chain in chains if chain not in others for step in chain.steps):
-                        yield steps, others
+        for steps in runs:
+            if steps in known or not all(step in steps for step in inside):
+                continue
+            others = [chain for chain in chains if not set(chain.steps) & set(steps)]
+            if all(step in steps for chain in chains if chain not in others for step in chain.steps):
+                yield steps, others
 
     def by_moves(self, best: _Attempt) -> _Attempt:
         """Lets outputs that overlap their inputs move, then takes back the moves that spare nothing."""

@@ -41,11 +41,14 @@ def _turn(chain: Chain, place: int, buffers: list[int], workspaces: list[int]) -
         rows = chain.steps[layer].rows
         if band is None or rows is None:
             continue
-        first = turn.begin(layer, rows) - (turn.start[layer] if layer else 0)
+        first, places = turn.begin(layer, rows), []
+        for operand, tensor in chain.sources[layer]:
+            inside = first - (turn.start[tensor] if tensor else 0)
+            places.append((operand, buffers[tensor] + inside * chain.row_size[tensor]))
+        advancing = next((operand for operand, tensor in chain.sources[layer] if tensor == 0), rows.input)
         before = turn.new[layer + 1] - turn.start[layer + 1]
-        source = buffers[layer] + first * chain.row_size[layer]
         target = buffers[layer + 1] + before * chain.row_size[layer + 1]
-        calls.append(RowCall(layer, band, source, target, workspaces[layer], 0, 0))
+        calls.append(RowCall(layer, band, places[0][1], target, workspaces[layer], 0, 0, tuple(places[1:]), advancing))
     return tuple(moves), tuple(calls)
 
 
@@ -55,24 +58,34 @@ def _loops(turns: list[_Turn]) -> list[RowLoop]:
     for moves, calls in turns:
         loop = loops[-1] if loops else None
         if loop is not None and loop.moves == moves and len(loop.calls) == len(calls):
-            advances = [
-                ((new.input - old.input) // loop.count, (new.output - old.output) // loop.count)
-                for old, new in zip(loop.calls, calls, strict=True)
-            ]
-            steady = all(
-                (new.layer, new.step, new.workspace) == (old.layer, old.step, old.workspace)
-                and (loop.count == 1 or advance == (old.input_advance, old.output_advance))
-                and old.input + loop.count * advance[0] == new.input
-                and old.output + loop.count * advance[1] == new.output
-                and min(advance) >= 0
-                for old, new, advance in zip(loop.calls, calls, advances, strict=True)
-            )
-            if steady:
-                advanced = tuple(
-                    replace(old, input_advance=advance[0], output_advance=advance[1])
-                    for old, advance in zip(loop.calls, advances, strict=True)
-                )
-                loops[-1] = RowLoop(loop.count + 1, moves, advanced)
+            following = [_following(old, new, loop.count) for old, new in zip(loop.calls, calls, strict=True)]
+            steady = [call for call in following if call is not None]
+            if len(steady) == len(calls):
+                loops[-1] = RowLoop(loop.count + 1, moves, tuple(steady))
                 continue
         loops.append(RowLoop(1, moves, calls))
     return loops
+
+
+def _following(old: RowCall, new: RowCall, count: int) -> RowCall | None:
+    """`old`, which was run `count` times, with the advances that make it `new` in the next turn; None when there are none."""
+    distance = _place(new) - _place(old)
+    advances = distance // count, (new.output - old.output) // count
+    if min(advances) < 0 or (count > 1 and advances != (old.input_advance, old.output_advance)):
+        return None
+    there = replace(
+        old,
+        input=old.input + (0 if old.advancing in dict(old.others) else distance),
+        others=tuple((operand, place + (distance if operand == old.advancing else 0)) for operand, place in old.others),
+        output=old.output + count * advances[1],
+        input_advance=0,
+        output_advance=0,
+    )
+    if there != new or distance != count * advances[0]:
+        return None
+    return replace(old, input_advance=advances[0], output_advance=advances[1])
+
+
+def _place(call: RowCall) -> int:
+    """Where the input lies that may advance."""
+    return dict(call.others).get(call.advancing, call.input)

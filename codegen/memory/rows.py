@@ -1,6 +1,6 @@
-"""Chains of row-wise steps that are run some rows at a time.
+"""Row-wise steps that are run some rows at a time: chains, and residual blocks.
 
-Layer l of a chain computes tensor l + 1 from tensor l. Each turn computes the next row of the last tensor, and of every tensor
+Layer l of a chain computes tensor l + 1 from tensors before it; tensor 0 is the chain's input. Each turn computes the next row of the last tensor, and of every tensor
 before it the rows that this needs and that are not there yet. Of the tensors in between a buffer holds those rows only that are
 still needed; at the beginning of a turn they are moved to the front of their buffer, so that most turns are the same calls at
 the same addresses.
@@ -32,16 +32,19 @@ class RowTurn:
 
 @dataclass(eq=False)
 class Chain:
-    """`tensors`: the chain's input, what lies between its steps, its output; `row_size[l]`: bytes of a row of tensor l."""
+    """`tensors`: the chain's input, then the output of each step; `row_size[l]`: bytes of a row of tensor l; `sources[l]`: the
+    inputs of layer l that are tensors of the chain, with their numbers; `readers[l]`: the last layer that reads tensor l."""
 
     steps: list[Step]
     tensors: list[Tensor]
     row_size: list[int]
+    sources: list[list[tuple[int, int]]]
+    readers: list[int]
     turns: list[RowTurn] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        return f"{self.steps[0].name} to {self.steps[-1].name}"
+        return self.steps[0].name if len(self.steps) == 1 else f"{self.steps[0].name} to {self.steps[-1].name}"
 
 
 class Cutter:
@@ -58,74 +61,105 @@ class Cutter:
         return self._known[step, band]
 
 
-def row_runs(program: Program, layout: Layout) -> list[list[Step]]:
-    """The longest chains of steps that may be run row by row, each at least one."""
+def row_runs(program: Program, layout: Layout, longest: int) -> list[list[Step]]:
+    """The steps that may be run row by row together: pieces of chains in which each step reads what the one before it computes,
+    and steps that follow on each other in the program, with branches that begin and end among them."""
     readers: dict[Tensor, list[Step]] = {}
-    for step in program.steps:
-        for operand in step.inputs:
-            if operand is not None:
-                readers.setdefault(root(operand), []).append(step)
-    ends = {root(tensor) for tensor in program.outputs}
+    for step in layout.steps:
+        for base in layout.read(step):
+            readers.setdefault(base, []).append(step)
+    fusable = {step for step in layout.steps if _fusable(step, layout)}
     following: dict[Step, Step] = {}
     for step in layout.steps:
-        if not _fusable(step, layout):
-            continue
-        output = step.outputs[0]
-        after = readers.get(output, [])
-        if len(after) != 1 or output in ends or not _fusable(after[0], layout) or layout.bases.get(output) != (output,):
-            continue
-        rows = after[0].rows
-        if rows is not None and after[0].inputs[rows.input] is output and len(layout.place[output][0].bases) == 1:
+        after = readers.get(step.outputs[0], []) if step in fusable else []
+        if len(after) == 1 and after[0] in fusable:
             following[step] = after[0]
-    runs = []
-    for step in layout.steps:
-        if _fusable(step, layout) and step not in following.values():
-            run = [step]
-            while run[-1] in following:
-                run.append(following[run[-1]])
-            runs.append(run)
-    return runs
+    found: dict[tuple[Step, ...], None] = {}
+    for place, step in enumerate(layout.steps):
+        chain = [step]
+        while chain[-1] in following and len(chain) < longest:
+            chain.append(following[chain[-1]])
+        for run in (chain, layout.steps[place : place + longest]):
+            for end in range(1, len(run) + 1):
+                if run[end - 1] not in fusable:
+                    break
+                if _is_closed(run[:end], readers, program, layout):
+                    found[tuple(run[:end])] = None
+    return [list(run) for run in found]
+
+
+def _is_closed(steps: list[Step], readers: dict[Tensor, list[Step]], program: Program, layout: Layout) -> bool:
+    """Whether steps have one input and one output besides constants, and what lies between them is nobody else's."""
+    ends = {root(tensor) for tensor in program.outputs}
+    computed = {step.outputs[0] for step in steps}
+    given = {operand for step in steps for _, operand in row_inputs(step) if operand not in computed}
+    if len(given) != 1:
+        return False
+    for step in steps[:-1]:
+        output = step.outputs[0]
+        if output in ends or not readers.get(output) or not all(reader in steps for reader in readers[output]):
+            return False
+        if layout.bases.get(output) != (output,) or len(layout.place[output][0].bases) != 1:
+            return False
+        if not all(any(operand is output for _, operand in row_inputs(one)) for one in readers[output]):
+            return False  # somebody reads it under another shape
+    return True
+
+
+def row_inputs(step: Step) -> list[tuple[int, Tensor]]:
+    """The inputs of a row-wise step that are read row by row, with their places."""
+    if step.rows is None:
+        return []
+    places = (step.rows.input, *step.rows.others)
+    return [(place, operand) for place in places if (operand := step.inputs[place]) is not None]
 
 
 def _fusable(step: Step, layout: Layout) -> bool:
     rows = step.rows
     if rows is None or len(step.outputs) != 1 or rows.extent < 1 or rows.stride < 1 or rows.pad < 0:
         return False
+    by_rows = row_inputs(step)
+    places = [place for place, _ in by_rows]
     for place, operand in enumerate(step.inputs):
-        if operand is not None and place != rows.input and operand.storage is not Storage.CONSTANT:
+        if operand is not None and place not in places and operand.storage is not Storage.CONSTANT:
             return False
-    source = step.inputs[rows.input]
-    return (
-        source is not None
-        and root(source) in layout.place
-        and all(
-            len(tensor.shape) == 4 and tensor.shape[0] == 1 and prod(tensor.shape) > 0
-            for tensor in (source, step.outputs[0])
-        )
+    tensors = [*(operand for _, operand in by_rows), step.outputs[0]]
+    if len({operand.shape for _, operand in by_rows}) != 1 or len(set(tensors)) != len(tensors):
+        return False
+    return all(
+        len(tensor.shape) == 4 and tensor.shape[0] == 1 and prod(tensor.shape) > 0 and root(tensor) in layout.place
+        for tensor in tensors
     )
 
 
 def make_chain(steps: list[Step], cut: Cutter) -> Chain | None:
     """The turns of a chain, or None when some kernel does not take a band that is needed."""
     kinds = [step.rows for step in steps if step.rows is not None]
-    source = steps[0].inputs[kinds[0].input]
-    assert source is not None
-    tensors = [source, *(step.outputs[0] for step in steps)]
-    chain = Chain(steps, tensors, [tensor.size // tensor.shape[1] for tensor in tensors])
+    computed = [step.outputs[0] for step in steps]
+    source = next(operand for step in steps for _, operand in row_inputs(step) if operand not in computed)
+    tensors = [source, *computed]
+    sources = [[(place, tensors.index(operand)) for place, operand in row_inputs(step)] for step in steps]
+    readers = [len(steps)] * len(tensors)
+    for layer, read in enumerate(sources):
+        for _, tensor in read:
+            readers[tensor] = layer
+    chain = Chain(steps, tensors, [tensor.size // tensor.shape[1] for tensor in tensors], sources, readers)
     heights = [tensor.shape[1] for tensor in tensors]
     ready = [heights[0]] + [0] * len(steps)
     for row in range(heights[-1]):
         new, end = list(ready), list(ready)
-        new[0] = end[0] = heights[0]
         end[-1] = row + 1
-        for layer in reversed(range(1, len(steps))):
+        for layer in reversed(range(len(steps))):
             if end[layer + 1] > new[layer + 1]:
-                end[layer] = max(new[layer], min(heights[layer], _needed(kinds[layer], end[layer + 1])))
-        first = [_first(kinds[layer], new[layer + 1], end[layer]) for layer in range(len(steps))]
-        start = [first[0], *map(min, first[1:], new[1:-1]), 0]
+                for _, tensor in sources[layer]:
+                    end[tensor] = max(end[tensor], min(heights[tensor], _needed(kinds[layer], end[layer + 1])))
+        start = [heights[0], *new[1:-1], 0]
+        for layer, read in enumerate(sources):
+            for _, tensor in read:
+                start[tensor] = min(start[tensor], _first(kinds[layer], new[layer + 1], end[tensor]))
         bands = []
         for layer, step in enumerate(steps):
-            band = _band(kinds[layer], heights[layer], new[layer + 1], end[layer + 1])
+            band = _band(kinds[layer], heights[sources[layer][0][1]], new[layer + 1], end[layer + 1])
             bands.append(None if band is None else cut(step, band))
             if band is not None and bands[-1] is None:
                 return None

@@ -114,12 +114,23 @@ bool HasWindows(int32_t op) {
   return op == MSLITE_OP_Conv2DFusion || op == MSLITE_OP_AvgPoolFusion || op == MSLITE_OP_MaxPoolFusion;
 }
 
-// Whether and how the call can be run some rows at a time.
+// Whether the call computes each element from the elements at its place in both inputs, which have the same shape.
+bool IsElementwise(const mslite_node &call) {
+  if (call.op != MSLITE_OP_AddFusion && call.op != MSLITE_OP_SubFusion && call.op != MSLITE_OP_MulFusion) return false;
+  if (call.input_count != 2) return false;
+  const mslite_tensor &y = *call.outputs[0];
+  return std::all_of(call.inputs, call.inputs + 2, [&](const mslite_tensor *x) {
+    return x->data == nullptr && x->rank == y.rank && std::equal(y.dims, y.dims + y.rank, x->dims);
+  });
+}
+
+// Whether and how the call can be run some rows at a time: all of its inputs that are no constants, in step.
 RowWise RowsOf(const mslite_node &call) {
   if (call.input_count < 1 || call.output_count != 1) return {};
   const mslite_tensor &x = *call.inputs[0];
   const mslite_tensor &y = *call.outputs[0];
   if (x.rank != 4 || y.rank != 4 || x.dims[0] != 1 || x.data != nullptr) return {};
+  if (IsElementwise(call)) return {1, 1, 0};
   for (int32_t i = 1; i < call.input_count; ++i) {
     if (call.inputs[i]->data == nullptr) return {};
   }
@@ -366,12 +377,16 @@ bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep
   const auto position = static_cast<size_t>(planning.planner.positions()[step]);
   const Call described(planning.planner, planning.model->programs[0].steps[position], *whole.node);
   if (RowsOf(described.node).extent == 0) return false;
-  mslite_tensor x = *described.node.inputs[0];
   mslite_tensor y = *described.node.outputs[0];
-  x.dims[1] = band.rows_in;
   y.dims[1] = band.rows_out;
   std::vector<const mslite_tensor *> operands = described.operands;
-  operands[0] = &x;
+  mslite_tensor sources[2];
+  const int32_t source_count = IsElementwise(described.node) ? 2 : 1;
+  for (int32_t i = 0; i < source_count; ++i) {
+    sources[i] = *operands[static_cast<size_t>(i)];
+    sources[i].dims[1] = band.rows_in;
+    operands[static_cast<size_t>(i)] = &sources[i];
+  }
   operands.back() = &y;
   mslite_node call = described.node;
   call.inputs = operands.data();

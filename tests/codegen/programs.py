@@ -64,7 +64,7 @@ class Builder:
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         z = tensor(f"layer{len(self.steps)}", *x.shape)
-        self.steps.append(step(z.name, "AddFusion", [x, y], [z], in_place=0))
+        self.steps.append(step(z.name, "AddFusion", [x, y], [z], in_place=0, rows=RowWise(1, 1, 0, 0, (1,))))
         return z
 
     def dense(self, x: Tensor, count: int) -> Tensor:
@@ -168,7 +168,13 @@ def cut(whole: Step, band: Band) -> Step | None:
     source, output = whole.inputs[whole.rows.input], whole.outputs[0]
     assert source is not None
     row_in, row_out = source.size // source.shape[1], output.size // output.shape[1]
-    inputs = [tensor(source.name, 1, band.rows_in, *source.shape[2:]), *whole.inputs[1:]]
+    places = (whole.rows.input, *whole.rows.others)
+    inputs = [
+        tensor(operand.name, 1, band.rows_in, *operand.shape[2:])
+        if operand is not None and place in places
+        else operand
+        for place, operand in enumerate(whole.inputs)
+    ]
     lead = 0  # of rows: those from `row * stride - pad_before` on are still to be read when `row` is written
     for row in range(band.rows_out):
         lead = max(lead, (row + 1) * row_out - max(0, row * whole.rows.stride - band.pad_before) * row_in)
