@@ -14,19 +14,14 @@ enum {
 /* A column of taps is packed as upper, lower, middle; the fourth byte that is
  * read belongs to nobody. The upper two become one pair, the lower two,
  * swapped, another. */
-#define READ_TAPS(w)                                                           \
-  const uint32_t word0 = micro_load(w), word1 = micro_load((w) + 3),           \
-                 word2 = micro_load((w) + 6);                                  \
-  const int32_t upper0 = micro_even_pair(word0),                               \
-                lower0 = micro_join_low_high(micro_odd_bytes(word0), upper0);  \
-  const int32_t upper1 = micro_even_pair(word1),                               \
-                lower1 = micro_join_low_high(micro_odd_bytes(word1), upper1);  \
-  const int32_t upper2 = micro_even_pair(word2),                               \
-                lower2 = micro_join_low_high(micro_odd_bytes(word2), upper2)
+#define READ_TAPS(w)                                                                                           \
+  const uint32_t word0 = micro_load(w), word1 = micro_load((w) + 3), word2 = micro_load((w) + 6);              \
+  const int32_t upper0 = micro_even_pair(word0), lower0 = micro_join_low_high(micro_odd_bytes(word0), upper0); \
+  const int32_t upper1 = micro_even_pair(word1), lower1 = micro_join_low_high(micro_odd_bytes(word1), upper1); \
+  const int32_t upper2 = micro_even_pair(word2), lower2 = micro_join_low_high(micro_odd_bytes(word2), upper2)
 
 /* Sums of output columns of two rows, one beside the other, up to `end`. */
-MICRO_SHARED void sum_two_rows(const int32_t *x, const int8_t *w, int32_t bias,
-                               int32_t *sums, const int32_t *end) {
+MICRO_SHARED void sum_two_rows(const int32_t *x, const int8_t *w, int32_t bias, int32_t *sums, const int32_t *end) {
   READ_TAPS(w);
   do {
     int32_t first = bias, second = bias;
@@ -52,8 +47,8 @@ MICRO_SHARED void sum_two_rows(const int32_t *x, const int8_t *w, int32_t bias,
   } while (sums != end);
 }
 
-MICRO_SHARED void sum_row(const int32_t *x, int32_t step, const int8_t *w,
-                          int32_t bias, int32_t *sums, const int32_t *end) {
+MICRO_SHARED void sum_row(const int32_t *x, int32_t step, const int8_t *w, int32_t bias, int32_t *sums,
+                          const int32_t *end) {
   READ_TAPS(w);
   do {
     int32_t sum = micro_add_pair(x[0], upper0, bias);
@@ -67,57 +62,42 @@ MICRO_SHARED void sum_row(const int32_t *x, int32_t step, const int8_t *w,
   } while (sums != end);
 }
 
-MICRO_SHARED void stage_3x3(const row_pair *rows, int32_t first, int32_t *to,
-                            int32_t count) {
+MICRO_SHARED void stage_3x3(const row_pair *rows, int32_t first, int32_t *to, int32_t count) {
   stage_pair(rows, first, to, COLUMN, 2, count);
 }
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  const micro_depthwise *own = run->derived;
+  const mslite_micro_depthwise *own = run->derived;
   const micro_depthwise_part at = micro_depthwise_begin(run, part);
   const int32_t channels = at.outputs, stride = own->stride_columns;
   const uint32_t padding = zero_bytes(own);
   const int32_t zero_pair = micro_even_pair(padding);
   int32_t *const sums = run->scratch, *const words = sums + 2 * TILE;
   for (int32_t column = 0; column < own->y_columns; column += own->tile) {
-    const int32_t rest = own->y_columns - column,
-                  count = rest < own->tile ? rest : own->tile;
-    const int32_t x_column = column * stride - own->pad_columns,
-                  x_count = (count - 1) * stride + 3;
+    const int32_t rest = own->y_columns - column, count = rest < own->tile ? rest : own->tile;
+    const int32_t x_column = column * stride - own->pad_columns, x_count = (count - 1) * stride + 3;
     const micro_places places =
-        micro_depthwise_places(own->rows, at.row + 1 < own->y_rows, count,
-                               channels, own->y_columns * channels);
+        micro_depthwise_places(own->rows, at.row + 1 < own->y_rows, count, channels, own->y_columns * channels);
     /* Padding beside x stays while the channels change. */
     const inside columns = inside_of(own, x_column, x_count);
     fill_pairs(words, zero_pair, columns.begin * COLUMN);
-    fill_pairs(words + columns.end * COLUMN, zero_pair,
-               (x_count - columns.end) * COLUMN);
-    const row_pair upper =
-        rows_at(own, at.x, at.x_row, x_column + columns.begin,
-                (const int8_t *)&padding);
-    const row_pair lower =
-        rows_at(own, at.x, at.x_row + 2, x_column + columns.begin,
-                (const int8_t *)&padding);
-    int32_t *const staged = words + columns.begin * COLUMN,
-                   x_inside = columns.end - columns.begin;
+    fill_pairs(words + columns.end * COLUMN, zero_pair, (x_count - columns.end) * COLUMN);
+    const row_pair upper = rows_at(own, at.x, at.x_row, x_column + columns.begin, (const int8_t *)&padding);
+    const row_pair lower = rows_at(own, at.x, at.x_row + 2, x_column + columns.begin, (const int8_t *)&padding);
+    int32_t *const staged = words + columns.begin * COLUMN, x_inside = columns.end - columns.begin;
     for (int32_t first = 0; first < channels; first += STAGED) {
-      if (first > channels - STAGED)
-        first = channels -
-                STAGED; /* the last four may share some with those before */
+      if (first > channels - STAGED) first = channels - STAGED; /* the last four may share some with those before */
       stage_3x3(&upper, first, staged, x_inside);
       stage_3x3(&lower, first, staged + 1, x_inside);
       for (int32_t i = 0; i < STAGED; ++i) {
         const int32_t c = first + i;
         if (own->rows == 1) {
-          sum_row(words + 2 * i, COLUMN * stride, at.taps + 9 * c, at.bias[c],
-                  sums, sums + count);
+          sum_row(words + 2 * i, COLUMN * stride, at.taps + 9 * c, at.bias[c], sums, sums + count);
         } else {
-          sum_two_rows(words + 2 * i, at.taps + 9 * c, at.bias[c], sums,
-                       sums + 2 * count);
+          sum_two_rows(words + 2 * i, at.taps + 9 * c, at.bias[c], sums, sums + 2 * count);
         }
-        micro_depthwise_store(own, sums, at.multiplier[c], at.shift[c],
-                              at.y + column * channels + c, &places);
+        micro_depthwise_store(own, sums, at.multiplier[c], at.shift[c], at.y + column * channels + c, &places);
       }
     }
   }

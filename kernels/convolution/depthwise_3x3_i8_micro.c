@@ -11,34 +11,27 @@ enum { STAGED, TILE = 1, COLUMN_BYTES };
 #endif
 
 static int32_t depthwise_support(const mslite_node *node) {
-  if (!MICRO_DSP || !micro_depthwise_fits(node))
-    return 0;
+  if (!MICRO_DSP || !micro_depthwise_fits(node)) return 0;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;
-  if (dims[1] != 3 || dims[2] != 3 || dims[0] != attributes.group ||
-      dims[0] < STAGED)
-    return 0;
+  if (dims[1] != 3 || dims[2] != 3 || dims[0] != attributes.group || dims[0] < STAGED) return 0;
   for (int32_t i = 0; i < 2; ++i) {
-    if (mslite_list_entry(attributes.dilation, i, 1) != 1)
-      return 0;
+    if (mslite_list_entry(attributes.dilation, i, 1) != 1) return 0;
   }
   return 4;
 }
 
-static mslite_status depthwise_prepare(const mslite_node *node, void *derived,
-                                       mslite_schedule *schedule) {
-  micro_depthwise *own = derived;
+static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  mslite_micro_depthwise *own = derived;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   /* At stride 1 two rows need as much of x as four do. */
-  const bool is_dense = mslite_list_entry(attributes.stride, 0, 1) == 1 &&
-                        mslite_list_entry(attributes.stride, 1, 1) == 1;
+  const bool is_dense =
+      mslite_list_entry(attributes.stride, 0, 1) == 1 && mslite_list_entry(attributes.stride, 1, 1) == 1;
   const int32_t rows = is_dense ? 2 : 1;
-  const mslite_status status =
-      micro_depthwise_prepare(node, own, rows, schedule);
-  if (status != MSLITE_OK)
-    return status;
+  const mslite_status status = micro_depthwise_prepare(node, own, rows, schedule);
+  if (status != MSLITE_OK) return status;
   micro_depthwise_tile(own, TILE);
   const int32_t columns = (own->tile - 1) * own->stride_columns + 3;
   schedule->scratch_bytes = 2 * TILE * 4 + columns * COLUMN_BYTES;
@@ -46,17 +39,13 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived,
 }
 
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
-  if (input != 1)
-    return input == 2 ? -1 : 0;
+  if (input != 1) return input == 2 ? -1 : 0;
   const int64_t channels = node->inputs[1]->dims[0];
-  return micro_table_size(channels) + 9 * channels +
-         1; /* words are read from the three bytes of a column */
+  return micro_table_size(channels) + 9 * channels + 1; /* words are read from the three bytes of a column */
 }
 
-static void depthwise_pack(const mslite_node *node, int32_t input,
-                           const void *source, void *packed) {
-  if (input != 1)
-    return;
+static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  if (input != 1) return;
   static const int32_t order[3] = {0, MICRO_MVE ? 1 : 2, MICRO_MVE ? 2 : 1};
   const int64_t channels = node->inputs[1]->dims[0];
   micro_make_table(node, channels, micro_convolution_channel, false, packed);
@@ -64,8 +53,7 @@ static void depthwise_pack(const mslite_node *node, int32_t input,
   int8_t *to = (int8_t *)packed + micro_table_size(channels);
   for (int64_t c = 0; c < channels; ++c, from += 9) {
     for (int32_t column = 0; column < 3; ++column) {
-      for (int32_t row = 0; row < 3; ++row)
-        *to++ = from[3 * order[row] + column];
+      for (int32_t row = 0; row < 3; ++row) *to++ = from[3 * order[row] + column];
     }
   }
   *to = 0;
@@ -75,7 +63,7 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_3x3_i8) = {
     .name = MSLITE_ISA_STRING(depthwise_3x3_i8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
-    .derived_size = sizeof(micro_depthwise),
+    .derived_size = sizeof(mslite_micro_depthwise),
     .support = depthwise_support,
     .prepare = depthwise_prepare,
     .pack_size = depthwise_pack_size,

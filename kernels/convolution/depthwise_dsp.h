@@ -7,15 +7,15 @@
 enum { FEWEST_CHANNELS = STAGED, TILE_BYTES = 2048 };
 
 /* Pairs of rows of a window. */
-MICRO_INLINE int32_t pairs_of(const micro_depthwise *own) { return (own->kernel_rows + 1) >> 1; }
+MICRO_INLINE int32_t pairs_of(const mslite_micro_depthwise *own) { return (own->kernel_rows + 1) >> 1; }
 
 /* Columns of x that `count` output columns read. */
-MICRO_INLINE int32_t columns_of(const micro_depthwise *own, int32_t count) {
+MICRO_INLINE int32_t columns_of(const mslite_micro_depthwise *own, int32_t count) {
   return (count - 1) * own->stride_columns + (own->kernel_columns - 1) * own->dilation_columns + 1;
 }
 
 /* Sums, the taps of one output as words, and the staged columns of four channels. */
-static int64_t depthwise_scratch(micro_depthwise *own) {
+static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
   const int32_t pairs = pairs_of(own), fixed = (columns_of(own, 1) - 1) * pairs * STAGED * 4;
   const int32_t each = own->stride_columns * pairs * STAGED * 4;
   int32_t most = (TILE_BYTES - fixed) / each;
@@ -25,7 +25,7 @@ static int64_t depthwise_scratch(micro_depthwise *own) {
 }
 
 /* The taps of an output, packed by columns. */
-MICRO_SHARED void widen_taps(const micro_depthwise *own, const int8_t *from, int32_t *to) {
+MICRO_SHARED void widen_taps(const mslite_micro_depthwise *own, const int8_t *from, int32_t *to) {
   for (int32_t column = own->kernel_columns; column > 0; --column) {
     int32_t rows = own->kernel_rows;
     for (; rows >= 2; rows -= 2, from += 2) *to++ = micro_join_low(from[0], from[1]);
@@ -60,7 +60,7 @@ MICRO_SHARED void stage_columns(const row_pair *rows, int32_t first, int32_t *to
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  const micro_depthwise *own = run->derived;
+  const mslite_micro_depthwise *own = run->derived;
   const micro_depthwise_part at = micro_depthwise_begin(run, part);
   const int32_t pairs = pairs_of(own), window = own->kernel_columns * pairs,
                 taps = own->kernel_columns * own->kernel_rows;

@@ -17,7 +17,7 @@ static int32_t depthwise_support(const mslite_node *node) {
 }
 
 static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  micro_depthwise *own = derived;
+  mslite_micro_depthwise *own = derived;
   const mslite_status status = micro_depthwise_prepare(node, own, 1, schedule);
   if (status == MSLITE_OK) schedule->scratch_bytes = depthwise_scratch(own);
   return status;
@@ -45,7 +45,7 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_i8) = {
     .name = MSLITE_ISA_STRING(depthwise_i8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
-    .derived_size = sizeof(micro_depthwise),
+    .derived_size = sizeof(mslite_micro_depthwise),
     .support = depthwise_support,
     .prepare = depthwise_prepare,
     .pack_size = depthwise_pack_size,

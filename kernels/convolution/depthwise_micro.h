@@ -25,7 +25,7 @@ typedef struct {
   int8_t x_zero, low, high;
   int8_t rounding;
   int8_t is_limited; /* low and high are not those of int8 */
-} micro_depthwise;
+} mslite_micro_depthwise;
 
 /* True for a depthwise convolution whose numbers fit the struct above. */
 #define micro_depthwise_fits MSLITE_ISA_NAME(mslite_micro_depthwise_fits)
@@ -33,12 +33,11 @@ bool micro_depthwise_fits(const mslite_node *node);
 
 /* Fills everything but `tile`; a part is `rows` output rows. */
 #define micro_depthwise_prepare MSLITE_ISA_NAME(mslite_micro_depthwise_prepare)
-mslite_status micro_depthwise_prepare(const mslite_node *node,
-                                      micro_depthwise *own, int32_t rows,
+mslite_status micro_depthwise_prepare(const mslite_node *node, mslite_micro_depthwise *own, int32_t rows,
                                       mslite_schedule *schedule);
 
 /* Tiles of at most `most` columns, of equal widths as far as possible. */
-static inline void micro_depthwise_tile(micro_depthwise *own, int32_t most) {
+static inline void micro_depthwise_tile(mslite_micro_depthwise *own, int32_t most) {
   const int32_t tiles = (own->y_columns + most - 1) / most;
   own->tile = (int16_t)(tiles == 0 ? 1 : (own->y_columns + tiles - 1) / tiles);
 }
@@ -46,8 +45,7 @@ static inline void micro_depthwise_tile(micro_depthwise *own, int32_t most) {
 /* As in kernel.h, for parts that read no row above their first window and none
  * below their last. */
 #define micro_depthwise_lead MSLITE_ISA_NAME(mslite_micro_depthwise_lead)
-int64_t micro_depthwise_lead(const mslite_node *node, const void *derived,
-                             int32_t input);
+int64_t micro_depthwise_lead(const mslite_node *node, const void *derived, int32_t input);
 
 /* ---- run ---- */
 
@@ -57,23 +55,19 @@ typedef struct {
   int8_t *y;       /* the part's first row */
   const int32_t *bias, *multiplier;
   const int8_t *shift, *taps;
-  int32_t row,
-      x_row; /* the part's first row, and the one that its first tap reads */
-  int32_t outputs; /* channels of y */
+  int32_t row, x_row; /* the part's first row, and the one that its first tap reads */
+  int32_t outputs;    /* channels of y */
 } micro_depthwise_part;
 
-MICRO_INLINE micro_depthwise_part micro_depthwise_begin(const mslite_run *run,
-                                                        int32_t part) {
-  const micro_depthwise *own = run->derived;
+MICRO_INLINE micro_depthwise_part micro_depthwise_begin(const mslite_run *run, int32_t part) {
+  const mslite_micro_depthwise *own = run->derived;
   const int32_t image = part / own->blocks;
   micro_depthwise_part at;
   at.outputs = own->channels * own->multiplier;
   at.row = (part - image * own->blocks) * own->rows;
   at.x_row = at.row * own->stride_rows - own->pad_rows;
-  at.x = (const int8_t *)run->inputs[0] +
-         image * own->x_rows * own->x_columns * own->channels;
-  at.y = (int8_t *)run->outputs[0] +
-         (image * own->y_rows + at.row) * own->y_columns * at.outputs;
+  at.x = (const int8_t *)run->inputs[0] + image * own->x_rows * own->x_columns * own->channels;
+  at.y = (int8_t *)run->outputs[0] + (image * own->y_rows + at.row) * own->y_columns * at.outputs;
   at.bias = run->inputs[1];
   at.multiplier = at.bias + at.outputs;
   at.shift = (const int8_t *)(at.multiplier + at.outputs);
@@ -89,38 +83,27 @@ typedef struct {
 } micro_places;
 
 /* Stores sums as results. Where `next` is 0 the first of each two remains. */
-MICRO_SHARED void micro_depthwise_store(const micro_depthwise *own,
-                                        const int32_t *sums, int32_t multiplier,
-                                        int32_t shift, int8_t *y,
-                                        const micro_places *places) {
-  const int32_t nudge = own->nudge, next = places->next,
-                advance = places->advance;
+MICRO_SHARED void micro_depthwise_store(const mslite_micro_depthwise *own, const int32_t *sums, int32_t multiplier,
+                                        int32_t shift, int8_t *y, const micro_places *places) {
+  const int32_t nudge = own->nudge, next = places->next, advance = places->advance;
   if (own->rounding != MICRO_ROUNDS_TWICE || own->is_limited) {
     for (int32_t i = 2 * places->pairs + places->single - 1; i >= 0; --i) {
-      const int32_t twice =
-          own->rounding == MICRO_ROUNDS_TWICE
-              ? micro_rescale_twice(sums[i], multiplier, shift)
-              : micro_rescale_other(sums[i], multiplier, shift, own->rounding,
-                                    nudge);
-      y[(i >> 1) * advance + (i & 1) * next] =
-          (int8_t)mslite_limit(micro_stored(twice, nudge), own->low, own->high);
+      const int32_t twice = own->rounding == MICRO_ROUNDS_TWICE
+                                ? micro_rescale_twice(sums[i], multiplier, shift)
+                                : micro_rescale_other(sums[i], multiplier, shift, own->rounding, nudge);
+      y[(i >> 1) * advance + (i & 1) * next] = (int8_t)mslite_limit(micro_stored(twice, nudge), own->low, own->high);
     }
     return;
   }
   for (int32_t i = places->pairs; i > 0; --i, sums += 2, y += advance) {
-    y[next] = (int8_t)micro_stored(
-        micro_rescale_twice(sums[1], multiplier, shift), nudge);
-    y[0] = (int8_t)micro_stored(micro_rescale_twice(sums[0], multiplier, shift),
-                                nudge);
+    y[next] = (int8_t)micro_stored(micro_rescale_twice(sums[1], multiplier, shift), nudge);
+    y[0] = (int8_t)micro_stored(micro_rescale_twice(sums[0], multiplier, shift), nudge);
   }
-  if (places->single)
-    y[0] = (int8_t)micro_stored(micro_rescale_twice(sums[0], multiplier, shift),
-                                nudge);
+  if (places->single) y[0] = (int8_t)micro_stored(micro_rescale_twice(sums[0], multiplier, shift), nudge);
 }
 
 /* Places of `count` columns of one or two rows, `step` bytes apart. */
-MICRO_INLINE micro_places micro_depthwise_places(int32_t rows, bool has_second,
-                                                 int32_t count, int32_t step,
+MICRO_INLINE micro_places micro_depthwise_places(int32_t rows, bool has_second, int32_t count, int32_t step,
                                                  int32_t row_step) {
   const micro_places two = {has_second ? row_step : 0, step, count, 0};
   const micro_places one = {step, 2 * step, count >> 1, count & 1};

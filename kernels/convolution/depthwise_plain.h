@@ -6,7 +6,7 @@
 
 enum { FEWEST_CHANNELS = 1, MOST_COLUMNS = 32 };
 
-static int64_t depthwise_scratch(micro_depthwise *own) {
+static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
   micro_depthwise_tile(own, MOST_COLUMNS);
   return 4 * own->tile;
 }
@@ -25,7 +25,7 @@ MICRO_INLINE span taps_inside(int32_t first, int32_t taps, int32_t dilation, int
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  const micro_depthwise *own = run->derived;
+  const mslite_micro_depthwise *own = run->derived;
   const micro_depthwise_part at = micro_depthwise_begin(run, part);
   const int32_t channels = own->channels, columns = own->kernel_columns, zero = own->x_zero;
   const int32_t across = own->dilation_columns * channels, down = own->dilation_rows * own->x_columns * channels;

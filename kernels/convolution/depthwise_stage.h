@@ -15,17 +15,12 @@ typedef struct {
   int32_t begin, end;
 } inside;
 
-MICRO_INLINE inside inside_of(const micro_depthwise *own, int32_t column,
-                              int32_t count) {
+MICRO_INLINE inside inside_of(const mslite_micro_depthwise *own, int32_t column, int32_t count) {
   inside at = {-column, own->x_columns - column};
-  if (at.begin < 0)
-    at.begin = 0;
-  if (at.end > count)
-    at.end = count;
-  if (at.begin > count)
-    at.begin = count;
-  if (at.end < at.begin)
-    at.end = at.begin;
+  if (at.begin < 0) at.begin = 0;
+  if (at.end > count) at.end = count;
+  if (at.begin > count) at.begin = count;
+  if (at.end < at.begin) at.end = at.begin;
   return at;
 }
 
@@ -36,8 +31,7 @@ typedef struct {
   int32_t above_step, below_step;
 } row_pair;
 
-MICRO_INLINE row_pair rows_at(const micro_depthwise *own, const int8_t *x,
-                              int32_t row, int32_t column,
+MICRO_INLINE row_pair rows_at(const mslite_micro_depthwise *own, const int8_t *x, int32_t row, int32_t column,
                               const int8_t *padding) {
   const int32_t below = row + own->dilation_rows, channels = own->channels;
   row_pair pair = {padding, padding, 0, 0};
@@ -54,15 +48,12 @@ MICRO_INLINE row_pair rows_at(const micro_depthwise *own, const int8_t *x,
 
 /* Stages `count` columns of two rows of the four channels from `first` on:
  * columns and channels are so many words apart. */
-MICRO_INLINE void stage_pair(const row_pair *rows, int32_t first, int32_t *to,
-                             int32_t column_step, int32_t channel_step,
-                             int32_t count) {
+MICRO_INLINE void stage_pair(const row_pair *rows, int32_t first, int32_t *to, int32_t column_step,
+                             int32_t channel_step, int32_t count) {
   const int32_t above_step = rows->above_step, below_step = rows->below_step;
   const int8_t *above = rows->above, *below = rows->below;
-  if (above_step != 0)
-    above += first;
-  if (below_step != 0)
-    below += first;
+  if (above_step != 0) above += first;
+  if (below_step != 0) below += first;
   for (; count > 0; --count) {
     const uint32_t a = micro_load(above), b = micro_load(below);
     const int32_t a_even = micro_even_pair(a), b_even = micro_even_pair(b);
@@ -78,13 +69,10 @@ MICRO_INLINE void stage_pair(const row_pair *rows, int32_t first, int32_t *to,
 }
 
 /* A word of four zero points. */
-MICRO_INLINE uint32_t zero_bytes(const micro_depthwise *own) {
-  return (uint8_t)own->x_zero * 0x01010101U;
-}
+MICRO_INLINE uint32_t zero_bytes(const mslite_micro_depthwise *own) { return (uint8_t)own->x_zero * 0x01010101U; }
 
 MICRO_INLINE void fill_pairs(int32_t *to, int32_t pair, int32_t count) {
-  for (; count > 0; --count)
-    *to++ = pair;
+  for (; count > 0; --count) *to++ = pair;
 }
 
 #endif

@@ -8,11 +8,11 @@
 
 #if MICRO_DSP_INSTRUCTIONS
 
-#define MICRO_INSTRUCTION2(name, text)                                         \
-  MICRO_INLINE int32_t name(int32_t a, int32_t b) {                            \
-    int32_t result;                                                            \
-    __asm__(text " %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));               \
-    return result;                                                             \
+#define MICRO_INSTRUCTION2(name, text)                           \
+  MICRO_INLINE int32_t name(int32_t a, int32_t b) {              \
+    int32_t result;                                              \
+    __asm__(text " %0, %1, %2" : "=r"(result) : "r"(a), "r"(b)); \
+    return result;                                               \
   }
 #define MICRO_INSTRUCTION3(name, text)                                         \
   MICRO_INLINE int32_t name(int32_t a, int32_t b, int32_t sum) {               \
@@ -53,21 +53,13 @@ MICRO_INSTRUCTION3(micro_add_high_low, "smlatb")
 
 #else
 
-MICRO_INLINE int32_t micro_low_half(int32_t pair) {
-  return (int16_t)(uint16_t)((uint32_t)pair & 0xFFFFU);
-}
+MICRO_INLINE int32_t micro_low_half(int32_t pair) { return (int16_t)(uint16_t)((uint32_t)pair & 0xFFFFU); }
 MICRO_INLINE int32_t micro_join_low(int32_t a, int32_t b) {
   return (int32_t)(((uint32_t)a & 0xFFFFU) | (uint32_t)b << 16);
 }
-MICRO_INLINE int32_t micro_join_high(int32_t a, int32_t b) {
-  return micro_join_low(a >> 16, b >> 16);
-}
-MICRO_INLINE int32_t micro_join_low_high(int32_t a, int32_t b) {
-  return micro_join_low(a, b >> 16);
-}
-MICRO_INLINE int32_t micro_odd_bytes(uint32_t four) {
-  return micro_odd_pair(four);
-}
+MICRO_INLINE int32_t micro_join_high(int32_t a, int32_t b) { return micro_join_low(a >> 16, b >> 16); }
+MICRO_INLINE int32_t micro_join_low_high(int32_t a, int32_t b) { return micro_join_low(a, b >> 16); }
+MICRO_INLINE int32_t micro_odd_bytes(uint32_t four) { return micro_odd_pair(four); }
 MICRO_INLINE int32_t micro_add_low_low(int32_t a, int32_t b, int32_t sum) {
   return micro_add(sum, micro_low_half(a) * micro_low_half(b));
 }
