@@ -14,18 +14,13 @@ static int64_t floor_divide(int64_t a, int64_t b) {
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-/* The least sum in [-most, most + 1] that gives `steps` or more. */
+/* The least sum in [-most, most + 1] that gives `steps` or more; results are monotone in the sum. */
 static int64_t first_sum(double factor, int64_t most, int32_t steps) {
-  int64_t low = -most, high = most + 1;
-  while (low < high) {
-    const int64_t middle = floor_divide(low + high, 2);
-    if (mslite_rescale_real(middle, factor) >= steps) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
+  const double guess = floor((steps - 0.5) / factor);
+  int64_t sum = guess < (double)-most ? -most : guess > (double)most ? most + 1 : (int64_t)guess;
+  while (sum > -most && mslite_rescale_real(sum - 1, factor) >= steps) --sum;
+  while (sum <= most && mslite_rescale_real(sum, factor) < steps) ++sum;
+  return sum;
 }
 
 /* Narrows [*low, *high] to the multipliers with sum * multiplier >= bound. */
