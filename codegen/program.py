@@ -212,3 +212,6 @@ class Plan:
     size: int
     peak_step: Step | FusedRows | None = None
     """The step that makes the arena as large as it is."""
+    fast_size: int = 0
+    """Where the arena lies in two memories: bytes up to this one are the fast memory's, the others the slow one's; nothing
+    lies in both. 0: it is one."""

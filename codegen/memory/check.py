@@ -44,6 +44,12 @@ class _Checker:
                 if step not in self.skipped:
                     raise MemoryPlanError(f"{step.name}: is run twice, or is no step of the program")
                 self.skipped.discard(step)
+        fast = plan.fast_size
+        spans = [(tensor.name, at, tensor.size) for tensor, at in plan.offsets.items()]
+        spans += [(step.name, at, step.workspace) for step, at in plan.workspaces.items()]
+        for what, at, size in spans if fast else []:
+            if at < fast < at + size:
+                raise MemoryPlanError(f"{what}: lies across the end of the fast memory, at byte {fast}")
         for what, at in [(tensor.name, at) for tensor, at in plan.offsets.items()] + [
             (step.name, at) for step, at in plan.workspaces.items()
         ]:

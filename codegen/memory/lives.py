@@ -31,6 +31,11 @@ class Lives:
     rows: dict[Step, RowThings] = field(default_factory=dict)
     steps: dict[int, Step] = field(default_factory=dict)
     """The step that runs at a tick."""
+    accesses: dict[Thing, int] = field(default_factory=dict)
+    """Bytes that a run reads and writes of each thing, about."""
+
+    def access(self, thing: Thing, count: int) -> None:
+        self.accesses[thing] = self.accesses.get(thing, 0) + count
 
 
 def make_lives(
@@ -81,6 +86,7 @@ class _Maker:
                 self.lives.workspaces[step].use(self.first[number], self.first[number], 0, step.workspace)
         for number in self.order:
             self._share(number)
+            self._count(number)
         for block, tick in self.moves.items():
             before, after = self.lives.homes[block], self.lives.later[block]
             if (
@@ -156,6 +162,22 @@ class _Maker:
                 break
             done |= 1 << earlier
         return self.graph.dies(base, number, done)
+
+    def _count(self, number: int) -> None:
+        """Windows read an input as often as there are products for each of its elements and outputs' channels."""
+        step, lives = self.graph.steps[number], self.lives
+        for base in self.graph.writes[number]:
+            lives.access(lives.homes[self.place[base][0]], base.size)
+        for base in self.graph.reads[number]:
+            channels = step.outputs[0].shape[-1] if step.outputs and step.outputs[0].shape else 1
+            lives.access(self.taken_home(self.place[base][0]), max(base.size, step.macs // max(1, channels)))
+        if step in lives.workspaces:
+            lives.access(lives.workspaces[step], 2 * step.workspace * max(1, sum(step.parts)))
+        for thing, tensor in (
+            zip(lives.rows[step].buffers, self.chains[step].tensors, strict=True) if step in self.chains else ()
+        ):
+            if thing is not None:
+                lives.access(thing, 2 * tensor.size)
 
     def _share(self, number: int) -> None:
         tick = self.first[number]

@@ -36,6 +36,8 @@ class MemoryOptions:
     """Chains of row-wise steps may be run some rows at a time (--memory=min)."""
     moves: bool = False
     """Tensors may be moved within the arena, so that outputs that begin before their inputs do not run out of room."""
+    fast_size: int | None = None
+    """Bytes of fast memory, where the arena lies in two: what is accessed most for its size lies there. None: it is one."""
     seed: int = 0
     """Of the local search over placements; the same seed gives the same plan."""
 

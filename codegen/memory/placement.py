@@ -31,6 +31,8 @@ class Problem:
     forbidden: list[dict[int, list[Interval]]] = field(default_factory=list)
     ticks: list[tuple[dict[int, int], int]] = field(default_factory=list)
     bound: int = 0
+    boundary: int = 0
+    """A byte that nothing may lie across; 0: there is none."""
 
     def add(self, size: int) -> int:
         self.sizes.append(size)
@@ -59,7 +61,7 @@ def place(problem: Problem, seed: int = 0, effort: float = 1.0) -> Placement:
         return Placement([], 0, best=True)
     best: Placement | None = None
     for order in _orders(problem):
-        best = _better(best, _fit(problem, order))
+        best = _better(best, fit(problem, order))
         if best.size <= problem.bound:
             return Placement(best.offsets, best.size, best=True)
     assert best is not None
@@ -97,6 +99,8 @@ def _lowest(problem: Problem, thing: int, offsets: list[int], start: int = 0) ->
         if offsets[other] >= 0
         for low, high in intervals
     ]
+    if problem.boundary:
+        barred.append((problem.boundary - problem.sizes[thing], problem.boundary))
     barred.sort()
     position, mask = start, problem.alignment - 1
     for low, high in barred:
@@ -108,7 +112,8 @@ def _lowest(problem: Problem, thing: int, offsets: list[int], start: int = 0) ->
     return position
 
 
-def _fit(problem: Problem, order: list[int]) -> Placement:
+def fit(problem: Problem, order: list[int]) -> Placement:
+    """Places things in this order, each as low as it can go."""
     offsets, size = [-1] * len(problem.sizes), 0
     for thing in order:
         offsets[thing] = _lowest(problem, thing, offsets)
@@ -121,7 +126,7 @@ def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -
     count = len(problem.sizes)
     choose = random.Random(seed)
     order = sorted(range(count), key=lambda i: (best.offsets[i], i))
-    current = _fit(problem, order)
+    current = fit(problem, order)
     best = _better(best, current)
     for _ in range(int(effort * max(ROUNDS // 4, min(5 * ROUNDS, WORK // (count * count))))):
         following = list(order)
@@ -133,7 +138,7 @@ def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -
         else:
             one, other = choose.randrange(count), choose.randrange(count)
             following[one], following[other] = following[other], following[one]
-        found = _fit(problem, following)
+        found = fit(problem, following)
         if found.size <= current.size:
             order, current = following, found
             best = _better(best, current)

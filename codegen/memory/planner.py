@@ -14,6 +14,7 @@ from mslite.codegen.memory.order import find_order
 from mslite.codegen.memory.placement import Placement, Problem, place
 from mslite.codegen.memory.row_loops import fused_rows
 from mslite.codegen.memory.rows import Chain, Cutter, make_chain, row_runs
+from mslite.codegen.memory.tiers import place_in_tiers
 from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor
 
 LONGEST = 16
@@ -79,7 +80,21 @@ class _Planner:
             fused = self.moved(self.by_rows(whole))
             if fused.size < whole.size:
                 found = fused
-        return self.plan(found)
+        return self.plan(self.in_tiers(found))
+
+    def in_tiers(self, found: _Attempt) -> _Attempt:
+        """Where all of it does not fit into the fast memory: the most accessed in the fast one, the rest in the slow one."""
+        fast = self.fast_size
+        if fast is None or found.size <= fast:
+            return found
+        accesses = [found.lives.accesses.get(thing, 0) for thing in found.lives.timeline.things]
+        found.placement = place_in_tiers(found.problem, accesses, fast, self.options.seed)
+        return found
+
+    @property
+    def fast_size(self) -> int | None:
+        """In whole units of the largest alignment that processors ask for."""
+        return None if self.options.fast_size is None else self.options.fast_size // 16 * 16
 
     def moved(self, found: _Attempt) -> _Attempt:
         """With moves, where they are wanted and spare something."""
@@ -197,7 +212,8 @@ class _Planner:
                     order.append(Move(base, at[lives.later[block]]))
         workspaces = {step: at[thing] for step, thing in lives.workspaces.items()}
         peak = lives.steps.get(lives.timeline.fullest)
-        return Plan(order, offsets, workspaces, found.size, None if peak is None else entries.get(peak, peak))
+        fast = self.fast_size if self.fast_size is not None and found.size > self.fast_size else 0
+        return Plan(order, offsets, workspaces, found.size, None if peak is None else entries.get(peak, peak), fast)
 
 
 def _reduced(program: Program, chains: list[Chain]) -> tuple[Program, dict[Step, Chain]]:

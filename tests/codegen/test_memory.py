@@ -174,3 +174,32 @@ def test_checker_sees_what_is_lost() -> None:
         check_plan(program, replace(good, size=good.size - 1))
     with pytest.raises(MemoryPlanError, match="multiple of 8"):
         check_plan(program, replace(good, offsets=good.offsets | {x: 4}), 8)
+
+
+def test_two_memories() -> None:
+    """What is read most for its size lies in the fast memory; nothing lies across its end."""
+    program = separable()
+    whole = plan_memory(program, PLAIN)
+    fast = 24 * 1024
+    plan = plan_memory(program, replace(PLAIN, fast_size=fast + 5))
+    assert plan.fast_size == fast
+    assert whole.size <= plan.size < 2 * whole.size
+    for tensor_, at in plan.offsets.items():
+        assert at + tensor_.size <= fast or at >= fast
+    inside = [tensor_ for tensor_, at in plan.offsets.items() if at < fast]
+    assert len(inside) > len(plan.offsets) * 3 // 4
+    with pytest.raises(MemoryPlanError, match="across the end of the fast memory"):
+        check_plan(program, replace(plan, fast_size=plan.offsets[program.steps[1].outputs[0]] + 8))
+    assert plan_memory(program, replace(PLAIN, fast_size=1 << 20)).fast_size == 0
+    nothing_fast = plan_memory(program, replace(PLAIN, fast_size=0))
+    assert nothing_fast.size == whole.size
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1 << 30), st.integers(1, 12), st.integers(0, 100))
+def test_random_graphs_in_two_memories(seed: int, count: int, fast: int) -> None:
+    program = random_program(seed, count)
+    options = MemoryOptions(fast_size=fast)
+    plan = plan_memory(program, options)
+    check_plan(program, plan, options.alignment)
+    assert plan.fast_size in (0, fast // 16 * 16)
