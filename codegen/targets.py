@@ -65,16 +65,29 @@ _ARM32_EMULATOR = ("qemu-arm", "-L", "/usr/arm-linux-gnueabihf")
 
 _ALL = (
     Target("x86", "x86", ("scalar",), "gcc", (), summary="64-bit x86, plain C"),
-    Target("arm64", "arm64", ("scalar",), "aarch64-linux-gnu-gcc", (), None, _ARM64_EMULATOR, "64-bit Arm"),
+    Target("x86-avx2", "x86", ("scalar", "avx2"), "gcc", ("-mavx2", "-mfma", "-mf16c"), summary="64-bit x86, AVX2"),
+    Target(
+        "arm64", "arm64", ("scalar", "neon"), "aarch64-linux-gnu-gcc", (), None, _ARM64_EMULATOR, "64-bit Arm, NEON"
+    ),
+    Target(
+        "arm64-dot",
+        "arm64",
+        ("scalar", "neon", "neon_dot"),
+        "aarch64-linux-gnu-gcc",
+        ("-march=armv8.2-a+dotprod",),
+        None,
+        _ARM64_EMULATOR,
+        "64-bit Arm, NEON with dot products",
+    ),
     Target(
         "arm32",
         "arm32",
-        ("scalar",),
+        ("scalar", "neon"),
         "arm-linux-gnueabihf-gcc",
         ("-march=armv7-a", "-mfpu=neon", "-mfloat-abi=hard"),
         None,
         _ARM32_EMULATOR,
-        "32-bit Armv7-A",
+        "32-bit Armv7-A, NEON",
     ),
     _cortex("m0+", None, "cortex-m0plus", _SOFT, "microbit", "Armv6-M, no SIMD"),
     _cortex("m3", None, "cortex-m3", _SOFT, "mps2-an385", "Armv7-M, no SIMD"),

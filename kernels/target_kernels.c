@@ -1,21 +1,33 @@
 /* The table of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files, once
- * per kind of microcontroller. */
+ * per kind of microcontroller; on x86 also those of ARM processors, which are in an ARM machine's own library. */
 #include "kernel.h"
 
 #define MSLITE_MICRO_ISA(X, name) X(name##_micro) X(name##_dsp) X(name##_mve)
 
+#if defined(MSLITE_TARGET_X86)
+#define MSLITE_VECTOR_ISA(X, name) X(name##_neon)
+#define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
+#else
+#define MSLITE_VECTOR_ISA(X, name)
+#define MSLITE_DOT_ISA(X, name)
+#endif
+
 #define KERNEL(name)
-#define KERNEL_VECTOR(name)
-#define KERNEL_DOT(name)
 #define KERNEL_HALF(name)
 
 #define MSLITE_DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
 #define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_DECLARE, name)
+#define KERNEL_VECTOR(name) MSLITE_VECTOR_ISA(MSLITE_DECLARE, name)
+#define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_DECLARE, name)
 #include "families.inc"
 #undef KERNEL_MICRO
+#undef KERNEL_VECTOR
+#undef KERNEL_DOT
 
 #define MSLITE_LIST(name) &mslite_kernel_##name,
 #define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_LIST, name)
+#define KERNEL_VECTOR(name) MSLITE_VECTOR_ISA(MSLITE_LIST, name)
+#define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_LIST, name)
 const mslite_kernel *const mslite_target_kernels[] = {
 #include "families.inc"
 };

@@ -43,7 +43,7 @@ def derived_initialiser(kernel_name: str, derived: bytes, isa: str) -> tuple[str
         raise LayoutError(f"{kernel_name} has no derived numbers")
     unit = names.own_unit(kernel, isa)
     text = initialiser(layout_of(kernel.derived, unit.path, unit.isa), derived)
-    return names.derived_name(kernel), text
+    return names.derived_name(kernel, unit), text
 
 
 def derived_size(kernel_name: str, isa: str) -> int:

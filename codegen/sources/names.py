@@ -37,8 +37,9 @@ def run_name(kernel: Kernel, isa: str) -> str:
     return _runs(isa)[kernel.path, kernel.run]
 
 
-def derived_name(kernel: Kernel) -> str:
-    if not kernel.derived or kernel.derived.startswith("mslite_"):
+def derived_name(kernel: Kernel, unit: Unit) -> str:
+    """The type of the derived numbers; one of a .c file moves to its header and gets a name of its own."""
+    if kernel.derived.startswith("mslite_") or derived_place(kernel, unit)[0].path.endswith(".h"):
         return kernel.derived
     return f"mslite_{_joined(_stem(kernel.path), kernel.derived.removesuffix('_derived'))}_derived"
 

@@ -142,7 +142,7 @@ class Writer:
         if kernel.derived:
             home, struct = names.derived_place(kernel, unit)
             if home.path.endswith(".c"):
-                self.renames[home.path][kernel.derived] = names.derived_name(kernel)
+                self.renames[home.path][kernel.derived] = names.derived_name(kernel, unit)
                 self._move(struct, self.files[home.path], self.files[names.header_of(home.path)])
                 if names.header_of(home.path) != header:
                     file.extra.add(names.header_of(home.path))

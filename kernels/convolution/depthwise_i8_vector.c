@@ -70,7 +70,7 @@ SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
   sum[0] += (simd_i32)_mm512_madd_epi16(x->low, (__m512i)simd_load_i32(w));
   sum[1] += (simd_i32)_mm512_madd_epi16(x->high, (__m512i)simd_load_i32(w + SIMD_WIDTH));
 }
-#elif SIMD_WIDTH == 4
+#elif SIMD_WIDTH == 4 && !SIMD_EMULATED
 typedef int16x8_t words;
 typedef struct {
   int16x8_t a, b;

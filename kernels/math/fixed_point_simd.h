@@ -5,7 +5,7 @@
 #include "math/fixed_point.h"
 #include "simd/simd.h"
 
-#if SIMD_WIDTH == 4
+#if SIMD_WIDTH == 4 && !SIMD_EMULATED
 #include <arm_neon.h>
 #endif
 
@@ -34,7 +34,7 @@ SIMD_INLINE simd_multiplier simd_make_multiplier(simd_i32 value, simd_i32 shift)
 #define SIMD_SHIFT_LEFT(v, bits) ((v) << (bits))
 #endif
 
-#if SIMD_WIDTH == 4
+#if SIMD_WIDTH == 4 && !SIMD_EMULATED
 SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
   return (simd_i32)vqrdmulhq_s32((int32x4_t)a, (int32x4_t)b);
 }
@@ -52,7 +52,7 @@ SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
   const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), _mm512_srli_epi64(y, 32)), nudge);
   return (simd_i32)_mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
 }
-#elif SIMD_WIDTH == 16
+#elif SIMD_EMULATED && SIMD_WIDTH > 1
 SIMD_INLINE simd_i32 simd_doubling_high_product(simd_i32 a, simd_i32 b) {
   for (int i = 0; i < SIMD_WIDTH; ++i) a[i] = (int32_t)(((int64_t)a[i] * b[i] + ((int64_t)1 << 30)) >> 31);
   return a;

@@ -39,7 +39,39 @@ enum {
   DOT_CHUNK = 16                       /* dot_load_elements reads and writes so many */
 };
 
-#if SIMD_WIDTH == 4
+#if SIMD_EMULATED
+typedef struct {
+  dot_element at[DOT_DEPTH];
+} dot_left;
+typedef struct {
+  dot_weight at[SIMD_WIDTH * DOT_DEPTH];
+} dot_right;
+
+SIMD_INLINE dot_left dot_broadcast(const dot_element *a) {
+  dot_left v;
+  memcpy(&v, a, sizeof v);
+  return v;
+}
+
+SIMD_INLINE dot_right dot_load(const dot_weight *b) {
+  dot_right v;
+  memcpy(&v, b, sizeof v);
+  return v;
+}
+
+SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
+  for (int i = 0; i < SIMD_WIDTH * DOT_DEPTH; ++i) {
+    const int32_t product = a.at[i % DOT_DEPTH] * b.at[i];
+    sum[i / DOT_DEPTH] = (int32_t)((uint32_t)sum[i / DOT_DEPTH] + (uint32_t)product);
+  }
+  return sum;
+}
+
+SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
+  for (int i = 0; i < DOT_CHUNK; ++i) to[i] = (dot_element)(from[i] + DOT_OFFSET);
+}
+
+#elif SIMD_WIDTH == 4
 #include <arm_neon.h>
 
 #if SIMD_DOT
@@ -89,18 +121,7 @@ SIMD_INLINE dot_right dot_load(const dot_weight *b) {
   return v;
 }
 
-#if SIMD_EMULATED
-SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
-  dot_element left[SIMD_WIDTH * DOT_DEPTH];
-  dot_weight right[SIMD_WIDTH * DOT_DEPTH];
-  memcpy(left, &a, sizeof left);
-  memcpy(right, &b, sizeof right);
-  for (int i = 0; i < SIMD_WIDTH * DOT_DEPTH; ++i) {
-    sum[i / DOT_DEPTH] = (int32_t)((uint32_t)sum[i / DOT_DEPTH] + (uint32_t)(left[i] * right[i]));
-  }
-  return sum;
-}
-#elif SIMD_DOT
+#if SIMD_DOT
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return (simd_i32)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
@@ -116,9 +137,7 @@ SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
 
 /* DOT_CHUNK stored activations as elements. */
 SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
-#if SIMD_EMULATED
-  for (int i = 0; i < DOT_CHUNK; ++i) to[i] = (dot_element)(from[i] + DOT_OFFSET);
-#elif SIMD_DOT
+#if SIMD_DOT
   const __m128i flipped = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)from), _mm_set1_epi8(INT8_MIN));
   _mm_storeu_si128((__m128i *)(void *)to, flipped);
 #else

@@ -5,7 +5,7 @@
 #include "math/fixed_point.h"
 #include "simd/simd.h"
 
-#if SIMD_WIDTH == 4
+#if SIMD_WIDTH == 4 && !SIMD_EMULATED
 #include <arm_neon.h>
 #endif
 
@@ -13,7 +13,7 @@
 SIMD_INLINE simd_i32 simd_widen(const int8_t *x) {
 #if SIMD_WIDTH == 1
   return *x;
-#elif SIMD_WIDTH == 4
+#elif SIMD_WIDTH == 4 && !SIMD_EMULATED
   int32_t four;
   memcpy(&four, x, sizeof four);
   const int8x8_t bytes = vreinterpret_s8_s32(vdup_n_s32(four));
@@ -64,7 +64,7 @@ SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_n
 #else
   SIMD_UNROLL for (int32_t v = 0; v < count; ++v, y += SIMD_WIDTH) {
     const simd_i32 sum = result[v] + limits->zero;
-#if SIMD_WIDTH == 4
+#if SIMD_WIDTH == 4 && !SIMD_EMULATED
     const int32x4_t q = vminq_s32(vmaxq_s32((int32x4_t)sum, (int32x4_t)limits->low), (int32x4_t)limits->high);
     const int8x8_t bytes = vmovn_s16(vcombine_s16(vmovn_s32(q), vdup_n_s16(0)));
     memcpy(y, &bytes, SIMD_WIDTH);

@@ -126,10 +126,14 @@ SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return a <= b; }
 SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return a == b; }
 SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return __builtin_convertvector(x, simd_f32); }
 SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
+#if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__ARM_FEATURE_FMA)
+  return a * b + c; /* the processor has no fused instruction */
+#else
   /* A loop of fmaf over the lanes is what both compilers turn into one fused instruction. */
   simd_f32 r;
   for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return r;
+#endif
 }
 #endif
 

@@ -103,20 +103,22 @@ def _random_bytes(of: Layout, drawn: random.Random) -> bytes:
             return bytes(data)
 
 
-def test_derived_numbers_are_printed_to_the_byte(tmp_path: Path) -> None:
+@pytest.mark.parametrize("isa", ["scalar", "micro", "dsp", "mve"])
+def test_derived_numbers_are_printed_to_the_byte(isa: str, tmp_path: Path) -> None:
     gcc = compiler("gcc")
     drawn = random.Random(5)
-    names = [name for name in sources.kernels("scalar") if sources.derived_size(name, "scalar")]
-    for path, text in sources.kernel_files(names, "scalar").items():
+    names = [name for name in sources.kernels(isa) if name.endswith(f"_{isa}") or isa == "scalar"]
+    names = [name for name in names if sources.derived_size(name, isa)]
+    for path, text in sources.kernel_files(names, isa).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    headers = sorted({sources.run_function(name, "scalar")[0] for name in names})
+    headers = sorted({sources.run_function(name, isa)[0] for name in names})
     lines = ["#include <math.h>", *(f'#include "{header}"' for header in headers)]
     wanted = []
     for number, name in enumerate(names):
-        kernel = sources.kernels("scalar")[name]
-        data = _random_bytes(layout.layout_of(kernel.derived, kernel.path, "scalar"), drawn)
-        ctype, text = sources.derived_initialiser(name, data, "scalar")
+        kernel = sources.kernels(isa)[name]
+        data = _random_bytes(layout.layout_of(kernel.derived, kernel.path, isa), drawn)
+        ctype, text = sources.derived_initialiser(name, data, isa)
         lines.append(f"extern const {ctype} v{number};\nconst {ctype} v{number} = {text};")
         wanted.append(data)
     (tmp_path / "all.c").write_text("\n".join(lines) + "\n")
