@@ -31,8 +31,8 @@ bool mslite_has_zero_points(const mslite_tensor *tensor);
  * and in convolutions of unsigned integers. */
 double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow);
 
-/* The factor `real` of 32-bit sums on their way to results with the record `y`: rounded as the source model's are.
- * Every kernel of 8-bit results that has a choice makes it here. */
+/* The factor `real` of sums on their way to results with the record `y`: rounded as the source model's are. Every
+ * kernel that has a choice makes it here. */
 mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real);
 
 /* The stored integers that a result of `type` with `record` is limited to by its fused activation. False: the

@@ -1,6 +1,7 @@
 /* Softmax of stored integers along one axis, TensorFlow Lite's reference arithmetic to the bit. Of 8 bits: fixed-point
  * exponentials, a table of all differences from the row's maximum; 8 or 16 bits result. Of 16 bits: tables of exp(x)
- * and 1 / (1 + x) with straight lines in between. LogSoftmax of 8 bits beside it. */
+ * and 1 / (1 + x) with straight lines in between. LogSoftmax of 8 bits beside it. Of 16 bits that round to even, as
+ * ONNX's do: real exponentials. */
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ typedef struct {
   int64_t rows, per_part, size, inner; /* element c of row r: r / inner * size * inner + c * inner + r % inner */
   int32_t type_x, type_y, logarithm;
   int32_t zero_y, low, high;
+  int32_t is_exact;
+  double scale_x, scale_y;
   int32_t least;          /* smaller differences from the maximum count as -infinity */
   mslite_multiplier x;    /* differences to Q5.26, or of 16 bits to 10 / 65535 */
   mslite_multiplier y;    /* Q0.31 to the output's scale; value 0: a power of two */
@@ -39,6 +42,10 @@ static int64_t axis_of(const mslite_node *node) {
 
 static bool is_near(double a, double b) { return a > 0.999 * b && a < 1.001 * b; }
 
+static bool is_exact(const mslite_node *node) {
+  return node->inputs[0]->type == MSLITE_INT16 && node->outputs[0]->quant->rounds_even;
+}
+
 static int32_t support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   if (node->input_count != 1) return 0;
@@ -49,6 +56,7 @@ static int32_t support(const mslite_node *node) {
   if (mslite_is_stored(x, MSLITE_INT8) && mslite_is_stored(y, MSLITE_INT8))
     return y->quant->zero_point >= INT8_MIN && y->quant->zero_point <= INT8_MAX;
   if (mslite_is_stored(x, MSLITE_INT8)) return mslite_is_stored(y, MSLITE_INT16);
+  if (is_exact(node)) return mslite_is_stored(x, MSLITE_INT16) && mslite_is_stored(y, MSLITE_INT16);
   return mslite_is_stored(x, MSLITE_INT16) && mslite_is_stored(y, MSLITE_INT16) && x->quant->zero_point == 0 &&
          y->quant->zero_point == 0 && is_near(y->quant->scale, 1.0 / 32768.0);
 }
@@ -97,6 +105,9 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   n->zero_y = y->quant->zero_point;
   n->low = y->type == MSLITE_INT8 ? INT8_MIN : INT16_MIN;
   n->high = y->type == MSLITE_INT8 ? INT8_MAX : INT16_MAX;
+  n->is_exact = is_exact(node);
+  n->scale_x = x->quant->scale;
+  n->scale_y = y->quant->scale;
   if (x->type == MSLITE_INT16) {
     prepare_wide(n, (float)x->quant->scale);
   } else {
@@ -192,6 +203,18 @@ static void softmax_wide(const softmax_derived *n, const int16_t *x, int16_t *y)
   }
 }
 
+static void softmax_exact(const softmax_derived *n, const int16_t *x, int16_t *y) {
+  int32_t most = INT16_MIN;
+  for (int64_t c = 0; c < n->size; ++c) most = x[c * n->inner] > most ? x[c * n->inner] : most;
+  double sum = 0;
+  for (int64_t c = 0; c < n->size; ++c) sum += mslite_exp(n->scale_x * (x[c * n->inner] - most));
+  const double factor = 1.0 / (sum * n->scale_y);
+  for (int64_t c = 0; c < n->size; ++c) {
+    const double steps = mslite_exp(n->scale_x * (x[c * n->inner] - most)) * factor;
+    y[c * n->inner] = (int16_t)mslite_limit(mslite_round_even((float)steps) + n->zero_y, INT16_MIN, INT16_MAX);
+  }
+}
+
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const softmax_derived *n = run->derived;
@@ -199,7 +222,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t end = n->rows - begin < n->per_part ? n->rows : begin + n->per_part;
   for (int64_t r = begin; r < end; ++r) {
     const int64_t at = r / n->inner * n->size * n->inner + r % n->inner;
-    if (n->type_x == MSLITE_INT16) {
+    if (n->is_exact) {
+      softmax_exact(n, (const int16_t *)run->inputs[0] + at, (int16_t *)run->outputs[0] + at);
+    } else if (n->type_x == MSLITE_INT16) {
       softmax_wide(n, (const int16_t *)run->inputs[0] + at, (int16_t *)run->outputs[0] + at);
     } else if (n->logarithm) {
       log_softmax_bytes(n, (const int8_t *)run->inputs[0] + at, (int8_t *)run->outputs[0] + at);

@@ -181,6 +181,11 @@ static bool same_record(const mslite_tensor *a, const mslite_tensor *b) {
   return a->quant[0].scale == b->quant[0].scale && a->quant[0].zero_point == b->quant[0].zero_point;
 }
 
+/* Operations that have a form whose results round to even; see set_even. */
+static bool rounds_to_even(int32_t operation) {
+  return operation == MSLITE_STORED_ADD || operation == MSLITE_STORED_SUB || operation == MSLITE_STORED_MUL;
+}
+
 static bool has_zero_in_range(const mslite_tensor *tensor) {
   const int32_t zero = tensor->quant->zero_point;
   return tensor->type == MSLITE_INT8 ? zero >= INT8_MIN && zero <= INT8_MAX : zero >= INT16_MIN && zero <= INT16_MAX;
@@ -202,6 +207,7 @@ int32_t mslite_support_binary_int8(const mslite_node *node) {
   if (operation == MSLITE_STORED_MAX || operation == MSLITE_STORED_MIN) return same_record(a, b) && same_record(a, y);
   const bool symmetric = a->quant->zero_point == 0 && y->quant->zero_point == 0 &&
                          (b->quant->zero_point == 0 || operation == MSLITE_STORED_PRELU);
+  if (y->quant->rounds_even && rounds_to_even(operation)) return 1;
   return type == MSLITE_INT8 || (symmetric && operation != MSLITE_STORED_SQUARED);
 }
 

@@ -34,8 +34,7 @@ mslite_stored_channel mslite_stored_channel_of(const mslite_node *node, int64_t 
   mslite_stored_channel numbers;
   const mslite_quant *y = node->outputs[0]->quant;
   const double factor = mslite_product_scale(x, weight, y, x->source_type == MSLITE_UINT8);
-  const bool is_wide = node->inputs[0]->type == MSLITE_INT16;
-  numbers.factor = is_wide ? mslite_make_multiplier(factor) : mslite_result_multiplier(y, factor);
+  numbers.factor = mslite_result_multiplier(y, factor);
   numbers.weight_zero = weight->zero_point;
   numbers.bias = 0;
   if (bias != NULL) {
@@ -53,7 +52,8 @@ mslite_stored_numbers mslite_stored_numbers_of(const mslite_node *node) {
   mslite_stored_numbers numbers;
   numbers.x_zero = x->quant->zero_point;
   numbers.y_zero = y->quant->zero_point;
-  numbers.wide = x->type == MSLITE_INT16 && (bias == NULL || bias->type == MSLITE_INT64);
+  /* TensorFlow Lite sums in the width of the bias; ONNX has biases of 32 bits only. */
+  numbers.wide = x->type == MSLITE_INT16 && (bias == NULL || bias->type == MSLITE_INT64 || y->quant->rounds_even);
   if (!mslite_stored_limits(y->type, attributes.activation, y->quant, &numbers.low, &numbers.high)) {
     numbers.low = numbers.high = numbers.y_zero;
   }

@@ -75,8 +75,11 @@ static inline int32_t mslite_rescale(int32_t value, mslite_multiplier factor) {
   return mslite_rescale_twice(value, factor);
 }
 
-/* The same for sums of 64 bits (int16 activations): |value| < 2^47, a multiplier of 16 bits, one rounding, half up. */
+/* The same for sums of 64 bits (int16 activations): |value| < 2^47, a multiplier of 16 bits, one rounding, half up. A
+ * factor to even is as exact as ever. */
 static inline int32_t mslite_rescale_wide(int64_t value, mslite_multiplier factor) {
+  if (factor.shift == MSLITE_SHIFT_TO_EVEN)
+    return mslite_round_even((float)value * mslite_float_of_bits((uint32_t)factor.value));
   const int64_t narrow = factor.value < 0x7FFF0000 ? (factor.value + (1 << 15)) >> 16 : 0x7FFF;
   const int32_t total = 15 - factor.shift;
   return (int32_t)((value * narrow + ((int64_t)1 << (total - 1))) >> total);

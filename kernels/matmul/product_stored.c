@@ -39,7 +39,8 @@ static mslite_status product_prepare(const mslite_node *node, void *derived, msl
   own->kind = mslite_stored_rescale_kind(node);
   own->is_packed = node->inputs[1]->data != NULL;
   if (!own->is_packed) own->column = mslite_stored_column_of(node, 0);
-  own->has_narrow_sums = a->type == MSLITE_INT8 || (bias != NULL && bias->type == MSLITE_INT32);
+  own->has_narrow_sums =
+      a->type == MSLITE_INT8 || (bias != NULL && bias->type == MSLITE_INT32 && !y->quant->rounds_even);
   own->a_zero = a->quant->zero_point;
   own->y_zero = y->quant->zero_point;
   if (!mslite_stored_limits(y->type, p->activation, y->quant, &own->low, &own->high)) return MSLITE_ERROR_ATTRIBUTE;

@@ -3,11 +3,12 @@
 #include "quantised.h"
 
 mslite_rescale_kind mslite_stored_rescale_kind(const mslite_node *node) {
-  if (node->outputs[0]->quant->rounds_even && node->inputs[0]->type == MSLITE_INT8) return MSLITE_RESCALE_FIXED;
+  const bool is_wide = node->inputs[0]->type == MSLITE_INT16;
+  if (node->outputs[0]->quant->rounds_even) return is_wide ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_FIXED;
   if (node->op == MSLITE_OP_FullConnection) {
     return node->inputs[1]->type == MSLITE_INT16 ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_REAL;
   }
-  return node->inputs[0]->type == MSLITE_INT16 ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_FIXED;
+  return is_wide ? MSLITE_RESCALE_WIDE : MSLITE_RESCALE_FIXED;
 }
 
 int64_t mslite_stored_columns(const mslite_node *node) {
@@ -43,9 +44,7 @@ mslite_stored_column mslite_stored_column_of(const mslite_node *node, int64_t at
   const bool narrow = mslite_stored_rescale_kind(node) != MSLITE_RESCALE_REAL && b->quant_count == 1;
   mslite_stored_column column;
   column.factor = mslite_product_scale(node->inputs[0]->quant, record, node->outputs[0]->quant, narrow);
-  const bool is_fixed = mslite_stored_rescale_kind(node) == MSLITE_RESCALE_FIXED;
-  column.fixed = is_fixed ? mslite_result_multiplier(node->outputs[0]->quant, column.factor)
-                          : mslite_make_multiplier(column.factor);
+  column.fixed = mslite_result_multiplier(node->outputs[0]->quant, column.factor);
   column.zero = record->zero_point;
   column.bias = 0;
   if (bias != NULL) {

@@ -1,7 +1,7 @@
 /* Functions of single stored integers of 8 and 16 bits. Of 8 bits: a table of all 256, made in `prepare`. Of 16 bits: a
  * fixed-point formula per element, or straight lines between 513 points. The formulas are those of TensorFlow Lite's
  * reference kernels; functions that it does not quantise get tables filled in the same way. Results that round to even,
- * as ONNX's do, come from tables of the real functions. */
+ * as ONNX's do, come from the real functions: tables of 8 bits, and of 16 bits one at a time. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -17,6 +17,10 @@ typedef struct {
   int64_t count;
   int32_t type;
   int32_t interpolates;
+  int32_t is_exact; /* int16 by the real function */
+  float scale_x, scale_y;
+  int32_t zero_x, zero_y;
+  mslite_real_numbers function;
   mslite_fixed_unary formula; /* of int16 without `interpolates` */
   union {
     int8_t bytes[MSLITE_LOOKUP_BYTES];
@@ -36,6 +40,11 @@ static bool is_interpolated(const mslite_node *node) {
   return node->op == MSLITE_OP_ExpFusion || node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt;
 }
 
+static bool is_exact(const mslite_node *node) {
+  const mslite_tensor *y = node->outputs[0];
+  return y->type == MSLITE_INT16 && y->quant->rounds_even;
+}
+
 static int32_t support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   const int32_t type = y->type;
@@ -45,6 +54,7 @@ static int32_t support(const mslite_node *node) {
   if (!mslite_is_stored(x, type) || !mslite_is_stored(y, type)) return 0;
   if (x->quant->zero_point < INT16_MIN || x->quant->zero_point > INT16_MAX) return 0;
   if (y->quant->zero_point < INT16_MIN || y->quant->zero_point > INT16_MAX) return 0;
+  if (is_exact(node)) return mslite_real_function_of(node, &numbers);
   if (type == MSLITE_INT16 && !is_symmetric(node)) return 0;
   if (mslite_fixed_unary_of(node, &formula)) return 1;
   return mslite_real_function_of(node, &numbers) && (type == MSLITE_INT8 || is_interpolated(node));
@@ -60,6 +70,14 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->type = y->type;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->count + PART_ELEMENTS - 1) / PART_ELEMENTS);
+  if (is_exact(node)) {
+    numbers->is_exact = 1;
+    numbers->scale_x = scale_x;
+    numbers->scale_y = scale_y;
+    numbers->zero_x = zero_x;
+    numbers->zero_y = zero_y;
+    return mslite_real_function_of(node, &numbers->function) ? MSLITE_OK : MSLITE_ERROR_UNSUPPORTED;
+  }
   if (mslite_fixed_unary_of(node, &numbers->formula)) {
     if (y->type == MSLITE_INT16) {
       mslite_fill_sigmoid(numbers->table.sigmoid);
@@ -87,6 +105,13 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
+static int16_t exact_value(const unary_derived *n, int32_t q) {
+  const float value = (float)mslite_real_value(&n->function, (double)(n->scale_x * (float)(q - n->zero_x)));
+  const float steps = value / n->scale_y;
+  const int32_t result = (steps == steps ? mslite_round_even(steps) : 0) + n->zero_y; /* a NaN stands for zero */
+  return (int16_t)mslite_limit(result, INT16_MIN, INT16_MAX);
+}
+
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const unary_derived *numbers = run->derived;
@@ -100,7 +125,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
   const int16_t *x = run->inputs[0];
   int16_t *y = run->outputs[0];
-  if (numbers->interpolates) {
+  if (numbers->is_exact) {
+    for (int64_t i = begin; i < end; ++i) y[i] = exact_value(numbers, x[i]);
+  } else if (numbers->interpolates) {
     for (int64_t i = begin; i < end; ++i) y[i] = (int16_t)mslite_interpolate(numbers->table.steps, x[i]);
   } else {
     for (int64_t i = begin; i < end; ++i)

@@ -25,9 +25,10 @@ from tests.e2e.integers import ISAS, availability, run
 from tests.kernels.integer_models import Array, integers, scales
 from tests.parsers.onnx.helper import make_model, node, reference
 
-_NEAR_HALF = 1e-4
-"""How near to half a step, in steps, real numbers in float32 lose their way."""
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_NEAR_HALF = {1: 1e-4, 2: 0.02}
+"""How near to half a step, in steps, real numbers in float32 lose their way; by the bytes of the result."""
+DTYPES = ["int8", "uint8", "int16", "uint16"]
+FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Operand:
@@ -68,7 +69,8 @@ def between_casts(
     if then:
         nodes.append(node(then, ["r"], ["t"]))
     nodes.append(node("QuantizeLinear", ["t" if then else "r", "ys", "yz"], ["y"]))
-    return make_model(nodes, inputs, ["y"], constants), inputs
+    opset = 21 if result.array.itemsize == 2 else 17  # 16 bits came later
+    return make_model(nodes, inputs, ["y"], constants, opset), inputs
 
 
 def check(model: ModelProto, inputs: Mapping[str, Array], exact: Array, folder: Path) -> None:
@@ -82,7 +84,7 @@ def check(model: ModelProto, inputs: Mapping[str, Array], exact: Array, folder: 
     for value in module.main.inputs:
         paths.append(folder / f"{value.name}.npy")
         np.save(paths[-1], inputs[value.name])
-    is_tie = np.abs(np.abs(exact - np.rint(exact)) - 0.5) < _NEAR_HALF
+    is_tie = np.abs(np.abs(exact - np.rint(exact)) - 0.5) < _NEAR_HALF[wanted.itemsize]
     checked = 0
     for isa in ISAS:
         if isa.startswith("arm64") or availability(isa):
@@ -113,7 +115,8 @@ def result_for(data: st.DataObject, real: Array, dtype: str, like: Operand | Non
     span = float(np.abs(real).max()) or 1.0
     limits = np.iinfo(dtype)
     point = data.draw(st.integers(int(limits.min), int(limits.max)))
-    return Operand(np.zeros(1, dtype), span / 100 * data.draw(st.floats(0.5, 2)), point)
+    steps = 100 if limits.bits == 8 else 25000
+    return Operand(np.zeros(1, dtype), span / steps * data.draw(st.floats(0.5, 2)), point)
 
 
 def windows(x: Array, kernel: int, stride: int, pad: int, counts_padding: bool) -> Array:
@@ -129,7 +132,7 @@ def windows(x: Array, kernel: int, stride: int, pad: int, counts_padding: bool) 
     return average
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("counts_padding", [False, True])
 @FEW
 @given(data=st.data())
@@ -145,7 +148,7 @@ def test_average_pooling(dtype: str, counts_padding: bool, data: st.DataObject, 
     check(model, inputs, real / np.float64(y.scale), tmp_path)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["GlobalAveragePool", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"])
 @FEW
 @given(data=st.data())
@@ -155,25 +158,27 @@ def test_reductions(name: str, dtype: str, data: st.DataObject, tmp_path: Path) 
     functions = {"ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
     real = functions.get(name, np.mean)(x.real, axis=axes, keepdims=True)
     y = result_for(data, real, dtype, x)
-    attributes = {} if name in ("GlobalAveragePool", "ReduceSum") else {"axes": axes}
-    model, inputs = between_casts(name, [x], y, attributes, [np.array(axes)] if name == "ReduceSum" else ())
+    as_input = name == "ReduceSum" or (name != "GlobalAveragePool" and y.array.itemsize == 2)
+    attributes = {} if as_input or name == "GlobalAveragePool" else {"axes": axes}
+    model, inputs = between_casts(name, [x], y, attributes, [np.array(axes)] if as_input else ())
     check(model, inputs, real / np.float64(y.scale), tmp_path)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("constant", [False, True])
 @FEW
 @given(data=st.data())
 def test_products(constant: bool, dtype: str, data: st.DataObject, tmp_path: Path) -> None:
     m, k, n = (data.draw(st.integers(1, 70)) for _ in range(3))
-    a, b = drawn(data, [2, m, k], dtype), drawn(data, [k, n] if constant else [2, k, n], dtype, constant)
+    stored = "int8" if constant and dtype.endswith("16") else dtype
+    a, b = drawn(data, [2, m, k], dtype), drawn(data, [k, n] if constant else [2, k, n], stored, constant)
     real = a.real @ b.real
     y = result_for(data, real, dtype, None)
     model, inputs = between_casts("MatMul", [a, b], y, {})
     check(model, inputs, real / np.float64(y.scale), tmp_path)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @FEW
 @given(data=st.data())
 def test_dense_layers(dtype: str, data: st.DataObject, tmp_path: Path) -> None:
@@ -186,7 +191,7 @@ def test_dense_layers(dtype: str, data: st.DataObject, tmp_path: Path) -> None:
     check(model, inputs, real / np.float64(y.scale), tmp_path)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("activation", ["", "Relu"])
 @FEW
 @given(data=st.data())
@@ -201,3 +206,43 @@ def test_convolutions_whose_results_leave_the_model(
     y = result_for(data, real, dtype, None)
     model, inputs = between_casts("Conv", [x, weight], y, {}, then=activation)
     check(model, inputs, (np.maximum(real, 0) if activation else real) / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["Add", "Sub", "Mul"])
+@FEW
+@given(data=st.data())
+def test_arithmetic(name: str, dtype: str, data: st.DataObject, tmp_path: Path) -> None:
+    shape = [data.draw(st.integers(1, 9)), data.draw(st.integers(1, 70))]
+    a, b = drawn(data, shape, dtype), drawn(data, shape[data.draw(st.integers(0, 1)) :], dtype)
+    real = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[name](a.real, b.real)
+    y = result_for(data, real, dtype, None)
+    model, inputs = between_casts(name, [a, b], y, {})
+    check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+@pytest.mark.parametrize("name", ["Sigmoid", "Tanh", "Softmax", "LeakyRelu", "Relu"])
+@FEW
+@given(data=st.data())
+def test_functions_of_16_bits(name: str, dtype: str, data: st.DataObject, tmp_path: Path) -> None:
+    x = drawn(data, [data.draw(st.integers(1, 9)), data.draw(st.integers(1, 70))], dtype)
+    x.scale = np.float32(x.scale / 3000)
+    exps = np.exp(x.real - x.real.max(-1, keepdims=True))
+    real = {
+        "Sigmoid": 1 / (1 + np.exp(-x.real)), "Tanh": np.tanh(x.real), "Softmax": exps / exps.sum(-1, keepdims=True),
+        "LeakyRelu": np.where(x.real < 0, np.float32(0.2) * x.real, x.real), "Relu": np.maximum(x.real, 0),
+    }[name]  # fmt: skip
+    y = result_for(data, real, dtype, None)
+    model, inputs = between_casts(name, [x], y, {"alpha": 0.2} if name == "LeakyRelu" else {})
+    check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+def test_sums_of_16_bits_beyond_32(tmp_path: Path) -> None:
+    """The bias of ONNX has 32 bits; the sums need more."""
+    x = Operand(np.full([1, 600, 2, 2], 32767, np.int16), 1e-4, 0)
+    weight = Operand(np.full([3, 600, 1, 1], 127, np.int8), 1e-2, 0, True)
+    bias = Operand(np.array([-5, 0, 70000], np.int32), float(x.scale * weight.scale), 0, True)
+    real = np.einsum("bchw,oc->bohw", x.real, weight.real[:, :, 0, 0]) + bias.real[:, None, None]
+    model, inputs = between_casts("Conv", [x, weight, bias], Operand(np.zeros(1, np.int16), 0.1, 0), {})
+    check(model, inputs, real / np.float64(np.float32(0.1)), tmp_path)

@@ -23,6 +23,7 @@ constexpr Type kTypes[] = {
     {"<f4", DataType::kNumberTypeFloat32}, {"<f8", DataType::kNumberTypeFloat64}, {"<f2", DataType::kNumberTypeFloat16},
     {"<i4", DataType::kNumberTypeInt32},   {"<i8", DataType::kNumberTypeInt64},   {"|i1", DataType::kNumberTypeInt8},
     {"|u1", DataType::kNumberTypeUInt8},   {"|b1", DataType::kNumberTypeBool},    {"<i2", DataType::kNumberTypeInt16},
+    {"<u2", DataType::kNumberTypeUInt16},
 };
 
 [[noreturn]] inline void Die(const std::string &message) {
