@@ -9,9 +9,10 @@ CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON)
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
 # make check-slow   checks that take too long for CI
+# make check-avx512 the AVX-512 kernels, under an emulator
 # make bench-peers  speed beside other runtimes
 # make accuracy     what quantisation costs, beside other quantisers
-.PHONY: help check-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
+.PHONY: help check-slow check-avx512 setup-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
 
 help:
 	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
@@ -82,11 +83,18 @@ test-arm64: $(BUILD)/python-ready
 test-portable:
 	@.ci/check_portable
 
-# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set.
-check-slow: setup $(BUILD)/python-ready
+# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, AVX-512 in an emulator.
+check-slow: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
 	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest -s tests/slow
+
+# The last part of it alone: the AVX-512 kernels, on a machine that has none.
+check-avx512: setup-slow $(BUILD)/python-ready
+	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -rs tests/slow/test_avx512.py
+
+setup-slow:
+	@.ci/setup slow
 
 # The wheel in a virtual environment of its own, and the installed C++ side with two programs built against it.
 test-wheel: $(BUILD)/python-ready

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
+import tty
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ com1: enabled=1, mode=file, dev={folder}/serial.txt
 clock: sync=none
 log: {folder}/bochs.log
 panic: action=fatal
-error: action=ignore
+error: action=report
 info: action=ignore
 debug: action=ignore
 """
@@ -127,24 +128,35 @@ def _disc(folder: Path, kernel: Path) -> None:
 
 
 def _emulate(folder: Path, seconds: float) -> None:
-    """Runs Bochs until the machine is switched off. Its screen, which nobody sees, wants a terminal."""
+    """Runs Bochs until the machine is switched off. Its debugger wants a terminal; its screen is another one, which has to
+    be read, or Bochs waits."""
     (folder / "bochsrc").write_text(_MACHINE.format(bios=_BIOS[0], vga=_BIOS[1], folder=folder))
     (folder / "continue").write_text("c\n")  # Debian's Bochs starts in its debugger
-    process, screen = pty.fork()
+    process, console = pty.fork()
     if process == 0:
         os.environ["TERM"] = "xterm"
         os.execvp("bochs", ["bochs", "-q", "-f", str(folder / "bochsrc"), "-rc", str(folder / "continue")])
     end = time.monotonic() + seconds
+    screen, text = -1, b""
     try:
         while time.monotonic() < end:
-            if select.select([screen], [], [], 1)[0] and b"soft power off" in os.read(screen, 1 << 16):
+            for ready in select.select([console] if screen < 0 else [console, screen], [], [], 1)[0]:
+                shown = os.read(ready, 1 << 16)
+                text += shown if ready == console else b""
+            if b"soft power off" in text:
                 return
+            place = re.search(rb'connected to screen "(/dev/pts/\d+)"', text)
+            if place and screen < 0:
+                screen = os.open(place[1].decode(), os.O_RDONLY | os.O_NOCTTY)
+                tty.setraw(screen)
     except OSError:  # Bochs has ended
         return
     finally:
         os.killpg(process, signal.SIGKILL)
         os.waitpid(process, 0)
-        os.close(screen)
+        os.close(console)
+        if screen >= 0:
+            os.close(screen)
 
 
 def run(
