@@ -69,13 +69,14 @@ def constants_of(program: Program) -> Constants:
             operand = step.inputs[place]
             assert operand is not None
             fields, alignment = packed_fields(step, place, data)
-            text = f"{short(step.name, 'step')}: {operand.name} {list(operand.shape)} as {step.kernel} reads it"
+            sizes = "x".join(map(str, operand.shape))
+            text = f"{operand.dtype.name.lower()}[{sizes}], as {step.kernel} reads it"
             found.of_operand[step, place] = add(short(step.name, "step"), comment(text), fields, data, alignment)
         for place, tensor in enumerate(step.inputs):
             if tensor is not None and place not in step.packed:
-                add_tensor(tensor, comment(f"{tensor.name} {list(tensor.shape)}"))
+                add_tensor(tensor, f"{tensor.dtype.name.lower()}[{'x'.join(map(str, tensor.shape))}]")
     for output in program.outputs:
-        add_tensor(output, comment(f"output {output.name} {list(output.shape)}"))
+        add_tensor(output, "an output")
     for tensor in variables_of(program):
         assert tensor.data is not None
         if tensor.data.tobytes().strip(b"\0"):

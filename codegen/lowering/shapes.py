@@ -50,7 +50,11 @@ def fixed_shapes(model: str, inputs: Sequence[Input], wanted: Mapping[str, Shape
             )
         shapes.append(shape)
     if problems:
-        raise LoweringError("\n  ".join([f"{model}: shapes are not fixed", *problems]), code=ReturnCode.SHAPE_ERROR)
+        is_open = all("leaves open" in problem for problem in problems)
+        raise LoweringError(
+            "\n  ".join([f"{model}: shapes are not fixed", *problems]),
+            code=ReturnCode.SHAPE_ERROR if is_open else ReturnCode.INPUT_PARAMETER_INVALID,
+        )
     return shapes
 
 

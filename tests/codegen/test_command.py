@@ -1,0 +1,64 @@
+"""`mslite-codegen`, from the command line to the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mslite.codegen.cli import main
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.training import ActivationGrad
+from tests.passes.builder import Builder
+
+from . import modules
+
+
+def test_a_project_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = modules.write(modules.stored(), tmp_path)
+    assert main([str(path), "--target=cortex-m4", f"--output={tmp_path / 'net'}"]) == 0
+    assert (tmp_path / "net" / "src" / "model0" / "net0.c").is_file()
+    assert "written" in capsys.readouterr().out
+
+
+def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build = Builder()
+    x = build.input(4)
+    y = Value("y", DataType.FLOAT32, (4,))
+    build.graph.nodes.append(Node(ActivationGrad(), "gradient", (x, x), (y,)))
+    path = modules.write(build.module(y), tmp_path)
+    assert main([str(path), f"--output={tmp_path / 'net'}"]) == 3
+    assert "ActivationGrad 'gradient'" in capsys.readouterr().err
+    assert not (tmp_path / "net").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--target=cortex-m99"], 2, "target 'cortex-m99' is unknown"),
+        (["--ramBudget=much"], 2, "is no number of bytes"),
+        (["--target=cortex-m4", "--parallel=true"], 2, "microcontrollers have no threads"),
+        (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 were given"),
+        (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),
+        (["--unknown"], 2, "unrecognized arguments"),
+        (["--ramBudget=100"], 3, "100"),
+    ],
+)
+def test_mistakes_have_a_message_and_a_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, message: str
+) -> None:
+    path = modules.write(modules.stored(), tmp_path)
+    assert main([str(path), f"--output={tmp_path / 'net'}", *arguments]) == status
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "net").exists()
+
+
+def test_a_damaged_or_missing_file_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = modules.write(modules.stored(), tmp_path)
+    path.chmod(0o600)
+    damaged = tmp_path / "damaged.ms"
+    damaged.write_bytes(path.read_bytes()[:200])
+    for model in (damaged, tmp_path / "nowhere.ms"):
+        assert main([str(model), f"--output={tmp_path / 'net'}"]) == 1
+        assert str(model) in capsys.readouterr().err
