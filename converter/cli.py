@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 
+from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
@@ -53,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(usage())
         return ExitStatus.OK
     try:
+        if asks_for_code(given):
+            _generate(given)
+            print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
+            return ExitStatus.OK
         options = options_of(given, _warn)
         with stages() as (progress, samples):
             report = convert(options, progress, samples)
@@ -82,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; a calibration goes on where it was when the same command is given again", file=sys.stderr)
         return ExitStatus.INTERRUPTED
     except MemoryError:
-        print(f"{given['modelFile']}: there is not enough memory for this model", file=sys.stderr)
+        print(f"{given.get('modelFile', 'configuration')}: there is not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")
         return ExitStatus.BAD_INPUT
     except Exception as error:
@@ -90,13 +96,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         kind = type(error).__name__
         print(
-            f"{given['modelFile']}: the converter fails on this model ({kind}: {error}); please report it",
+            f"{given.get('modelFile', 'configuration')}: the converter fails on this model ({kind}: {error}); please report it",
             file=sys.stderr,
         )
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
         return ExitStatus.NOT_CONVERTIBLE
     print(f"CONVERT RESULT SUCCESS:{status.value}")
     return status
+
+
+def asks_for_code(given: Mapping[str, str]) -> bool:
+    """Whether the configuration file switches the code generator on."""
+    if not given.get("configFile"):
+        return False
+    return read_config(Path(given["configFile"])).get("micro_param", {}).get("enable_micro") == "true"
+
+
+def _generate(given: Mapping[str, str]) -> None:
+    """Writes C instead of a model file."""
+    from mslite.codegen.generate import generate
+    from mslite.codegen.report import print_report
+    from mslite.codegen.settings import read_settings
+
+    sources, settings = read_settings(given, _warn)
+    print_report(generate(sources, settings).figures)
 
 
 def _is_refusal(error: ConversionError) -> bool:

@@ -17,8 +17,6 @@ _DEFAULT_SECTION = "DEFAULT"
 
 _ASCEND = "Ascend is not a target of this converter"
 _NOT_BUILT: dict[str, str] = {
-    "micro_param": "C code generation is not built in this version",
-    "model_param": "C code generation for several models is not built in this version",
     "cpu_option_cfg_param": "weights packed for one processor are not built in this version",
     "graph_kernel_param": "graph kernels are not built in this version",
     "acl_option_cfg_param": _ASCEND,
@@ -29,6 +27,8 @@ _NOT_BUILT: dict[str, str] = {
     "aoe_tuning_options": _ASCEND,
     "om_converter": _ASCEND,
 }
+_GENERATOR = ("micro_param", "model_param")
+"""Sections of the code generator, which reads them itself."""
 _REGISTRY_KEYS = ("plugin_path", "disable_fusion", "fusion_blacklists")
 
 Sections = Mapping[str, Mapping[str, str]]
@@ -45,7 +45,16 @@ class ConfigChoices:
 
 
 def read_config(path: Path) -> dict[str, dict[str, str]]:
-    """The sections of a file. Raises ConversionError when it cannot be read, UsageError when a line is wrong."""
+    """The sections of a file; those of one name are one. Raises ConversionError when it cannot be read, UsageError when a
+    line is wrong."""
+    sections: dict[str, dict[str, str]] = {}
+    for name, keys in read_sections(path):
+        sections.setdefault(name, {}).update(keys)
+    return sections
+
+
+def read_sections(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """The same as they stand in the file: [model_param] may be there several times."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -55,8 +64,7 @@ def read_config(path: Path) -> dict[str, dict[str, str]]:
         ) from None
     if len(lines) > MAX_LINES:
         raise UsageError(f"{path}: more than {MAX_LINES} lines")
-    sections: dict[str, dict[str, str]] = {}
-    section = _DEFAULT_SECTION
+    sections: list[tuple[str, dict[str, str]]] = []
     for number, raw in enumerate(lines, 1):
         if raw.startswith("#"):
             continue
@@ -66,13 +74,14 @@ def read_config(path: Path) -> dict[str, dict[str, str]]:
         if line.startswith("["):
             if not line.endswith("]") or len(line) < 3:
                 raise UsageError(f"{path}, line {number}: '{raw}' is no section; write [name]")
-            section = line[1:-1]
-            sections.setdefault(section, {})
+            sections.append((line[1:-1], {}))
             continue
         if line.count("=") != 1 or line.startswith("="):
             raise UsageError(f"{path}, line {number}: '{raw}' must be key=value with exactly one '='")
         key, value = line.split("=")
-        sections.setdefault(section, {})[key] = value
+        if not sections:
+            sections.append((_DEFAULT_SECTION, {}))
+        sections[-1][1][key] = value
     return sections
 
 
@@ -87,7 +96,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None]) -> ConfigChoices
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        if name not in ("registry", SECTION, *QUANTIZER_SECTIONS):
+        if name not in ("registry", SECTION, *QUANTIZER_SECTIONS, *_GENERATOR):
             warn(f"configuration section [{name}] is unknown and has no effect")
     choices = _registry(sections.get("registry", {}))
     if SECTION in sections:

@@ -43,7 +43,7 @@ def test_too_many_lines(tmp_path: Path) -> None:
         read_config(config(tmp_path, "\n" * 10000))
 
 
-@pytest.mark.parametrize("section", ["model_param", "micro_param", "acl_option_cfg_param", "cpu_option_cfg_param"])
+@pytest.mark.parametrize("section", ["acl_option_cfg_param", "cpu_option_cfg_param"])
 def test_known_sections_that_are_not_built(section: str) -> None:
     with pytest.raises(ConversionError, match=section):
         choices_of({section: {}}, no_warning)

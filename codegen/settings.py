@@ -1,0 +1,181 @@
+"""What `[micro_param]` and `[model_param]` of a `--configFile` ask for, as the code generator's own settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import NoReturn
+
+from mslite.codegen.generate import GenerateSettings, Source
+from mslite.codegen.targets import Target, target_named
+from mslite.converter.config_file import read_config, read_sections
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.flag_values import options_of
+from mslite.converter.options import FmkType, Options
+
+MICRO, MODEL = "micro_param", "model_param"
+_TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
+_MICRO_KEYS = (
+    "enable_micro", "target", "codegen_mode", "support_parallel", "debug_mode", "save_path", "project_name", "inputs_shape",
+    "dynamic_dim_params", "keep_original_weight", "changeable_weights_name",
+)  # fmt: skip
+_MODEL_KEYS = (
+    "fmk", "modelFile", "weightFile", "inputShape", "inputDataFormat", "outputDataFormat", "inputDataType", "outputDataType",
+    "fp16", "trainModel", "infer", "optimize", "NoFusion",
+)  # fmt: skip
+_MAXIMUM_SYMBOLS = 2
+
+Shape = tuple[int, ...]
+
+
+def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tuple[list[Source], GenerateSettings]:
+    """The models of a command line with `--configFile`, and the project to make of them.
+
+    Raises:
+        UsageError: for an impossible value; ConversionError for what is not built.
+    """
+    path = Path(given["configFile"])
+    micro = read_config(path)[MICRO]
+    _check_keys(MICRO, micro, _MICRO_KEYS)
+    target = _target(micro)
+    shapes = _shapes(micro)
+    parallel = _switch(micro, "support_parallel")
+    if parallel and target.is_micro:
+        raise UsageError(
+            "INPUT ILLEGAL: support_parallel=true needs target x86, ARM32 or ARM64: microcontrollers have no threads"
+        )
+    _refuse_what_is_not_built(micro, parallel)
+    models = [keys for name, keys in read_sections(path) if name == MODEL]
+    if models and "modelFile" in given:
+        raise UsageError(f"INPUT ILLEGAL: [{MODEL}] names the models: leave --modelFile out, or [{MODEL}]")
+    folder = _folder(given, micro, several=bool(models))
+    if not models:
+        sources = [_source(given, warn, shapes)]
+    else:
+        sources = [_source(_flags(keys, path, folder), warn, shapes) for keys in models]
+    return sources, GenerateSettings(target, folder)
+
+
+def _check_keys(section: str, keys: Mapping[str, str], known: tuple[str, ...]) -> None:
+    for key in keys:
+        if key not in known:
+            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [{section}]; known are {', '.join(known)}")
+
+
+def _switch(keys: Mapping[str, str], name: str) -> bool:
+    value = keys.get(name, "false")
+    if value not in ("true", "false"):
+        raise UsageError(f"INPUT ILLEGAL: {name} must be true|false")
+    return value == "true"
+
+
+def _target(micro: Mapping[str, str]) -> Target:
+    name = micro.get("target", "x86")
+    if name not in _TARGETS and not name.lower().startswith("cortex-m"):
+        raise UsageError(f"INPUT ILLEGAL: target must be {'|'.join(_TARGETS)}, or a processor such as cortex-m4")
+    return target_named(name)
+
+
+def _refuse(what: str, remedy: str) -> NoReturn:
+    raise ConversionError(f"[{MICRO}] {what} is not built in this version. {remedy}", code=ReturnCode.NOT_SUPPORTED)
+
+
+def _refuse_what_is_not_built(micro: Mapping[str, str], parallel: bool) -> None:
+    mode = micro.get("codegen_mode", "Inference")
+    if mode not in ("Inference", "Train"):
+        raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
+    if mode == "Train":
+        _refuse("codegen_mode=Train", "Use codegen_mode=Inference")
+    if parallel:
+        _refuse("support_parallel=true", "Leave it out: the program runs on the thread that calls it")
+    if _switch(micro, "debug_mode"):
+        _refuse("debug_mode=true", "Leave it out")
+    if _switch(micro, "keep_original_weight"):
+        _refuse("keep_original_weight=true", "Generate again when weights change: net<i>.bin holds them packed")
+    if micro.get("changeable_weights_name"):
+        raise UsageError("INPUT ILLEGAL: changeable_weights_name needs keep_original_weight=true")
+
+
+def _folder(given: Mapping[str, str], micro: Mapping[str, str], several: bool) -> Path:
+    if "outputFile" in given and not several:
+        text = given["outputFile"]
+        if not text or text.endswith("/"):
+            raise UsageError("INPUT ILLEGAL: outputFile must name the project's folder and not end in '/'")
+        return Path(text.removesuffix(".ms"))
+    if not micro.get("project_name"):
+        raise UsageError(f"INPUT MISSING: project_name in [{MICRO}] is needed for the models of [{MODEL}]")
+    return Path(micro.get("save_path") or ".") / micro["project_name"]
+
+
+def _flags(keys: Mapping[str, str], path: Path, folder: Path) -> dict[str, str]:
+    """A [model_param] as the flags of a command line."""
+    _check_keys(MODEL, keys, _MODEL_KEYS)
+    if not keys.get("modelFile"):
+        raise UsageError(f"INPUT MISSING: modelFile is needed in every [{MODEL}]")
+    flags = {key: value for key, value in keys.items() if key != "NoFusion"}
+    if _switch(keys, "NoFusion"):
+        flags["optimize"] = "none"
+    return flags | {"outputFile": str(folder), "configFile": str(path)}
+
+
+def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Mapping[str, Shape]) -> Source:
+    options = _options(flags, warn)
+    wanted = {**shapes, **options.input_shapes}
+    return Source(options.model_file, wanted, options=replace(options, run_once=False))
+
+
+def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
+    """`fmk=MSLITE`, an existing `.ms` file, is for the code generator only: a conversion refuses it."""
+    if flags.get("fmk") == "MSLITE":
+        others = {key: value for key, value in flags.items() if key != "fmk"}
+        return replace(options_of(others, warn), framework=FmkType.MSLITE)
+    return options_of(flags, warn)
+
+
+def _shapes(micro: Mapping[str, str]) -> dict[str, Shape]:
+    """The shapes of `inputs_shape`, whose symbols `dynamic_dim_params` gives values; one value for each is built."""
+    text = micro.get("inputs_shape", "")
+    values = _symbol_values(micro.get("dynamic_dim_params", ""))
+    shapes: dict[str, list[str]] = {}
+    for part in filter(None, text.split(";")):
+        name, colon, dims = part.rpartition(":")
+        if not colon or not name or not re.fullmatch(r"\[[\w,]*\]", dims):
+            raise UsageError(f"INPUT ILLEGAL: inputs_shape '{part}' must be name:[2,3] or name:[d0,3]")
+        shapes[name] = list(filter(None, dims[1:-1].split(",")))
+    used = {dim for dims in shapes.values() for dim in dims if not dim.isdecimal()}
+    unknown = sorted(used - set(values))
+    if unknown:
+        raise UsageError(f"INPUT ILLEGAL: dynamic_dim_params has no values for {', '.join(unknown)}")
+    if len(used) > _MAXIMUM_SYMBOLS:
+        raise UsageError(
+            f"INPUT ILLEGAL: inputs_shape has {len(used)} symbols; at most {_MAXIMUM_SYMBOLS} are possible"
+        )
+    combinations = list(product(*(values[symbol] for symbol in sorted(used))))
+    if len(combinations) > 1:
+        _refuse(
+            f"dynamic_dim_params with {len(combinations)} combinations",
+            "Give each symbol one value, or list the model once for each shape under [model_param]",
+        )
+    chosen = dict(zip(sorted(used), combinations[0], strict=True))
+    return {name: tuple(int(chosen.get(dim, dim)) for dim in dims) for name, dims in shapes.items()}
+
+
+def _symbol_values(text: str) -> dict[str, list[int]]:
+    """`d0:[1,3~6];d1:[1~8]` → values by symbol. Raises UsageError."""
+    values: dict[str, list[int]] = {}
+    for part in filter(None, text.split(";")):
+        match = re.fullmatch(r"([A-Za-z_]\w*):\[(\d{1,9}(?:~\d{1,9})?(?:,\d{1,9}(?:~\d{1,9})?)*)\]", part)
+        if match is None:
+            raise UsageError(f"INPUT ILLEGAL: dynamic_dim_params '{part}' must be name:[1,3~6]")
+        numbers: set[int] = set()
+        for item in match[2].split(","):
+            low, _, high = item.partition("~")
+            first, last = int(low), int(high or low)
+            if not 0 < first <= last or last - first > 1000:
+                raise UsageError(f"INPUT ILLEGAL: dynamic_dim_params '{item}' is no range of sizes")
+            numbers.update(range(first, last + 1))
+        values[match[1]] = sorted(numbers)
+    return values

@@ -1,0 +1,216 @@
+"""Generated projects, built with their own build files and run on their own recorded inputs: here, on 64-bit and 32-bit Arm
+under user-mode QEMU, and on emulated Cortex-M boards."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mslite.codegen.generate import GenerateSettings, Source, generate
+from mslite.codegen.targets import target_named
+
+from .networks import autoencoder, keywords, resnet8
+
+NETWORKS = {"keywords": keywords, "resnet8": resnet8, "autoencoder": autoencoder}
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
+OPEN = {
+    "kws": "mlperf_tiny/kws_ref_int8",
+    "micro_speech": "tflite_micro/micro_speech_quantized",
+    "hello_world": "tflite_micro/hello_world_int8",
+    "int16x8": "keras_tflite/ds_cnn_kws_int16x8",
+}
+
+
+def _file(name: str, folder: Path) -> Path:
+    if name in OPEN:
+        path = SHARED / OPEN[name] / "model.tflite"
+        if not path.exists():
+            pytest.skip("../shared/models is not there")
+        return path
+    path = folder / f"{name}.tflite"
+    path.write_bytes(NETWORKS[name]())
+    return path
+
+
+def _project(names: Sequence[str], target: str, folder: Path) -> Path:
+    chosen = target_named(target)
+    for program in (chosen.compiler, *chosen.emulator[:1], *(["qemu-system-arm"] if chosen.board else [])):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    models = [Source(_file(name, folder), name=name) for name in names]
+    generate(models, GenerateSettings(chosen, folder / "project"))
+    return folder / "project"
+
+
+def _make(project: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["make", "-C", str(project), *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout + done.stderr  # QEMU writes what a program prints to the latter
+
+
+HOST_FLAGS = [
+    ("gcc", "-O0"),
+    ("gcc", "-Os"),
+    ("gcc", "-O3"),
+    ("clang", "-O3"),
+    ("clang", "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"),
+]
+
+
+@pytest.mark.parametrize(("compiler", "flags"), HOST_FLAGS)
+def test_host(compiler: str, flags: str, tmp_path: Path) -> None:
+    project = _project(["keywords", "autoencoder"], "x86", tmp_path)
+    output = _make(project, "test", f"CC={compiler}", f"CFLAGS={flags}")
+    assert "model 0: 2 of 2 cases as recorded" in output
+    assert "model 1: 2 of 2 cases as recorded" in output
+
+
+@pytest.mark.parametrize("name", [*NETWORKS, *OPEN])
+def test_cortex_m4(name: str, tmp_path: Path) -> None:
+    project = _project([name], "cortex-m4", tmp_path)
+    _make(project)
+    assert "2 of 2 cases as recorded" in _make(project, "test")
+
+
+@pytest.mark.parametrize(
+    "target", ["cortex-m0+", "cortex-m3", "cortex-m7", "cortex-m33", "cortex-m55", "arm64", "arm32"]
+)
+def test_other_targets(target: str, tmp_path: Path) -> None:
+    project = _project(["keywords"], target, tmp_path)
+    _make(project)
+    assert "2 of 2 cases as recorded" in _make(project, "test")
+
+
+def test_microcontroller_code_on_this_machine(tmp_path: Path) -> None:
+    project = _project(["keywords"], "cortex-m4", tmp_path)
+    assert "2 of 2 cases as recorded" in _make(project, "host-test")
+
+
+def test_a_wrong_expectation_is_found(tmp_path: Path) -> None:
+    project = _project(["autoencoder"], "x86", tmp_path)
+    path = project / "test" / "data" / "model0_case1_output0.bin"
+    values = np.fromfile(path, np.int8)
+    values[5] ^= 1
+    values.tofile(path)
+    done = subprocess.run(["make", "-C", str(project), "test"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "model0_case1_output0.bin: differs" in done.stdout
+    assert "1 of 2 cases as recorded" in done.stdout
+
+
+def test_cmake_and_benchmark(tmp_path: Path) -> None:
+    project = _project(["keywords"], "x86", tmp_path)
+    build = tmp_path / "build"
+    subprocess.run(["cmake", "-S", str(project), "-B", str(build)], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", str(build), "-j2"], check=True, capture_output=True)
+    subprocess.run(["ctest", "--test-dir", str(build)], check=True, capture_output=True)
+    data = project / "test" / "data"
+    expected = np.fromfile(data / "model0_case0_output0.bin", np.int8)
+    calibration = tmp_path / "expected.txt"
+    calibration.write_text(f"output 2 1 {expected.size}\n{' '.join(map(str, expected))}\n")
+    weights = project / "src" / "model0" / "net0.bin"
+    command = [str(build / "benchmark"), str(data / "model0_case0_input0.bin"), str(weights), "2", str(calibration)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    lines = [line for line in done.stdout.splitlines() if line]
+    assert lines[0] == "=======run benchmark======"
+    assert lines[1:3] == ["ThreadNum: 1.", "BindMode: 1."]
+    assert "loop count: 2" in lines
+    assert lines[-1] == "========run success======="
+    shown = next(lines[i + 1] for i, line in enumerate(lines) if line.startswith("name: "))
+    assert [int(value) for value in shown.rstrip(", ").split(", ")] == list(expected[:10])
+    calibration.write_text(f"output 2 1 {expected.size}\n{' '.join(map(str, -expected[::-1].astype(int)))}\n")
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+    weights.write_bytes(weights.read_bytes()[:-1])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "MSModelBuild failed" in done.stdout
+
+
+ADAPTER_CHECK = r"""
+#include <stdio.h>
+#include <string.h>
+#include "include/model_handle.h"
+#define CHECK(condition) do { if (!(condition)) { printf("line %d: %s\n", __LINE__, #condition); return 1; } } while (0)
+static unsigned char file[1000000];
+int main(int argc, char **argv) {
+  FILE *stream = fopen(argv[argc - 1], "rb");
+  const size_t size = fread(file, 1, sizeof file, stream);
+  fclose(stream);
+  CHECK(MSModelCreate() == model0 && model0 != model1);
+  CHECK(MSModelBuild(model0, file, size - 1, kMSModelTypeMindIR, NULL) == kMSStatusLiteInputParamInvalid);
+  MSTensorHandleArray inputs = MSModelGetInputs(model0), outputs = {0, NULL};
+  CHECK(MSModelPredict(model0, inputs, &outputs, NULL, NULL) == kMSStatusLiteUninitializedObj);
+  CHECK(MSModelBuild(model0, file, size, kMSModelTypeMindIR, NULL) == kMSStatusSuccess);
+  CHECK(MSModelPredict(model0, inputs, &outputs, NULL, NULL) == kMSStatusLiteNullptr);
+  CHECK(MSModelGetInputByTensorName(model0, MSTensorGetName(inputs.handle_list[0])) == inputs.handle_list[0]);
+  CHECK(MSModelGetInputByTensorName(model0, "no such name") == NULL);
+  MSTensorHandle clone = MSTensorClone(inputs.handle_list[0]);
+  CHECK(clone != NULL && MSTensorGetName(clone) != MSTensorGetName(inputs.handle_list[0]));
+  CHECK(strcmp(MSTensorGetName(clone), MSTensorGetName(inputs.handle_list[0])) == 0);
+  MSTensorSetName(clone, "other");
+  memset(MSTensorGetMutableData(clone), 3, MSTensorGetDataSize(clone));
+  MSTensorHandleArray given = {1, &clone};
+  outputs.handle_num = 0;
+  CHECK(MSModelPredict(model0, given, &outputs, NULL, NULL) == kMSStatusSuccess);
+  signed char first[16], again[16];
+  const size_t count = MSTensorGetDataSize(outputs.handle_list[0]);
+  memcpy(first, MSTensorGetData(outputs.handle_list[0]), count);
+  CHECK(MSModelPredict(model0, given, &outputs, NULL, NULL) == kMSStatusSuccess);
+  memcpy(again, MSTensorGetData(outputs.handle_list[0]), count);
+  CHECK(memcmp(first, again, count) == 0);
+  const int64_t wrong[] = {1, 2};
+  MSTensorHandle small = MSTensorCreate("small", kMSDataTypeNumberTypeInt8, wrong, 2, "ab", 2);
+  CHECK(small != NULL && MSTensorCreate("x", kMSDataTypeNumberTypeInt8, wrong, 2, "abc", 3) == NULL);
+  given.handle_list = &small;
+  CHECK(MSModelPredict(model0, given, &outputs, NULL, NULL) == kMSStatusLiteInputTensorError);
+  CHECK(MSModelResize(model0, inputs, NULL, 0) == kMSStatusLiteNotSupport);
+  CHECK(MSModelCalcWorkspaceSize(model0) == 0);
+  MSTensorDestroy(&clone);
+  MSTensorDestroy(&small);
+  CHECK(clone == NULL);
+  MSModelHandle handle = model0;
+  MSModelDestroy(&handle);
+  CHECK(handle == NULL);
+  CHECK(MSModelBuild(model0, file, size, kMSModelTypeMindIR, NULL) == kMSStatusSuccess);
+  handle = model0;
+  MSModelDestroy(&handle);
+  return 0;
+}
+"""
+
+
+def test_handles(tmp_path: Path) -> None:
+    project = _project(["keywords", "autoencoder"], "x86", tmp_path)
+    flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+    _make(project, "build/libnet.a", "CC=gcc", f"CFLAGS={flags}")
+    (tmp_path / "check.c").write_text(ADAPTER_CHECK)
+    includes = [f"-I{project}", f"-I{project}/src", f"-I{project}/src/include"]
+    program = str(tmp_path / "check")
+    command = ["gcc", *flags.split(), *includes, str(tmp_path / "check.c"), str(project / "build" / "libnet.a")]
+    subprocess.run([*command, "-lm", "-pthread", "-o", program], check=True)
+    done = subprocess.run(
+        [program, str(project / "src" / "model0" / "net0.bin")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+BOARD_MAIN = '#include "benchmark/benchmark.h"\nint main(void) { return benchmark() == 0 ? 0 : 1; }\n'
+
+
+def test_benchmark_on_a_board(tmp_path: Path) -> None:
+    from mslite.codegen.boards import BOARDS, run_on_board
+
+    project = _project(["keywords", "autoencoder"], "cortex-m4", tmp_path)
+    (tmp_path / "main.c").write_text(BOARD_MAIN)
+    sources = [*(project / "src").rglob("*.c"), *(project / "benchmark").glob("*.c")]
+    includes = ["-I", str(project), "-I", str(project / "src"), "-I", str(project / "src" / "include")]
+    run = run_on_board(BOARDS["mps2-an386"], [tmp_path / "main.c", *sources], ["-O2", *includes])
+    assert (run.status, run.output) == (0, "")
