@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 
@@ -45,6 +46,10 @@ def _parser() -> argparse.ArgumentParser:
         "--memory", choices=("default", "min"), default="default",
         help="min: layers are run some rows at a time where that needs less memory (default)",
     )  # fmt: skip
+    parser.add_argument(
+        "--fastMemory", type=_bytes,
+        help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
+    )  # fmt: skip
     parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
     parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
@@ -72,6 +77,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     memory = MemoryOptions()
     if arguments.memory == "min":
         memory = memory.least()
+    memory = replace(memory, fast_size=arguments.fastMemory)
     return GenerateSettings(
         target=target,
         folder=arguments.output,
