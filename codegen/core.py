@@ -8,6 +8,7 @@ The C of model i, in `src/model<i>/`:
         #define MODEL<i>_WEIGHTS_SIZE …        bytes of net<i>.bin; only where constants come from that file
         int model<i>_run(const void *const inputs[], void *const outputs[], void *arena);
             Constants from net<i>.bin: one more argument, `const void *weights`, at a multiple of 16.
+            Parallel: one more at the end, `const mslite_threads *threads` (src/parallel.h); NULL for one thread.
             inputs[k] == NULL: the input lies at its place in the arena already (`Core.input_offsets[k]` is not None).
             outputs[k] == NULL: the output stays at its place in the arena (`Core.output_offsets[k]` is not None).
             Returns 0, or the mslite_status of a step that met an impossible value.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mslite.codegen.core import Core
-from mslite.codegen.emit import EmitOptions, emit_cores
+from mslite.codegen.emit import EmitOptions, emit_cores, for_threads
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
@@ -77,11 +77,13 @@ def generate(
         files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in sources]
         progress("lower")
         programs = _lower_all(sources, files, settings.target)
+        if settings.parallel:
+            programs = [for_threads(program) for program in programs]
         progress("plan")
         memory = memory_options(settings)
         plans = [plan_memory(program, memory) for program in programs]
         progress("emit")
-        emit = EmitOptions(weights_in_file=not settings.target.is_micro)
+        emit = EmitOptions(weights_in_file=not settings.target.is_micro, parallel=settings.parallel)
         cores = emit_cores(list(zip(programs, plans, strict=True)), emit)
         progress("measure")
         measured = measure(cores, settings.target) if settings.measure else Unmeasured("it was not asked for")

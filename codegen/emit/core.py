@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -15,9 +15,11 @@ from mslite.codegen.emit.names import comment
 from mslite.codegen.emit.numbers import wrapped
 from mslite.codegen.emit.steps import Places, Row, Table, grouped, kernels_of, shape_text, table_of
 from mslite.codegen.program import COPY, Plan, Program, Step
-from mslite.codegen.targets import target_named
+from mslite.codegen.targets import MAXIMUM_THREADS, target_named
 
 ARENA_ALIGNMENT = 16
+_SCRATCH_ALIGNMENT = 64
+"""No two threads write to one line of a cache."""
 _FAR = 1 << 30
 """Places from here on do not fit into 30 bits."""
 
@@ -28,6 +30,15 @@ class EmitOptions:
 
     weights_in_file: bool = False
     """Constants lie in net<i>.bin instead of arrays of C."""
+    parallel: bool = False
+    """Threads of the caller may share the parts of a step; the programs are those of `for_threads`."""
+
+
+def for_threads(program: Program) -> Program:
+    """The program with scratch memory for each of the threads that may share a step."""
+    for step in program.steps:
+        step.scratch_size = MAXIMUM_THREADS * (step.scratch_size + -step.scratch_size % _SCRATCH_ALIGNMENT)
+    return replace(program, cut=None)
 
 
 def emit_cores(programs: Sequence[tuple[Program, Plan]], options: EmitOptions | None = None) -> list[Core]:
@@ -57,6 +68,8 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         "constants": constants,
         "table": table,
         "in_file": in_file,
+        "parallel": options.parallel,
+        "maximum_threads": MAXIMUM_THREADS,
         "alignment": ARENA_ALIGNMENT,
         "place_type": "uint64_t" if max(plan.size, constants.size) >= _FAR else "uint32_t",
         "inputs": _interface(program, starts, True),
@@ -76,6 +89,8 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         f"{folder}/net{index}.h": _render("net.h.j2", context),
         f"{folder}/net{index}.c": _render("net.c.j2", context),
     }
+    if options.parallel:
+        files["src/parallel.h"] = _render("parallel.h.j2", context)
     if constants.size and not in_file:
         files[f"{folder}/weight{index}.h"] = _render("weight.h.j2", context)
         files[f"{folder}/weight{index}.c"] = _render("weight.c.j2", context)

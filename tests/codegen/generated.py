@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import mslite
 from mslite.codegen.core import Core
-from mslite.codegen.emit import EmitOptions, emit_cores
+from mslite.codegen.emit import EmitOptions, emit_cores, for_threads
 from mslite.codegen.lowering import lower_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program
@@ -34,6 +34,8 @@ class Settings:
 
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     weights_in_file: bool = False
+    threads: int = 0
+    """0: not parallel; else the core is written for threads, and its tasks are called one after the other for so many."""
     compiler: str = "gcc"
     options: tuple[str, ...] = ("-O2",)
 
@@ -42,8 +44,10 @@ def generate_core(model: Path, target: str = "x86", settings: Settings | None = 
     """The core of a `.ms` file."""
     settings = settings or Settings()
     program = lower_ms(model, target_named(target))
+    if settings.threads:
+        program = for_threads(program)
     plan = plan_memory(program, settings.memory)
-    return emit_cores([(program, plan)], EmitOptions(settings.weights_in_file))[0]
+    return emit_cores([(program, plan)], EmitOptions(settings.weights_in_file, settings.threads > 0))[0]
 
 
 def write_core(core: Core, folder: Path) -> list[Path]:
@@ -80,21 +84,44 @@ class Compiled:
         self._library = ctypes.CDLL(str(library))
         self._arena = _Memory(core.arena_size)
         self._weights = _Memory(len(core.weights), core.weights) if core.weights is not None else None
+        self._threads = _Threads(settings.threads) if settings.threads else None
         if core.has_variables:
             self._library.model0_reset(self._arena.address, *self._more())
 
     def _more(self) -> list[ctypes.c_void_p]:
         return [] if self._weights is None else [self._weights.address]
 
+    def _shared(self) -> list[Any]:
+        return [] if self._threads is None else [ctypes.byref(self._threads)]
+
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """The outputs of one run."""
         program = self.core.program
         outputs = [np.zeros(tensor.shape, numpy_type(tensor.dtype)) for tensor in program.outputs]
         given = _pointers(inputs)
-        status = self._library.model0_run(given, _pointers(outputs), self._arena.address, *self._more())
+        status = self._library.model0_run(
+            given, _pointers(outputs), self._arena.address, *self._more(), *self._shared()
+        )
         assert status == 0, f"model0_run returns {status}"
         assert self._arena.intact(), "the run writes behind its arena"
         return outputs
+
+
+_TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
+_LAUNCH = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _TASK, ctypes.c_void_p)
+
+
+class _Threads(ctypes.Structure):
+    """`mslite_threads`: the last thread runs first."""
+
+    _fields_ = (("count", ctypes.c_int), ("launch", _LAUNCH), ("pool", ctypes.c_void_p))
+
+    def __init__(self, count: int) -> None:
+        def launch(pool: int, task: Any, context: int) -> None:
+            for thread in reversed(range(count)):
+                task(context, thread)
+
+        super().__init__(count, _LAUNCH(launch), None)
 
 
 class _Memory:

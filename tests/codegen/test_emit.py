@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,8 +49,9 @@ def test_models_of_all_quantisations_give_the_runtime_s_bits(tmp_path: Path, nam
         Settings(options=CHECKED),
         Settings(CALLER, weights_in_file=True, options=CHECKED),
         Settings(MemoryOptions().least(), options=CHECKED),
+        Settings(replace(CALLER, overlap=False), threads=3, options=CHECKED),
     ],
-    ids=["arena", "caller", "least"],
+    ids=["arena", "caller", "least", "threads"],
 )  # fmt: skip
 def test_generated_c_gives_the_runtime_s_bits(tmp_path: Path, make: object, settings: Settings) -> None:
     assert callable(make)
