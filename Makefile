@@ -11,6 +11,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make check-slow   checks that take too long for CI
 # make check-avx512 the AVX-512 kernels, under an emulator
 # make bench-peers  speed beside other runtimes
+# make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
 # make accuracy     what quantisation costs, beside other quantisers
 .PHONY: help check-slow check-avx512 setup-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
 
@@ -145,6 +146,12 @@ bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-results $(BUILD)/bench_peers.json
+
+# ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------
+
+.PHONY: bench-micro
+bench-micro: setup $(BUILD)/python-ready
+	PYTHONPATH=$(BUILD)/python:. $(PYTHON) -m tests.codegen.bench_micro --out $(BUILD)/bench_micro.json
 
 # ---- accuracy beside other quantisers; an hour, and downloads of Debian packages with recorded speech -------------------
 

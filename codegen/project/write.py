@@ -19,7 +19,17 @@ from mslite.codegen.targets import MAXIMUM_THREADS, Target
 
 _HERE = Path(__file__).parent
 _BOARDS = _HERE.parent / "boards" / "runtime"
-_SHARED = ("shared",)
+_MICRO_BUILD_FILES = {
+    "build.sh.j2": "build.sh",
+    "zephyr_module.yml.j2": "zephyr/module.yml",
+    "zephyr_CMakeLists.txt.j2": "zephyr/CMakeLists.txt",
+    "zephyr_Kconfig.j2": "zephyr/Kconfig",
+    "idf_component.yml.j2": "idf_component.yml",
+    "library.properties.j2": "library.properties",
+    "stm32.md.j2": "stm32/README.md",
+    "stm32.mk.j2": "stm32/sources.mk",
+}
+"""Template -> file; for microcontrollers only."""
 _HEAP = ("shared", "heap")
 _MICRO = ("shared", "micro")
 
@@ -123,6 +133,19 @@ def _tests(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str, s
         output_sizes=_largest(models, "output"),
         expected_size=max(tensor.size for model in models for tensor in model.outputs),
     )
+    if options.target.is_micro:
+        files["test/replay.c"] = _render(
+            "replay.c.j2",
+            options,
+            models,
+            arena_size=max(model.arena_size for model in models),
+            alignment=max(model.alignment for model in models),
+            input_bytes=max(sum(-(-tensor.size // 16) * 16 for tensor in model.inputs) for model in models),
+            output_bytes=max(sum(-(-tensor.size // 16) * 16 for tensor in model.outputs) for model in models),
+        )
+        files["tools/replay.py"] = _render("replay.py.j2", options, models)
+    else:
+        del files["test/replay.h"]
     if options.target.board is not None:
         for path in sorted(_BOARDS.iterdir()):
             if path.suffix in (".c", ".h", ".ld"):
@@ -144,7 +167,8 @@ def _build_files(
     }
     if options.target.is_micro:
         names["toolchain.cmake.j2"] = f"{options.target.name}.toolchain.cmake"
-        names["build.sh.j2"] = "build.sh"
+        names |= _MICRO_BUILD_FILES
+        names["library.h.j2"] = f"src/{more['identifier']}.h"
     return {name: _render(template, options, models, **more) for template, name in names.items()}
 
 

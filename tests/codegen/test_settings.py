@@ -44,8 +44,10 @@ def test_several_models(tmp_path: Path) -> None:
     assert [source.model.name for source in sources] == ["a.tflite", "b.onnx"]
     assert settings.folder == Path("somewhere/both")
     assert sources[1].shapes == {"x": (1, 3)}
-    assert sources[0].options is not None and sources[0].options.fusion
-    assert sources[1].options is not None and not sources[1].options.fusion
+    assert sources[0].options is not None
+    assert sources[0].options.fusion
+    assert sources[1].options is not None
+    assert not sources[1].options.fusion
 
 
 def test_symbols_with_one_value_are_shapes(tmp_path: Path) -> None:
