@@ -18,9 +18,8 @@ SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return (int32_t)((uint32_t)x
 #else
 #define MATH_BY_LANE(name, function)                            \
   SIMD_INLINE simd_f32 name(simd_f32 x) {                       \
-    simd_f32 r;                                                 \
-    for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = function(x[i]); \
-    return r;                                                   \
+    for (int i = 0; i < SIMD_WIDTH; ++i) x[i] = function(x[i]); \
+    return x;                                                   \
   }
 MATH_BY_LANE(math_sqrt, __builtin_sqrtf)
 MATH_BY_LANE(math_floor, __builtin_floorf)

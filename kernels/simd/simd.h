@@ -130,9 +130,8 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
   return a * b + c; /* the processor has no fused instruction */
 #else
   /* A loop of fmaf over the lanes is what both compilers turn into one fused instruction. */
-  simd_f32 r;
-  for (int i = 0; i < SIMD_WIDTH; ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
-  return r;
+  for (int i = 0; i < SIMD_WIDTH; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return c;
 #endif
 }
 #endif
