@@ -126,16 +126,21 @@ MICRO_SHARED void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1)
     const int32_t *x = p->staged, *const begin = w, *const end = w + words;
     MICRO_ALL_GROUPS(w, unused, x, 2, begin, end)
     (void)unused;
-    const int32_t nudge = layer->nudge;
-    int32_t multiplier = w[1], right = shift[0];
-    y0[0] = (int8_t)micro_stored(micro_rescale_twice(low0, multiplier, right), nudge);
-    y1[0] = (int8_t)micro_stored(micro_rescale_twice(low1, multiplier, right), nudge);
-    low0 = micro_add(w[0], micro_subtract(both0, low0) >> 8);
-    low1 = micro_add(w[0], micro_subtract(both1, low1) >> 8);
-    multiplier = w[2];
-    right = shift[1];
-    y0[1] = (int8_t)micro_stored(micro_rescale_twice(low0, multiplier, right), nudge);
-    y1[1] = (int8_t)micro_stored(micro_rescale_twice(low1, multiplier, right), nudge);
+    const int32_t nudge = layer->nudge, odd0 = micro_add(w[0], micro_subtract(both0, low0) >> 8);
+    const int32_t odd1 = micro_add(w[0], micro_subtract(both1, low1) >> 8);
+    if (layer->rounding == MICRO_ROUNDS_TWICE) {
+      int32_t multiplier = w[1], right = shift[0];
+      y0[0] = (int8_t)micro_stored(micro_rescale_twice(low0, multiplier, right), nudge);
+      y1[0] = (int8_t)micro_stored(micro_rescale_twice(low1, multiplier, right), nudge);
+      multiplier = w[2];
+      right = shift[1];
+      y0[1] = (int8_t)micro_stored(micro_rescale_twice(odd0, multiplier, right), nudge);
+      y1[1] = (int8_t)micro_stored(micro_rescale_twice(odd1, multiplier, right), nudge);
+    } else {
+      const int32_t sums0[2] = {low0, odd0}, sums1[2] = {low1, odd1};
+      micro_finish(layer, w + 1, shift, sums0, 2, y0);
+      micro_finish(layer, w + 1, shift, sums1, 2, y1);
+    }
     w += 3;
     shift += 2;
     y0 += 2;

@@ -156,7 +156,7 @@ MICRO_SHARED void micro_fill(int8_t *to, int32_t value, int32_t count) {
 typedef enum {
   MICRO_ROUNDS_TWICE = 0, /* micro_rescale_twice */
   MICRO_ROUNDS_ONCE = 1,  /* micro_rescale_once */
-  MICRO_ROUNDS_WIDE = 2,  /* micro_rescale_other: the definition, for factors of a half and more and for huge sums */
+  MICRO_ROUNDS_WIDE = 2,  /* micro_rescale_other: where some factor is a half or more, or some sum is huge */
   MICRO_ROUNDS_EVEN = 3   /* micro_rescale_other: to even, in float32 */
 } micro_rounding;
 
@@ -181,11 +181,20 @@ MICRO_INLINE int32_t micro_rescale_once(int32_t sum, int32_t multiplier, int32_t
   return micro_high_product(sum, multiplier) >> shift;
 }
 
-/* The same for the other kinds of rounding; `shift` is that of mslite_multiplier. `nudge` as below. */
+/* The same for the other kinds of rounding; `shift` is that of mslite_multiplier, `nudge` as below.
+ *
+ * With a multiplier >= 0 the doubling high product is floor(sum * multiplier / 2^31 + 1/2) (see micro_rescale_twice)
+ * for every sum, and for shift < 0 the rest is as above. */
 MICRO_SHARED int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_t shift, int32_t rounding,
                                          int32_t nudge) {
-  const mslite_multiplier factor = {multiplier, rounding == MICRO_ROUNDS_EVEN ? MSLITE_SHIFT_TO_EVEN : shift};
-  const int32_t steps = mslite_rescale(sum, factor);
+  int32_t steps;
+  if (rounding == MICRO_ROUNDS_EVEN) {
+    steps = mslite_rescale_even(sum, multiplier);
+  } else {
+    const int32_t shifted = shift > 0 ? mslite_shift_left(sum, shift) : sum;
+    steps = (int32_t)(((int64_t)shifted * multiplier + (1 << 30)) >> 31);
+    if (shift < 0) steps = (((steps + (steps >> 31)) >> (-1 - shift)) + 1) >> 1;
+  }
   return 2 * micro_limit_i8((int32_t)((uint32_t)steps + (uint32_t)(nudge >> 1))) - nudge;
 }
 

@@ -62,6 +62,8 @@ MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
 #define MICRO_HIGH(a, b) vmulhq_s32(a, b)
 #define MICRO_ROUNDING_SHIFT(a, b) vrshlq_s32(a, b)
 #define MICRO_NOT(a) vmvnq_s32(a)
+#define MICRO_AND(a, b) vandq_s32(a, b)
+#define MICRO_SHIFT(a, b) vshlq_s32(a, b)
 #define MICRO_SIGN(a) vshrq_n_s32(a, 31)
 
 #else
@@ -139,11 +141,13 @@ MICRO_EACH(micro_add_i32x4, (int32_t)((uint32_t)a + (uint32_t)b))
 MICRO_EACH(micro_multiply_i32x4, (int32_t)((uint32_t)a *(uint32_t)b))
 MICRO_EACH(micro_min_i32x4, a < b ? a : b)
 MICRO_EACH(micro_max_i32x4, a < b ? b : a)
-/* VQRDMULH, VMULH, VRSHL (by -b: b in [-31, -1]), VMVN, VSHR by 31. */
+/* VQRDMULH, VMULH, VRSHL (by -b: b in [-31, 0]), VMVN, VSHR by 31. */
 MICRO_EACH(micro_emulated_doubling,
            a == INT32_MIN && b == INT32_MIN ? INT32_MAX : (int32_t)((2 * (int64_t)a * b + ((int64_t)1 << 31)) >> 32))
 MICRO_EACH(micro_emulated_high, micro_high_product(a, b))
-MICRO_EACH(micro_emulated_shift, (int32_t)(((int64_t)a + ((int64_t)1 << (-b - 1))) >> -b))
+MICRO_EACH(micro_emulated_shift, b == 0 ? a : (int32_t)(((int64_t)a + ((int64_t)1 << (-b - 1))) >> -b))
+MICRO_EACH(micro_emulated_and, a &b)
+MICRO_EACH(micro_emulated_left, mslite_shift_left(a, b))
 MICRO_EACH(micro_emulated_not, ~a + 0 * b)
 MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
 #undef MICRO_EACH
@@ -159,6 +163,8 @@ MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
 #define MICRO_HIGH(a, b) micro_emulated_high(a, b)
 #define MICRO_ROUNDING_SHIFT(a, b) micro_emulated_shift(a, b)
 #define MICRO_NOT(a) micro_emulated_not(a, a)
+#define MICRO_AND(a, b) micro_emulated_and(a, b)
+#define MICRO_SHIFT(a, b) micro_emulated_left(a, b)
 #define MICRO_SIGN(a) micro_emulated_sign(a, a)
 
 #endif
@@ -174,9 +180,18 @@ MICRO_INLINE micro_i32x4 micro_steps_once(micro_i32x4 sums, micro_i32x4 multipli
   return MICRO_ROUNDING_SHIFT(MICRO_HIGH(sums, multiplier), MICRO_NOT(shift));
 }
 
+/* The same for MICRO_ROUNDS_WIDE, without limits: shifts are those of mslite_multiplier, and either way. */
+MICRO_INLINE micro_i32x4 micro_steps_wide(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
+  const micro_i32x4 none = micro_set_i32x4(0), right = micro_min_i32x4(shift, none);
+  const micro_i32x4 product = MICRO_DOUBLING(MICRO_SHIFT(sums, micro_max_i32x4(shift, none)), multiplier);
+  /* The sign counts where there is a shift to the right. */
+  return MICRO_ROUNDING_SHIFT(micro_add_i32x4(product, MICRO_SIGN(MICRO_AND(product, right))), right);
+}
+
 /* The same by micro_rescale_other. */
 MICRO_SHARED micro_i32x4 micro_steps_other(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift,
                                            int32_t rounding, int32_t nudge) {
+  if (rounding == MICRO_ROUNDS_WIDE) return micro_steps_wide(sums, multiplier, shift);
   int32_t sum[4], factor[4], right[4];
   memcpy(sum, &sums, sizeof sum);
   memcpy(factor, &multiplier, sizeof factor);
