@@ -47,7 +47,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         raise UsageError(
             "INPUT ILLEGAL: support_parallel=true needs target x86, ARM32 or ARM64: microcontrollers have no threads"
         )
-    _refuse_what_is_not_built(micro, parallel)
+    _refuse_what_is_not_built(micro)
     models = [keys for name, keys in read_sections(path) if name == MODEL]
     if models and "modelFile" in given:
         raise UsageError(f"INPUT ILLEGAL: [{MODEL}] names the models: leave --modelFile out, or [{MODEL}]")
@@ -56,7 +56,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         sources = [_source(given, warn, shapes)]
     else:
         sources = [_source(_flags(keys, path, folder), warn, shapes) for keys in models]
-    return sources, GenerateSettings(target, folder)
+    return sources, GenerateSettings(target, folder, parallel=parallel)
 
 
 def _check_keys(section: str, keys: Mapping[str, str], known: tuple[str, ...]) -> None:
@@ -83,14 +83,12 @@ def _refuse(what: str, remedy: str) -> NoReturn:
     raise ConversionError(f"[{MICRO}] {what} is not built in this version. {remedy}", code=ReturnCode.NOT_SUPPORTED)
 
 
-def _refuse_what_is_not_built(micro: Mapping[str, str], parallel: bool) -> None:
+def _refuse_what_is_not_built(micro: Mapping[str, str]) -> None:
     mode = micro.get("codegen_mode", "Inference")
     if mode not in ("Inference", "Train"):
         raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
     if mode == "Train":
         _refuse("codegen_mode=Train", "Use codegen_mode=Inference")
-    if parallel:
-        _refuse("support_parallel=true", "Leave it out: the program runs on the thread that calls it")
     if _switch(micro, "debug_mode"):
         _refuse("debug_mode=true", "Leave it out")
     if _switch(micro, "keep_original_weight"):

@@ -202,6 +202,26 @@ def test_handles(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_threads(tmp_path: Path) -> None:
+    chosen = target_named("x86")
+    generate([Source(_file("resnet8", tmp_path))], GenerateSettings(chosen, tmp_path / "project", parallel=True))
+    project = tmp_path / "project"
+    flags = "-O1 -g -fsanitize=thread"
+    _make(project, "build/benchmark", "CC=gcc", f"CFLAGS={flags}")
+    assert "2 of 2 cases as recorded" in _make(project, "test", "CC=gcc", f"CFLAGS={flags}")
+    data = project / "test" / "data"
+    expected = np.fromfile(data / "model0_case0_output0.bin", np.int8)
+    calibration = tmp_path / "expected.txt"
+    calibration.write_text(f"output 2 1 {expected.size}\n{' '.join(map(str, expected))}\n")
+    weights = project / "src" / "model0" / "net0.bin"
+    for threads in ("1", "2", "3", "4"):
+        command = [str(project / "build" / "benchmark"), str(data / "model0_case0_input0.bin"), str(weights), "3"]
+        command += [str(calibration), threads, "1", "1", "0.9999999"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"ThreadNum: {threads}." in done.stdout
+
+
 BOARD_MAIN = '#include "benchmark/benchmark.h"\nint main(void) { return benchmark() == 0 ? 0 : 1; }\n'
 
 

@@ -32,6 +32,7 @@ def test_one_model(tmp_path: Path) -> None:
     assert settings.target.name == "cortex-m7"
     assert settings.folder == Path("out/net")
     assert read_settings(_one(tmp_path, ""), print)[1].target.name == "x86"
+    assert read_settings(_one(tmp_path, "support_parallel=true"), print)[1].parallel
 
 
 def test_several_models(tmp_path: Path) -> None:
@@ -59,7 +60,6 @@ def test_symbols_with_one_value_are_shapes(tmp_path: Path) -> None:
     ("keys", "message"),
     [
         ("codegen_mode=Train", "codegen_mode=Train"),
-        ("support_parallel=true", "support_parallel=true"),
         ("debug_mode=true", "debug_mode=true"),
         ("keep_original_weight=true", "keep_original_weight=true"),
         ("inputs_shape=a:[d0]\ndynamic_dim_params=d0:[1,3~6]", "5 combinations"),
