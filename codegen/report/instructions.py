@@ -1,8 +1,9 @@
 """How many instructions a step takes: a linear model of the kernels, by processor.
 
-A step costs `per_mac` x its MACs + `per_output` x the elements of its output + CALL. The numbers are fitted to whole networks counted
-in QEMU, at the options that `targets` names; they are estimates that say where the time goes before anything is flashed.
-Processors without numbers of their own have no estimate.
+A step costs `per_mac` x its MACs + `per_output` x the elements of its output + CALL. The numbers are fitted to the int8
+kernels in four whole networks counted in QEMU, at the options that `targets` names, and come within
+a fifth of these; they say where the time goes before anything is flashed. Other types, and processors without numbers of
+their own, have no estimate.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from mslite.codegen.program import COPY, Step
+from mslite.converter.mindir.ops.enums import DataType
 
 
 @dataclass(frozen=True)
@@ -21,25 +23,30 @@ class Cost:
     per_output: float
 
 
-CALL = 150
+CALL = 100
 """Of a step: fetching its operands, calling, and the kernel's own beginning."""
 
 _CONVOLUTION, _DEPTHWISE, _DENSE = "convolution", "depthwise", "dense"
 _COSTS: dict[str, dict[str, Cost]] = {
-    "cortex-m4": {_CONVOLUTION: Cost(1.2, 20), _DEPTHWISE: Cost(4.0, 15), _DENSE: Cost(1.2, 20)},
-    "cortex-m55": {_CONVOLUTION: Cost(0.25, 8), _DEPTHWISE: Cost(0.8, 6), _DENSE: Cost(0.3, 10)},
+    "cortex-m4": {_CONVOLUTION: Cost(1.15, 30), _DEPTHWISE: Cost(1.5, 22.5), _DENSE: Cost(1.25, 20)},
+    "cortex-m55": {_CONVOLUTION: Cost(0.2, 10), _DEPTHWISE: Cost(1.2, 14), _DENSE: Cost(0.17, 7.5)},
 }
 _LIKE = {"cortex-m7": "cortex-m4", "cortex-m33": "cortex-m4", "cortex-m85": "cortex-m55"}
 """The same instructions."""
-_OUTPUT = {"SoftmaxFusion": 250.0, "Softmax": 250.0, "AddFusion": 20.0, "MulFusion": 14.0}
+_ELEMENT = {
+    "cortex-m4": {"AddFusion": 50.0, "AvgPoolFusion": 7.3, "Softmax": 150.0},
+    "cortex-m55": {"AddFusion": 22.0, "AvgPoolFusion": 6.3, "Softmax": 150.0},
+}
+"""Of operators without MACs, per element of the larger of input and output."""
 _OTHER = 10.0
-"""Of an operator that nobody measured, per element of the larger of input and output."""
+"""Of one that nobody measured."""
 
 
 def instructions(step: Step, target: str) -> int | None:
-    """The estimate, or None for processors without one."""
-    costs = _COSTS.get(_LIKE.get(target, target))
-    if costs is None:
+    """The estimate, or None for processors and types without one."""
+    target = _LIKE.get(target, target)
+    costs = _COSTS.get(target)
+    if costs is None or any(output.dtype is not DataType.INT8 for output in step.outputs):
         return None
     outputs = sum(prod(output.shape) for output in step.outputs)
     if step.kernel == COPY:
@@ -48,7 +55,7 @@ def instructions(step: Step, target: str) -> int | None:
         cost = costs[_kind(step)]
         return round(CALL + cost.per_mac * step.macs + cost.per_output * outputs)
     most = max([outputs, *(prod(operand.shape) for operand in step.inputs if operand is not None)])
-    return round(CALL + _OUTPUT.get(step.operator, _OTHER) * most)
+    return round(CALL + _ELEMENT[target].get(step.operator, _OTHER) * most)
 
 
 def _kind(step: Step) -> str:
