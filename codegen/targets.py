@@ -54,6 +54,9 @@ def _cortex(
     isas = ("scalar", "micro", *(name for name in ("dsp", "mve") if isa in (name, "mve")))
     # gcc 12 knows the M85's instructions, but not its name.
     compiler_options = ("-mthumb", *((f"-mcpu={cpu}",) if cpu else ()), *options)
+    if isa == "dsp":
+        # Loads of neighbours stay side by side and become one instruction: 7 % fewer of all instructions.
+        compiler_options += ("-fno-schedule-insns",)
     return Target(f"cortex-{number}", "cortex-m", isas, "arm-none-eabi-gcc", compiler_options, board, (), summary)
 
 
