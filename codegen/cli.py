@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         "--fastMemory", type=_bytes,
         help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
     )  # fmt: skip
+    parser.add_argument("--compress", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
     parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
@@ -72,6 +73,10 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     target = target_named(arguments.target)
     if arguments.parallel == "true" and target.is_micro:
         raise UsageError("--parallel=true: microcontrollers have no threads")
+    if arguments.compress:
+        raise UsageError(
+            "--compress: weights of four bits and sparse weights are not built; leave it out, they lie in flash as int8"
+        )
     if not 1 <= arguments.cases <= 1000:
         raise UsageError("--cases must lie in 1 ... 1000")
     memory = MemoryOptions()
