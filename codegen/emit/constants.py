@@ -21,6 +21,8 @@ class Constant:
     data: bytes
     alignment: int
     offset: int = 0
+    gap: str = ""
+    """Declares what fills the struct before it, where a compiler would align it less than its kernel needs."""
 
 
 @dataclass(eq=False)
@@ -88,7 +90,7 @@ def constants_of(program: Program) -> Constants:
                 data,
                 tensor.data.itemsize,
             )
-    _place(found)
+    _place(found, names)
     return found
 
 
@@ -104,14 +106,23 @@ def variables_of(program: Program) -> list[Tensor]:
     return list(found)
 
 
-def _place(constants: Constants) -> None:
-    """Widest elements first, so that nothing but their ends needs filling."""
+def _place(constants: Constants, names: Names) -> None:
+    """Widest elements first, so that nothing but their ends needs filling.
+
+    Offsets are those of the image. A compiler aligns a member by its elements alone: gaps align it as its kernel needs.
+    """
     constants.entries.sort(key=lambda entry: -entry.alignment)
-    at = 0
+    at = end = 0
     for entry in constants.entries:
         at += -at % entry.alignment
         entry.offset = at
         at += len(entry.data)
+        width = max(numbers.width for _, numbers in entry.fields)
+        end += -end % width
+        if end % entry.alignment:
+            entry.gap = f"uint8_t {names.make('gap', 'gap')}[{-end % entry.alignment}]; "
+            end += -end % entry.alignment
+        end += len(entry.data) + (-len(entry.data) % width)
     constants.size = at + -at % constants.alignment
 
 
@@ -119,9 +130,9 @@ def declaration(entry: Constant) -> str:
     """The member of the struct."""
     if len(entry.fields) == 1:
         numbers = entry.fields[0][1]
-        return f"{numbers.ctype} {entry.name}[{len(numbers)}];"
+        return f"{entry.gap}{numbers.ctype} {entry.name}[{len(numbers)}];"
     members = " ".join(f"{numbers.ctype} {name}[{len(numbers)}];" for name, numbers in entry.fields)
-    return f"struct {{ {members} }} {entry.name};"
+    return f"{entry.gap}struct {{ {members} }} {entry.name};"
 
 
 def initialiser(entry: Constant) -> str:

@@ -24,6 +24,11 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def width(self) -> int:
+        """Bytes of an element."""
+        return _WIDTHS[self.ctype]
+
 
 _INTEGERS = {
     "int8": "int8_t",
@@ -35,6 +40,7 @@ _INTEGERS = {
     "int64": "int64_t",
     "uint64": "uint64_t",
 }
+_WIDTHS = {"float": 4, "double": 8} | {ctype: np.dtype(kind).itemsize for kind, ctype in _INTEGERS.items()}
 _SUFFIXES = {"uint8": "u", "uint16": "u", "uint32": "u", "int64": "LL", "uint64": "uLL"}
 
 
