@@ -96,7 +96,7 @@ _ALL = (
     _cortex("m3", None, "cortex-m3", _SOFT, "mps2-an385", "Armv7-M, no SIMD"),
     _cortex("m4", "dsp", "cortex-m4", _SINGLE, "mps2-an386", "DSP extension, single-precision floats"),
     _cortex("m7", "dsp", "cortex-m7", _DOUBLE, "mps2-an500", "DSP extension, double-precision floats"),
-    _cortex("m33", "dsp", "cortex-m33", ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), "mps2-an521", "DSP extension"),
+    _cortex("m33", "dsp", "cortex-m33", ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"), "mps2-an505", "DSP extension"),
     _cortex("m55", "mve", "cortex-m55", ("-mfloat-abi=hard",), "mps3-an547", "Helium vectors"),
     _cortex(
         "m85",

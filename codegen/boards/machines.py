@@ -52,7 +52,7 @@ _ALL = (
     ),
     # This board and the next: the secure names of their memories (the processors start in secure state).
     Board(
-        "mps2-an521",
+        "mps2-an505",
         "cortex-m33",
         (0x10000000, 4 * MEGABYTE),
         (0x38000000, 4 * MEGABYTE),

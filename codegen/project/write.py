@@ -83,7 +83,7 @@ def _adapter(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str,
         files[f"src/model{model.i}/model{model.i}.c"] = _render(
             "model.c.j2", options, models, **vars(model), tensors=model.tensors
         )
-    files["include/model_handle.h"] = _render("model_handle.h.j2", options, models)
+    files["src/model_handle.h"] = _render("model_handle.h.j2", options, models)
     return files
 
 

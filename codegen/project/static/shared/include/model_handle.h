@@ -1,0 +1,2 @@
+/* For programs that include "include/model_handle.h". */
+#include "../src/model_handle.h"
