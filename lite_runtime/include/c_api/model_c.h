@@ -34,10 +34,10 @@ typedef bool (*MSKernelCallBackC)(const MSTensorHandleArray inputs, const MSTens
 
 MS_API MSModelHandle MSModelCreate(void);
 MS_API void MSModelDestroy(MSModelHandle *model);
-/* Micro-controller interface: kMSStatusLiteNotSupport and 0 here. */
+/* For generated C on microcontrollers; elsewhere kMSStatusLiteNotSupport and 0. */
 MS_API MSStatus MSModelSetWorkspace(MSModelHandle model, void *workspace, size_t workspace_size);
 MS_API size_t MSModelCalcWorkspaceSize(MSModelHandle model);
-/* On success the context belongs to the model: it must not be destroyed. */
+/* On success the context belongs to the model: it must not be destroyed. In generated C it stays the caller's. */
 MS_API MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
                              const MSContextHandle model_context);
 MS_API MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,

@@ -15,7 +15,7 @@ extern "C" {
 
 typedef void *MSTensorHandle;
 
-/* Copies the data; NULL for invalid arguments. */
+/* Copies the data; NULL for invalid arguments, and where there is no heap. */
 MS_API MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
                                      const void *data, size_t data_len);
 MS_API void MSTensorDestroy(MSTensorHandle *tensor);
@@ -28,10 +28,10 @@ MS_API void MSTensorSetShape(MSTensorHandle tensor, const int64_t *shape, size_t
 MS_API const int64_t *MSTensorGetShape(const MSTensorHandle tensor, size_t *shape_num);
 MS_API void MSTensorSetFormat(MSTensorHandle tensor, MSFormat format);
 MS_API MSFormat MSTensorGetFormat(const MSTensorHandle tensor);
-/* Hands memory from malloc to the tensor, which frees it. */
+/* Hands memory from malloc to the tensor, which frees it; in generated C it stays the caller's. */
 MS_API void MSTensorSetData(MSTensorHandle tensor, void *data);
 MS_API const void *MSTensorGetData(const MSTensorHandle tensor);
-/* Allocates when the tensor has no data. */
+/* Allocates when the tensor has no data, where there is a heap. */
 MS_API void *MSTensorGetMutableData(const MSTensorHandle tensor);
 MS_API int64_t MSTensorGetElementNum(const MSTensorHandle tensor);
 MS_API size_t MSTensorGetDataSize(const MSTensorHandle tensor);
