@@ -9,7 +9,7 @@ extern const mslite_kernel mslite_kernel_conv2d_i8;
 
 static call c;
 static mslite_Conv2DFusion params;
-static int64_t stride[2], dilation[2], pads[4], kernel[2];
+static int64_t stride[2], dilation[2], pads[4];
 
 /* A depthwise convolution of random numbers. */
 static bool make(bool usual) {
