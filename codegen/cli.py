@@ -28,10 +28,21 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+_EXAMPLES = """\
+examples:
+  mslite-codegen model.tflite --target=cortex-m4 --output=project
+  mslite-codegen model.ms --target=cortex-m55 --output=project --memory=min --ramBudget=32K
+  mslite-codegen model.onnx --target=arm64 --output=project --inputShape=image:1,96,96,3
+  make -C project test        compares with the recorded runs, under QEMU where the target is another machine
+"""
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "mslite-codegen",
         description="Writes a model as a C99 project that needs nothing but a compiler.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -51,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
     )  # fmt: skip
     parser.add_argument("--compress", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--kernelLibrary", help=argparse.SUPPRESS)
     parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
     parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
@@ -76,6 +88,10 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     if arguments.compress:
         raise UsageError(
             "--compress: weights of four bits and sparse weights are not built; leave it out, they lie in flash as int8"
+        )
+    if arguments.kernelLibrary is not None:
+        raise UsageError(
+            f"--kernelLibrary={arguments.kernelLibrary}: calls of another library are not built; leave it out, mslite's kernels are used"
         )
     if not 1 <= arguments.cases <= 1000:
         raise UsageError("--cases must lie in 1 ... 1000")
