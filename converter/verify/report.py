@@ -141,6 +141,14 @@ def _like(got: Array, want: Array) -> Array:
     return got
 
 
+def _in_source(value: Value, source: Arrays) -> Array | None:
+    """The source's tensor of a value. What it stores unsigned has a name of its own here, for the cast to signed integers."""
+    want = source.get(value.name)
+    if want is None and value.quant:
+        want = source.get(value.name.removesuffix("/QuantDTypeCast"))
+    return want
+
+
 def _first_layer(graph: Graph, inputs: list[Array], source: Arrays, share: float) -> str:
     """Names the first layer, in execution order, whose result is too far from the source's."""
     try:
@@ -149,7 +157,7 @@ def _first_layer(graph: Graph, inputs: list[Array], source: Arrays, share: float
         return f"the first diverging layer cannot be told: {error}"
     for node in graph.nodes:
         for value in node.outputs:
-            want, got = source.get(value.name), contents.get(value)
+            want, got = _in_source(value, source), contents.get(value)
             if want is None or got is None or got.size != want.size:
                 continue
             nhwc = value.format is Format.NHWC and got.ndim == 4 and want.ndim == 4
