@@ -40,8 +40,9 @@ if(TARGET benchmark)
   set_target_properties(benchmark PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 if(SKBUILD)
-  install(TARGETS _native _runtime LIBRARY DESTINATION .)
+  install(TARGETS _native _codegen _runtime LIBRARY DESTINATION .)
   set_target_properties(_runtime PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
-  install(FILES ${CMAKE_BINARY_DIR}/python/mslite/_native.pyi ${CMAKE_BINARY_DIR}/python/mslite/_runtime.pyi
+  install(FILES ${CMAKE_BINARY_DIR}/python/mslite/_native.pyi ${CMAKE_BINARY_DIR}/python/mslite/_codegen.pyi
+                ${CMAKE_BINARY_DIR}/python/mslite/_runtime.pyi
           DESTINATION .)
 endif()
