@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mslite.codegen.emit.names import Names, comment, short
-from mslite.codegen.emit.numbers import Numbers, numbers_of, wrapped
+from mslite.codegen.emit.fields import Field, Group, braced
+from mslite.codegen.emit.names import Names, brief, comment, short
+from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Program, Step, Storage, Tensor
 
@@ -16,13 +17,17 @@ class Constant:
 
     name: str
     comment: str
-    fields: tuple[tuple[str, Numbers], ...]
-    """(name, elements); the name is "" for the only one."""
+    fields: tuple[Field | Group, ...]
     data: bytes
     alignment: int
     offset: int = 0
     gap: str = ""
     """Declares what fills the struct before it, where a compiler would align it less than its kernel needs."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of the widest element: what a compiler aligns it by."""
+        return max(field.width for field in self.fields)
 
 
 @dataclass(eq=False)
@@ -47,14 +52,14 @@ class Constants:
         return bytes(image)
 
 
-def constants_of(program: Program) -> Constants:
-    """Collects what the steps read, each contents once."""
+def constants_of(program: Program, isa: str) -> Constants:
+    """Collects what the steps read, each contents once. `isa` is that of the program's target."""
     found = Constants()
     names = Names()
     same: dict[tuple[bytes, str], Constant] = {}
 
-    def add(name: str, text: str, fields: tuple[tuple[str, Numbers], ...], data: bytes, alignment: int) -> Constant:
-        key = (data, ",".join(numbers.ctype for _, numbers in fields))
+    def add(name: str, text: str, fields: tuple[Field | Group, ...], data: bytes, alignment: int) -> Constant:
+        key = (data, "".join(field.declaration("") for field in fields))
         if key not in same:
             same[key] = Constant(names.make(name, "constant"), text, fields, data, alignment)
             found.entries.append(same[key])
@@ -64,19 +69,24 @@ def constants_of(program: Program) -> Constants:
         if tensor.storage is Storage.VARIABLE or tensor.data is None or not tensor.size or tensor in found.of_tensor:
             return
         numbers = numbers_of(tensor.data)
-        found.of_tensor[tensor] = add(tensor.name, text, (("", numbers),), tensor.data.tobytes(), tensor.data.itemsize)
+        found.of_tensor[tensor] = add(
+            tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), tensor.data.itemsize
+        )
 
     for step in program.steps:
         for place, data in sorted(step.packed.items()):
             operand = step.inputs[place]
             assert operand is not None
-            fields, alignment = packed_fields(step, place, data)
+            fields, alignment = packed_fields(step, place, data, isa)
             sizes = "x".join(map(str, operand.shape))
-            text = f"{operand.dtype.name.lower()}[{sizes}], as {step.kernel} reads it"
+            text = f"{operand.dtype.name.lower()}[{sizes}] of {step.operator} {brief(step.name)}, as {step.kernel} reads it"
             found.of_operand[step, place] = add(short(step.name, "step"), comment(text), fields, data, alignment)
         for place, tensor in enumerate(step.inputs):
             if tensor is not None and place not in step.packed:
-                add_tensor(tensor, f"{tensor.dtype.name.lower()}[{'x'.join(map(str, tensor.shape))}]")
+                sizes = "x".join(map(str, tensor.shape))
+                add_tensor(
+                    tensor, comment(f"{tensor.dtype.name.lower()}[{sizes}] {brief(tensor.name)}, of {brief(step.name)}")
+                )
     for output in program.outputs:
         add_tensor(output, "an output")
     for tensor in variables_of(program):
@@ -86,7 +96,7 @@ def constants_of(program: Program) -> Constants:
             found.of_tensor[tensor] = add(
                 f"{tensor.name}_first",
                 comment(f"first value of {tensor.name}"),
-                (("", numbers_of(tensor.data)),),
+                (Field("", numbers_of(tensor.data)),),
                 data,
                 tensor.data.itemsize,
             )
@@ -117,29 +127,30 @@ def _place(constants: Constants, names: Names) -> None:
         at += -at % entry.alignment
         entry.offset = at
         at += len(entry.data)
-        width = max(numbers.width for _, numbers in entry.fields)
-        end += -end % width
+        end += -end % entry.width
         if end % entry.alignment:
-            entry.gap = f"uint8_t {names.make('gap', 'gap')}[{-end % entry.alignment}]; "
+            entry.gap = f"uint8_t {names.make('gap', 'gap')}[{-end % entry.alignment}];"
             end += -end % entry.alignment
-        end += len(entry.data) + (-len(entry.data) % width)
+        end += len(entry.data) + (-len(entry.data) % entry.width)
     constants.size = at + -at % constants.alignment
 
 
 def declaration(entry: Constant) -> str:
-    """The member of the struct."""
-    if len(entry.fields) == 1:
-        numbers = entry.fields[0][1]
-        return f"{entry.gap}{numbers.ctype} {entry.name}[{len(numbers)}];"
-    members = " ".join(f"{numbers.ctype} {name}[{len(numbers)}];" for name, numbers in entry.fields)
-    return f"{entry.gap}struct {{ {members} }} {entry.name};"
+    """The member of the struct, with the comment that says what it is."""
+    text = f"    /* {entry.comment} */\n"
+    if entry.gap:
+        text = f"    {entry.gap}\n{text}"
+    if _is_plain(entry):
+        numbers = entry.fields[0].numbers  # type: ignore[union-attr]
+        return f"{text}    {numbers.ctype} {entry.name}[{len(numbers)}];"
+    members = "\n".join(field.declaration("      ") for field in entry.fields)
+    return f"{text}    struct {{\n{members}\n    }} {entry.name};"
 
 
 def initialiser(entry: Constant) -> str:
     """Its value."""
-    if len(entry.fields) == 1:
-        return "{\n" + wrapped(entry.fields[0][1].texts, "        ") + "\n      }"
-    parts = [
-        f"        .{name} = {{\n{wrapped(numbers.texts, '          ')}\n        }}" for name, numbers in entry.fields
-    ]
-    return "{\n" + ",\n".join(parts) + "\n      }"
+    return entry.fields[0].initialiser("      ") if _is_plain(entry) else braced(entry.fields, "      ")
+
+
+def _is_plain(entry: Constant) -> bool:
+    return len(entry.fields) == 1 and not entry.fields[0].name

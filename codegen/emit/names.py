@@ -49,7 +49,18 @@ _NOISE = frozenset(
 )
 
 
+def brief(text: str) -> str:
+    """The end of a long name, where what differs is."""
+    return text if len(text) <= 60 else "..." + text[-57:]
+
+
 def comment(text: str) -> str:
     """Text of a model, safe within a comment."""
     clean = "".join(character if character.isprintable() and character.isascii() else "?" for character in text)
     return clean.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("\\", "/")
+
+
+def c_string(text: str) -> str:
+    """The inside of a C string literal for any text: what is not plain ASCII as octal escapes of its UTF-8 bytes."""
+    plain = set(range(0x20, 0x7F)) - {ord('"'), ord("\\"), ord("?")}
+    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode("utf-8"))

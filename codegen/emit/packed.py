@@ -1,26 +1,134 @@
-"""What packed operands are made of, so that they are written as arrays of their own types."""
+"""What packed operands are made of, so that they are written as arrays of the types that their kernels read."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from mslite.codegen.emit.numbers import Numbers, numbers_of, numbers_of_bytes
+from mslite.codegen import sources
+from mslite.codegen.emit.fields import Field, Group
+from mslite.codegen.emit.numbers import numbers_of, numbers_of_bytes
 from mslite.codegen.program import Step
 from mslite.converter.mindir.ops.enums import DataType
 
-Fields = tuple[tuple[str, Numbers], ...]
+Fields = tuple[Field | Group, ...]
 
 _PACKED_ALIGNMENT = 8
 """Of what portable kernels pack: structs with 64-bit integers among others."""
+_MICRO_ALIGNMENT = 4
+"""Of what the kernels of microcontrollers pack: 32-bit integers and bytes."""
 
 
-def packed_fields(step: Step, place: int, data: bytes) -> tuple[Fields, int]:
-    """The fields of a packed operand, and the alignment that its kernel relies on."""
+def packed_fields(step: Step, place: int, data: bytes, isa: str) -> tuple[Fields, int]:
+    """The fields of a packed operand, and the alignment that its kernel relies on.
+
+    `isa` is that of the program's target. The forms are described in kernels/math/channels_micro.h and
+    kernels/matmul/product_{plain,dsp,mve}.h. What is none of them is written as words.
+    """
     operand = step.inputs[place]
     assert operand is not None
+    fields = _micro_fields(step, data, isa)
+    if fields and sum(map(_size, fields)) == len(data):
+        return fields, _MICRO_ALIGNMENT
     if operand.dtype is DataType.FLOAT32 and len(data) % 4 == 0:
-        return (("", numbers_of(np.frombuffer(data, "<f4"))),), _PACKED_ALIGNMENT
+        return (Field("", numbers_of(np.frombuffer(data, "<f4"))),), _PACKED_ALIGNMENT
     whole = len(data) // 4 * 4
     if whole in (0, len(data)):
-        return (("", numbers_of_bytes(data)),), _PACKED_ALIGNMENT
-    return (("words", numbers_of_bytes(data[:whole])), ("rest", numbers_of_bytes(data[whole:]))), _PACKED_ALIGNMENT
+        return (Field("", numbers_of_bytes(data)),), _PACKED_ALIGNMENT
+    return (Field("words", numbers_of_bytes(data[:whole])), Field("rest", numbers_of_bytes(data[whole:]))), (
+        _PACKED_ALIGNMENT
+    )
+
+
+def _size(field: Field | Group) -> int:
+    if isinstance(field, Field):
+        return len(field.numbers) * field.width
+    return len(field.entries) * sum(map(_size, field.entries[0]))
+
+
+def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
+    """By the kernel's own derived numbers; nothing where they are not those of a product or a depthwise convolution."""
+    family = step.kernel.rpartition("_")[2]
+    if family not in ("micro", "dsp", "mve"):
+        return ()
+    numbers = sources.derived_values(step.kernel, step.derived, isa)
+    if "layer.terms" in numbers:
+        return _PRODUCTS[family](_Reader(data), numbers)
+    if "kernel_rows" in numbers and "multiplier" in numbers:
+        return _table(_Reader(data), numbers["channels"] * numbers["multiplier"])
+    return ()
+
+
+class _Reader:
+    """Takes fields off the front; what is not there any more is empty, and the sizes do not add up."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def words(self, name: str, count: int, comment: str = "", is_single: bool = False) -> Field:
+        return Field(name, numbers_of(np.frombuffer(self._take(4 * count), "<i4")), comment, is_single)
+
+    def octets(self, name: str, count: int | None = None, comment: str = "") -> Field:
+        """`count` bytes, or all that is left."""
+        taken = self._take(len(self._data) - self._at if count is None else count)
+        return Field(name, numbers_of(np.frombuffer(taken, np.int8)), comment)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._at >= len(self._data)
+
+    def _take(self, size: int) -> bytes:
+        found = self._data[self._at : self._at + size]
+        self._at += size
+        return found.ljust(size, b"\0")
+
+
+def _table(reader: _Reader, channels: int) -> Fields:
+    """The table of channels, then bytes."""
+    return (
+        reader.words("bias", channels),
+        reader.words("multiplier", channels),
+        reader.octets("shift", channels + -channels % 4),
+        reader.octets("weights"),
+    )
+
+
+def _plain(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
+    return _table(reader, numbers["layer.channels"])
+
+
+def _dsp(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
+    pairs = (numbers["layer.channels"] + 1) // 2
+    words = (numbers["layer.terms"] + 3) // 4 * 2
+    entries = [
+        (
+            reader.words("bias", 1, "of the even channel", is_single=True),
+            reader.words("weights", words, "16 bits: 256 * odd + even"),
+            reader.words("odd_bias", 1, is_single=True),
+            reader.words("multiplier", 2, "even, odd"),
+        )
+        for _ in range(pairs)
+        if not reader.is_empty
+    ]
+    return (Group("pairs", tuple(entries), "of channels"), reader.octets("shift")) if entries else ()
+
+
+def _mve(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
+    terms = numbers["layer.terms"]
+    entries = [
+        (
+            reader.words("bias", 4),
+            reader.octets("weights", 4 * terms),
+            reader.words("multiplier", 4),
+            reader.octets("shift", 4),
+        )
+        for _ in range((numbers["layer.channels"] + 3) // 4)
+        if not reader.is_empty
+    ]
+    behind = reader.octets("behind", comment="is read, but has no effect")
+    return (Group("fours", tuple(entries), "of channels"), behind) if entries else ()
+
+
+_PRODUCTS = {"micro": _plain, "dsp": _dsp, "mve": _mve}

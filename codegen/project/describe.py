@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from mslite.codegen.core import Core
+from mslite.codegen.emit.names import c_string
 from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.program import Array, Tensor
 from mslite.converter.mindir.ops.enums import DataType
@@ -96,12 +97,6 @@ class CArray:
         numbers = numbers_of(values if values.size else np.zeros(1, values.dtype))
         lines = textwrap.wrap(", ".join(numbers.texts), 112, break_long_words=False, break_on_hyphens=False)
         return cls(name, numbers.ctype, len(numbers.texts), tuple(lines))
-
-
-def c_string(text: str) -> str:
-    """The inside of a C string literal for any text: what is not plain ASCII as octal escapes of its UTF-8 bytes."""
-    plain = set(range(0x20, 0x7F)) - {ord('"'), ord("\\"), ord("?")}
-    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode("utf-8"))
 
 
 def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import names
-from .layout import LayoutError, initialiser, layout_of
+from .layout import LayoutError, initialiser, layout_of, whole_numbers
 from .reach import UnknownKernel, kernel_named, kernels
 from .write import Writer
 
 __all__ = [
-    "LayoutError", "UnknownKernel", "derived_initialiser", "derived_size", "kernel_files", "kernels", "run_function",
+    "LayoutError", "UnknownKernel", "derived_initialiser", "derived_size", "derived_values", "kernel_files", "kernels",
+    "run_function",
 ]  # fmt: skip
 
 
@@ -51,3 +52,12 @@ def derived_size(kernel_name: str, isa: str) -> int:
     kernel = kernel_named(kernel_name, isa)
     unit = names.own_unit(kernel, isa)
     return layout_of(kernel.derived, unit.path, unit.isa).size if kernel.derived else 0
+
+
+def derived_values(kernel_name: str, derived: bytes, isa: str) -> dict[str, int]:
+    """The integers among a kernel's derived numbers, by field: `stride`, `layer.terms`; arrays are left out."""
+    kernel = kernel_named(kernel_name, isa)
+    if not kernel.derived:
+        return {}
+    unit = names.own_unit(kernel, isa)
+    return whole_numbers(layout_of(kernel.derived, unit.path, unit.isa), derived)

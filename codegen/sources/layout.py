@@ -170,6 +170,18 @@ def _real(value: float, single: bool) -> str:
     return text + ("F" if single else "")
 
 
+def whole_numbers(layout: Layout, data: bytes) -> dict[str, int]:
+    """The integer fields of a struct and of the structs in it, by their names with dots."""
+    found: dict[str, int] = {}
+    for name, offset, inner in layout.fields if isinstance(layout, Struct) else ():
+        if isinstance(inner, Struct):
+            below = whole_numbers(inner, data[offset : offset + inner.size])
+            found.update({f"{name}.{field}": value for field, value in below.items()})
+        elif isinstance(inner, Scalar) and inner.code not in ("<f", "<d"):
+            found[name] = int(struct.unpack(inner.code, data[offset : offset + inner.size])[0])
+    return found
+
+
 # ---- layouts from definitions
 
 
