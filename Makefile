@@ -141,8 +141,13 @@ $(BUILD)/bench-int8: $(BUILD)/bench-models
 	@$(PEERS) -m pip install -q sympy
 	@$(PEERS) ../shared/bench/make_int8_models.py $(BUILD)/bench-models $@
 
+# And as TensorFlow's quantiser makes them, for LiteRT.
+$(BUILD)/bench-int8/tflite-ready: $(BUILD)/bench-int8 $(BUILD)/tflite-venv/ready
+	@$(BUILD)/tflite-venv/bin/python benchmark/peers/tflite_models.py $(BUILD)/bench-models $(BUILD)/bench-int8
+	@touch $@
+
 .PHONY: bench-peers
-bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8
+bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-results $(BUILD)/bench_peers.json

@@ -93,7 +93,7 @@ class Step:
     operator: str
     """MindIR's name."""
     kernel: str
-    """The name in the kernel's table entry, e.g. `conv2d_i8_dsp`."""
+    """The name in the kernel's table entry, e.g. `conv2d_int8_dsp`."""
     inputs: list[Tensor | None]
     outputs: list[Tensor]
     derived: bytes

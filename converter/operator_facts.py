@@ -1,7 +1,7 @@
 """`python3 -m mslite.converter.operator_facts OUT.json`: what is true of each operator in this build, for `docs/operators.md`.
 
-Front ends come from the tables of the parsers, element types and instruction sets from the kernel table of the native
-module, asked with the test cases of the references.
+Front ends come from the tables of the parsers; element types, instruction sets and targets of generated C from the kernel
+tables of the native modules, asked with the test cases of the references.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from mslite import _native
-from mslite.converter.mindir.graph import data_type_of
+from mslite import _codegen, _native
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, data_type_of
 from mslite.converter.mindir.ops import OPERATORS, Operator
-from mslite.converter.mindir.reference import CASES, REFERENCES
+from mslite.converter.mindir.reference import CASES, REFERENCES, Case
 from mslite.converter.mindir.wire import primitive_bytes
 
 _PLUMBING = frozenset(
@@ -35,6 +35,16 @@ _PLUMBING = frozenset(
 
 _VECTOR_ISAS = ("scalar", "avx2", "avx512", "neon")
 """What a kernel of `kernels/simd/` is compiled for, whichever of them this machine has."""
+
+_TARGETS = {
+    "x86": ("avx2",),
+    "Arm": ("neon", "neon_dot"),
+    "Cortex-M": ("micro", "dsp", "mve"),
+}
+"""Targets of generated C, and the instruction sets whose kernels are for them alone."""
+
+_VARIABLES = ("ReadVariable", "AssignVariable")
+"""No kernel computes them: the runtime and generated C keep the tensor from one run to the next."""
 
 _DEPTH = 4
 
@@ -162,36 +172,71 @@ def _named(function: FunctionType) -> Iterable[Any]:
 # ---- kernels ----
 
 
+class _Call:
+    """A test case of the references as the native modules see it."""
+
+    def __init__(self, case: Case) -> None:
+        arrays = [np.ascontiguousarray(array).reshape(array.shape) for array in case.inputs if array is not None]
+        self.operator = case.op.name
+        self.primitive = primitive_bytes(case.op)
+        self.arrays = arrays
+        self.infos = [_native.TensorInfo(int(data_type_of(a)), list(a.shape), None, a) for a in arrays]
+        self.constant = [index in case.constants for index in range(len(arrays))]
+        with np.errstate(all="ignore"):
+            self.outputs = len(REFERENCES[case.op.name](case.op, case.inputs))
+
+    def is_taken_by(self, kernel: str) -> bool:
+        """Whether the kernel runs this call."""
+        try:
+            return _native.supports(kernel, self.primitive, self.infos, self.constant, self.outputs)
+        except _native.OperatorError:
+            return False
+
+    def has_known_shapes(self) -> bool:
+        """Whether the shapes of the outputs follow from shapes and constants alone."""
+        infos = [
+            info if is_constant else _native.TensorInfo(info.dtype, info.dims, None, None)
+            for info, is_constant in zip(self.infos, self.constant, strict=True)
+        ]
+        try:
+            outputs, _ = _native.infer(self.primitive, infos, self.outputs, SYMBOL_LIMIT)
+        except _native.OperatorError:
+            return False
+        return all(output.dims is not None and min(output.dims, default=0) >= 0 for output in outputs)
+
+
 def kernel_facts() -> dict[str, dict[str, list[str]]]:
-    """Operator -> element types of the first operand that some kernel takes, and instruction sets."""
+    """Operator -> element types of the first operand that some kernel takes, instruction sets, and targets of generated C.
+
+    A target ends in `*` where kernels are written for it.
+    """
     kernels: dict[str, list[tuple[str, str]]] = {}
     for name, operator, isa, _ in _native.kernels():
         kernels.setdefault(operator, []).append((name, isa))
+    isas = {operator: {isa for _, isa in entries} for operator, entries in kernels.items()}
+    for _, operator, isa, _ in _codegen.kernels():
+        isas[operator].add(isa)
+    # What is for stored integers alone has no case here; the shapes of its outputs are those of its inputs.
+    generated = set(kernels) - {case.op.name for case in CASES}
     types: dict[str, set[str]] = {}
-    for case in CASES:
-        inputs = [np.ascontiguousarray(array).reshape(array.shape) for array in case.inputs if array is not None]
-        if not inputs:
-            continue
-        infos = [_native.TensorInfo(int(data_type_of(a)), list(a.shape), None, a) for a in inputs]
-        flags = [index in case.constants for index in range(len(inputs))]
-        with np.errstate(all="ignore"):
-            outputs = len(REFERENCES[case.op.name](case.op, case.inputs))
-        primitive = primitive_bytes(case.op)
-        for name, isa in kernels.get(case.op.name, []):
-            if isa == "scalar" and _takes(name, primitive, infos, flags, outputs):
-                types.setdefault(case.op.name, set()).add(str(inputs[0].dtype))
-                break
+    for call in map(_Call, CASES):
+        portable = (name for name, isa in kernels.get(call.operator, []) if isa == "scalar")
+        if call.arrays and any(map(call.is_taken_by, portable)):
+            types.setdefault(call.operator, set()).add(str(call.arrays[0].dtype))
+        if call.operator not in generated and call.has_known_shapes():
+            generated.add(call.operator)
     return {
-        operator: {"types": sorted(types.get(operator, ())), "isas": _isas({isa for _, isa in entries})}
+        operator: {
+            "types": sorted(types.get(operator, ())),
+            "isas": _isas({isa for _, isa in entries}),
+            "generated": _targets(isas[operator]) if operator in generated else [],
+        }
         for operator, entries in kernels.items()
-    }
+    } | {operator: {"types": [], "isas": [], "generated": _targets(set())} for operator in _VARIABLES}
 
 
-def _takes(name: str, primitive: bytes, infos: list[Any], flags: list[bool], outputs: int) -> bool:
-    try:
-        return _native.supports(name, primitive, infos, flags, outputs)
-    except _native.OperatorError:
-        return False
+def _targets(isas: set[str]) -> list[str]:
+    return [target + ("*" if isas.intersection(own) else "") for target, own in _TARGETS.items()]
 
 
 def _isas(found: set[str]) -> list[str]:
@@ -209,7 +254,7 @@ def main(arguments: list[str]) -> int:
     facts: dict[str, Any] = {}
     try:
         kernels, sources = kernel_facts(), front_ends()
-        nothing: dict[str, list[str]] = {"types": [], "isas": []}
+        nothing: dict[str, list[str]] = {"types": [], "isas": [], "generated": []}
         facts = {name: {"front_ends": sources[name], **kernels.get(name, nothing)} for name in OPERATORS}
     except (ImportError, SyntaxError) as error:  # a front end that is being worked on does not stop a build
         print(f"docs/operators.md goes without the facts of this build: {error}", file=sys.stderr)

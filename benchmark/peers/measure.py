@@ -134,13 +134,18 @@ def measure(
 
 
 def compare(workers: dict[str, Worker], rows: dict[str, Row], work: Path) -> None:
-    """Fills in how close each runtime's first output is to the reference runtime's."""
+    """Fills in how close each runtime's first output is to the reference runtime's; one without an output is out."""
     outputs: dict[str, npt.NDArray[Any]] = {}
-    for name, worker in workers.items():
+    for name, worker in list(workers.items()):
         file = work / f"{name}.npz"
-        if "error" not in worker.ask({"save": str(file)}):
-            with np.load(file) as arrays:
-                outputs[name] = arrays["arr_0"]
+        if "error" in worker.ask({"save": str(file)}):
+            continue
+        with np.load(file) as arrays:
+            if arrays.files:
+                outputs[name] = arrays[arrays.files[0]]
+            else:
+                rows[name].error = "it ran, and gave no output"
+                workers.pop(name).close()
     if REFERENCE in outputs:
         for name, output in outputs.items():
             rows[name].cosine = cosine(output, outputs[REFERENCE])

@@ -13,9 +13,11 @@ typedef struct {
 
 enum { NARROW_SUM = 256 }; /* products of int16 and int8 that 32 bits hold */
 
-static int32_t conv2d_i8_support(const mslite_node *node) { return mslite_stored_convolution_fits(node, MSLITE_INT8); }
+static int32_t conv2d_int8_support(const mslite_node *node) {
+  return mslite_stored_convolution_fits(node, MSLITE_INT8);
+}
 
-static int32_t conv2d_i16_support(const mslite_node *node) {
+static int32_t conv2d_int16_support(const mslite_node *node) {
   return mslite_stored_convolution_fits(node, MSLITE_INT16);
 }
 
@@ -68,14 +70,14 @@ static int64_t source_of(const mslite_axis *axis, int64_t at, int64_t tap, bool 
   return source >= 0 && source < axis->input ? source : -1;
 }
 
-static int64_t dot_i8(const int8_t *x, int32_t x_zero, const int8_t *w, int32_t w_zero, int64_t count) {
+static int64_t dot_int8(const int8_t *x, int32_t x_zero, const int8_t *w, int32_t w_zero, int64_t count) {
   uint32_t sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += (uint32_t)((x[i] - x_zero) * (w[i] - w_zero));
   return (int32_t)sum;
 }
 
 /* int16 activations have no zero point in TensorFlow Lite; where there is one, it counts. */
-static int64_t dot_i16(const int16_t *x, int32_t x_zero, const int8_t *w, int32_t w_zero, int64_t count) {
+static int64_t dot_int16(const int16_t *x, int32_t x_zero, const int8_t *w, int32_t w_zero, int64_t count) {
   int64_t sum = 0;
   if (x_zero != 0 || w_zero != 0) {
     for (int64_t i = 0; i < count; ++i) sum += (int64_t)(x[i] - x_zero) * (w[i] - w_zero);
@@ -119,8 +121,8 @@ static int64_t dot_i16(const int16_t *x, int32_t x_zero, const int8_t *w, int32_
     }                                                                                                         \
   }
 
-CONV2D_RUN(i8, int8_t)
-CONV2D_RUN(i16, int16_t)
+CONV2D_RUN(int8, int8_t)
+CONV2D_RUN(int16, int16_t)
 
 #define CONV2D(function, suffix, operator)         \
   const mslite_kernel mslite_kernel_##function = { \
@@ -136,7 +138,7 @@ CONV2D_RUN(i16, int16_t)
       .quantised = 1,                              \
   };
 
-CONV2D(conv2d_i8, i8, Conv2DFusion)
-CONV2D(conv2d_i16, i16, Conv2DFusion)
-CONV2D(conv2d_transpose_i8, i8, Conv2dTransposeFusion)
-CONV2D(conv2d_transpose_i16, i16, Conv2dTransposeFusion)
+CONV2D(conv2d_int8, int8, Conv2DFusion)
+CONV2D(conv2d_int16, int16, Conv2DFusion)
+CONV2D(conv2d_transpose_int8, int8, Conv2dTransposeFusion)
+CONV2D(conv2d_transpose_int16, int16, Conv2dTransposeFusion)

@@ -66,6 +66,6 @@ MATMUL_RUN(product_i64, int64_t, uint64_t, MSLITE_INT64, PLAIN)
 
 MATMUL_ENTRY(matmul_f32, product_f32, MatMulFusion)
 MATMUL_ENTRY(matmul_f64, product_f64, MatMulFusion)
-MATMUL_ENTRY(matmul_i32, product_i32, MatMulFusion)
-MATMUL_ENTRY(matmul_i64, product_i64, MatMulFusion)
+MATMUL_ENTRY(matmul_int32, product_i32, MatMulFusion)
+MATMUL_ENTRY(matmul_int64, product_i64, MatMulFusion)
 MATMUL_ENTRY(full_connection_f32, product_f32, FullConnection)

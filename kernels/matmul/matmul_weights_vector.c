@@ -239,5 +239,5 @@ static void weights_run(const mslite_run *run, int32_t phase, int32_t part) {
       .quantised = 1,                                               \
   };
 
-WEIGHTS(matmul_weights_i8, MatMulFusion)
-WEIGHTS(full_connection_weights_i8, FullConnection)
+WEIGHTS(matmul_weights_int8, MatMulFusion)
+WEIGHTS(full_connection_weights_int8, FullConnection)

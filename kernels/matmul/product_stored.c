@@ -129,9 +129,9 @@ PRODUCT_SUPPORT(product_i16_i8, MSLITE_INT16, MSLITE_INT8)
       .quantised = 1,                              \
   };
 
-PRODUCT(matmul_i8, product_i8, MatMulFusion)
-PRODUCT(matmul_i16, product_i16, MatMulFusion)
-PRODUCT(matmul_i16_i8, product_i16_i8, MatMulFusion)
-PRODUCT(full_connection_i8, product_i8, FullConnection)
-PRODUCT(full_connection_i16, product_i16, FullConnection)
-PRODUCT(full_connection_i16_i8, product_i16_i8, FullConnection)
+PRODUCT(matmul_int8, product_i8, MatMulFusion)
+PRODUCT(matmul_int16, product_i16, MatMulFusion)
+PRODUCT(matmul_int16_int8, product_i16_i8, MatMulFusion)
+PRODUCT(full_connection_int8, product_i8, FullConnection)
+PRODUCT(full_connection_int16, product_i16, FullConnection)
+PRODUCT(full_connection_int16_int8, product_i16_i8, FullConnection)

@@ -68,7 +68,7 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
     }                                                                                                     \
   }
 
-POOL_PIXEL(pixel_i8, int8_t, gather_i8)
+POOL_PIXEL(pixel_int8, int8_t, gather_i8)
 POOL_PIXEL(pixel_i16, int16_t, gather_i16)
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
@@ -93,7 +93,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     w.count = (int32_t)(divisor * mslite_pooling_divisor(&g->width, ox, g->count_include_pad));
     const int64_t at = ((int64_t)part * g->width.output + ox) * g->channels;
     if (pool->type == MSLITE_INT8) {
-      pixel_i8(pool, &w, run->inputs[0], run->outputs[0], at);
+      pixel_int8(pool, &w, run->inputs[0], run->outputs[0], at);
     } else {
       pixel_i16(pool, &w, run->inputs[0], run->outputs[0], at);
     }

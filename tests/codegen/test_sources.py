@@ -55,16 +55,16 @@ def test_carries_nothing_of_the_host() -> None:
 
 
 def test_of_one_type_only_what_it_needs() -> None:
-    names = sources.kernel_files(["conv2d_i8"], "scalar")
+    names = sources.kernel_files(["conv2d_int8"], "scalar")
     text = "".join(names.values())
-    assert "dot_i8" in text
-    assert "dot_i16" not in text
+    assert "dot_int8" in text
+    assert "dot_int16" not in text
     assert "conv2d_support" not in text
     assert "math.h" not in text
 
 
 def test_same_text_in_any_order() -> None:
-    chosen = ["conv2d_i8", "softmax_int8_scalar", "unary_Tan_scalar", "conv2d_gemm_f32_scalar"]
+    chosen = ["conv2d_int8", "softmax_int8_scalar", "unary_Tan_scalar", "conv2d_gemm_f32_scalar"]
     first = sources.kernel_files(chosen, "scalar")
     assert first == sources.kernel_files(reversed(chosen), "scalar")
     assert list(first) == sorted(first)
@@ -135,13 +135,13 @@ def test_derived_numbers_are_printed_to_the_byte(isa: str, tmp_path: Path) -> No
 
 
 def test_derived_numbers_leave_zeros_out() -> None:
-    size = sources.derived_size("conv2d_i8", "scalar")
-    assert sources.derived_initialiser("conv2d_i8", bytes(size), "scalar")[1] == "{.geometry = {.batch = 0}}"
+    size = sources.derived_size("conv2d_int8", "scalar")
+    assert sources.derived_initialiser("conv2d_int8", bytes(size), "scalar")[1] == "{.geometry = {.batch = 0}}"
     assert (
-        sources.derived_initialiser("conv2d_i8", b"\2" + bytes(size - 1), "scalar")[1] == "{.geometry = {.batch = 2}}"
+        sources.derived_initialiser("conv2d_int8", b"\2" + bytes(size - 1), "scalar")[1] == "{.geometry = {.batch = 2}}"
     )
     with pytest.raises(sources.LayoutError, match=f"3 bytes for a struct of {size}"):
-        sources.derived_initialiser("conv2d_i8", b"abc", "scalar")
+        sources.derived_initialiser("conv2d_int8", b"abc", "scalar")
 
 
 # ---- compilers
@@ -173,7 +173,7 @@ CROSS = [
     ("neon", "arm-linux-gnueabihf-gcc", ("-march=armv7-a", "-mfpu=neon", "-mfloat-abi=hard"), "_neon"),
     ("neon_dot", "aarch64-linux-gnu-gcc", ("-march=armv8.2-a+dotprod",), "_dot"),
     ("neon", "aarch64-linux-gnu-gcc", (), "_neon"),
-    ("avx2", "gcc", ("-mavx2", "-mfma", "-mf16c"), "gemm_i8_avx2"),
+    ("avx2", "gcc", ("-mavx2", "-mfma", "-mf16c"), "gemm_int8_avx2"),
 ]
 
 

@@ -13,12 +13,12 @@
 
 #if defined(MSLITE_TARGET_X86)
 extern "C" {
-extern const mslite_kernel mslite_kernel_conv2d_gemm_i8_avx512_emulated;
-extern const mslite_kernel mslite_kernel_conv2d_gemm_i8_vnni_emulated;
-extern const mslite_kernel mslite_kernel_matmul_gemm_i8_avx512_emulated;
-extern const mslite_kernel mslite_kernel_matmul_gemm_i8_vnni_emulated;
-extern const mslite_kernel mslite_kernel_full_connection_gemm_i8_avx512_emulated;
-extern const mslite_kernel mslite_kernel_full_connection_gemm_i8_vnni_emulated;
+extern const mslite_kernel mslite_kernel_conv2d_gemm_int8_avx512_emulated;
+extern const mslite_kernel mslite_kernel_conv2d_gemm_int8_vnni_emulated;
+extern const mslite_kernel mslite_kernel_matmul_gemm_int8_avx512_emulated;
+extern const mslite_kernel mslite_kernel_matmul_gemm_int8_vnni_emulated;
+extern const mslite_kernel mslite_kernel_full_connection_gemm_int8_avx512_emulated;
+extern const mslite_kernel mslite_kernel_full_connection_gemm_int8_vnni_emulated;
 }
 #endif
 
@@ -28,9 +28,10 @@ using namespace stored_calls;
 std::vector<const mslite_kernel *> Emulated() {
 #if defined(MSLITE_TARGET_X86)
   if (mslite::DetectedIsas().Has(MSLITE_ISA_VNNI)) return {};
-  return {&mslite_kernel_conv2d_gemm_i8_avx512_emulated,          &mslite_kernel_conv2d_gemm_i8_vnni_emulated,
-          &mslite_kernel_matmul_gemm_i8_avx512_emulated,          &mslite_kernel_matmul_gemm_i8_vnni_emulated,
-          &mslite_kernel_full_connection_gemm_i8_avx512_emulated, &mslite_kernel_full_connection_gemm_i8_vnni_emulated};
+  return {
+      &mslite_kernel_conv2d_gemm_int8_avx512_emulated,          &mslite_kernel_conv2d_gemm_int8_vnni_emulated,
+      &mslite_kernel_matmul_gemm_int8_avx512_emulated,          &mslite_kernel_matmul_gemm_int8_vnni_emulated,
+      &mslite_kernel_full_connection_gemm_int8_avx512_emulated, &mslite_kernel_full_connection_gemm_int8_vnni_emulated};
 #else
   return {};
 #endif

@@ -93,7 +93,7 @@ TEST_F(MicroKernels, ConvolutionsHaveThePortableBits) {
     Compare(&call, "convolution " + std::to_string(seed));
   }
   for (const char *isa : {"micro", "dsp", "mve"}) {
-    EXPECT_GE(compared_[std::string("conv2d_i8_") + isa], 50) << isa;
+    EXPECT_GE(compared_[std::string("conv2d_int8_") + isa], 50) << isa;
   }
 }
 
@@ -106,8 +106,8 @@ TEST_F(MicroKernels, ProductsHaveThePortableBits) {
     Compare(&call, "product " + std::to_string(seed));
   }
   for (const char *isa : {"micro", "dsp", "mve"}) {
-    EXPECT_GE(compared_[std::string("full_connection_i8_") + isa], 20) << isa;
-    EXPECT_GE(compared_[std::string("matmul_i8_") + isa], 20) << isa;
+    EXPECT_GE(compared_[std::string("full_connection_int8_") + isa], 20) << isa;
+    EXPECT_GE(compared_[std::string("matmul_int8_") + isa], 20) << isa;
   }
 }
 }  // namespace

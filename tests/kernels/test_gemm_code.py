@@ -78,7 +78,7 @@ def test_inner_loop(isa: str) -> None:
 def test_inner_loop_on_stored_integers(isa: str) -> None:
     register, heights, vectors, multiply = DOT_TILES[isa]
     products = {}
-    for body in loops(instructions(isa, "gemm_i8_dot", "run_tile")):
+    for body in loops(instructions(isa, "gemm_int8_dot", "run_tile")):
         count = sum(bool(re.match(rf"{multiply}\s.*%{register}", text)) for text in body)
         if count:
             products[count] = body

@@ -1,4 +1,4 @@
-"""What docs/operators.md says of front ends, element types and instruction sets."""
+"""What docs/operators.md says of front ends, element types, instruction sets and generated C."""
 
 from __future__ import annotations
 
@@ -55,14 +55,23 @@ def test_every_foreign_operator_of_tflite_reaches_something() -> None:
 
 def test_kernels_and_their_types() -> None:
     facts = kernel_facts()
-    assert set(facts) == {operator for _, operator, _, _ in _native.kernels()}
+    assert set(facts) == {operator for _, operator, _, _ in _native.kernels()} | {"ReadVariable", "AssignVariable"}
     assert {"float32", "int32"} <= set(facts["AddFusion"]["types"])
     assert facts["AddFusion"]["isas"] == ["scalar", "avx2", "avx512", "neon"]
     assert facts["Acos"]["isas"] == ["scalar"]
 
 
+def test_targets_of_generated_c() -> None:
+    facts = kernel_facts()
+    assert facts["Conv2DFusion"]["generated"] == ["x86*", "Arm*", "Cortex-M*"]
+    assert facts["Acos"]["generated"] == ["x86", "Arm", "Cortex-M"]
+    assert facts["NonZero"]["generated"] == [], "its shape is known at run time only"
+    assert facts["Range"]["generated"], "its shape follows from constants"
+    assert facts["QuantDTypeCast"]["generated"], "it has no case of plain types"
+
+
 def test_the_page_shows_them(sources: dict[str, dict[str, list[str]]]) -> None:
-    empty: dict[str, list[str]] = {"types": [], "isas": []}
+    empty: dict[str, list[str]] = {"types": [], "isas": [], "generated": []}
     kernels = kernel_facts()
     facts = {name: {"front_ends": sources[name], **kernels.get(name, empty)} for name in OPERATORS}
     text = documentation.emit(facts)
@@ -70,5 +79,6 @@ def test_the_page_shows_them(sources: dict[str, dict[str, list[str]]]) -> None:
     assert "ONNX " in row
     assert "float32" in row
     assert "scalar, avx2, avx512, neon" in row
-    (row,) = (line for line in text.splitlines() if line.startswith("| [Adam]"))
+    assert row.endswith("| x86*, Arm*, Cortex-M* |")
+    (row,) = (line for line in text.splitlines() if line.startswith("| [AllGather]"))
     assert "declared only" in row

@@ -83,7 +83,7 @@ def test_kernel_cases(results: dict[str, avx512_machine.Result]) -> None:
 def test_dot_products(results: dict[str, avx512_machine.Result]) -> None:
     result = results["dot_test"]
     assert result.code == 0, result.text[-2000:]
-    for kernel in ("conv2d_gemm_i8", "matmul_gemm_i8", "full_connection_gemm_i8"):
+    for kernel in ("conv2d_gemm_int8", "matmul_gemm_int8", "full_connection_gemm_int8"):
         for isa in ISAS_512:
             assert f"compared: {kernel}_{isa}\n" in result.text
 

@@ -1,6 +1,7 @@
 """`python3 -m converter.mindir.generator.documentation OUT [FACTS]`: writes `operators.md`, the reference of all operators.
 
-FACTS is what `mslite.converter.operator_facts` found in the finished build: front ends, element types, instruction sets.
+FACTS is what `mslite.converter.operator_facts` found in the finished build: front ends, element types, instruction sets,
+targets of generated C.
 Without it (a bare Python has no NumPy) these columns say what the declarations and the lists in `kernels/` tell.
 """
 
@@ -26,11 +27,11 @@ _FRONT_ENDS = {
     "mindir": "MINDIR",
 }
 
-_EXECUTOR = frozenset(("Call", "PartialFusion", "Switch", "SwitchLayer"))
+_EXECUTOR = frozenset(("AssignVariable", "Call", "PartialFusion", "ReadVariable", "Switch", "SwitchLayer"))
 """Run by the executor, without a kernel."""
 
 Facts = Mapping[str, Mapping[str, Any]]
-"""Operator -> `front_ends` (name -> foreign operators), `types`, `isas`."""
+"""Operator -> `front_ends` (name -> foreign operators), `types`, `isas`, `generated`."""
 
 
 def shape_rules() -> frozenset[str]:
@@ -77,7 +78,7 @@ def _row(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) 
     sources = _sources(declaration, facts)
     counts = ", ".join(f"{title} {len(sources[key])}" for key, title in _FRONT_ENDS.items() if key in sources)
     cells = [f"[{declaration.name}](#{declaration.name.lower()})", counts or "-"]
-    cells += [types, ", ".join(known.get("isas", ())) or "-", "-", "-"]
+    cells += [types, ", ".join(known.get("isas", ())) or "-", "-", ", ".join(known.get("generated", ())) or "-"]
     return f"| {' | '.join(cells)} |"
 
 
@@ -111,7 +112,8 @@ def _entry(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts
 _LEGEND = """\
 The table of a family shows, per operator: how many operators of each front end become it, alone or together with others
 (their names stand below); element types of its first operand that the test cases run; the instruction sets that its kernels
-are compiled for; delegates that take it; targets that C code is generated for (`-`: none yet). A file that holds an
+are compiled for; delegates that take it (`-`: there are none yet); targets that C code is generated for (`*`: with kernels
+of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only). A file that holds an
 operator which is declared only loads and prints; the operator is refused by name when it would have to run."""
 
 

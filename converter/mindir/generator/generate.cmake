@@ -32,7 +32,7 @@ if(MSLITE_PYTHON)
       COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_BINARY_DIR}/python
               ${Python3_EXECUTABLE} -m mslite.converter.operator_facts ${MSLITE_OPERATOR_FACTS}
       COMMAND ${CMAKE_COMMAND} -E touch ${MSLITE_OPERATOR_FACTS}
-      DEPENDS _native ${MSLITE_FRONT_ENDS} ${PROJECT_SOURCE_DIR}/converter/operator_facts.py
+      DEPENDS _native _codegen ${MSLITE_FRONT_ENDS} ${PROJECT_SOURCE_DIR}/converter/operator_facts.py
       COMMENT "Asking the build what it knows of each operator")
   else()
     set(MSLITE_OPERATOR_FACTS)

@@ -5,7 +5,7 @@
 #include "convolution/geometry.h"
 #include "convolution/stored.h"
 
-extern const mslite_kernel mslite_kernel_conv2d_i8;
+extern const mslite_kernel mslite_kernel_conv2d_int8;
 
 static call c;
 static mslite_Conv2DFusion params;
@@ -75,7 +75,7 @@ int test_depthwise(const mslite_kernel *tried, bool usual, int32_t seeds) {
     chance_state = (uint64_t)seed * 7919;
     chance(0, 1);
     if (!make(usual)) continue;
-    const int32_t result = compare(tried, &mslite_kernel_conv2d_i8, &c);
+    const int32_t result = compare(tried, &mslite_kernel_conv2d_int8, &c);
     if (result < 0) {
       print("seed %d: x %d %d %d stride %d %d pads %d %d mode %d act %d kernel %d %d dil %d %d outputs %d\n", seed,
             (int)c.tensors[0].dims[1], (int)c.tensors[0].dims[2], (int)c.tensors[0].dims[3], (int)stride[0],

@@ -21,23 +21,23 @@ bool make_binary(int32_t op);
 int test_depthwise(const mslite_kernel *tried, bool usual, int32_t seeds);
 
 #define DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
-#define EACH_DEPTHWISE(X)             \
-  X(depthwise_3x3_i8_dsp, true)       \
-  X(depthwise_3x3_i8_mve, true)       \
-  X(depthwise_3x3_pixel_i8_mve, true) \
-  X(depthwise_i8_micro, false)        \
-  X(depthwise_i8_dsp, false)          \
-  X(depthwise_i8_micro, true)         \
-  X(depthwise_i8_dsp, true)
+#define EACH_DEPTHWISE(X)               \
+  X(depthwise_3x3_int8_dsp, true)       \
+  X(depthwise_3x3_int8_mve, true)       \
+  X(depthwise_3x3_pixel_int8_mve, true) \
+  X(depthwise_int8_micro, false)        \
+  X(depthwise_int8_dsp, false)          \
+  X(depthwise_int8_micro, true)         \
+  X(depthwise_int8_dsp, true)
 #define ALL(X, name, op, make, oracle) \
   X(name##_micro, op, make, oracle) X(name##_dsp, op, make, oracle) X(name##_mve, op, make, oracle)
-#define EACH_OTHER(X)                                                         \
-  ALL(X, average_pool_i8, AvgPoolFusion, make_pool, average_pool_int8_scalar) \
-  ALL(X, maximum_pool_i8, MaxPoolFusion, make_pool, maximum_pool_int8_scalar) \
-  ALL(X, softmax_i8, Softmax, make_softmax, softmax_int8)                     \
-  ALL(X, add_i8, AddFusion, make_binary, binary_int8_AddFusion)               \
-  ALL(X, subtract_i8, SubFusion, make_binary, binary_int8_SubFusion)          \
-  ALL(X, multiply_i8, MulFusion, make_binary, binary_int8_MulFusion)
+#define EACH_OTHER(X)                                                           \
+  ALL(X, average_pool_int8, AvgPoolFusion, make_pool, average_pool_int8_scalar) \
+  ALL(X, maximum_pool_int8, MaxPoolFusion, make_pool, maximum_pool_int8_scalar) \
+  ALL(X, softmax_int8, Softmax, make_softmax, softmax_int8)                     \
+  ALL(X, add_int8, AddFusion, make_binary, binary_int8_AddFusion)               \
+  ALL(X, subtract_int8, SubFusion, make_binary, binary_int8_SubFusion)          \
+  ALL(X, multiply_int8, MulFusion, make_binary, binary_int8_MulFusion)
 
 #define DECLARE_DEPTHWISE(name, usual) DECLARE(name)
 #define DECLARE_OTHER(name, op, make, oracle) DECLARE(name) DECLARE(oracle)

@@ -1,10 +1,11 @@
-#include "matmul/pack_i8.h"
+#include "matmul/pack_int8.h"
 
 #include <string.h>
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-void mslite_plan_i8(int64_t groups, int64_t n, int64_t k, const mslite_i8_layout *layout, mslite_i8_packed *plan) {
+void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_layout *layout,
+                      mslite_int8_packed *plan) {
   plan->units = (k + layout->depth - 1) / layout->depth;
   plan->padded = round_up(n, layout->columns);
   const int64_t channels = groups * plan->padded, numbers = round_up(channels * (int64_t)sizeof(int32_t), 64);
@@ -25,7 +26,7 @@ static int32_t sum_limit(double scale) {
 }
 
 /* One column of a panel; the sum of its weights. */
-static uint32_t pack_column(const int8_t *source, const mslite_i8_weights *weights, const mslite_i8_layout *layout,
+static uint32_t pack_column(const int8_t *source, const mslite_int8_weights *weights, const mslite_int8_layout *layout,
                             int8_t *to) {
   const int64_t depth = layout->depth, step = layout->columns * depth;
   uint32_t sum = 0;
@@ -37,11 +38,11 @@ static uint32_t pack_column(const int8_t *source, const mslite_i8_weights *weigh
   return sum;
 }
 
-void mslite_pack_i8(const mslite_node *node, const int8_t *source, const mslite_i8_weights *weights,
-                    const mslite_i8_layout *layout,
-                    mslite_i8_channel (*channel)(const mslite_node *node, int64_t index), void *packed) {
-  mslite_i8_packed plan;
-  mslite_plan_i8(weights->groups, weights->n, weights->k, layout, &plan);
+void mslite_pack_int8(const mslite_node *node, const int8_t *source, const mslite_int8_weights *weights,
+                      const mslite_int8_layout *layout,
+                      mslite_int8_channel (*channel)(const mslite_node *node, int64_t index), void *packed) {
+  mslite_int8_packed plan;
+  mslite_plan_int8(weights->groups, weights->n, weights->k, layout, &plan);
   memset(packed, 0, (size_t)plan.bytes);
   char *base = packed;
   int32_t *bias = (int32_t *)(void *)(base + plan.bias), *value = (int32_t *)(void *)(base + plan.value);
@@ -55,7 +56,7 @@ void mslite_pack_i8(const mslite_node *node, const int8_t *source, const mslite_
       const uint32_t sum = pack_column(
           source + group * weights->group_step + n * weights->n_step, weights, layout,
           panels + panel * layout->columns * plan.units * layout->depth + n % layout->columns * layout->depth);
-      const mslite_i8_channel numbers = channel(node, group * weights->n + n);
+      const mslite_int8_channel numbers = channel(node, group * weights->n + n);
       bias[at] = (int32_t)((uint32_t)numbers.bias - x_zero * sum +
                            (uint32_t)weights->k * x_zero * (uint32_t)numbers.weight_zero);
       value[at] = numbers.factor.value;

@@ -2,18 +2,18 @@
  * [ky][kx][channel]. A part gathers the windows of its rows, padding included, in the form that its dot product reads.
  */
 #include "convolution/stored.h"
-#include "matmul/gemm_i8.h"
+#include "matmul/gemm_int8.h"
 #include "quantised.h"
 
 typedef struct {
   mslite_convolution geometry;
-  gemm_i8_plan plan;
+  gemm_int8_plan plan;
   int32_t x_zero;
   bool rows_are_pixels; /* 1 x 1, and every pixel of x is a row */
-} conv2d_i8_derived;
+} conv2d_int8_derived;
 
 /* Depthwise: a matrix product of one column and few terms is no way to compute it. */
-static int32_t conv2d_i8_support(const mslite_node *node) {
+static int32_t conv2d_int8_support(const mslite_node *node) {
   if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
@@ -21,14 +21,14 @@ static int32_t conv2d_i8_support(const mslite_node *node) {
   return dims[3] == 1 && dims[0] == attributes.group ? 0 : 2;
 }
 
-static mslite_i8_channel channel_of(const mslite_node *node, int64_t index) {
+static mslite_int8_channel channel_of(const mslite_node *node, int64_t index) {
   const mslite_stored_channel from = mslite_stored_channel_of(node, index);
-  const mslite_i8_channel numbers = {(int32_t)from.bias, from.weight_zero, from.factor, 0};
+  const mslite_int8_channel numbers = {(int32_t)from.bias, from.weight_zero, from.factor, 0};
   return numbers;
 }
 
 /* From the constant weight alone; false when the group does not divide the channels. */
-static bool weights_of(const mslite_node *node, mslite_i8_weights *weights) {
+static bool weights_of(const mslite_node *node, mslite_int8_weights *weights) {
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;
@@ -43,18 +43,18 @@ static bool weights_of(const mslite_node *node, mslite_i8_weights *weights) {
   return true;
 }
 
-static int64_t conv2d_i8_pack_size(const mslite_node *node, int32_t input) {
-  mslite_i8_weights weights;
-  mslite_i8_packed packed;
+static int64_t conv2d_int8_pack_size(const mslite_node *node, int32_t input) {
+  mslite_int8_weights weights;
+  mslite_int8_packed packed;
   if (input != 1 || !weights_of(node, &weights)) return 0;
-  mslite_plan_i8(weights.groups, weights.n, weights.k, &gemm_i8_layout, &packed);
+  mslite_plan_int8(weights.groups, weights.n, weights.k, &gemm_int8_layout, &packed);
   return packed.bytes;
 }
 
-static void conv2d_i8_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
-  mslite_i8_weights weights;
+static void conv2d_int8_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  mslite_int8_weights weights;
   if (input == 1 && weights_of(node, &weights)) {
-    mslite_pack_i8(node, source, &weights, &gemm_i8_layout, channel_of, packed);
+    mslite_pack_int8(node, source, &weights, &gemm_int8_layout, channel_of, packed);
   }
 }
 
@@ -62,13 +62,13 @@ static bool is_inside(const mslite_axis *axis) {
   return axis->kernel == 1 && axis->stride == 1 && axis->pad_before == 0 && axis->output == axis->input;
 }
 
-static mslite_status conv2d_i8_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  conv2d_i8_derived *own = derived;
+static mslite_status conv2d_int8_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  conv2d_int8_derived *own = derived;
   mslite_convolution *g = &own->geometry;
   const mslite_status status = mslite_convolution_of(node, g);
   if (status != MSLITE_OK) return status;
   const mslite_stored_numbers numbers = mslite_stored_numbers_of(node);
-  gemm_i8_plan *plan = &own->plan;
+  gemm_int8_plan *plan = &own->plan;
   own->x_zero = numbers.x_zero;
   own->rows_are_pixels = is_inside(&g->height) && is_inside(&g->width) && g->group == 1;
   plan->m = g->batch * g->height.output * g->width.output;
@@ -79,7 +79,7 @@ static mslite_status conv2d_i8_prepare(const mslite_node *node, void *derived, m
   plan->high = numbers.high;
   plan->rounds_once = false;
   plan->has_zeros = mslite_has_zero_points(node->inputs[1]);
-  gemm_i8_prepare(plan, g->group);
+  gemm_int8_prepare(plan, g->group);
   const int64_t parts = plan->plan.row_blocks * plan->plan.panel_blocks;
   if (plan->m > INT32_MAX || parts > INT32_MAX / g->group) return MSLITE_ERROR_UNSUPPORTED;
   schedule->phase_count = 1;
@@ -170,7 +170,7 @@ static void gather_window(const mslite_convolution *g, const int8_t *image, int6
 
 static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
                   int64_t step, dot_element *to) {
-  const conv2d_i8_derived *own = run->derived;
+  const conv2d_int8_derived *own = run->derived;
   const mslite_convolution *g = &own->geometry;
   const int64_t image_size = g->height.input * g->width.input * g->in_channels;
   const int8_t *x = run->inputs[0];
@@ -202,21 +202,21 @@ static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t cou
   }
 }
 
-static void conv2d_i8_run(const mslite_run *run, int32_t phase, int32_t part) {
+static void conv2d_int8_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  const conv2d_i8_derived *own = run->derived;
-  gemm_i8_part(run, &own->plan, stage, own->geometry.group, part);
+  const conv2d_int8_derived *own = run->derived;
+  gemm_int8_part(run, &own->plan, stage, own->geometry.group, part);
 }
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_gemm_i8) = {
-    .name = MSLITE_ISA_STRING(conv2d_gemm_i8),
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_gemm_int8) = {
+    .name = MSLITE_ISA_STRING(conv2d_gemm_int8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
-    .derived_size = sizeof(conv2d_i8_derived),
-    .support = conv2d_i8_support,
-    .prepare = conv2d_i8_prepare,
-    .pack_size = conv2d_i8_pack_size,
-    .pack = conv2d_i8_pack,
-    .run = conv2d_i8_run,
+    .derived_size = sizeof(conv2d_int8_derived),
+    .support = conv2d_int8_support,
+    .prepare = conv2d_int8_prepare,
+    .pack_size = conv2d_int8_pack_size,
+    .pack = conv2d_int8_pack,
+    .run = conv2d_int8_run,
     .quantised = 1,
 };

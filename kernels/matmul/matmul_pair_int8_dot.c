@@ -1,16 +1,16 @@
 /* MatMulFusion and FullConnection of two stored int8 activations, over the GEMM: a first phase packs each matrix of b
  * as if it were weights. */
-#include "matmul/gemm_i8.h"
+#include "matmul/gemm_int8.h"
 #include "matmul/stored.h"
 #include "quantised.h"
 
 typedef struct {
   mslite_product product;
-  gemm_i8_plan plan; /* of one matrix of a */
-  mslite_i8_weights weights;
-  mslite_i8_channel column; /* every column's */
-  int64_t packed_bytes;     /* of a matrix of b */
-  int32_t parts;            /* of a matrix of y */
+  gemm_int8_plan plan; /* of one matrix of a */
+  mslite_int8_weights weights;
+  mslite_int8_channel column; /* every column's */
+  int64_t packed_bytes;       /* of a matrix of b */
+  int32_t parts;              /* of a matrix of y */
 } pair_derived;
 
 static int32_t pair_support(const mslite_node *node) {
@@ -22,7 +22,7 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
   mslite_product *p = &own->product;
   const mslite_status status = mslite_product_of(node, p);
   if (status != MSLITE_OK) return status;
-  gemm_i8_plan *plan = &own->plan;
+  gemm_int8_plan *plan = &own->plan;
   plan->m = p->m;
   plan->n = p->n;
   plan->k = p->k;
@@ -32,9 +32,9 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
   const mslite_stored_column column = mslite_stored_column_of(node, 0);
   plan->rounds_once = mslite_stored_rescale_kind(node) == MSLITE_RESCALE_REAL;
   plan->has_zeros = column.zero != 0;
-  gemm_i8_prepare(plan, 1);
-  const mslite_i8_channel channel = {0, column.zero, column.fixed, plan->rounds_once ? column.factor : 0};
-  const mslite_i8_weights weights = {
+  gemm_int8_prepare(plan, 1);
+  const mslite_int8_channel channel = {0, column.zero, column.fixed, plan->rounds_once ? column.factor : 0};
+  const mslite_int8_weights weights = {
       .groups = 1,
       .n = p->n,
       .k = p->k,
@@ -57,7 +57,7 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
 }
 
 /* For packing at run time, where the only thing that is known of the node are the derived numbers. */
-static mslite_i8_channel column_of(const mslite_node *node, int64_t n) {
+static mslite_int8_channel column_of(const mslite_node *node, int64_t n) {
   (void)n;
   return ((const pair_derived *)node->params)->column;
 }
@@ -87,8 +87,8 @@ static void pair_run(const mslite_run *run, int32_t phase, int32_t part) {
   if (phase == 0) {
     const mslite_node known = {.params = own};
     const int8_t *b = (const int8_t *)run->inputs[1] + matrix * p->k * p->n;
-    mslite_pack_i8(&known, b, &own->weights, &gemm_i8_layout, column_of,
-                   (char *)run->shared + matrix * own->packed_bytes);
+    mslite_pack_int8(&known, b, &own->weights, &gemm_int8_layout, column_of,
+                     (char *)run->shared + matrix * own->packed_bytes);
     return;
   }
   int64_t matrix_a, matrix_b;
@@ -99,7 +99,7 @@ static void pair_run(const mslite_run *run, int32_t phase, int32_t part) {
   mslite_run one = *run;
   one.inputs = inputs;
   one.outputs = outputs;
-  gemm_i8_part(&one, &own->plan, stage, 1, part % own->parts);
+  gemm_int8_part(&one, &own->plan, stage, 1, part % own->parts);
 }
 
 #define PAIR(function, operator)                                    \
@@ -114,5 +114,5 @@ static void pair_run(const mslite_run *run, int32_t phase, int32_t part) {
       .quantised = 1,                                               \
   };
 
-PAIR(matmul_pair_i8, MatMulFusion)
-PAIR(full_connection_pair_i8, FullConnection)
+PAIR(matmul_pair_int8, MatMulFusion)
+PAIR(full_connection_pair_int8, FullConnection)

@@ -81,8 +81,8 @@ static int64_t softmax_lead(const mslite_node *node, const void *derived, int32_
   return input == 0 ? 0 : -1;
 }
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_softmax_i8) = {
-    .name = MSLITE_ISA_STRING(softmax_i8),
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_softmax_int8) = {
+    .name = MSLITE_ISA_STRING(softmax_int8),
     .op = MSLITE_OP_Softmax,
     .isa = MSLITE_THIS_ISA,
     .derived_size = sizeof(softmax_derived),

@@ -157,7 +157,7 @@ static int64_t pool_lead(const mslite_node *node, const void *derived, int32_t i
       .lead = pool_lead,                                            \
   };
 
-POOL(average_pool_i8, AvgPoolFusion)
-POOL(maximum_pool_i8, MaxPoolFusion)
-POOL(average_pool_extended_i8, AvgPoolExtended)
-POOL(maximum_pool_extended_i8, MaxPoolExtended)
+POOL(average_pool_int8, AvgPoolFusion)
+POOL(maximum_pool_int8, MaxPoolFusion)
+POOL(average_pool_extended_int8, AvgPoolExtended)
+POOL(maximum_pool_extended_int8, MaxPoolExtended)

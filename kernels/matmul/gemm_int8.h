@@ -1,27 +1,28 @@
 /* The GEMM under the products and convolutions of stored integers: y = clamp(zero + factor * (bias + a * b)), int8.
  *
- * A tile of GEMM_I8_ROWS x GEMM_I8_COLUMNS sums lives in registers while k runs; b comes in panels (matmul/pack_i8.h),
- * a in rows of elements that simd/dot.h multiplies. Sums are exact, so no order and no tile changes a bit.
+ * A tile of GEMM_INT8_ROWS x GEMM_INT8_COLUMNS sums lives in registers while k runs; b comes in panels
+ * (matmul/pack_int8.h), a in rows of elements that simd/dot.h multiplies. Sums are exact, so no order and no tile
+ * changes a bit.
  *
  * Limit on AVX2: two vpmaddwd of 16 products and as many additions per cycle would be twice the rate of float32; the
  * four vector ports are then full, and 1.6 times is reached. */
-#ifndef MSLITE_MATMUL_GEMM_I8_H
-#define MSLITE_MATMUL_GEMM_I8_H
+#ifndef MSLITE_MATMUL_GEMM_INT8_H
+#define MSLITE_MATMUL_GEMM_INT8_H
 
 #include "matmul/pack.h"
-#include "matmul/pack_i8.h"
+#include "matmul/pack_int8.h"
 #include "simd/dot.h"
 
 #if SIMD_WIDTH == 16
-enum { GEMM_I8_ROWS = 12, GEMM_I8_VECTORS = 2 }; /* 24 sums + 2 of b + 1 of a + 1 product of 32 registers */
+enum { GEMM_INT8_ROWS = 12, GEMM_INT8_VECTORS = 2 }; /* 24 sums + 2 of b + 1 of a + 1 product of 32 registers */
 #elif SIMD_WIDTH == 8
-enum { GEMM_I8_ROWS = 6, GEMM_I8_VECTORS = 2 }; /* 12 sums + 2 of b + 1 of a + 1 product of 16 registers */
+enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 2 }; /* 12 sums + 2 of b + 1 of a + 1 product of 16 registers */
 #else
-enum { GEMM_I8_ROWS = 6, GEMM_I8_VECTORS = 4 }; /* 24 sums + 4 of b + 1 of a + 1 product of 32 registers */
+enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 4 }; /* 24 sums + 4 of b + 1 of a + 1 product of 32 registers */
 #endif
 enum {
-  GEMM_I8_COLUMNS = GEMM_I8_VECTORS * SIMD_WIDTH,
-  GEMM_I8_LARGEST_STEP = 384 /* units of k: a widened panel of AVX2 takes 24 KB of the L1 cache */
+  GEMM_INT8_COLUMNS = GEMM_INT8_VECTORS * SIMD_WIDTH,
+  GEMM_INT8_LARGEST_STEP = 384 /* units of k: a widened panel of AVX2 takes 24 KB of the L1 cache */
 };
 
 /* One block of a product, for one step of k. */
@@ -42,37 +43,38 @@ typedef struct {
   int8_t *y;
   int64_t y_step;
   int32_t y_zero, low, high;
-  dot_weight *room; /* GEMM_I8_LARGEST_STEP * GEMM_I8_COLUMNS * DOT_DEPTH, where DOT_WIDENS */
-} gemm_i8_block;
+  dot_weight *room; /* GEMM_INT8_LARGEST_STEP * GEMM_INT8_COLUMNS * DOT_DEPTH, where DOT_WIDENS */
+} gemm_int8_block;
 
-#define gemm_i8_run MSLITE_ISA_NAME(mslite_gemm_i8_run)
-void gemm_i8_run(const gemm_i8_block *block);
+#define gemm_int8_run MSLITE_ISA_NAME(mslite_gemm_int8_run)
+void gemm_int8_run(const gemm_int8_block *block);
 
 /* How a kernel cuts a product of m rows, and what it needs for that. */
 typedef struct {
   mslite_gemm_plan plan; /* k_block is in units */
-  mslite_i8_packed packed;
+  mslite_int8_packed packed;
   int64_t m, n, k;
   int64_t a_step;                               /* elements */
   int64_t sums_at, row_sums_at, room_at, bytes; /* of the scratch memory, which begins with elements */
   int32_t y_zero, low, high;
   bool rounds_once; /* in float64 */
   bool has_zeros;   /* some weight_zero is not 0 */
-} gemm_i8_plan;
+} gemm_int8_plan;
 
-static const mslite_i8_layout gemm_i8_layout = {GEMM_I8_COLUMNS, DOT_DEPTH, DOT_OFFSET};
+static const mslite_int8_layout gemm_int8_layout = {GEMM_INT8_COLUMNS, DOT_DEPTH, DOT_OFFSET};
 
 /* `m`, `n`, `k` and the flags are set; fills in the rest. */
-#define gemm_i8_prepare MSLITE_ISA_NAME(mslite_gemm_i8_prepare)
-void gemm_i8_prepare(gemm_i8_plan *plan, int64_t groups);
+#define gemm_int8_prepare MSLITE_ISA_NAME(mslite_gemm_int8_prepare)
+void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups);
 
 /* Elements of rows [row, row + count) and of k [k, k + length), to `to` with `step` elements from row to row; up to
  * DOT_CHUNK elements behind each row may be overwritten. */
-typedef void (*gemm_i8_stage)(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k,
-                              int64_t length, int64_t step, dot_element *to);
+typedef void (*gemm_int8_stage)(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k,
+                                int64_t length, int64_t step, dot_element *to);
 
 /* Part `part` of plan.row_blocks * plan.panel_blocks * groups. y is [m][groups * n]. */
-#define gemm_i8_part MSLITE_ISA_NAME(mslite_gemm_i8_part)
-void gemm_i8_part(const mslite_run *run, const gemm_i8_plan *plan, gemm_i8_stage stage, int64_t groups, int32_t part);
+#define gemm_int8_part MSLITE_ISA_NAME(mslite_gemm_int8_part)
+void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t groups,
+                    int32_t part);
 
 #endif

@@ -59,8 +59,8 @@ static void depthwise_pack(const mslite_node *node, int32_t input, const void *s
   *to = 0;
 }
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_3x3_i8) = {
-    .name = MSLITE_ISA_STRING(depthwise_3x3_i8),
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_3x3_int8) = {
+    .name = MSLITE_ISA_STRING(depthwise_3x3_int8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
     .derived_size = sizeof(mslite_micro_depthwise),

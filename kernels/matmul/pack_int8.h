@@ -1,11 +1,11 @@
 /* The packed form of int8 weights for the GEMM of stored integers: the numbers of each output channel, then panels.
- * Portable: any host packs for any target, whose panels are described by an mslite_i8_layout.
+ * Portable: any host packs for any target, whose panels are described by an mslite_int8_layout.
  *
  * With x' = x + offset, the form in which the target multiplies activations:
  *   sum (x - x_zero)(w - w_zero) + bias = sum x' w - w_zero sum x' + folded bias
  *   folded bias = bias - x_zero' sum w + k x_zero' w_zero, in 32 bits that wrap */
-#ifndef MSLITE_MATMUL_PACK_I8_H
-#define MSLITE_MATMUL_PACK_I8_H
+#ifndef MSLITE_MATMUL_PACK_INT8_H
+#define MSLITE_MATMUL_PACK_INT8_H
 
 #include "kernel.h"
 #include "math/fixed_point.h"
@@ -18,7 +18,7 @@ typedef struct {
   int32_t columns; /* of a panel */
   int32_t depth;   /* neighbours of k that stand together, column by column */
   int32_t offset;  /* added to activations */
-} mslite_i8_layout;
+} mslite_int8_layout;
 
 /* One output channel before packing. */
 typedef struct {
@@ -26,14 +26,14 @@ typedef struct {
   int32_t weight_zero;
   mslite_multiplier factor; /* of fixed-point results */
   double scale;             /* of results that are rounded once, in float64 */
-} mslite_i8_channel;
+} mslite_int8_channel;
 
 /* The weights w[groups][n][k], element (g, n, k) at source[g * group_step + n * n_step + k * k_step]. */
 typedef struct {
   int64_t groups, n, k;
   int64_t group_step, n_step, k_step;
   int32_t x_zero; /* of the activations */
-} mslite_i8_weights;
+} mslite_int8_weights;
 
 /* Offsets, in bytes, of what the packed form holds. Arrays of channels have `padded` entries for each group; channels
  * that do not exist are zeros. */
@@ -45,14 +45,14 @@ typedef struct {
   int64_t scale; /* double */
   int64_t panels, group_bytes;
   int64_t bytes;
-} mslite_i8_packed;
+} mslite_int8_packed;
 
-void mslite_plan_i8(int64_t groups, int64_t n, int64_t k, const mslite_i8_layout *layout, mslite_i8_packed *plan);
+void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_layout *layout, mslite_int8_packed *plan);
 
 /* `channel` gives the numbers of output channel `index`, counted over all groups. */
-void mslite_pack_i8(const mslite_node *node, const int8_t *source, const mslite_i8_weights *weights,
-                    const mslite_i8_layout *layout,
-                    mslite_i8_channel (*channel)(const mslite_node *node, int64_t index), void *packed);
+void mslite_pack_int8(const mslite_node *node, const int8_t *source, const mslite_int8_weights *weights,
+                      const mslite_int8_layout *layout,
+                      mslite_int8_channel (*channel)(const mslite_node *node, int64_t index), void *packed);
 
 #ifdef __cplusplus
 }

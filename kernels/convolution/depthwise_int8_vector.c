@@ -418,8 +418,8 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_i8) = {
-    .name = MSLITE_ISA_STRING(depthwise_i8),
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_int8) = {
+    .name = MSLITE_ISA_STRING(depthwise_int8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
     .derived_size = sizeof(depthwise_derived),

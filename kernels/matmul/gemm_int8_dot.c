@@ -1,24 +1,24 @@
-/* The inner loops of gemm_i8.h, once for all kernels that multiply stored integers. */
-#include "matmul/gemm_i8.h"
+/* The inner loops of gemm_int8.h, once for all kernels that multiply stored integers. */
+#include "matmul/gemm_int8.h"
 
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
 
 enum { FEWEST_PANELS = 4 }; /* of a part */
 
-/* `rows` x GEMM_I8_COLUMNS sums; `rows` is a constant where this is inlined. Few rows take several chains of sums, so
+/* `rows` x GEMM_INT8_COLUMNS sums; `rows` is a constant where this is inlined. Few rows take several chains of sums, so
  * that no sum waits for the one before. */
-SIMD_INLINE void tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to, int64_t to_step, const int32_t rows) {
-  enum { V = GEMM_I8_VECTORS, STEP = SIMD_WIDTH * DOT_DEPTH };
+SIMD_INLINE void tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to, int64_t to_step, const int32_t rows) {
+  enum { V = GEMM_INT8_VECTORS, STEP = SIMD_WIDTH * DOT_DEPTH };
   const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
-  simd_i32 sum[GEMM_I8_ROWS * V];
+  simd_i32 sum[GEMM_INT8_ROWS * V];
   const int32_t *start = g->first ? g->bias : to;
   const int64_t start_step = g->first ? 0 : to_step;
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = simd_load_i32(start + r * start_step + v * SIMD_WIDTH);
   }
   SIMD_UNROLL for (int32_t i = rows * V; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
-  const dot_element *a[(GEMM_I8_ROWS + 2) / 3];
+  const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
   const int64_t a_step = g->a_step, units = g->units;
   SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
   int64_t k = 0;
@@ -58,7 +58,7 @@ SIMD_INLINE void tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to, 
     tile(g, b, to, to_step, rows); \
     break;
 
-static __attribute__((noinline)) void run_tile(const gemm_i8_block *g, const dot_weight *b, int32_t *to,
+static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to,
                                                int64_t to_step, int64_t rows) {
   switch (SIMD_WIDTH == 16 && rows > 1 ? rows + rows % 2 : rows) {
     TILE_CASE(1)
@@ -81,24 +81,24 @@ static __attribute__((noinline)) void run_tile(const gemm_i8_block *g, const dot
 
 /* `columns` results of one row. */
 SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
-  if (columns == GEMM_I8_COLUMNS) {
-    simd_narrow(result, GEMM_I8_VECTORS, limits, y);
+  if (columns == GEMM_INT8_COLUMNS) {
+    simd_narrow(result, GEMM_INT8_VECTORS, limits, y);
     return;
   }
-  int8_t whole[GEMM_I8_COLUMNS];
-  simd_narrow(result, GEMM_I8_VECTORS, limits, whole);
+  int8_t whole[GEMM_INT8_COLUMNS];
+  simd_narrow(result, GEMM_INT8_VECTORS, limits, whole);
   memcpy(y, whole, (size_t)columns);
 }
 
 /* The numbers of one panel's channels, in vectors. */
 typedef struct {
-  simd_multiplier factor[GEMM_I8_VECTORS];
-  simd_i32 zero[GEMM_I8_VECTORS];
+  simd_multiplier factor[GEMM_INT8_VECTORS];
+  simd_i32 zero[GEMM_INT8_VECTORS];
   simd_narrow_limits limits;
 } panel_numbers;
 
-static void set_numbers(const gemm_i8_block *g, panel_numbers *numbers) {
-  SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
+static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
+  SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
     const int64_t at = v * SIMD_WIDTH;
     numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
     numbers->zero[v] = simd_load_i32(g->zero + at);
@@ -106,14 +106,14 @@ static void set_numbers(const gemm_i8_block *g, panel_numbers *numbers) {
   numbers->limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
 }
 
-/* The last step: sums to stored results, GEMM_I8_VECTORS vectors of a row at once. */
-SIMD_INLINE void store_fixed(const gemm_i8_block *g, const panel_numbers *numbers, const int32_t *sums,
+/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once. */
+SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
                              int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros) {
   const panel_numbers own = *numbers;
   int8_t *y = g->y;
   for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += g->y_step) {
-    simd_i32 result[GEMM_I8_VECTORS];
-    SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
+    simd_i32 result[GEMM_INT8_VECTORS];
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
       simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
       if (has_zeros) sum -= simd_set_i32(g->row_sums[r]) * own.zero[v];
       result[v] = simd_rescale(sum, &own.factor[v]);
@@ -124,13 +124,13 @@ SIMD_INLINE void store_fixed(const gemm_i8_block *g, const panel_numbers *number
 
 /* The same for results that are rounded once, half away from zero, in float64. Twice what truncation leaves, truncated,
  * is the step that it misses. */
-static void store_real(const gemm_i8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t sums_step,
+static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t sums_step,
                        int64_t rows, int64_t columns) {
   typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
   for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
-    simd_i32 result[GEMM_I8_VECTORS];
+    simd_i32 result[GEMM_INT8_VECTORS];
     const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
-    SIMD_UNROLL for (int32_t v = 0; v < GEMM_I8_VECTORS; ++v) {
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
       const simd_i32 most = simd_load_i32(g->value + v * SIMD_WIDTH);
       simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
       if (g->row_sums != NULL) sum -= row_sum * numbers->zero[v];
@@ -149,7 +149,7 @@ static void store_real(const gemm_i8_block *g, const panel_numbers *numbers, con
   }
 }
 
-static __attribute__((noinline)) void store(const gemm_i8_block *g, const panel_numbers *numbers, const int32_t *sums,
+static __attribute__((noinline)) void store(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
                                             int64_t sums_step, int64_t rows, int64_t columns) {
   if (g->scale != NULL) {
     store_real(g, numbers, sums, sums_step, rows, columns);
@@ -163,20 +163,20 @@ static __attribute__((noinline)) void store(const gemm_i8_block *g, const panel_
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
 /* Tiles of nearly equal height. On vectors of 16 lanes all but the last are even: its spare row is nobody's. */
-void gemm_i8_run(const gemm_i8_block *block) {
-  int32_t own[GEMM_I8_ROWS * GEMM_I8_COLUMNS];
-  gemm_i8_block g = *block;
-  const int64_t tiles = (block->rows + GEMM_I8_ROWS - 1) / GEMM_I8_ROWS;
+void gemm_int8_run(const gemm_int8_block *block) {
+  int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
+  gemm_int8_block g = *block;
+  const int64_t tiles = (block->rows + GEMM_INT8_ROWS - 1) / GEMM_INT8_ROWS;
   const int64_t even = SIMD_WIDTH == 16 && block->rows > 1 ? 2 : 1;
   while (g.columns > 0) {
-    const int64_t columns = g.columns < GEMM_I8_COLUMNS ? g.columns : GEMM_I8_COLUMNS;
-    const dot_weight *b = dot_weights(g.b, g.units, GEMM_I8_VECTORS, g.room);
-    gemm_i8_block t = g;
+    const int64_t columns = g.columns < GEMM_INT8_COLUMNS ? g.columns : GEMM_INT8_COLUMNS;
+    const dot_weight *b = dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
+    gemm_int8_block t = g;
     panel_numbers numbers;
     set_numbers(&g, &numbers);
     for (int64_t left = tiles; t.rows > 0; --left) {
       const int64_t high = round_up((t.rows + left - 1) / left, even), rows = t.rows < high ? t.rows : high;
-      const int64_t sums_step = t.sums == NULL ? GEMM_I8_COLUMNS : t.sums_step;
+      const int64_t sums_step = t.sums == NULL ? GEMM_INT8_COLUMNS : t.sums_step;
       int32_t *sums = t.sums == NULL ? own : t.sums;
       run_tile(&t, b, sums, sums_step, rows);
       if (t.last) store(&t, &numbers, sums, sums_step, rows, columns);
@@ -198,27 +198,27 @@ void gemm_i8_run(const gemm_i8_block *block) {
   }
 }
 
-void gemm_i8_prepare(gemm_i8_plan *plan, int64_t groups) {
-  mslite_plan_i8(groups, plan->n, plan->k, &gemm_i8_layout, &plan->packed);
+void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
+  mslite_plan_int8(groups, plan->n, plan->k, &gemm_int8_layout, &plan->packed);
   const int64_t units = plan->packed.units;
   mslite_gemm_plan *cut = &plan->plan;
-  mslite_plan_gemm(plan->m, plan->n, units, GEMM_I8_ROWS, GEMM_I8_COLUMNS, cut);
+  mslite_plan_gemm(plan->m, plan->n, units, GEMM_INT8_ROWS, GEMM_INT8_COLUMNS, cut);
   /* Each part gathers its rows for itself: that is to be little beside the products. */
-  const int64_t panels = (plan->n + GEMM_I8_COLUMNS - 1) / GEMM_I8_COLUMNS;
+  const int64_t panels = (plan->n + GEMM_INT8_COLUMNS - 1) / GEMM_INT8_COLUMNS;
   if (cut->panel_block < FEWEST_PANELS) {
     cut->panel_block = panels < FEWEST_PANELS ? panels : FEWEST_PANELS;
     cut->panel_blocks = (panels + cut->panel_block - 1) / cut->panel_block;
   }
-  const int64_t steps = (units + GEMM_I8_LARGEST_STEP - 1) / GEMM_I8_LARGEST_STEP;
-  if (cut->k_block > GEMM_I8_LARGEST_STEP) cut->k_block = (units + steps - 1) / steps;
-  const int64_t rows = cut->row_block + 1, columns = cut->panel_block * GEMM_I8_COLUMNS;
+  const int64_t steps = (units + GEMM_INT8_LARGEST_STEP - 1) / GEMM_INT8_LARGEST_STEP;
+  if (cut->k_block > GEMM_INT8_LARGEST_STEP) cut->k_block = (units + steps - 1) / steps;
+  const int64_t rows = cut->row_block + 1, columns = cut->panel_block * GEMM_INT8_COLUMNS;
   plan->a_step = cut->k_block * DOT_DEPTH;
   const bool keeps_sums = cut->k_block < units;
   plan->sums_at = round_up((rows * plan->a_step + DOT_CHUNK) * (int64_t)sizeof(dot_element), 64);
   plan->row_sums_at = plan->sums_at + (keeps_sums ? rows * columns * (int64_t)sizeof(int32_t) : 0);
   plan->room_at = plan->row_sums_at + (plan->has_zeros ? round_up(rows * (int64_t)sizeof(int32_t), 64) : 0);
   plan->bytes = plan->room_at;
-  if (DOT_WIDENS) plan->bytes += cut->k_block * GEMM_I8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
+  if (DOT_WIDENS) plan->bytes += cut->k_block * GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
 }
 
 static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64_t length, int32_t *row_sums) {
@@ -229,13 +229,14 @@ static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64
   }
 }
 
-void gemm_i8_part(const mslite_run *run, const gemm_i8_plan *plan, gemm_i8_stage stage, int64_t groups, int32_t part) {
+void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t groups,
+                    int32_t part) {
   const mslite_gemm_plan *cut = &plan->plan;
-  const mslite_i8_packed *packed = &plan->packed;
-  const int64_t column = part % cut->panel_blocks * cut->panel_block * GEMM_I8_COLUMNS;
+  const mslite_int8_packed *packed = &plan->packed;
+  const int64_t column = part % cut->panel_blocks * cut->panel_block * GEMM_INT8_COLUMNS;
   const int64_t row = part / cut->panel_blocks % cut->row_blocks * cut->row_block;
   const int64_t group = part / (cut->panel_blocks * cut->row_blocks);
-  const int64_t last_column = column + cut->panel_block * GEMM_I8_COLUMNS;
+  const int64_t last_column = column + cut->panel_block * GEMM_INT8_COLUMNS;
   const int64_t channel = group * packed->padded + column;
   const char *weights = run->inputs[1];
   char *scratch = run->scratch;
@@ -244,14 +245,14 @@ void gemm_i8_part(const mslite_run *run, const gemm_i8_plan *plan, gemm_i8_stage
   for (int32_t i = 0; i < 4; ++i) numbers[i] = (const int32_t *)(const void *)(weights + places[i]) + channel;
   dot_element *a = (dot_element *)(void *)scratch;
   int32_t *row_sums = plan->has_zeros ? (int32_t *)(void *)(scratch + plan->row_sums_at) : NULL;
-  gemm_i8_block g = {
+  gemm_int8_block g = {
       .a = a,
       .a_step = plan->a_step,
-      .b_step = packed->units * GEMM_I8_COLUMNS * DOT_DEPTH,
+      .b_step = packed->units * GEMM_INT8_COLUMNS * DOT_DEPTH,
       .rows = row + cut->row_block < plan->m ? cut->row_block : plan->m - row,
       .columns = (last_column < plan->n ? last_column : plan->n) - column,
       .sums = cut->k_block < packed->units ? (int32_t *)(void *)(scratch + plan->sums_at) : NULL,
-      .sums_step = cut->panel_block * GEMM_I8_COLUMNS,
+      .sums_step = cut->panel_block * GEMM_INT8_COLUMNS,
       .bias = numbers[0],
       .value = numbers[1],
       .shift = numbers[2],
@@ -267,7 +268,7 @@ void gemm_i8_part(const mslite_run *run, const gemm_i8_plan *plan, gemm_i8_stage
   };
   if (row_sums != NULL) memset(row_sums, 0, (size_t)g.rows * sizeof *row_sums);
   const int8_t *panel =
-      (const int8_t *)weights + packed->panels + group * packed->group_bytes + column / GEMM_I8_COLUMNS * g.b_step;
+      (const int8_t *)weights + packed->panels + group * packed->group_bytes + column / GEMM_INT8_COLUMNS * g.b_step;
   int64_t unit = 0;
   do {
     g.units = unit + cut->k_block < packed->units ? cut->k_block : packed->units - unit;
@@ -276,8 +277,8 @@ void gemm_i8_part(const mslite_run *run, const gemm_i8_plan *plan, gemm_i8_stage
     const int64_t k = unit * DOT_DEPTH, length = g.last ? plan->k - k : g.units * DOT_DEPTH;
     stage(run, group, row, g.rows, k, length, plan->a_step, a);
     if (row_sums != NULL) add_row_sums(a, plan->a_step, g.rows, length, row_sums);
-    g.b = panel + unit * GEMM_I8_COLUMNS * DOT_DEPTH;
-    gemm_i8_run(&g);
+    g.b = panel + unit * GEMM_INT8_COLUMNS * DOT_DEPTH;
+    gemm_int8_run(&g);
     unit += g.units;
   } while (unit < packed->units);
 }

@@ -111,7 +111,7 @@ static int64_t product_lead(const mslite_node *node, const void *derived, int32_
   return lead;
 }
 
-#define PRODUCT_I8(function, operator)                              \
+#define PRODUCT_INT8(function, operator)                            \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##function) = { \
       .name = MSLITE_ISA_STRING(function),                          \
       .op = MSLITE_OP_##operator,                                   \
@@ -126,5 +126,5 @@ static int64_t product_lead(const mslite_node *node, const void *derived, int32_
       .lead = product_lead,                                         \
   };
 
-PRODUCT_I8(matmul_i8, MatMulFusion)
-PRODUCT_I8(full_connection_i8, FullConnection)
+PRODUCT_INT8(matmul_int8, MatMulFusion)
+PRODUCT_INT8(full_connection_int8, FullConnection)

@@ -210,8 +210,8 @@ static int64_t conv2d_lead(const mslite_node *node, const void *derived, int32_t
   return lead;
 }
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_i8) = {
-    .name = MSLITE_ISA_STRING(conv2d_i8),
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_int8) = {
+    .name = MSLITE_ISA_STRING(conv2d_int8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
     .derived_size = sizeof(conv2d_derived),

@@ -163,8 +163,8 @@ static int32_t depthwise_support(const mslite_node *node) {
 }
 #endif
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_3x3_pixel_i8) = {
-    .name = MSLITE_ISA_STRING(depthwise_3x3_pixel_i8),
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_3x3_pixel_int8) = {
+    .name = MSLITE_ISA_STRING(depthwise_3x3_pixel_int8),
     .op = MSLITE_OP_Conv2DFusion,
     .isa = MSLITE_THIS_ISA,
     .derived_size = sizeof(mslite_micro_depthwise),

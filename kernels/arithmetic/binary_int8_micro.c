@@ -198,6 +198,6 @@ static int64_t binary_lead(const mslite_node *node, const void *derived, int32_t
       .lead = binary_lead,                                          \
   };
 
-BINARY(add_i8, AddFusion)
-BINARY(subtract_i8, SubFusion)
-BINARY(multiply_i8, MulFusion)
+BINARY(add_int8, AddFusion)
+BINARY(subtract_int8, SubFusion)
+BINARY(multiply_int8, MulFusion)
