@@ -7,26 +7,15 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import IntEnum
 from pathlib import Path
 
+from mslite.codegen.cmsis import KERNEL_LIBRARY
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
 from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
-from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import parse_shapes
-
-
-class ExitStatus(IntEnum):
-    """Exit status of the program."""
-
-    OK = 0
-    BAD_INPUT = 1
-    WRONG_USAGE = 2
-    NOT_CONVERTIBLE = 3
-    INTERRUPTED = 130
-
 
 _EXAMPLES = """\
 examples:
@@ -62,7 +51,10 @@ def _parser() -> argparse.ArgumentParser:
         help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
     )  # fmt: skip
     parser.add_argument("--compress", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--kernelLibrary", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--kernelLibrary", choices=(KERNEL_LIBRARY,),
+        help="calls of CMSIS-NN, which the project is built with, for the layers in which it computes the same bits",
+    )  # fmt: skip
     parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
     parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
@@ -89,10 +81,8 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         raise UsageError(
             "--compress: weights of four bits and sparse weights are not built; leave it out, they lie in flash as int8"
         )
-    if arguments.kernelLibrary is not None:
-        raise UsageError(
-            f"--kernelLibrary={arguments.kernelLibrary}: calls of another library are not built; leave it out, mslite's kernels are used"
-        )
+    if arguments.kernelLibrary is not None and not target.is_micro:
+        raise UsageError(f"--kernelLibrary={arguments.kernelLibrary} is for Cortex-M; {target.name} is none")
     if not 1 <= arguments.cases <= 1000:
         raise UsageError("--cases must lie in 1 ... 1000")
     memory = MemoryOptions()
@@ -107,6 +97,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         cases=arguments.cases,
         ram_budget=arguments.ramBudget,
         flash_budget=arguments.flashBudget,
+        kernel_library=arguments.kernelLibrary,
     )
 
 

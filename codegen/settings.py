@@ -48,6 +48,11 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
             "INPUT ILLEGAL: support_parallel=true needs target x86, ARM32 or ARM64: microcontrollers have no threads"
         )
     _refuse_what_is_not_built(micro)
+    debug = _switch(micro, "debug_mode")
+    if debug and target.is_micro:
+        raise UsageError(
+            "INPUT ILLEGAL: debug_mode=true needs target x86, ARM32 or ARM64: the values of the layers go to files"
+        )
     models = [keys for name, keys in read_sections(path) if name == MODEL]
     if models and "modelFile" in given:
         raise UsageError(f"INPUT ILLEGAL: [{MODEL}] names the models: leave --modelFile out, or [{MODEL}]")
@@ -56,7 +61,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         sources = [_source(given, warn, shapes)]
     else:
         sources = [_source(_flags(keys, path, folder), warn, shapes) for keys in models]
-    return sources, GenerateSettings(target, folder, parallel=parallel)
+    return sources, GenerateSettings(target, folder, parallel=parallel, debug=debug)
 
 
 def _check_keys(section: str, keys: Mapping[str, str], known: tuple[str, ...]) -> None:
@@ -89,8 +94,6 @@ def _refuse_what_is_not_built(micro: Mapping[str, str]) -> None:
         raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
     if mode == "Train":
         _refuse("codegen_mode=Train", "Use codegen_mode=Inference")
-    if _switch(micro, "debug_mode"):
-        _refuse("debug_mode=true", "Leave it out")
     if _switch(micro, "keep_original_weight"):
         _refuse("keep_original_weight=true", "Generate again when weights change: net<i>.bin holds them packed")
     if micro.get("changeable_weights_name"):

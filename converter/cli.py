@@ -5,26 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from pathlib import Path
 
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert
-from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
 from mslite.converter.summary import print_summary, stages
-
-
-class ExitStatus(IntEnum):
-    """Exit status of the program."""
-
-    OK = 0
-    BAD_INPUT = 1
-    WRONG_USAGE = 2
-    NOT_CONVERTIBLE = 3
-    INTERRUPTED = 130
-
 
 _CODE_TEXTS = {
     ReturnCode.ERROR: "Common error code.",

@@ -21,6 +21,16 @@ class ReturnCode(IntEnum):
     INPUT_PARAMETER_INVALID = -600
 
 
+class ExitStatus(IntEnum):
+    """Exit status of converter_lite and mslite-codegen."""
+
+    OK = 0
+    BAD_INPUT = 1
+    WRONG_USAGE = 2
+    NOT_CONVERTIBLE = 3
+    INTERRUPTED = 130
+
+
 @dataclass(frozen=True)
 class Blocker:
     """One node that stands in the way of a conversion."""

@@ -14,7 +14,7 @@ from mslite.codegen import sources
 from mslite.codegen.core import Core
 from mslite.codegen.emit import constants as constants_module
 from mslite.codegen.emit.constants import Constants, constants_of, variables_of
-from mslite.codegen.emit.names import c_string, comment
+from mslite.codegen.emit.names import brief, c_string, comment
 from mslite.codegen.emit.numbers import wrapped
 from mslite.codegen.emit.steps import Places, Row, Table, grouped, kernels_of, shape_text, table_of
 from mslite.codegen.program import COPY, Plan, Program, Step
@@ -56,6 +56,9 @@ def emit_cores(programs: Sequence[tuple[Program, Plan]], options: EmitOptions | 
     target = target_named(programs[0][0].target)
     isa = target.isas[-1]
     kernels = {f"src/{path}": text for path, text in sources.kernel_files(names, isa).items()}
+    for program, _ in programs:
+        for step in program.steps:
+            kernels |= step.call.files if step.call is not None else {}
     return [_emit(index, program, plan, isa, kernels, options) for index, (program, plan) in enumerate(programs)]
 
 
@@ -67,6 +70,7 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
     input_offsets = tuple(starts.arena(tensor) for tensor in program.inputs)
     output_offsets = tuple(ends.arena(tensor) for tensor in program.outputs)
     numbers = _numbers(table, isa)
+    calls = {step.kernel: step.call for step in program.steps if step.call is not None}
     context = {
         "index": index,
         "prefix": f"model{index}",
@@ -87,12 +91,15 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         "inputs": _interface(program, starts, True),
         "outputs": _interface(program, ends, False),
         "variables": _variables(program, starts, constants),
-        "headers": sorted({header for name in kernels_of(program) for header in [sources.run_function(name, isa)[0]]}),
-        "functions": {name: sources.run_function(name, isa)[1] for name in kernels_of(program)},
+        "headers": sorted(
+            {sources.run_function(name, isa)[0] for name in kernels_of(program)} | {call.header for call in calls.values()}
+        ),
+        "functions": {name: sources.run_function(name, isa)[1] for name in kernels_of(program)}
+        | {name: call.function for name, call in calls.items()},
         "numbers": numbers,
         "needs_math": any("INFINITY" in one.initialiser or "NAN" in one.initialiser for one in numbers.values() if one),
         "reads_caller": None in input_offsets,
-        "reports": any("mslite_report_value(" in text for text in kernels.values()),
+        "reports": any("mslite_report_value(" in text or "->failure" in text for text in kernels.values()),
         "macs": sum(step.macs for step in program.steps),
     }
     context |= _conditions(context)
@@ -228,6 +235,8 @@ def _numbers(table: Table, isa: str) -> dict[Row, _Derived | None]:
 
 def _derived(step: Step, isa: str) -> tuple[str, str] | None:
     """Type and initialiser."""
+    if step.call is not None:
+        return step.call.type, step.call.numbers(isa)
     if step.kernel == COPY:
         return "size_t", str(step.outputs[0].size)
     if not step.derived:
@@ -252,7 +261,7 @@ def _render(template: str, context: dict[str, object]) -> str:
         _ENVIRONMENT.globals.update(
             declaration=constants_module.declaration, wrapped=wrapped, initialiser=constants_module.initialiser
         )
-        _ENVIRONMENT.filters.update(grouped=grouped, shape=shape_text, comment=comment, literal=c_string)
+        _ENVIRONMENT.filters.update(grouped=grouped, shape=shape_text, comment=comment, literal=c_string, brief=brief)
     return _ENVIRONMENT.get_template(template).render(context)
 
 

@@ -256,9 +256,10 @@ def kernels_of(program: Program) -> Iterator[str]:
     """The names of the kernels that a program calls."""
     seen: set[str] = set()
     for step in program.steps:
-        if step.kernel != COPY and step.kernel not in seen:
-            seen.add(step.kernel)
-            yield step.kernel
+        for name in step.call.kernels if step.call is not None else (step.kernel,):
+            if name != COPY and name not in seen:
+                seen.add(name)
+                yield name
 
 
 __all__ = ["Row", "Table", "describe", "grouped", "kernels_of", "root", "short", "table_of"]

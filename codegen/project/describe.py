@@ -13,6 +13,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.emit.names import c_string
 from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.program import Array, Tensor
+from mslite.converter.mindir.graph import numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 
 MAXIMUM_RANK = 8
@@ -52,6 +53,7 @@ class TensorFacts:
     offset: int
     """In the arena; where the plan has none, behind it."""
     is_float: bool
+    ctype: str
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
                     offset is not None,
                     place,
                     tensor.dtype is DataType.FLOAT32,
+                    numbers_of(np.zeros(1, numpy_type(tensor.dtype))).ctype,
                 )
             )
         return tuple(found)

@@ -36,6 +36,7 @@ class Settings:
     weights_in_file: bool = False
     threads: int = 0
     """0: not parallel; else the core is written for threads, and its tasks are called one after the other for so many."""
+    debug: bool = False
     compiler: str = "gcc"
     options: tuple[str, ...] = ("-O2",)
 
@@ -47,7 +48,7 @@ def generate_core(model: Path, target: str = "x86", settings: Settings | None = 
     if settings.threads:
         program = for_threads(program)
     plan = plan_memory(program, settings.memory)
-    return emit_cores([(program, plan)], EmitOptions(settings.weights_in_file, settings.threads > 0))[0]
+    return emit_cores([(program, plan)], EmitOptions(settings.weights_in_file, settings.threads > 0, settings.debug))[0]
 
 
 def write_core(core: Core, folder: Path) -> list[Path]:
@@ -93,6 +94,13 @@ class Compiled:
 
     def _shared(self) -> list[Any]:
         return [] if self._threads is None else [ctypes.byref(self._threads)]
+
+    def entry(self, inputs: Sequence[Array]) -> tuple[Any, list[Any]]:
+        """The function that runs the model, and arguments for it."""
+        self._kept = [*inputs, *(np.zeros(one.shape, numpy_type(one.dtype)) for one in self.core.program.outputs)]
+        outputs = self._kept[len(inputs) :]
+        arguments = [_pointers(inputs), _pointers(outputs), self._arena.address, *self._more(), *self._shared()]
+        return self._library.model0_run, arguments
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """The outputs of one run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import struct
@@ -85,6 +86,62 @@ def test_an_impossible_value_is_an_error(tmp_path: Path) -> None:
     compiled = Compiled(core, tmp_path / "project")
     with pytest.raises(AssertionError, match="model0_run returns 5"):
         compiled.run([np.array([0, 17, 1], np.int32)])
+
+
+def test_steps_show_their_outputs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MSLITE_DUMP", str(tmp_path))
+    settings = Settings(debug=True, options=CHECKED)
+    path = modules.write(modules.stored(), tmp_path)
+    core = generate_core(path, "x86", settings)
+    inputs = by_chance(core.program, 1)
+    outputs = Compiled(core, tmp_path / "project", settings).run(inputs)
+    assert difference(Reference(path, core.program).run(inputs), outputs) == 0
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("model0 step ")]
+    assert len(lines) == sum(len(step.outputs) for step in core.program.steps)
+    values = outputs[0].ravel()
+    assert f"min {values.min()} max {values.max()} mean {values.astype(float).mean():g}: {values[0]}" in lines[-1]
+    (last,) = tmp_path.glob(f"model0_{len(lines) - 1:03}_*_0.bin")
+    assert last.read_bytes() == outputs[0].tobytes()
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "cortex-m4", "cortex-m55"])
+def test_packed_weights_are_fields_of_their_own(tmp_path: Path, target: str) -> None:
+    """The bias of each channel, with what the zero point of the input adds, is found by its name."""
+    module = modules.stored()
+    core = generate_core(modules.write(module, tmp_path), target)
+    header, text = core.files["src/model0/weight0.h"], core.files["src/model0/weight0.c"]
+    assert " words[" not in header
+    for field in ("bias", "multiplier", "shift", "weights"):
+        assert re.search(rf"int(8|32)_t {field}\b", header)
+    x, weight, bias = module.main.nodes[0].inputs
+    assert x is not None
+    assert weight is not None
+    assert weight.data is not None
+    assert bias is not None
+    assert bias.data is not None
+    sums = weight.data.astype(np.int64).reshape(weight.data.shape[0], -1).sum(axis=1)
+    own = text[text.index(".conv0 = ") : text.index(".conv1 = ")]
+    found = re.findall(r"\.(?:odd_)?bias = \{?([-\d,\s]+)", own)
+    written = [int(number) for part in found for number in re.findall(r"-?\d+", part)]
+    assert written == list(bias.data - x.quant[0].zeroPoint * sums)
+
+
+def test_pointers_are_checked(tmp_path: Path) -> None:
+    core = generate_core(modules.write(modules.floats(), tmp_path), settings=Settings(CALLER, weights_in_file=True))
+    compiled = Compiled(core, tmp_path / "project")
+    run, good = compiled.entry(by_chance(core.program, 1))
+    assert run(*good) == 0
+    for place in range(len(good)):
+        assert run(*good[:place], None, *good[place + 1 :]) == -1
+    inputs, outputs, arena, weights = good
+    assert run(inputs, outputs, ctypes.c_void_p(arena.value + 4), weights) == -2
+    assert run(inputs, outputs, arena, ctypes.c_void_p(weights.value + 1)) == -2
+    inputs[0] = inputs[0] + 1
+    assert run(inputs, outputs, arena, weights) == -2
+    inputs[0] = None
+    assert run(inputs, outputs, arena, weights) == -1
 
 
 def test_names_of_a_model_are_harmless(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def test_one_model(tmp_path: Path) -> None:
     assert settings.folder == Path("out/net")
     assert read_settings(_one(tmp_path, ""), print)[1].target.name == "x86"
     assert read_settings(_one(tmp_path, "support_parallel=true"), print)[1].parallel
+    assert read_settings(_one(tmp_path, "debug_mode=true"), print)[1].debug
 
 
 def test_several_models(tmp_path: Path) -> None:
@@ -60,7 +61,6 @@ def test_symbols_with_one_value_are_shapes(tmp_path: Path) -> None:
     ("keys", "message"),
     [
         ("codegen_mode=Train", "codegen_mode=Train"),
-        ("debug_mode=true", "debug_mode=true"),
         ("keep_original_weight=true", "keep_original_weight=true"),
         ("inputs_shape=a:[d0]\ndynamic_dim_params=d0:[1,3~6]", "5 combinations"),
     ],
@@ -75,6 +75,7 @@ def test_what_is_not_built_is_refused_by_name(keys: str, message: str, tmp_path:
     [
         ("target=AVR", "target must be"),
         ("target=Cortex-M\nsupport_parallel=true", "no threads"),
+        ("target=Cortex-M\ndebug_mode=true", "go to files"),
         ("colour=red", "`colour` is not supported"),
         ("debug_mode=maybe", "debug_mode must be"),
         ("codegen_mode=Fly", "codegen_mode must be"),

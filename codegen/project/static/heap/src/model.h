@@ -15,7 +15,7 @@ typedef struct MicroModelInfo {
   size_t weights_size; /* bytes of net<i>.bin; 0: constants are part of the program */
   bool keeps_state;    /* the arena holds variables: it is the model's own */
   int (*run)(const MicroModel *model, const void *const inputs[], void *const outputs[], void *arena);
-  void (*reset)(void *arena); /* gives variables their first values; NULL: there are none */
+  void (*reset)(const MicroModel *model); /* gives variables their first values; NULL: there are none */
 } MicroModelInfo;
 
 struct MicroModel {
@@ -28,5 +28,8 @@ struct MicroModel {
   void *threads;             /* the pool of a model built for several */
   bool built;
 };
+
+/* A run with tensors that fit the model's; 0, or what the core's run returns. */
+int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]);
 
 #endif /* MODEL_H_ */

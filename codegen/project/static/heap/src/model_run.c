@@ -57,7 +57,7 @@ MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_s
   micro->built = status == kMSStatusSuccess;
   if (micro->built && !MicroThreadsCreate(&micro->threads, model_context)) status = kMSStatusLiteThreadPoolError;
   if (status != kMSStatusSuccess) Release(micro);
-  if (status == kMSStatusSuccess && micro->info->reset != NULL) micro->info->reset(micro->arena);
+  if (status == kMSStatusSuccess && micro->info->reset != NULL) micro->info->reset(micro);
   return status;
 }
 
@@ -89,38 +89,13 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return status;
 }
 
-/* A tensor of the caller must be as large and of the type as the model's. */
-static bool Fits(const MSTensorHandle given, const MSTensorHandle wanted) {
-  return given != NULL && MSTensorGetDataType(given) == MSTensorGetDataType(wanted) &&
-         MSTensorGetDataSize(given) == MSTensorGetDataSize(wanted);
-}
-
-MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
-                        const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  (void)before, (void)after;
-  if (model == NULL || outputs == NULL) return kMSStatusLiteNullptr;
-  MicroModel *micro = model;
-  if (!micro->built) return kMSStatusLiteUninitializedObj;
-  if (outputs->handle_num == 0) *outputs = micro->outputs;
-  if (inputs.handle_num != micro->inputs.handle_num || outputs->handle_num != micro->outputs.handle_num) {
-    return kMSStatusLiteParamInvalid;
-  }
-  for (size_t i = 0; i < inputs.handle_num; ++i) {
-    if (!Fits(inputs.handle_list[i], micro->inputs.handle_list[i])) return kMSStatusLiteInputTensorError;
-    micro->input_data[i] = MSTensorGetData(inputs.handle_list[i]);
-    if (micro->input_data[i] == NULL && MSTensorGetDataSize(inputs.handle_list[i]) > 0) return kMSStatusLiteNullptr;
-  }
-  for (size_t i = 0; i < outputs->handle_num; ++i) {
-    if (!Fits(outputs->handle_list[i], micro->outputs.handle_list[i])) return kMSStatusLiteParamInvalid;
-    micro->output_data[i] = MSTensorGetMutableData(outputs->handle_list[i]);
-    if (micro->output_data[i] == NULL && MSTensorGetDataSize(outputs->handle_list[i]) > 0) {
-      return kMSStatusLiteMemoryFailed;
-    }
-  }
-  void *arena = micro->info->keeps_state ? micro->arena : MicroArenaTake();
-  const int failed = micro->info->run(micro, micro->input_data, micro->output_data, arena);
-  if (!micro->info->keeps_state) MicroArenaGiveBack();
-  return failed == 0 ? kMSStatusSuccess : kMSStatusLiteError;
+int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]) {
+  for (size_t i = 0; i < model->inputs.handle_num; ++i) model->input_data[i] = MSTensorGetData(inputs[i]);
+  for (size_t i = 0; i < model->outputs.handle_num; ++i) model->output_data[i] = MSTensorGetMutableData(outputs[i]);
+  void *arena = model->info->keeps_state ? model->arena : MicroArenaTake();
+  const int failed = model->info->run(model, model->input_data, model->output_data, arena);
+  if (!model->info->keeps_state) MicroArenaGiveBack();
+  return failed;
 }
 
 /* For machines without a heap. */

@@ -25,4 +25,7 @@ typedef struct MicroModel {
   bool built;
 } MicroModel;
 
+/* A run with tensors that fit the model's; 0, or what the core's run returns. */
+int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]);
+
 #endif /* MODEL_H_ */

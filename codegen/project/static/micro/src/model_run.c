@@ -51,25 +51,6 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return kMSStatusLiteNotSupport;
 }
 
-static bool HaveData(MSTensorHandleArray given, MSTensorHandleArray wanted) {
-  if (given.handle_num != wanted.handle_num) return false;
-  for (size_t i = 0; i < given.handle_num; ++i) {
-    if (MSTensorGetDataSize(given.handle_list[i]) != MSTensorGetDataSize(wanted.handle_list[i])) return false;
-    if (MSTensorGetData(given.handle_list[i]) == NULL) return false;
-  }
-  return true;
-}
-
-/* Inputs that lie in the workspace are used up by the run: they are to be written before each. */
-MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
-                        const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  (void)before, (void)after;
-  if (model == NULL || outputs == NULL) return kMSStatusLiteNullptr;
-  MicroModel *micro = model;
-  if (!micro->built) return kMSStatusLiteUninitializedObj;
-  if (outputs->handle_num == 0) *outputs = micro->outputs;
-  if (!HaveData(inputs, micro->inputs)) return kMSStatusLiteInputTensorError;
-  if (!HaveData(*outputs, micro->outputs)) return kMSStatusLiteParamInvalid;
-  const int failed = micro->info->run(inputs.handle_list, outputs->handle_list, micro->workspace);
-  return failed == 0 ? kMSStatusSuccess : kMSStatusLiteError;
+int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]) {
+  return model->info->run(inputs, outputs, model->workspace);
 }

@@ -28,6 +28,36 @@ MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const cha
   return Find(MSModelGetOutputs(model), tensor_name);
 }
 
+/* A tensor of the caller must be as large and of the type as the model's. */
+static bool Fits(const MSTensorHandle given, const MSTensorHandle wanted) {
+  return given != NULL && MSTensorGetDataType(given) == MSTensorGetDataType(wanted) &&
+         MSTensorGetDataSize(given) == MSTensorGetDataSize(wanted);
+}
+
+/* Inputs that lie in a workspace are used up by the run: they are to be written before each. */
+MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
+                        const MSKernelCallBackC before, const MSKernelCallBackC after) {
+  (void)before, (void)after;
+  if (model == NULL || outputs == NULL) return kMSStatusLiteNullptr;
+  MicroModel *micro = model;
+  if (!micro->built) return kMSStatusLiteUninitializedObj;
+  if (outputs->handle_num == 0) *outputs = micro->outputs;
+  if (inputs.handle_num != micro->inputs.handle_num || outputs->handle_num != micro->outputs.handle_num) {
+    return kMSStatusLiteParamInvalid;
+  }
+  for (size_t i = 0; i < inputs.handle_num; ++i) {
+    const MSTensorHandle given = inputs.handle_list[i];
+    if (!Fits(given, micro->inputs.handle_list[i])) return kMSStatusLiteInputTensorError;
+    if (MSTensorGetData(given) == NULL && MSTensorGetDataSize(given) > 0) return kMSStatusLiteNullptr;
+  }
+  for (size_t i = 0; i < outputs->handle_num; ++i) {
+    const MSTensorHandle given = outputs->handle_list[i];
+    if (!Fits(given, micro->outputs.handle_list[i])) return kMSStatusLiteParamInvalid;
+    if (MSTensorGetMutableData(given) == NULL && MSTensorGetDataSize(given) > 0) return kMSStatusLiteMemoryFailed;
+  }
+  return MicroModelRun(micro, inputs.handle_list, outputs->handle_list) == 0 ? kMSStatusSuccess : kMSStatusLiteError;
+}
+
 /* The shapes of this program are fixed. */
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                        size_t shape_info_num) {
