@@ -50,7 +50,10 @@ def _parser() -> argparse.ArgumentParser:
         "--fastMemory", type=_bytes,
         help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
     )  # fmt: skip
-    parser.add_argument("--compress", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--compress", action="store_true",
+        help="weights of four bits, or mostly zero, lie in flash compressed and are unpacked when their layer runs",
+    )  # fmt: skip
     parser.add_argument(
         "--kernelLibrary", choices=(KERNEL_LIBRARY,),
         help="calls of CMSIS-NN, which the project is built with, for the layers in which it computes the same bits",
@@ -59,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
         "--parallel", choices=("true", "false"), default="false", help="threads; on x86 and Arm only (false)"
+    )
+    parser.add_argument(
+        "--misra", action="store_true", help="count the core's findings by rule of MISRA C:2012, with cppcheck's addon"
     )
     parser.add_argument("--cases", type=int, default=2, help="recorded runs for the project's tests (2)")
     return parser
@@ -77,10 +83,6 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     target = target_named(arguments.target)
     if arguments.parallel == "true" and target.is_micro:
         raise UsageError("--parallel=true: microcontrollers have no threads")
-    if arguments.compress:
-        raise UsageError(
-            "--compress: weights of four bits and sparse weights are not built; leave it out, they lie in flash as int8"
-        )
     if arguments.kernelLibrary is not None and not target.is_micro:
         raise UsageError(f"--kernelLibrary={arguments.kernelLibrary} is for Cortex-M; {target.name} is none")
     if not 1 <= arguments.cases <= 1000:
@@ -95,9 +97,11 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         memory=memory,
         parallel=arguments.parallel == "true",
         cases=arguments.cases,
+        misra=arguments.misra,
         ram_budget=arguments.ramBudget,
         flash_budget=arguments.flashBudget,
         kernel_library=arguments.kernelLibrary,
+        compress=arguments.compress,
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import mslite
 from mslite.codegen.cmsis import with_cmsis_nn
+from mslite.codegen.compress import compressed
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores, for_threads
 from mslite.codegen.lowering import LoweringError, lower_ms
@@ -18,7 +19,7 @@ from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
 from mslite.codegen.program import Program
 from mslite.codegen.project import ProjectOptions, record, write_project
-from mslite.codegen.report import Figures, Measured, Unmeasured, gather, measure, write_report
+from mslite.codegen.report import NOT_ASKED, Figures, Measured, Unmeasured, check_misra, gather, measure, write_report
 from mslite.codegen.targets import Target
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
@@ -55,8 +56,12 @@ class GenerateSettings:
     """Bytes that constants and code may take together."""
     kernel_library: str | None = None
     """`cmsis-nn`: calls of that library, where it computes the same bits."""
+    compress: bool = False
+    """Whether constants lie in flash compressed where that makes them smaller."""
     debug: bool = False
     """Whether the program shows what each step computes; not on microcontrollers."""
+    misra: bool = False
+    """Whether cppcheck's MISRA addon, if it is there, looks at the core."""
     measure: bool = True
     """Whether a compiler for the target, if there is one, is asked for the size of the code and the stack."""
 
@@ -86,10 +91,12 @@ def generate(
         programs = _lower_all(sources, files, settings.target)
         if settings.kernel_library is not None:
             programs = [with_cmsis_nn(program, settings.target) for program in programs]
+        memory = memory_options(settings)
+        if settings.compress:
+            programs = [compressed(program, memory, settings.target.is_micro) for program in programs]
         if settings.parallel:
             programs = [for_threads(program) for program in programs]
         progress("plan")
-        memory = memory_options(settings)
         plans = [plan_memory(program, memory) for program in programs]
         progress("emit")
         emit = EmitOptions(
@@ -101,7 +108,8 @@ def generate(
         cores = emit_cores(list(zip(programs, plans, strict=True)), emit)
         progress("measure")
         measured = _measured(cores, settings)
-        figures = gather(settings.folder.resolve().name, cores, settings.target, measured)
+        misra = check_misra(cores) if settings.misra else NOT_ASKED
+        figures = gather(settings.folder.resolve().name, cores, settings.target, measured, misra)
         budgets = Budgets(settings.ram_budget, settings.flash_budget)
         check_budgets(budgets, programs, plans, memory, figures.weights, figures.code)
         progress("record")

@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
+
+if TYPE_CHECKING:
+    from mslite import _codegen
 
 Array = npt.NDArray[np.generic]
 
@@ -84,6 +88,27 @@ class Band:
     rows_out: int
 
 
+@dataclass(frozen=True)
+class Call:
+    """How a step is called whose function is no kernel's, but has a kernel's arguments."""
+
+    function: str
+    header: str
+    """Declares it, and `type`; below `src/`."""
+    type: str
+    """Of the struct of its numbers."""
+    numbers: Callable[[str], str]
+    """Their initialiser, for an instruction set."""
+    files: Mapping[str, str]
+    """Path within the project -> C text."""
+    kernels: tuple[str, ...] = ()
+    """Kernels that it calls."""
+    more_instructions: int | None = 0
+    """Beyond those of the step; None: there is no estimate."""
+    plain_constants: int | None = None
+    """Bytes of the step's constants before they were compressed."""
+
+
 @dataclass(eq=False)
 class Step:
     """One call of one kernel."""
@@ -113,6 +138,10 @@ class Step:
     """Multiply-accumulates, 0 where there are none to speak of."""
     rows: RowWise | None = None
     """Where set, `Program.cut` can make calls of it that compute only some rows."""
+    call: Call | None = None
+    """Where set, it is called in place of the kernel, and `derived` is empty."""
+    note: str = ""
+    """What is special about how it runs, for the report."""
 
     @property
     def workspace(self) -> int:
@@ -134,6 +163,11 @@ class Program:
     cut: Callable[[Step, Band], Step | None] | None = None
     """Prepares the kernel of a step with `rows` for a band of it: a step with tensors of the band's shapes and the same packed
     constants. None: the kernel does not take that shape."""
+    cut_channels: Callable[[Step, int, int], Step | None] | None = None
+    """Prepares the kernel of a product with packed weights for some output channels (first, count): a step with their
+    packed constants and workspaces. None: the kernel does not take them."""
+    numbers: Callable[[Step], _codegen.CallNumbers | None] | None = None
+    """The numbers of a step's call, as other kernel libraries want them; None: it calls no kernel."""
 
 
 @dataclass(frozen=True)

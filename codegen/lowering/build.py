@@ -54,7 +54,7 @@ class _Builder:
             steps.extend(self._assignment(variable, self._operand(number)) for number in written.writes)
         inputs = [self._tensors[number] for number in self._plan.inputs]
         outputs = [self._operand(number) for number in self._plan.outputs]
-        return Program(name, target, inputs, outputs, steps, self._cut)
+        return Program(name, target, inputs, outputs, steps, self._cut, self._cut_channels, self._call_numbers)
 
     def _step(self, step: _codegen.WrittenStep) -> Step:
         packed = dict(step.packed)
@@ -113,6 +113,26 @@ class _Builder:
             macs=step.macs * band.rows_out // target.shape[1],
             rows=None,
         )
+
+    def _cut_channels(self, step: Step, first: int, count: int) -> Step | None:
+        """`Program.cut_channels`."""
+        written = self._plan.cut_channels(self._numbers[step], first, count)
+        if written is None:
+            return None
+        return replace(
+            step,
+            derived=written.derived,
+            parts=tuple(written.parts),
+            shared_size=written.shared_bytes,
+            scratch_size=written.scratch_bytes,
+            packed=dict(written.packed),
+        )
+
+    def _call_numbers(self, step: Step) -> _codegen.CallNumbers | None:
+        """`Program.numbers`."""
+        if step not in self._numbers:
+            return None
+        return self._plan.numbers(self._numbers[step])
 
     def _operand(self, number: int, has_data: bool = True) -> Tensor:
         if number not in self._tensors:

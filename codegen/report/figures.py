@@ -9,6 +9,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.program import COPY, FusedRows, Move, Step, Storage, Tensor
 from mslite.codegen.report.instructions import instructions
 from mslite.codegen.report.measure import Measured, Unmeasured
+from mslite.codegen.report.misra import NOT_ASKED, Misra
 from mslite.codegen.report.picture import Kind, Picture, make_picture
 from mslite.codegen.targets import Target
 
@@ -16,7 +17,8 @@ from mslite.codegen.targets import Target
 @dataclass(frozen=True)
 class Layer:
     """One step. `in_use`: bytes of the arena that are in use while it runs; `instructions`: an estimate, None where the
-    processor has none; `how`: what is special about how it runs."""
+    processor has none; `how`: what is special about how it runs; `plain_constants` and
+    `more_instructions`: of compressed weights, what there was before, and what unpacking them takes."""
 
     name: str
     operator: str
@@ -29,6 +31,8 @@ class Layer:
     workspace: int
     is_peak: bool
     how: str
+    plain_constants: int | None
+    more_instructions: int | None
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Figures:
     target: str
     models: list[ModelFigures]
     measured: Measured | Unmeasured
+    misra: Misra = NOT_ASKED
 
     @property
     def code(self) -> int | None:
@@ -87,8 +92,10 @@ class Figures:
         return sum(model.constants for model in self.models)
 
 
-def gather(project: str, cores: Sequence[Core], target: Target, measured: Measured | Unmeasured) -> Figures:
-    return Figures(project, target.name, [_model(core, target) for core in cores], measured)
+def gather(
+    project: str, cores: Sequence[Core], target: Target, measured: Measured | Unmeasured, misra: Misra = NOT_ASKED
+) -> Figures:
+    return Figures(project, target.name, [_model(core, target) for core in cores], measured, misra)
 
 
 def _model(core: Core, target: Target) -> ModelFigures:
@@ -147,7 +154,9 @@ def _layer(step: Step, target: Target, in_use: int, peak: bool, how: str) -> Lay
         in_use=in_use,
         workspace=step.workspace,
         is_peak=peak,
-        how=how,
+        how=", ".join(filter(None, (how, step.note))),
+        plain_constants=step.call.plain_constants if step.call is not None else None,
+        more_instructions=step.call.more_instructions if step.call is not None else None,
     )
 
 

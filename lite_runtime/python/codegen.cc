@@ -1,6 +1,7 @@
 // mslite._codegen: what the code generator needs of the C++ side: models planned for other machines, and the kernels
 // for those machines, to be prepared, packed and run here.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 
 #include <algorithm>
 #include <memory>
@@ -135,6 +136,19 @@ std::optional<WrittenStep> Cut(const WrittenPlan &plan, size_t step, int64_t pad
   return cut;
 }
 
+/// The same with the numbers and the packed weights of some output channels.
+std::optional<WrittenStep> CutOut(const WrittenPlan &plan, size_t step, int64_t first, int64_t count) {
+  if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
+  WrittenStep cut;
+  if (!CutChannels(plan, step, first, count, &cut)) return std::nullopt;
+  return cut;
+}
+
+CallNumbers Numbers(const WrittenPlan &plan, size_t step) {
+  if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
+  return NumbersOfStep(plan, step);
+}
+
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
 }  // namespace
@@ -186,6 +200,11 @@ NB_MODULE(_codegen, module) {
       .def_ro("name", &Refusal::name)
       .def_ro("op", &Refusal::op)
       .def_ro("reason", &Refusal::reason);
+  nb::class_<CallNumbers>(module, "CallNumbers", "The numbers of a call on stored int8; without a `kind`, the reason.")
+      .def_ro("kind", &CallNumbers::kind)
+      .def_ro("reason", &CallNumbers::reason)
+      .def_ro("lists", &CallNumbers::lists)
+      .def_prop_ro("weights", [](const CallNumbers &numbers) { return ToPython(numbers.weights); });
   nb::class_<WrittenPlan>(module, "WrittenPlan", "A model planned for given shapes; empty where nodes are refused.")
       .def_ro("tensors", &WrittenPlan::tensors)
       .def_ro("steps", &WrittenPlan::steps)
@@ -194,8 +213,10 @@ NB_MODULE(_codegen, module) {
       .def_ro("variables", &WrittenPlan::variables)
       .def_ro("refusals", &WrittenPlan::refusals)
       .def("cut", &Cut, nb::arg("step"), nb::arg("pad_before"), nb::arg("rows_in"), nb::arg("pad_after"),
-           nb::arg("rows_out"),
-           "Prepares the kernel of a step for some of its rows; None where it does not take them.");
+           nb::arg("rows_out"), "Prepares the kernel of a step for some of its rows; None where it does not take them.")
+      .def("cut_channels", &CutOut, nb::arg("step"), nb::arg("first"), nb::arg("count"),
+           "Prepares the kernel of a step for some of its output channels; None where it does not take them.")
+      .def("numbers", &Numbers, nb::arg("step"), "The numbers of a step's call, as other kernel libraries want them.");
   nb::class_<Model>(module, "Model", "A `.ms` file. Raises ModelError.")
       .def(nb::init<const std::string &>(), nb::arg("path"))
       .def_prop_ro("inputs", &Model::inputs)

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "call_numbers.h"
 #include "plan/planner.h"
 
 namespace mslite::python {
@@ -95,6 +96,13 @@ Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const K
 /// Prepares the kernel of a step with `rows` for some rows of it. The packed constants stay those of the whole step.
 /// False: the kernel does not take that shape.
 bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep *cut);
+
+/// Prepares the kernel of a convolution or a product with constant weights for `count` of its output channels, and
+/// packs their weights. False: it is neither, or the kernel does not take these.
+bool CutChannels(const WrittenPlan &plan, size_t step, int64_t first, int64_t count, WrittenStep *cut);
+
+/// The numbers of a step's call, as other kernel libraries want them.
+CallNumbers NumbersOfStep(const WrittenPlan &plan, size_t step);
 
 }  // namespace mslite::python
 

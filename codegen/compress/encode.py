@@ -1,0 +1,91 @@
+"""The compressed form of bytes: blocks of 16, each in the shortest of four forms. Nothing is lost.
+
+    raw             16 bytes
+    nibbles         8 bytes: each byte as a signed number of four bits, the first one in the lower half
+    sparse          2 bytes of bits, the first byte's lowest; then the bytes that are not zero
+    sparse nibbles  2 bytes of bits; then the bytes that are not zero as nibbles
+
+The forms, two bits each, four to a byte from the lowest bits on, come before the blocks. What is compressed may be of any
+layout, so kernels pack their weights as ever: tables of 32-bit numbers among them stay raw. `borrows`: bytes come in pairs
+of which the second is less by one where the first is negative, as the DSP kernels' 256 * odd + even has it; then that is
+undone before, and done again when unpacking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+BLOCK = 16
+RAW, NIBBLES, SPARSE, SPARSE_NIBBLES = range(4)
+
+_Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """`forms`: of each block; `data`: the blocks, one after the other."""
+
+    forms: tuple[int, ...]
+    data: bytes
+    borrows: bool
+
+    @property
+    def size(self) -> int:
+        return -(-len(self.forms) // 4) + len(self.data)
+
+
+def encode(data: bytes, borrows: bool) -> Encoded:
+    """The compressed form of `data`, filled up with zeros to whole blocks."""
+    padded = np.frombuffer(data + bytes(-len(data) % BLOCK), np.uint8).reshape(-1, BLOCK)
+    values = _without_borrows(padded) if borrows else padded
+    small = np.isin(values, _SMALL)
+    zeros = BLOCK - np.count_nonzero(values, axis=1)
+    sizes = np.stack(
+        [
+            np.full(len(values), BLOCK),
+            np.where(small.all(axis=1), BLOCK // 2, BLOCK + 1),
+            2 + BLOCK - zeros,
+            np.where(small.all(axis=1), 2 + (BLOCK - zeros + 1) // 2, BLOCK + 1),
+        ]
+    )
+    forms = sizes.argmin(axis=0)
+    blocks = [_block(form, padded[at], values[at]) for at, form in enumerate(forms.tolist())]
+    return Encoded(tuple(forms.tolist()), b"".join(blocks), borrows)
+
+
+def best(data: bytes) -> Encoded:
+    """The shorter one of both ways to look at `data`."""
+    return min((encode(data, False), encode(data, True)), key=lambda one: one.size)
+
+
+def form_bytes(forms: tuple[int, ...]) -> bytes:
+    """Four to a byte."""
+    padded = np.array([*forms, *[0] * (-len(forms) % 4)], np.uint8).reshape(-1, 4)
+    return (padded << np.array([0, 2, 4, 6], np.uint8)).sum(axis=1).astype(np.uint8).tobytes()
+
+
+_SMALL = np.array([*range(8), *range(248, 256)], np.uint8)
+
+
+def _without_borrows(padded: _Bytes) -> _Bytes:
+    values = padded.copy()
+    values[:, 1::2] += values[:, 0::2] >> 7
+    return values
+
+
+def _block(form: int, raw: _Bytes, values: _Bytes) -> bytes:
+    if form == RAW:
+        return raw.tobytes()
+    if form == NIBBLES:
+        return _nibbles(values)
+    kept = values[values != 0]
+    bits = np.packbits(values != 0, bitorder="little").tobytes()
+    return bits + (kept.tobytes() if form == SPARSE else _nibbles(kept))
+
+
+def _nibbles(values: _Bytes) -> bytes:
+    even = np.append(values, np.zeros(len(values) % 2, np.uint8)) & 15
+    return (even[0::2] | even[1::2] << 4).astype(np.uint8).tobytes()
