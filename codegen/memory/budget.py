@@ -9,7 +9,7 @@ from math import sqrt
 from mslite.codegen.emit.names import short
 from mslite.codegen.memory.options import MemoryOptions
 from mslite.codegen.memory.planner import plan_memory
-from mslite.codegen.program import Plan, Program, Step, Storage, Tensor
+from mslite.codegen.program import FusedRows, Plan, Program, Step, Storage, Tensor
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import DataType
 
@@ -55,18 +55,51 @@ def check_budgets(
 
 
 def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int) -> list[str]:
+    """The peak, what lies there, and what would help; that nothing helps is said, too."""
     peak = plan.peak_step
     where = f", at the peak in '{short(peak.name, 'step')}'" if peak is not None else ""
     lines = [f"{program.name}: {plan.size} bytes{where}"]
+    if peak is not None:
+        lines.append(f"there lie {_operands(peak, plan)}")
+    helps = []
     if options != options.least():
         least = plan_memory(program, options.least()).size
         if least < plan.size:
-            lines.append(f"--memory=min: {least} bytes{', which fits' if least <= budget else ''}")
+            helps.append(f"--memory=min: {least} bytes, {_fitting(least, budget)}")
+        else:
+            lines.append("--memory=min needs no less")
+    else:
+        lines.append("--memory=min is in use already")
     floats = [tensor for tensor in plan.offsets if tensor.dtype is DataType.FLOAT32 and tensor.size > 16]
     if floats:
-        lines.append(f"quantised to int8 ([full_quant_param]) it takes about a quarter: {plan.size // 4} bytes")
-    lines += _smaller_input(program, plan.size, budget)
-    return lines
+        quarter = plan.size // 4
+        helps.append(
+            f"quantised to int8 ([full_quant_param]) it takes about a quarter: {quarter} bytes, {_fitting(quarter, budget)}"
+        )
+    helps += _smaller_input(program, plan.size, budget)
+    return lines + (
+        helps or ["nothing that can be set here helps: these tensors must become smaller, or the RAM larger"]
+    )
+
+
+def _fitting(size: int, budget: int) -> str:
+    return "which fits" if size <= budget else f"still {size - budget} too many"
+
+
+def _operands(peak: Step | FusedRows, plan: Plan) -> str:
+    """The tensors of a step that lie in the arena, and its workspace."""
+    steps = peak.steps if isinstance(peak, FusedRows) else [peak]
+    operands = [("input", one) for one in steps[0].inputs] + [("output", one) for one in steps[-1].outputs]
+    parts = [
+        f"its {role} {'x'.join(map(str, one.shape))} ({one.size} bytes)"
+        for role, one in operands
+        if one is not None and one.storage is not Storage.CONSTANT and one.size
+    ]
+    workspace = max(one.workspace for one in steps)
+    if workspace:
+        parts.append(f"a workspace of {workspace} bytes")
+    total = sum(one.size for _, one in operands if one is not None and one.storage is not Storage.CONSTANT)
+    return ", ".join(parts) + (", partly over each other" if total + workspace > plan.size else "")
 
 
 def _smaller_input(program: Program, size: int, budget: int) -> list[str]:
@@ -94,6 +127,8 @@ def _about_flash(program: Program) -> list[str]:
     floats = sum(_constants(step) for step in program.steps if any(_is_float(operand) for operand in step.inputs))
     if floats:
         lines.append(f"weights quantised to int8 take a quarter: {floats // 4} instead of {floats} bytes of them")
+    else:
+        lines.append("no weight is a float: quantisation to int8 saves nothing more; the layers must become smaller")
     return lines
 
 

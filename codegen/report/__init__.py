@@ -2,6 +2,10 @@
 
 from mslite.codegen.report.figures import Figures, gather
 from mslite.codegen.report.measure import Measured, Unmeasured, measure
+from mslite.codegen.report.misra import NOT_ASKED, Misra, check_misra
 from mslite.codegen.report.page import print_report, write_report
 
-__all__ = ["Figures", "Measured", "Unmeasured", "gather", "measure", "print_report", "write_report"]
+__all__ = [
+    "NOT_ASKED", "Figures", "Measured", "Misra", "Unmeasured", "check_misra", "gather", "measure", "print_report",
+    "write_report",
+]  # fmt: skip

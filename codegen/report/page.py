@@ -134,6 +134,13 @@ def as_json(figures: Figures) -> dict[str, object]:
         "stack": figures.stack,
         "compiler": measured.compiler if isinstance(measured, Measured) else None,
         "not_measured": None if isinstance(measured, Measured) else measured.reason,
+        "misra": {
+            "tool": figures.misra.tool or None,
+            "findings": None if figures.misra.reason else figures.misra.findings,
+            "total": None if figures.misra.reason else figures.misra.total,
+            "mandatory": None if figures.misra.reason else figures.misra.mandatory,
+            "not_checked": figures.misra.reason or None,
+        },
         "macs": sum(model.macs for model in figures.models),
         "models": [_plain(asdict(model)) for model in figures.models],
     }
@@ -173,6 +180,8 @@ def print_report(figures: Figures, console: Console | None = None) -> None:
         table.add_row("  workspace there", f"{grouped(model.workspace)} B", "")
     no_stack = f"not known: {unknown or 'the compiler does not tell'}"
     table.add_row("stack", _bytes(figures.stack), "" if figures.stack is not None else no_stack)
+    if not figures.misra.reason:
+        table.add_row("MISRA C:2012", str(figures.misra.total), figures.misra.text())
     for model in figures.models:
         estimate = "" if model.instructions is None else f"about {grouped(model.instructions)} instructions"
         table.add_row("MACs", grouped(model.macs), estimate)

@@ -15,8 +15,17 @@ from rich.console import Console
 from mslite.codegen.core import Core
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
-from mslite.codegen.program import Move, Program
-from mslite.codegen.report import Measured, Unmeasured, gather, measure, print_report, write_report
+from mslite.codegen.program import Move, Program, Step
+from mslite.codegen.report import (
+    NOT_ASKED,
+    Measured,
+    Unmeasured,
+    check_misra,
+    gather,
+    measure,
+    print_report,
+    write_report,
+)
 from mslite.codegen.report.instructions import instructions
 from mslite.codegen.report.measure import deepest
 from mslite.codegen.report.picture import Kind, make_picture
@@ -191,3 +200,32 @@ def test_budget_of_float_model() -> None:
     plan = plan_memory(program)
     with pytest.raises(ConversionError, match="quantised to int8"):
         check_budgets(Budgets(100, None), [program], [plan], MemoryOptions(), 0, None)
+
+
+def test_that_nothing_helps_is_said() -> None:
+    program = autoencoder()
+    options = MemoryOptions().least()
+    plan = plan_memory(program, options)
+    with pytest.raises(ConversionError) as caught:
+        check_budgets(Budgets(100, 100), [program], [plan], options, 200, None)
+    message = str(caught.value)
+    assert "--memory=min is in use already" in message
+    assert "nothing that can be set here helps" in message
+    assert "quantisation to int8 saves nothing more" in message
+    assert plan.peak_step is not None
+    assert isinstance(plan.peak_step, Step)
+    output = plan.peak_step.outputs[0]
+    assert f"its output {'x'.join(map(str, output.shape))} ({output.size} bytes)" in message
+
+
+@pytest.mark.skipif(shutil.which("cppcheck") is None, reason="cppcheck is not installed")
+def test_rules_of_misra_are_counted() -> None:
+    text = "int f(int a);\nint f(int a) {\n  if (a) return 1;\n  return a << 3 + 1;\n}\n"
+    program = autoencoder()
+    core = Core(0, program, plan_memory(program), {"src/model0/net0.c": text, "src/model0/weight0.c": "int broken("})
+    found = check_misra([core])
+    assert found.findings["10.1"] == 1  # a signed number is shifted
+    assert found.findings["14.4"] == 1  # an integer as a condition
+    assert found.total == sum(found.findings.values()) > found.mandatory == 0
+    assert str(found.total) in found.text()
+    assert "--misra" in NOT_ASKED.text()

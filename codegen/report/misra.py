@@ -1,0 +1,81 @@
+"""How often the core goes against each rule of MISRA C:2012, as cppcheck's addon finds it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mslite.codegen.core import Core
+
+MANDATORY = frozenset(
+    {"9.1", "13.6", "17.3", "17.4", "17.6", "19.1", "21.13", "21.17", "21.18", "21.19", "21.20", "22.2", "22.4", "22.5", "22.6"}
+)  # fmt: skip
+"""The rules from which MISRA C:2012 allows no deviation."""
+
+
+@dataclass(frozen=True)
+class Misra:
+    """`findings`: how many of each rule; `reason`: why nothing is known, "" where it is."""
+
+    tool: str = ""
+    findings: dict[str, int] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def total(self) -> int:
+        return sum(self.findings.values())
+
+    @property
+    def mandatory(self) -> int:
+        """Findings of mandatory rules."""
+        return sum(count for rule, count in self.findings.items() if rule in MANDATORY)
+
+    def text(self) -> str:
+        """One line."""
+        if self.reason:
+            return f"not checked: {self.reason}"
+        return f"{self.total} findings of {len(self.findings)} rules, {self.mandatory} of mandatory ones ({self.tool})"
+
+
+NOT_ASKED = Misra(reason="ask for it with --misra, or say `make misra` in the project")
+
+
+def check_misra(cores: Sequence[Core]) -> Misra:
+    """Runs cppcheck over the C of the cores, arrays of constants apart, in a folder that is removed again."""
+    program = shutil.which("cppcheck")
+    if program is None:
+        return Misra(reason="cppcheck is not installed")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = {path: text for core in cores for path, text in core.files.items()}
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+        checked = sorted(path for path in files if path.endswith(".c") and not re.search(r"/weight\d+\.c$", path))
+        command = [
+            program,
+            "--addon=misra",
+            "--std=c99",
+            "--enable=style",
+            "--quiet",
+            "--template={id}",
+            "-Isrc",
+            *checked,
+        ]
+        try:
+            version = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+        except (OSError, subprocess.SubprocessError) as error:
+            return Misra(reason=f"cppcheck fails: {type(error).__name__}")
+    if done.returncode != 0:
+        return Misra(reason=f"cppcheck fails with status {done.returncode}")
+    found = Counter(re.findall(r"^misra-c2012-([\d.]+)$", done.stderr, re.MULTILINE))
+    if not found and done.stderr.strip():
+        return Misra(reason=f"cppcheck says {done.stderr.strip().splitlines()[0][:200]}")
+    return Misra(version.stdout.strip(), dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))))
