@@ -1,4 +1,4 @@
-"""Gradients, losses, optimisers and collectives: read and written, not run."""
+"""Gradients, losses, optimisers and collectives. Those without a kernel are read and written, not run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .enums import ActivationType, Format, PadMode, ReduceMode, Reduction, Resiz
 
 @operator(3, inputs="dy x", outputs="dx", training=True)
 class ActivationGrad(Operator):
-    """Gradient of Activation."""
+    """Gradient of Activation; the second operand is y for SIGMOID, TANH and ELU, x or y for the ReLU family, else x."""
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
     alpha: float = real(1)
@@ -33,11 +33,11 @@ class AbsGrad(Operator):
 @operator(
     4,
     inputs="weight m v beta1_power beta2_power learning_rate beta1 beta2 epsilon gradient",
-    outputs="weight",
+    outputs="weight [m] [v]",
     training=True,
 )
 class Adam(Operator):
-    """Adam optimiser step."""
+    """Adam optimiser step. Kernels want all results: MindSpore's files, where it changes operands, are rewritten so."""
 
     use_locking: bool = boolean(0)
     use_nesterov: bool = boolean(1)
@@ -46,12 +46,12 @@ class Adam(Operator):
 @operator(
     220,
     inputs="weight m v learning_rate beta1 beta2 epsilon decay gradient",
-    outputs="weight",
+    outputs="weight [m] [v]",
     training=True,
     since_1_3=False,
 )
 class AdamWeightDecay(Operator):
-    """Adam step with decoupled weight decay."""
+    """Adam step with decoupled weight decay. Kernels want all results."""
 
     use_locking: bool = boolean(0)
 
@@ -69,9 +69,11 @@ class AllGather(Operator):
     rank_size: int = integer(1)
 
 
-@operator(10, inputs="weight accumulator learning_rate gradient momentum", outputs="weight", training=True)
+@operator(
+    10, inputs="weight accumulator learning_rate gradient momentum", outputs="weight [accumulator]", training=True
+)
 class ApplyMomentum(Operator):
-    """Momentum optimiser step."""
+    """Momentum optimiser step. Kernels want all results."""
 
     use_nesterov: bool = boolean(0)
     use_locking: bool = boolean(1)
@@ -353,9 +355,14 @@ class RsqrtGrad(Operator):
     """Gradient of Rsqrt."""
 
 
-@operator(129, inputs="weight gradient learning_rate accumulator momentum stat", outputs="weight", training=True)
+@operator(
+    129,
+    inputs="weight gradient learning_rate accumulator momentum stat",
+    outputs="weight [accumulator] [stat]",
+    training=True,
+)
 class SGD(Operator):
-    """Stochastic gradient descent step."""
+    """Stochastic gradient descent step; at the first (stat > 0) the accumulator is the gradient. Kernels want all results."""
 
     nesterov: bool = boolean(0)
     dampening: float = real(1)

@@ -1,0 +1,185 @@
+"""Makes the training graph of an inference graph: reverse-mode differentiation over MindIR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, BiasAdd, MulFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.passes.inference import infer_shapes
+from mslite.converter.training.builder import Builder
+from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
+from mslite.converter.training.losses import LossNodes, add_loss
+from mslite.converter.training.normalise import check_trainable, take_apart, with_rows
+from mslite.converter.training.optimizers import Steps, Variables
+from mslite.converter.training.settings import TrainSettings
+
+_PRODUCTS = (Conv2DFusion, MatMulFusion, FullConnection)
+
+
+@dataclass
+class TrainingGraph:
+    """`module`: outputs are `losses` losses, then the outputs of inference. `parameters`: the names of the variables that are
+    trained; each is the name of the constant in the inference model."""
+
+    module: Module
+    losses: int
+    parameters: tuple[str, ...]
+
+
+def training_graph(module: Module, settings: TrainSettings, source: str = "the model") -> TrainingGraph:
+    """The training graph of `module`, which it becomes.
+
+    Raises ConversionError, with all nodes that stand in the way.
+    """
+    if settings.batch is not None:
+        with_rows(module, settings.batch)
+    check_trainable(module, source)
+    context = Context()
+    infer_shapes(module, context)
+    graph = module.main
+    if len(graph.outputs) != 1:
+        names = ", ".join(f"'{value.name}'" for value in graph.outputs)
+        raise ConversionError(
+            f"{source}: a loss is computed of one output; the model has {len(graph.outputs)}: {names}",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    take_apart(graph)
+    infer_shapes(module, context)
+    return _Differentiation(module, settings, source).run(context)
+
+
+class _Differentiation:
+    def __init__(self, module: Module, settings: TrainSettings, source: str) -> None:
+        self.module, self.settings, self.source = module, settings, source
+        self.graph: Graph = module.main
+        self.forward = list(self.graph.nodes)
+        self.output = self.graph.outputs[0]
+
+    def run(self, context: Context) -> TrainingGraph:
+        parameters = self.parameters()
+        self.graph.nodes = []
+        build = Builder(self._whole())
+        build.graph = self.graph
+        variables = Variables(build)
+        reads = {}
+        for value in parameters:
+            readers = list(dict.fromkeys(value.users))
+            reads[value.name] = variables.read(value.name, value)
+            for node in readers:
+                node.replace_input(value, reads[value.name])
+        self.graph.nodes.extend(self.forward)
+        loss = add_loss(build, self.settings.loss, self.output, self.source)
+        gradients = self.backward(build, loss, set(reads.values()))
+        steps = Steps(build, variables, self.settings)
+        for name, value in reads.items():
+            gradient = gradients.get(value)
+            if gradient is not None:
+                steps.add(name, value, gradient)
+        self.graph.outputs = [loss.loss, self.output]
+        self.graph.nodes = live_nodes(self.graph)
+        infer_shapes(self.module, context)
+        trained = tuple(name for name, value in reads.items() if value in gradients)
+        return TrainingGraph(self.module, 1, trained)
+
+    def _whole(self) -> Graph:
+        """For the names that are taken."""
+        return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
+
+    # ---- which constants are trained ----
+
+    def parameters(self) -> list[Value]:
+        """Weights and biases of convolutions and products, scales and offsets of normalisation, in the order of their use."""
+        found: dict[Value, None] = {}
+        for node in self.forward:
+            for place, value in enumerate(node.inputs):
+                if self._is_parameter(node, place, value) and value.name not in self.settings.frozen:
+                    found[value] = None
+        known = {value.name for node in self.forward for value in node.inputs if value.is_constant}
+        unknown = sorted(self.settings.frozen - known)
+        if unknown:
+            raise ConversionError(
+                f"{self.source}: '{unknown[0]}' is no constant of the model; its parameters are "
+                + ", ".join(f"'{value.name}'" for value in found),
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+        if not found:
+            raise ConversionError(f"{self.source}: the model has nothing to train", code=ReturnCode.NOT_SUPPORTED)
+        return list(found)
+
+    def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
+        if value.data is None or value.dtype is not DataType.FLOAT32 or not place:
+            return False
+        if isinstance(node.op, _PRODUCTS):
+            return True
+        # A vector that is added to or multiplied with channels: a bias, or what is left of a normalisation.
+        channels = shape_of(node.outputs[0])[-1:]
+        is_vector = (
+            isinstance(node.op, AddFusion | BiasAdd | MulFusion) and value.shape == channels and value.data.size > 1
+        )
+        before = node.inputs[0].producer
+        return is_vector and before is not None and self._is_trained(before)
+
+    def _is_trained(self, node: Node) -> bool:
+        """Whether it comes out of a product, directly or by other such vectors."""
+        if isinstance(node.op, _PRODUCTS):
+            return True
+        before = node.inputs[0].producer if node.inputs else None
+        return isinstance(node.op, AddFusion | MulFusion | BiasAdd) and before is not None and self._is_trained(before)
+
+    # ---- gradients ----
+
+    def backward(self, build: Builder, loss: LossNodes, parameters: set[Value]) -> dict[Value, Value]:
+        """The gradient of the loss for every value that a parameter leads to, parameters among them."""
+        needed = set(parameters)
+        for node in self.forward:
+            if any(value in needed for value in node.inputs):
+                needed.update(node.outputs)
+        gradients: dict[Value, Value] = {loss.of: loss.gradient}
+        if loss.of not in needed:
+            raise ConversionError(f"{self.source}: the output depends on no parameter", code=ReturnCode.NOT_SUPPORTED)
+        blockers: list[Blocker] = []
+        parts: dict[Value, list[Value]] = {loss.of: [loss.gradient]}
+        for node in reversed(self.forward):
+            known = [self._total(build, value, parts) for value in node.outputs]
+            if not any(known) or not any(value in needed for value in node.inputs):
+                continue
+            try:
+                found = self._gradients(build, node, known, needed)
+            except NoGradientError as error:
+                blockers.append(Blocker(node.name, node.op.name, error.reason, error.remedy))
+                continue
+            for value, gradient in zip(node.inputs, found, strict=True):
+                if gradient is not None and value in needed:
+                    parts.setdefault(value, []).append(gradient)
+        if blockers:
+            raise ConversionError(
+                f"{self.source}: {len(blockers)} node(s) have no gradient", tuple(blockers), ReturnCode.NOT_SUPPORTED
+            )
+        for value in parameters:
+            total = self._total(build, value, parts)
+            if total is not None:
+                gradients[value] = total
+        return gradients
+
+    def _gradients(
+        self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
+    ) -> list[Value | None]:
+        rule = RULES.get(node.op.name)
+        if rule is None or len(node.outputs) != 1 or known[0] is None:
+            raise NoGradientError("this operator has no gradient here")
+        return rule(Call(node, build, tuple(value in needed for value in node.inputs)), known[0])
+
+    def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:
+        """The sum of what all readers of a value say."""
+        found = parts.get(value, [])
+        if len(found) > 1:
+            op = AddFusion() if len(found) == 2 else AddN()
+            found[:] = [build.node(op, f"Gradients/{value.name}/sum", found, shape_of(value))]
+        return found[0] if found else None

@@ -1,0 +1,68 @@
+"""Adds nodes to a graph, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Graph, Node, Shape, Value, constant
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.assembly import BroadcastTo, SliceFusion
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.rearrange import Reshape
+
+
+class Builder:
+    """Appends to `graph`; names are made unique."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._taken = {node.name for node in graph.nodes} | {value.name for value in graph.values()}
+
+    def name(self, wish: str) -> str:
+        """`wish`, or `wish_1`, …"""
+        found, number = wish, 0
+        while found in self._taken:
+            number += 1
+            found = f"{wish}_{number}"
+        self._taken.add(found)
+        return found
+
+    def nodes(self, op: Operator, name: str, inputs: list[Value], shapes: list[Shape]) -> tuple[Value, ...]:
+        """A node with float32 results of these shapes."""
+        name = self.name(name)
+        names = [name] if len(shapes) == 1 else [f"{name}_o:{i}" for i in range(len(shapes))]
+        outputs = tuple(
+            Value(one, DataType.FLOAT32, shape, format=Format.NHWC) for one, shape in zip(names, shapes, strict=True)
+        )
+        self.graph.nodes.append(Node(op, name, tuple(inputs), outputs))
+        return outputs
+
+    def node(self, op: Operator, name: str, inputs: list[Value], shape: Shape) -> Value:
+        """A node with one float32 result."""
+        return self.nodes(op, name, inputs, [shape])[0]
+
+    def constant(self, name: str, data: npt.ArrayLike) -> Value:
+        return constant(self.name(name), data, Format.NHWC)
+
+    def sizes(self, name: str, shape: Shape) -> Value:
+        """A shape as an int32 constant."""
+        return self.constant(name, np.asarray(shape, np.int32))
+
+    def reshaped(self, value: Value, shape: Shape, name: str) -> Value:
+        """The same elements in another shape; nothing where it has that shape."""
+        if value.shape == shape:
+            return value
+        return self.node(Reshape(), name, [value, self.sizes(f"{name}/shape", shape)], shape)
+
+    def broadcast(self, value: Value, shape: Shape, name: str) -> Value:
+        if value.shape == shape:
+            return value
+        return self.node(BroadcastTo(shape=shape), name, [value, self.sizes(f"{name}/shape", shape)], shape)
+
+    def slice(self, value: Value, begin: Shape, shape: Shape, name: str) -> Value:
+        """The part of `value` that begins at `begin`."""
+        op = SliceFusion(axes=tuple(range(len(shape))))
+        return self.node(
+            op, name, [value, self.sizes(f"{name}/begin", begin), self.sizes(f"{name}/size", shape)], shape
+        )

@@ -1,0 +1,130 @@
+"""Losses: the mean loss of a step, and its gradient for the model's output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops import activation, arithmetic, training
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, ReduceMode
+from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.training.builder import Builder
+from mslite.converter.training.gradients import shape_of
+from mslite.converter.training.settings import Loss
+
+PREFIX = "Default/_loss_fn-"
+"""MindSpore's runtime knows the nodes of a loss by such names."""
+
+
+@dataclass
+class LossNodes:
+    """`loss` [1] of `labels` and the value `of`, and the gradient of it for that value."""
+
+    loss: Value
+    labels: Value
+    of: Value
+    gradient: Value
+
+
+def add_loss(build: Builder, kind: Loss, output: Value, source: str) -> LossNodes:
+    """Adds the loss of the model's output, its labels, and the gradient. Raises ConversionError where they do not fit."""
+    of = _before_probabilities(kind, output)
+    shape = shape_of(of)
+    if kind in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) and len(shape) < 2:
+        raise ConversionError(
+            f"{source}: {kind.value} needs an output of rows and classes; '{of.name}' has the shape {list(shape)}",
+            code=ReturnCode.SHAPE_ERROR,
+        )
+    makers = {Loss.SPARSE_SOFTMAX: _sparse, Loss.SOFTMAX: _dense, Loss.SQUARED: _squared}
+    return makers.get(kind, _elementwise)(build, kind, of)
+
+
+def _before_probabilities(kind: Loss, output: Value) -> Value:
+    """Cross entropies are computed of logits: what a last Softmax or sigmoid is given."""
+    node = output.producer
+    if node is None:
+        return output
+    rank = len(shape_of(output))
+    if kind in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) and isinstance(node.op, activation.Softmax):
+        axis = node.op.axis[0] if node.op.axis else -1
+        return node.inputs[0] if axis % rank == rank - 1 else output
+    if kind is Loss.SIGMOID and isinstance(node.op, activation.Activation):
+        return node.inputs[0] if node.op.activation_type is ActivationType.SIGMOID else output
+    return output
+
+
+def _labels(build: Builder, shape: tuple[int, ...], dtype: DataType = DataType.FLOAT32) -> Value:
+    labels = Value(build.name("label"), dtype, shape, format=Format.NHWC)
+    build.graph.inputs.append(labels)
+    return labels
+
+
+def _rows(build: Builder, of: Value) -> Value:
+    shape = shape_of(of)
+    return build.reshaped(of, (prod(shape[:-1]), shape[-1]), f"{PREFIX}logits")
+
+
+def _sparse(build: Builder, kind: Loss, of: Value) -> LossNodes:
+    logits = _rows(build, of)
+    rows, classes = shape_of(logits)
+    labels = _labels(build, (rows,), DataType.INT32)
+    op = training.SparseSoftmaxCrossEntropyWithLogits()
+    loss = build.node(op, f"{PREFIX}{kind.value}", [logits, labels], (1,))
+    op = training.SparseSoftmaxCrossEntropyWithLogits(is_grad=True)
+    gradient = build.node(op, f"Gradients/{PREFIX}{kind.value}", [logits, labels], (rows, classes))
+    return LossNodes(loss, labels, of, build.reshaped(gradient, shape_of(of), "Gradients/logits"))
+
+
+def _dense(build: Builder, kind: Loss, of: Value) -> LossNodes:
+    logits = _rows(build, of)
+    rows, classes = shape_of(logits)
+    labels = _labels(build, (rows, classes))
+    op = training.SoftmaxCrossEntropyWithLogits()
+    losses, all_rows = build.nodes(op, f"{PREFIX}{kind.value}", [logits, labels], [(rows, 1), (rows, classes)])
+    gradient = _scaled(build, all_rows, 1 / rows)
+    return LossNodes(_mean(build, losses), labels, of, build.reshaped(gradient, shape_of(of), "Gradients/logits"))
+
+
+def _squared(build: Builder, kind: Loss, of: Value) -> LossNodes:
+    shape = shape_of(of)
+    labels = _labels(build, shape)
+    difference = build.node(arithmetic.SubFusion(), f"{PREFIX}{kind.value}/difference", [of, labels], shape)
+    squares = build.node(arithmetic.MulFusion(), f"{PREFIX}{kind.value}", [difference, difference], shape)
+    return LossNodes(_mean(build, squares), labels, of, _scaled(build, difference, 2 / prod(shape)))
+
+
+def _elementwise(build: Builder, kind: Loss, of: Value) -> LossNodes:
+    shape = shape_of(of)
+    labels = _labels(build, shape)
+    sigmoid = kind is Loss.SIGMOID
+    op = training.SigmoidCrossEntropyWithLogits() if sigmoid else training.SmoothL1Loss(beta=1.0)
+    slope = training.SigmoidCrossEntropyWithLogitsGrad() if sigmoid else training.SmoothL1LossGrad(beta=1.0)
+    losses = build.node(op, f"{PREFIX}{kind.value}", [of, labels], shape)
+    share = build.constant(f"Gradients/{PREFIX}share", np.asarray([1 / prod(shape)], np.float32))
+    gradient = build.node(slope, f"Gradients/{PREFIX}{kind.value}", [of, labels, share], shape)
+    return LossNodes(_mean(build, losses), labels, of, gradient)
+
+
+def _mean(build: Builder, losses: Value) -> Value:
+    count = prod(shape_of(losses))
+    flat = build.reshaped(losses, (count,), f"{PREFIX}flat")
+    axes = build.sizes(f"{PREFIX}axis", (0,))
+    op = ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True, coeff=1.0)
+    return build.node(op, f"{PREFIX}mean", [flat, axes], (1,))
+
+
+def _scaled(build: Builder, value: Value, factor: float) -> Value:
+    scale = build.constant(f"Gradients/{PREFIX}factor", np.float32(factor))
+    return build.node(arithmetic.MulFusion(), f"Gradients/{PREFIX}scaled", [value, scale], shape_of(value))
+
+
+def loss_nodes(nodes: list[Node]) -> list[Node]:
+    """The nodes that MindSpore's naming calls a loss."""
+    fragments = ("loss_fct", "_loss_fn", "SigmoidCrossEntropy")
+    return [
+        node for node in nodes if any(fragment in node.name for fragment in fragments) and "Gradients" not in node.name
+    ]

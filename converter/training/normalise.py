@@ -1,0 +1,144 @@
+"""Brings an inference graph to the form that gradients are computed of: activations as nodes of their own, batch normalisation
+and scales as products and sums (its statistics stay those of the model), and another number of rows where that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
+from mslite.converter.mindir.ops import Operator, activation, arithmetic
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
+from mslite.converter.mindir.ops.normalization import FusedBatchNorm
+from mslite.converter.mindir.ops.rearrange import Reshape
+
+
+def with_rows(module: Module, rows: int) -> None:
+    """Gives the inputs `rows` rows, and constant shapes that name the old number the new one."""
+    graph = module.main
+    old = {value.shape[0] for value in graph.inputs if value.shape}
+    for value in graph.inputs:
+        if value.shape:
+            value.shape = (rows, *value.shape[1:])
+    for node in graph.nodes:
+        for value in node.outputs:
+            value.shape = None
+        if not isinstance(node.op, Reshape) or len(node.inputs) < 2 or node.inputs[1].data is None:
+            continue
+        sizes = node.inputs[1].array().copy()
+        if sizes.size and int(sizes[0]) in old:
+            sizes[0] = rows
+            fresh = constant(graph.unique_name(f"{node.name}/shape"), sizes, node.inputs[1].format)
+            node.set_inputs([node.inputs[0], fresh])
+
+
+def check_trainable(module: Module, source: str) -> None:
+    """Raises ConversionError for what no training graph can be made of: control flow, open sizes, quantised values."""
+    if len(module.graphs) > 1:
+        raise _refusal(source, "the model has control flow, which has no gradient", "Train a part without it")
+    for value in module.main.inputs:
+        if not value.is_static:
+            remedy = f"Give them, for example --inputShape={value.name}:32,28,28,1"
+            raise _refusal(source, f"input '{value.name}' has sizes that the model leaves open", remedy)
+    narrow = [node for node in module.main.nodes if int(node.quant_type) != 0 or any(v.quant for v in node.outputs)]
+    if narrow:
+        raise ConversionError(
+            f"{source}: quantised models are not trained",
+            tuple(
+                Blocker(node.name, node.op.name, "it is quantised", "Train the float model, and quantise it afterwards")
+                for node in narrow
+            ),
+            ReturnCode.NOT_SUPPORTED,
+        )
+
+
+def _refusal(source: str, reason: str, remedy: str) -> ConversionError:
+    return ConversionError(f"{source}: {reason}. {remedy}", code=ReturnCode.NOT_SUPPORTED)
+
+
+def take_apart(graph: Graph) -> None:
+    """Fused activations, batch normalisation and scales as nodes of their own."""
+    for node in list(graph.nodes):
+        kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
+        if not isinstance(node.op, activation.Activation) and kind is not ActivationType.NO_ACTIVATION:
+            _split_activation(graph, node, kind)
+        if isinstance(node.op, FusedBatchNorm):
+            _split_normalisation(graph, node)
+        if isinstance(node.op, arithmetic.ScaleFusion):
+            _split_scale(graph, node)
+
+
+def _value(graph: Graph, name: str, like: Value) -> Value:
+    return Value(graph.unique_name(name), DataType.FLOAT32, like.shape, format=like.format)
+
+
+def _split_activation(graph: Graph, node: Node, kind: ActivationType) -> None:
+    result = node.output
+    plain = _value(graph, f"{node.name}/linear", result)
+    position = graph.nodes.index(node)
+    graph.nodes.remove(node)
+    inputs = node.inputs
+    node.set_inputs(())
+    op = _changed(node.op, activation_type=ActivationType.NO_ACTIVATION)
+    first = Node(op, node.name, inputs, (plain,))
+    name = graph.unique_name(f"{node.name}/activation")
+    second = Node(activation.Activation(activation_type=kind), name, (plain,), (result,))
+    graph.nodes[position:position] = [first, second]
+
+
+def _split_normalisation(graph: Graph, node: Node) -> None:
+    """y = (x f + g) scale + offset, f = 1 / sqrt(variance + epsilon) and g = -mean f."""
+    x, scale, offset, mean, variance = node.inputs[:5]
+    if mean.data is None or variance.data is None:
+        return
+    assert isinstance(node.op, FusedBatchNorm)
+    factor = 1 / np.sqrt(np.asarray(variance.data, np.float64) + node.op.epsilon)
+    shift = -np.asarray(mean.data, np.float64) * factor
+    steps: list[tuple[Operator, Value]] = [
+        (arithmetic.MulFusion(), _constant(graph, f"{node.name}/factor", factor)),
+        (arithmetic.AddFusion(), _constant(graph, f"{node.name}/shift", shift)),
+        (arithmetic.MulFusion(), scale),
+        (arithmetic.AddFusion(), offset),
+    ]
+    _replace(graph, node, x, steps)
+
+
+def _split_scale(graph: Graph, node: Node) -> None:
+    x, *rest = node.inputs
+    if x.shape is None or any(value.shape is not None and len(value.shape) > 1 for value in rest):
+        return
+    assert isinstance(node.op, arithmetic.ScaleFusion)
+    if node.op.axis % len(x.shape) != len(x.shape) - 1:
+        return
+    steps: list[tuple[Operator, Value]] = [(arithmetic.MulFusion(), rest[0])]
+    if len(rest) > 1:
+        steps.append((arithmetic.AddFusion(), rest[1]))
+    _replace(graph, node, x, steps)
+
+
+def _changed(op: Operator, **attributes: object) -> Operator:
+    known: Any = op  # a frozen dataclass, as all operators are
+    return cast(Operator, replace(known, **attributes))
+
+
+def _constant(graph: Graph, name: str, data: Array) -> Value:
+    return constant(graph.unique_name(name), data.astype(np.float32), Format.NHWC)
+
+
+def _replace(graph: Graph, node: Node, x: Value, steps: list[tuple[Operator, Value]]) -> None:
+    result = node.outputs[0]
+    position = graph.nodes.index(node)
+    graph.nodes.remove(node)
+    node.set_inputs(())
+    fresh = []
+    for number, (op, operand) in enumerate(steps):
+        last = number == len(steps) - 1
+        y = result if last else _value(graph, f"{node.name}/step_{number}", result)
+        name = graph.unique_name(node.name if last else f"{node.name}/{op.name}_{number}")
+        fresh.append(Node(op, name, (x, operand), (y,)))
+        graph.nodes[position:position] = [fresh[-1]]
+        position += 1
+        x = y

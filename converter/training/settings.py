@@ -1,0 +1,48 @@
+"""What a model is trained with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Loss(Enum):
+    """The function that training makes small; the value is its name on the command line."""
+
+    SPARSE_SOFTMAX = "SparseSoftmaxCrossEntropy"
+    """Of logits (or of probabilities, whose Softmax is left out) and int32 labels, one for each row; the mean."""
+    SOFTMAX = "SoftmaxCrossEntropy"
+    """The same with a float distribution for each row."""
+    SIGMOID = "SigmoidCrossEntropy"
+    """Of logits (or of the sigmoid's results) and float labels; the mean over all elements."""
+    SQUARED = "MeanSquaredError"
+    SMOOTH_L1 = "SmoothL1"
+    """Squares below a distance of 1, distances above; the mean."""
+
+
+class Optimizer(Enum):
+    """How parameters follow their gradients; the value is its name on the command line."""
+
+    SGD = "SGD"
+    MOMENTUM = "Momentum"
+    NESTEROV = "Nesterov"
+    ADAM = "Adam"
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """Loss and optimiser, with the optimiser's numbers."""
+
+    loss: Loss = Loss.SPARSE_SOFTMAX
+    optimizer: Optimizer = Optimizer.SGD
+    learning_rate: float = 0.01
+    momentum: float = 0.9
+    """Of MOMENTUM and NESTEROV."""
+    weight_decay: float = 0.0
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    batch: int | None = None
+    """Rows of a step, where the model was made for another number."""
+    frozen: frozenset[str] = frozenset()
+    """Names of constants that stay as they are."""

@@ -1,0 +1,103 @@
+/* Shape rules of gradients, losses and optimisers. */
+#include "shape/shape.h"
+
+/* dy, or the weight of an optimiser. */
+MSLITE_SHAPE_RULE(mslite_shape_of_gradient) {
+  (void)context, (void)params, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  return MSLITE_OK;
+}
+
+/* Operand `first` and the next one. */
+static mslite_status of_two(const mslite_tensor *const *inputs, int32_t first, mslite_tensor *const *outputs,
+                            int32_t output_count) {
+  for (int32_t i = 0; i < output_count && i < 2; ++i) mslite_same_shape(inputs[first + i], outputs[i]);
+  return MSLITE_OK;
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_binary_gradient) {
+  (void)context, (void)params, (void)input_count;
+  return of_two(inputs, 1, outputs, output_count);
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_extremum_gradient) {
+  (void)context, (void)params, (void)input_count;
+  return of_two(inputs, 0, outputs, output_count);
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_bias_gradient) {
+  (void)params, (void)input_count, (void)output_count;
+  const mslite_tensor *dy = inputs[0];
+  if (dy->rank == 0) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the gradient must have a dimension");
+  outputs[0]->type = dy->type;
+  outputs[0]->rank = 1;
+  outputs[0]->dims[0] = dy->rank < 0 ? mslite_new_symbol(context) : dy->dims[dy->rank - 1];
+  return MSLITE_OK;
+}
+
+/* The shape is what operand 2 holds. */
+MSLITE_SHAPE_RULE(mslite_shape_of_convolution_gradient) {
+  (void)params, (void)output_count;
+  outputs[0]->type = inputs[0]->type;
+  if (input_count < 3 || inputs[2] == NULL) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the shape of the result must be given as third operand");
+  }
+  const mslite_status status = mslite_shape_from_contents(context, inputs[2], outputs[0]);
+  if (status == MSLITE_OK && outputs[0]->rank >= 0 && outputs[0]->rank != 4) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the result must have 4 dimensions, not %d",
+                             (int)outputs[0]->rank);
+  }
+  return status;
+}
+
+/* One loss per row, [rows, 1], and the gradient. */
+MSLITE_SHAPE_RULE(mslite_shape_of_softmax_cross_entropy) {
+  (void)params, (void)input_count;
+  const mslite_tensor *logits = inputs[0];
+  if (logits->rank >= 0 && logits->rank != 2) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the logits must have 2 dimensions, not %d",
+                             (int)logits->rank);
+  }
+  outputs[0]->type = logits->type;
+  outputs[0]->rank = 2;
+  outputs[0]->dims[0] = logits->rank < 0 ? mslite_new_symbol(context) : logits->dims[0];
+  outputs[0]->dims[1] = 1;
+  if (output_count > 1) mslite_same_shape(logits, outputs[1]);
+  return MSLITE_OK;
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_sparse_softmax_cross_entropy) {
+  (void)context, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  if (((const mslite_SparseSoftmaxCrossEntropyWithLogits *)params)->is_grad) return MSLITE_OK;
+  outputs[0]->rank = 1;
+  outputs[0]->dims[0] = 1;
+  return MSLITE_OK;
+}
+
+/* Weight and state of an optimiser; the state stands at `first`. */
+static mslite_status of_optimizer(const mslite_tensor *const *inputs, int32_t first, mslite_tensor *const *outputs,
+                                  int32_t output_count) {
+  mslite_same_shape(inputs[0], outputs[0]);
+  for (int32_t i = 1; i < output_count; ++i) mslite_same_shape(inputs[first + i - 1], outputs[i]);
+  return MSLITE_OK;
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_sgd) {
+  (void)params, (void)input_count;
+  if (output_count > 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d results", (int)output_count);
+  if (output_count == 3) mslite_same_shape(inputs[5], outputs[2]);
+  return of_optimizer(inputs, 3, outputs, output_count < 2 ? output_count : 2);
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_momentum) {
+  (void)params, (void)input_count;
+  if (output_count > 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d results", (int)output_count);
+  return of_optimizer(inputs, 1, outputs, output_count);
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_adam) {
+  (void)params, (void)input_count;
+  if (output_count > 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d results", (int)output_count);
+  return of_optimizer(inputs, 1, outputs, output_count);
+}
