@@ -39,7 +39,7 @@ class Accuracy:
         choices = default_choices(module, settings)
         if self._asked.budget is None or not choices:
             return choices
-        payload = pack(module, calibration, settings, chosen_samples(data))
+        payload = pack(module, calibration, settings, chosen_samples(data, calibration.samples))
         with self._tools(payload) as (executor, journal):
             search = Search(module, payload, choices, self._asked.budget, executor, journal, self._progress)
             self._outcome = search.run()
@@ -62,7 +62,7 @@ class Accuracy:
         if self._asked.report is not None:
             from mslite.quantizer.html_report import gather, write_page
 
-            samples = chosen_samples(data)
+            samples = chosen_samples(data, calibration.samples)
             choices = default_choices(before, settings)
             alone = dict(self._outcome.alone) if self._outcome is not None else {}
             if not alone and choices:

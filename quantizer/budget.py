@@ -79,7 +79,7 @@ class Search:
     def run(self) -> Outcome:
         """Searches. Raises ConversionError where the model does not run."""
         before = self._judge(self._start)
-        if self._budget.holds(before.value):
+        if self._holds(before):
             return Outcome(self._start, before, before, True, runs=self._runs)
         alone = damage_alone(
             self._workers, self._payload, self._budget.text, self._layers, self._start, self._journal, self._progress
@@ -87,13 +87,16 @@ class Search:
         self._runs += len(alone)
         ranked = sorted(self._layers, key=lambda node: self._rank(alone[node.name]), reverse=True)
         raised, after = self._raise(ranked)
-        if self._budget.holds(after.value):
+        if self._holds(after):
             raised, after = self._lower(ranked, raised, after)
         decisions = tuple(
             Decision(node.name, raised[node.name], alone[node.name]) for node in ranked if node.name in raised
         )
-        holds = self._budget.holds(after.value)
+        holds = self._holds(after)
         return Outcome(self._with(raised), before, after, holds, alone, decisions, self._runs)
+
+    def _holds(self, judgement: Judgement) -> bool:
+        return self._budget.holds(judgement.value, judgement.error)
 
     def _rank(self, judgement: Judgement) -> tuple[float, float]:
         return self._budget.metric.loss(judgement.value), -judgement.sqnr
@@ -107,7 +110,7 @@ class Search:
                 continue
             all_raised = {node.name: precision for node in ranked}
             everything = self._judge(self._with(raised | all_raised))
-            if not self._budget.holds(everything.value):
+            if not self._holds(everything):
                 if precision is Precision.FLOAT or self._is_better(everything, after):
                     raised, after = raised | all_raised, everything
                 continue
@@ -127,7 +130,7 @@ class Search:
             middle = (low + high) // 2
             self._progress(len(ranked) - (high - low), len(ranked), "layers raised")
             judgement = self._judge(self._with({**raised, **{node.name: precision for node in ranked[:middle]}}))
-            if self._budget.holds(judgement.value):
+            if self._holds(judgement):
                 high, found = middle, judgement
             else:
                 low = middle + 1
@@ -150,7 +153,7 @@ class Search:
                 if lower is self._start[name]:
                     del trial[name]
                 judgement = self._judge(self._with(trial))
-                if self._budget.holds(judgement.value):
+                if self._holds(judgement):
                     raised, after, changed = trial, judgement, True
         return raised, after
 
@@ -181,7 +184,8 @@ def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choic
     unit = budget.metric.unit
 
     def number(judgement: Judgement) -> str:
-        return f"{judgement.value:.5g}{unit}"
+        error = f" ± {judgement.error:.2g}" if judgement.error else ""
+        return f"{judgement.value:.5g}{error}{unit}"
 
     if outcome.holds and not outcome.decisions:
         return [f"accuracy budget {budget}: {number(outcome.after)}, all {total} layers as configured"]

@@ -32,7 +32,7 @@ from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.schemes import Range, Scheme
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 
-SAMPLES, SAMPLE_BYTES = 256, 16 << 20
+SAMPLES, SAMPLE_BYTES = 256, 32 << 20
 """A search judges on so many samples at most, and on fewer where they are larger than this together."""
 
 
@@ -84,13 +84,27 @@ class Judgement:
     value: float
     cosine: float
     sqnr: float
+    error: float = 0.0
+    """Of `value`: its standard error over the samples, 0 where that is not known."""
 
 
-def chosen_samples(data: Iterable[Sample]) -> list[list[Array]]:
-    """The first samples of the calibration, as many as a search judges on."""
+def step_between(total: int, sample: Sample) -> int:
+    """Every which of `total` samples a search judges on, for samples as large as this one; odd, so that all of the
+    calibration's folds are among them."""
+    most = min(SAMPLES, max(1, SAMPLE_BYTES // max(sum(array.nbytes for array in sample), 1)))
+    return -(-total // most) | 1
+
+
+def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
+    """The samples of the calibration that a search judges on: of `total` evenly spaced ones, as many as it may take.
+
+    With `total` = 0 the first ones."""
     samples: list[list[Array]] = []
-    size = 0
-    for sample in data:
+    size, step = 0, 1
+    for number, sample in enumerate(data):
+        step = step_between(total, sample) if number == 0 else step
+        if number % step:
+            continue
         copied = [np.array(array) for array in sample]
         size += sum(array.nbytes for array in copied)
         samples.append(copied)
@@ -163,5 +177,5 @@ def evaluate(payload: bytes | Path, task: Task) -> Judgement:
     quantise_graph(module, known.calibration, task.choices, known.settings)
     runner = Runner(module, module.main.outputs, threads=1)
     actual = [outputs_of(runner, module, sample) for sample in samples]
-    value = parse_budget(task.budget).metric.measure(expected, actual)
-    return Judgement(value, cosine(expected, actual), sqnr(expected, actual))
+    value, error = parse_budget(task.budget).metric.estimate(expected, actual)
+    return Judgement(value, cosine(expected, actual), sqnr(expected, actual), error)

@@ -82,6 +82,16 @@ class Histogram:
             counts[HALF : HALF + half] = self.counts[HALF:].reshape(half, factor).sum(axis=1)
         self.counts = counts
 
+    def merge(self, other: Histogram) -> None:
+        """Takes in all that another one has counted."""
+        wide = Histogram()
+        wide.restore(other.state())
+        exponent = max(self.exponent, wide.exponent)
+        for histogram in (self, wide):
+            histogram._widen(exponent)
+        self.counts = self.counts + wide.counts
+        self.low, self.high = min(self.low, wide.low), max(self.high, wide.high)
+
     def magnitudes(self) -> npt.NDArray[np.int64]:
         """Counts of |x| in `HALF` bins over [0, limit)."""
         return np.asarray(self.counts[HALF:] + self.counts[:HALF][::-1])

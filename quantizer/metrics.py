@@ -6,21 +6,28 @@ better, except `top1`, whose number is the share of changed answers in percent.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
+import numpy.typing as npt
 
 from mslite.converter.errors import UsageError
 from mslite.converter.mindir.graph import Array
 
 Outputs = Sequence[Sequence[Array]]
 Function = Callable[[Outputs, Outputs], float]
+Sums = npt.NDArray[np.float64]
+"""[outputs, 2]"""
 
 PERFECT_SQNR = 200.0
 """Decibels that stand for equality; float32 itself ends near 150."""
+MARGIN = 2.0
+"""A budget must hold for inputs that nobody has seen: a number measured on samples must be better than the limit by so
+many of its standard errors."""
 
 
 def cosine_of(expected: Array, actual: Array) -> float:
@@ -52,29 +59,42 @@ def powers_of(expected: Array, actual: Array) -> tuple[float, float]:
 
 def cosine(expected: Outputs, actual: Outputs) -> float:
     """The mean over the samples; of several outputs the worst. Boolean and integer outputs count as numbers."""
-    means = [
-        float(np.mean([cosine_of(a, b) for a, b in zip(*pair, strict=True)])) for pair in _by_output(expected, actual)
-    ]
-    return min(means, default=1.0)
+    return COSINE.measure(expected, actual)
 
 
 def sqnr(expected: Outputs, actual: Outputs) -> float:
     """Signal to quantisation noise over all samples, in decibels; of several outputs the worst."""
-    found = []
-    for wanted, got in _by_output(expected, actual):
-        powers = [powers_of(a, b) for a, b in zip(wanted, got, strict=True)]
-        found.append(decibels(sum(p[0] for p in powers), sum(p[1] for p in powers)))
-    return min(found, default=PERFECT_SQNR)
+    return SQNR.measure(expected, actual)
 
 
 def top1(expected: Outputs, actual: Outputs) -> float:
     """Percent of answers that differ: the places of the largest element along the last axis, of the first output."""
-    changed, answers = 0, 0
-    for wanted, got in zip(expected, actual, strict=True):
-        before, after = _answers(wanted[0]), _answers(got[0])
-        changed += int(np.count_nonzero(before != after))
-        answers += before.size
-    return 100 * changed / max(answers, 1)
+    return TOP1.measure(expected, actual)
+
+
+def _cosine_part(expected: Sequence[Array], actual: Sequence[Array]) -> list[tuple[float, float]]:
+    return [(cosine_of(a, b), 1.0) for a, b in zip(expected, actual, strict=True)]
+
+
+def _worst_mean(sums: Sums) -> float:
+    return float(np.min(sums[:, 0] / sums[:, 1])) if sums.size else 1.0
+
+
+def _power_part(expected: Sequence[Array], actual: Sequence[Array]) -> list[tuple[float, float]]:
+    return [powers_of(a, b) for a, b in zip(expected, actual, strict=True)]
+
+
+def _worst_decibels(sums: Sums) -> float:
+    return min((decibels(float(signal), float(noise)) for signal, noise in sums), default=PERFECT_SQNR)
+
+
+def _answer_part(expected: Sequence[Array], actual: Sequence[Array]) -> list[tuple[float, float]]:
+    before, after = _answers(expected[0]), _answers(actual[0])
+    return [(float(np.count_nonzero(before != after)), float(before.size))]
+
+
+def _percent(sums: Sums) -> float:
+    return float(100 * sums[0, 0] / max(sums[0, 1], 1)) if sums.size else 0.0
 
 
 def _answers(scores: Array) -> Array:
@@ -84,30 +104,53 @@ def _answers(scores: Array) -> Array:
     return np.asarray(scores.ravel().astype(np.float64) > 0.5)
 
 
-def _by_output(expected: Outputs, actual: Outputs) -> list[tuple[list[Array], list[Array]]]:
-    count = len(expected[0]) if expected else 0
-    return [([sample[i] for sample in expected], [sample[i] for sample in actual]) for i in range(count)]
+Part = Callable[[Sequence[Array], Sequence[Array]], Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A named metric."""
+    """A named metric. `function` measures at once; a metric without one adds up what `part` tells of each sample, two
+    numbers for every output, and `combine` makes its number of the sums."""
 
     name: str
-    measure: Function
+    part: Part | None = None
+    combine: Callable[[Sums], float] | None = None
+    function: Function | None = None
     larger_is_better: bool = True
     unit: str = ""
+
+    def measure(self, expected: Outputs, actual: Outputs) -> float:
+        """The number."""
+        return self.estimate(expected, actual)[0]
+
+    def estimate(self, expected: Outputs, actual: Outputs) -> tuple[float, float]:
+        """The number and its standard error, which is 0 where it is not known (one sample, a user's function).
+
+        The error is the jackknife's: sqrt((n - 1) / n * sum((x_i - mean(x))^2)), x_i the number without sample i.
+        """
+        if self.part is None or self.combine is None:
+            return (0.0 if self.function is None else self.function(expected, actual)), 0.0
+        parts = [np.array(self.part(a, b), np.float64) for a, b in zip(expected, actual, strict=True)]
+        if not parts:
+            return self.combine(np.zeros((0, 2))), 0.0
+        value, count = self.combine(np.sum(parts, axis=0)), len(parts)
+        if count == 1:
+            return value, 0.0
+        # Sums of both sides instead of differences: noise may be infinite.
+        before = [np.zeros_like(parts[0]), *itertools.accumulate(parts[:-1])]
+        after = [np.zeros_like(parts[0]), *itertools.accumulate(parts[:0:-1])][::-1]
+        without = np.array([self.combine(left + right) for left, right in zip(before, after, strict=True)])
+        return value, float(np.sqrt((count - 1) / count * np.square(without - without.mean()).sum()))
 
     def loss(self, value: float) -> float:
         """The number as one that grows with the damage."""
         return -value if self.larger_is_better else value
 
 
-METRICS = {
-    "cosine": Metric("cosine", cosine),
-    "sqnr": Metric("sqnr", sqnr, unit=" dB"),
-    "top1": Metric("top1", top1, larger_is_better=False, unit=" %"),
-}
+COSINE = Metric("cosine", _cosine_part, _worst_mean)
+SQNR = Metric("sqnr", _power_part, _worst_decibels, unit=" dB")
+TOP1 = Metric("top1", _answer_part, _percent, larger_is_better=False, unit=" %")
+METRICS = {metric.name: metric for metric in (COSINE, SQNR, TOP1)}
 
 
 @dataclass(frozen=True)
@@ -119,9 +162,9 @@ class Budget:
     text: str
     """How it was given; other processes read it again."""
 
-    def holds(self, value: float) -> bool:
-        """Whether a number is good enough; one that is none is not."""
-        return self.metric.loss(value) <= self.metric.loss(self.limit)
+    def holds(self, value: float, error: float = 0.0) -> bool:
+        """Whether a number is good enough even if it is `MARGIN` standard errors too good; one that is none is not."""
+        return self.metric.loss(value) + MARGIN * error <= self.metric.loss(self.limit)
 
     def __str__(self) -> str:
         sign = ">=" if self.metric.larger_is_better else "<="
@@ -137,7 +180,7 @@ def _callback(name: str) -> Metric:
         raise UsageError(f"--accuracyBudget: '{name}' is not found: {error}") from None
     if not callable(found):
         raise UsageError(f"--accuracyBudget: '{name}' is not a function")
-    return Metric(name, lambda expected, actual: float(found(expected, actual)))
+    return Metric(name, function=lambda expected, actual: float(found(expected, actual)))
 
 
 def parse_budget(text: str) -> Budget:

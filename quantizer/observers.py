@@ -17,6 +17,7 @@ from mslite.quantizer.schemes import Range, Scheme
 from mslite.quantizer.settings import ActivationMethod, FullQuantParam
 
 State = dict[str, Array]
+Rule = Callable[[Histogram, Scheme], Range]
 
 
 class Observer(Protocol):
@@ -91,7 +92,7 @@ class Outliers:
 class FromHistogram:
     """A histogram of fixed size, and a rule that chooses a range from it."""
 
-    def __init__(self, choose: Callable[[Histogram, Scheme], Range]) -> None:
+    def __init__(self, choose: Rule) -> None:
         self.histogram = Histogram()
         self._choose = choose
 
@@ -108,17 +109,76 @@ class FromHistogram:
         self.histogram.restore(state)
 
 
+FOLDS = 4
+"""Into so many parts the samples are divided, in turn, to try a rule on a part that its ranges have not seen."""
+
+
+class Undecided:
+    """AUTO: a histogram for each part of the samples, and a rule that is found when the whole model is calibrated
+    (range_choice.py); MAX_MIN until then. FOLDS times 64 KiB."""
+
+    def __init__(self, full: FullQuantParam) -> None:
+        self._full = full
+        self._folds = [Histogram() for _ in range(FOLDS)]
+        self._seen = 0
+        self._left_out: int | None = None
+        self._rule: Rule = extremes
+        self._room = 1.0
+        self._known: dict[Scheme, Range] = {}
+
+    def update(self, values: Array) -> None:
+        self._folds[self._seen % FOLDS].add(values)
+        self._seen += 1
+
+    def decide(self, method: ActivationMethod, room: float = 1.0, left_out: int | None = None) -> None:
+        """From now on ranges are those of `method`, which `rule_of_method` knows, `room` times as wide; of all samples
+        but those of one fold."""
+        self._rule, self._room, self._left_out, self._known = rule_of_method(method, self._full), room, left_out, {}
+
+    def range(self, scheme: Scheme) -> Range:
+        if scheme not in self._known:
+            whole = Histogram()
+            for number, fold in enumerate(self._folds):
+                if number != self._left_out:
+                    whole.merge(fold)
+            found = self._rule(whole, scheme) if whole.total else Range(0.0, 0.0)
+            self._known[scheme] = Range(found.low * self._room, found.high * self._room)
+        return self._known[scheme]
+
+    def state(self) -> State:
+        states = [fold.state() for fold in self._folds]
+        folds = {f"{number}_{key}": array for number, state in enumerate(states) for key, array in state.items()}
+        return {"seen": np.array(self._seen), **folds}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        self._seen, self._known = int(state["seen"]), {}
+        for number, fold in enumerate(self._folds):
+            fold.restore({key: state[f"{number}_{key}"] for key in fold.state()})
+
+
+def extremes(histogram: Histogram, scheme: Scheme) -> Range:
+    """Least and largest value."""
+    return Range(histogram.low, histogram.high)
+
+
+def rule_of_method(method: ActivationMethod, full: FullQuantParam) -> Rule:
+    """How a method chooses a range from a histogram. Raises KeyError for one that needs something else."""
+    if method is ActivationMethod.PERCENTILE:
+        return lambda histogram, scheme: percentile_range(histogram, full.percentile)
+    return {
+        ActivationMethod.MAX_MIN: extremes,
+        ActivationMethod.KL: kl_range,
+        ActivationMethod.MSE: mse_range,
+        ActivationMethod.ENTROPY: entropy_range,
+    }[method]
+
+
 def make_observer(method: ActivationMethod, full: FullQuantParam) -> Observer:
     """The observer of a method."""
     if method is ActivationMethod.MAX_MIN:
         return Extremes()
     if method is ActivationMethod.REMOVAL_OUTLIER:
         return Outliers()
-    if method is ActivationMethod.PERCENTILE:
-        return FromHistogram(lambda histogram, scheme: percentile_range(histogram, full.percentile))
-    rules = {
-        ActivationMethod.KL: kl_range,
-        ActivationMethod.MSE: mse_range,
-        ActivationMethod.ENTROPY: entropy_range,
-    }
-    return FromHistogram(rules[method])
+    if method is ActivationMethod.AUTO:
+        return Undecided(full)
+    return FromHistogram(rule_of_method(method, full))

@@ -14,17 +14,19 @@ from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.quantizer.calibrate import Calibration, calibrate
-from mslite.quantizer.choices import Choices, Precision, default_choices
+from mslite.quantizer.choices import Choices, Precision, default_choices, macs
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info
 from mslite.quantizer.debug_rounds import MAX_ROUNDS
 from mslite.quantizer.dequantise import dequantise
+from mslite.quantizer.operators import rule_of
 from mslite.quantizer.prepare import prepare
 from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.range_choice import choose_ranges
 from mslite.quantizer.report import QuantiseReport
 from mslite.quantizer.rewrite import Boundary, quantise_graph
 from mslite.quantizer.runner import Sample
-from mslite.quantizer.settings import Method, QuantizerSettings, TargetDevice
+from mslite.quantizer.settings import ActivationMethod, Method, QuantizerSettings, TargetDevice
 from mslite.quantizer.sources import CalibrationData, Source, calibration_data
 from mslite.quantizer.weights import StoredWeight
 
@@ -210,6 +212,8 @@ def _quantise_fully(
     for transform in stages.float_transforms:
         notes += transform(module, data, settings)
     calibration = calibrate(module, data, settings, checkpoint=checkpoint, progress=progress)
+    if settings.full.activation_quant_method is ActivationMethod.AUTO:
+        notes += choose_ranges(module, calibration, data, settings, progress or silent)
     choose = stages.choose
     choices = default_choices(module, settings) if choose is None else choose(module, calibration, data, settings)
     if not any(precision is not Precision.FLOAT for precision in choices.values()):
@@ -217,9 +221,26 @@ def _quantise_fully(
     weights: dict[str, StoredWeight] = {}
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
+    notes += _formless(module)
     before = copy_module(module) if stages.finish else module
     layers = quantise_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
     report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices))
     for finish in stages.finish:
         notes += finish(before, module, calibration, data, settings, report)
     return replace(report, notes=tuple(notes))
+
+
+def _formless(module: Module) -> list[str]:
+    """What multiplies and has no form on stored integers: operators, with their share of the multiply-accumulates."""
+    counts = {id(node): macs(node) for graph in module.graphs for node in graph.nodes}
+    total = sum(counts.values())
+    shares: dict[str, int] = {}
+    for graph in module.graphs:
+        for node in graph.nodes:
+            if counts[id(node)] and (graph is not module.main or rule_of(node) is None):
+                what = node.op.name if graph is module.main else f"{node.op.name} in a branch or loop"
+                shares[what] = shares.get(what, 0) + counts[id(node)]
+    return [
+        f"{what}: float, as it has no form on stored integers ({100 * share / total:.1f} % of the multiply-accumulates)"
+        for what, share in shares.items()
+    ]

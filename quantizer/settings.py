@@ -28,7 +28,7 @@ class Method(Enum):
 
 
 class ActivationMethod(Enum):
-    """How the range of an activation is found from calibration data; the last three are this quantizer's own."""
+    """How the range of an activation is found from calibration data; the last four are this quantizer's own."""
 
     MAX_MIN = "MAX_MIN"
     KL = "KL"
@@ -36,6 +36,8 @@ class ActivationMethod(Enum):
     MSE = "MSE"
     PERCENTILE = "PERCENTILE"
     ENTROPY = "ENTROPY"
+    AUTO = "AUTO"
+    """The one of several that serves the model best on its calibration data (range_choice.py)."""
 
 
 class TargetDevice(Enum):

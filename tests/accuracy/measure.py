@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mslite.quantizer.metrics import cosine, sqnr, top1
+from mslite.quantizer.metrics import COSINE, SQNR, top1
 
 from .tasks import Array, Task
 
@@ -38,6 +38,12 @@ class Result:
     classifies: bool = False
     calibration: int = 0
     held_out: int = 0
+    cosine_error: float = 0.0
+    """Standard error over the held-out samples."""
+    sqnr_error: float = 0.0
+    wrong: list[int] = field(default_factory=list)
+    """Held-out samples with labels whose answer is wrong after quantisation."""
+    wrong_float: list[int] = field(default_factory=list)
 
     @property
     def apart(self) -> bool:
@@ -66,9 +72,15 @@ def measure(task: Task, tool: str) -> Result:
         ]
         return result
     result.seconds = round(time.monotonic() - begin, 1)
-    result.cosine, result.sqnr, result.changed = (metric(expected, actual) for metric in (cosine, sqnr, top1))
+    result.cosine, result.cosine_error = COSINE.estimate(expected, actual)
+    result.sqnr, result.sqnr_error = SQNR.estimate(expected, actual)
+    result.changed = top1(expected, actual)
     if task.labels:
-        result.right_float, result.right = _right(expected, task.labels), _right(actual, task.labels)
+        result.wrong_float, result.wrong = _wrong(expected, task.labels), _wrong(actual, task.labels)
+        count = len(task.labels)
+        result.right_float, result.right = (
+            100 * (count - len(wrong)) / count for wrong in (result.wrong_float, result.wrong)
+        )
     return result
 
 
@@ -96,6 +108,6 @@ def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[
     return tuple(tflite_quantizer.run(model, task.held_out) for model in models)  # type: ignore[return-value]
 
 
-def _right(outputs: list[list[Array]], labels: list[int]) -> float:
+def _wrong(outputs: list[list[Array]], labels: list[int]) -> list[int]:
     answers = [int(np.argmax(output[0].ravel())) for output in outputs]
-    return float(100 * np.mean([answer == label for answer, label in zip(answers, labels, strict=True)]))
+    return [place for place, (answer, label) in enumerate(zip(answers, labels, strict=True)) if answer != label]

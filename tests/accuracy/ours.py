@@ -19,8 +19,11 @@ BUDGET = "cosine:0.995"
 
 
 def settings(budget: str) -> QuantizerSettings:
-    """FULL_QUANT with its defaults, and a budget."""
-    sections = {"common_quant_param": {"quant_type": "FULL_QUANT"}}
+    """FULL_QUANT, the method of ranges left to measurement, and a budget."""
+    sections = {
+        "common_quant_param": {"quant_type": "FULL_QUANT"},
+        "full_quant_param": {"activation_quant_method": "AUTO"},
+    }
     if budget:
         sections["accuracy_param"] = {"budget": budget}
     return quantizer_settings(sections)

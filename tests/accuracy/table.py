@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -10,12 +11,13 @@ from .ours import BUDGET
 
 _HEADER = f"""# Accuracy after quantisation
 
-Written by `make accuracy` (`python -m tests.accuracy`), which measures everything again.
+Written by `make accuracy` (`python -m tests.accuracy`), which measures what has changed since its last run; `rm -r
+build/accuracy` before it measures everything again.
 
 Each model is quantised three times from the same float model and the same calibration samples, without labels:
 
-- **mslite**: `quant_type=FULL_QUANT` with its defaults and `--accuracyBudget={BUDGET}`, for every model. What the budget
-  raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
+- **mslite**: `quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={BUDGET}`, for every model. What
+  the budget raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
 - **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, MinMax, per channel (per
   tensor where it fails so). Its results are computed in float between the roundings, because its integer kernels
   saturate on processors without dot products of bytes. ONNX models only; those below opset 13 are brought to 17 first.
@@ -26,7 +28,15 @@ A dash stands for a model that the tool does not read, or that is listed at the 
 
 All figures are from held-out samples, which no quantiser saw. *cosine* and *SQNR* compare with the same tool's float
 model, the worst output of a model counts; *top-1* is the share of right labels in float and after quantisation; *changed*
-is the share of answers (largest output) that differ from the float model's.
+is the share of answers (largest output) that differ from the float model's. What follows ± is the standard error over the
+held-out samples (jackknife).
+"""
+
+_CHANCE = """### How much of a difference is chance
+
+Of two classifiers only those samples tell which one is better that one of them gets right and the other does not. *p* is the
+probability that so unequal a division, or a more unequal one, comes from two equally good classifiers (McNemar's exact
+test, two-sided); *difference* is mslite's top-1 less the other's in points ± its standard error.
 """
 
 _VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": "numpy"}
@@ -39,11 +49,12 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
     labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
     classifying = [name for name in names if name not in labelled and by_key[name, "mslite"].classifies]
     others = [name for name in names if name not in labelled and name not in classifying]
-    lines = [_HEADER, f"Versions: {', '.join(_versions())}.", ""]
+    lines = [_HEADER, f"Versions: {', '.join(_versions())}. All rows of mslite are from the same sources.", ""]
     lines += ["## Classifiers with labels", "", *_labelled(labelled, by_key), ""]
+    lines += [_CHANCE, *_differences(labelled, by_key), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
     lines += ["## Other models", "", *_others(others, by_key, ""), ""]
-    lines += ["## What the budget did", "", *_raised(names, by_key), ""]
+    lines += ["## What was chosen", "", *_chosen(names, by_key), ""]
     lines += ["## Samples", "", *_samples(names, by_key), ""]
     failed = [
         f"- {result.tool}, {result.task}: {result.error}" for result in results if result.error and not result.apart
@@ -80,6 +91,42 @@ def _labelled(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[s
     return lines
 
 
+def discordant(mine: Result, wrong: list[int]) -> tuple[int, int]:
+    """Samples that only mslite gets right, and that only the other one does."""
+    here, there = set(mine.wrong), set(wrong)
+    return len(there - here), len(here - there)
+
+
+def chance(better: int, worse: int) -> float:
+    """McNemar's exact test, two-sided: how probable a division at least as unequal is when both sides are as likely."""
+    count = better + worse
+    tail = sum(math.comb(count, least) for least in range(min(better, worse) + 1))
+    return min(1.0, 2 * tail / 2**count)
+
+
+def _differences(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    lines = ["| model | compared with | only mslite is right | only the other is right | difference, points | p |",
+             "|---|---|---:|---:|---:|---:|"]  # fmt: skip
+    for name in names:
+        mine = by_key[name, "mslite"]
+        if mine.error:
+            continue
+        others = [("float", mine.wrong_float)]
+        others += [
+            (tool, by_key[name, tool].wrong)
+            for tool in TOOLS[1:]
+            if (name, tool) in by_key and not by_key[name, tool].error
+        ]
+        for other, wrong in others:
+            better, worse = discordant(mine, wrong)
+            points = 100 * (better - worse) / mine.held_out
+            error = 100 * math.sqrt(better + worse - (better - worse) ** 2 / mine.held_out) / mine.held_out
+            lines.append(
+                f"| {name} | {other} | {better} | {worse} | {points:+.2f} ± {error:.2f} | {chance(better, worse):.2f} |"
+            )
+    return lines
+
+
 def _others(names: list[str], by_key: dict[tuple[str, str], Result], changed: str) -> list[str]:
     header = [f"{tool} {what}" for tool in TOOLS for what in ("cosine", "SQNR, dB", *([changed] if changed else []))]
     lines = [f"| model | {' | '.join(header)} | integers, % |", "|---|" + "---:|" * (len(header) + 1)]
@@ -94,16 +141,18 @@ def _others(names: list[str], by_key: dict[tuple[str, str], Result], changed: st
 
 
 def _cell(result: Result | None, name: str, form: str) -> str:
-    return "-" if result is None or result.error else format(getattr(result, name), form)
+    if result is None or result.error:
+        return "-"
+    text = format(getattr(result, name), form)
+    return f"{text} ± {format(getattr(result, f'{name}_error'), form)}" if hasattr(result, f"{name}_error") else text
 
 
-def _raised(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+def _chosen(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
     lines = []
     for name in names:
-        notes = [note for note in by_key[name, "mslite"].notes if not note.endswith("layers as configured")]
-        if notes:
-            lines += [f"**{name}**", "", *(f"- {note}" for note in notes), ""]
-    return lines or ["Nothing: the budget holds for every model with all layers in int8."]
+        notes = by_key[name, "mslite"].notes
+        lines += [f"**{name}**", "", *(f"- {note}" for note in notes), ""] if notes else []
+    return lines
 
 
 def _samples(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:

@@ -16,7 +16,16 @@ from mslite.quantizer.budget import Outcome, Search, explain
 from mslite.quantizer.calibrate import calibrate
 from mslite.quantizer.choices import Choices, Precision, default_choices
 from mslite.quantizer.copy import copy_module
-from mslite.quantizer.evaluation import Task, chosen_samples, evaluate, fingerprint, outputs_of, pack
+from mslite.quantizer.evaluation import (
+    SAMPLE_BYTES,
+    SAMPLES,
+    Task,
+    chosen_samples,
+    evaluate,
+    fingerprint,
+    outputs_of,
+    pack,
+)
 from mslite.quantizer.following import with_followers
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import cosine, parse_budget, sqnr
@@ -53,13 +62,22 @@ class Case:
 
     def measured(self, choices: Choices) -> tuple[float, float]:
         """Cosine and SQNR of the outputs, without the code under test."""
+        results = self.outputs(choices)
+        return cosine(*results), sqnr(*results)
+
+    def holds(self, text: str, choices: Choices) -> bool:
+        budget = parse_budget(text)
+        return budget.holds(*budget.metric.estimate(*self.outputs(choices)))
+
+    def outputs(self, choices: Choices) -> list[list[list[Any]]]:
+        """Those of the float model and of the quantised one."""
         module = copy_module(self.module)
         quantise_graph(module, self.calibration, choices, SETTINGS)
         results = []
         for graph in (self.module, module):
             runner = Runner(graph, graph.main.outputs)
             results.append([outputs_of(runner, graph, sample) for sample in self.samples])
-        return cosine(*results), sqnr(*results)
+        return results
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +99,13 @@ def test_a_budget_that_holds_changes_nothing(case: Case) -> None:
 
 
 def test_a_tight_budget_raises_layers_until_it_holds(case: Case) -> None:
-    limit = case.measured(case.choices)[1] + 6
+    limit = case.measured(case.choices)[1] + 2
     with alone() as executor:
         outcome = case.search(f"sqnr:{limit}", executor)
     assert outcome.holds
     assert outcome.decisions
     assert case.measured(outcome.choices)[1] >= limit
+    assert case.holds(f"sqnr:{limit}", outcome.choices), "beyond chance"
     assert outcome.after.sqnr == pytest.approx(case.measured(outcome.choices)[1])
     assert any(choice is Precision.INT8 for choice in outcome.choices.values()), "not every layer needs more"
 
@@ -98,7 +117,16 @@ def test_no_raised_layer_could_have_stayed(case: Case) -> None:
     raised = [decision.name for decision in outcome.decisions]
     for name in raised:
         lower = {**outcome.choices, name: Precision.INT8}
-        assert case.measured(lower)[1] < limit, name
+        assert not case.holds(f"sqnr:{limit}", lower), name
+
+
+def test_judged_samples_are_spread_over_the_calibration() -> None:
+    data = [[np.full(4, number, np.float32)] for number in range(1000)]
+    numbers = [int(sample[0][0]) for sample in chosen_samples(data, 1000)]
+    assert numbers == list(range(0, 1000, 5)), "every fourth would be too many, and an odd step meets all four folds"
+    large = [[np.zeros((SAMPLE_BYTES // 40) & ~3, np.uint8)] for _ in range(90)]
+    assert len(chosen_samples(large, 90)) == 30, "40 would fit, and every third of 90 is taken"
+    assert len(chosen_samples(data, 100)) == SAMPLES, "data that has grown is not read without end"
 
 
 def test_the_spoiled_layer_is_the_first_to_be_raised() -> None:

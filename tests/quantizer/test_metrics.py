@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mslite.converter.errors import UsageError
-from mslite.quantizer.metrics import PERFECT_SQNR, cosine, cosine_of, decibels, parse_budget, sqnr, top1
+from mslite.quantizer.metrics import METRICS, PERFECT_SQNR, cosine, cosine_of, decibels, parse_budget, sqnr, top1
 
 Outputs = list[list[Any]]
 
@@ -46,6 +46,41 @@ def test_sqnr_adds_powers_over_samples() -> None:
 def test_what_is_not_finite_is_no_result() -> None:
     assert cosine_of(np.ones(2), np.array([np.nan, 1.0])) == 0.0
     assert sqnr(one([1, 2]), one([math.inf, 2])) == -PERFECT_SQNR
+
+
+def test_the_error_of_a_mean_is_its_standard_error() -> None:
+    draw = np.random.default_rng(1)
+    expected = [[draw.normal(size=8)] for _ in range(20)]
+    actual = [[row[0] + draw.normal(0, 0.3, 8)] for row in expected]
+    value, error = METRICS["cosine"].estimate(expected, actual)
+    numbers = [cosine_of(a[0], b[0]) for a, b in zip(expected, actual, strict=True)]
+    assert value == pytest.approx(np.mean(numbers))
+    assert error == pytest.approx(np.std(numbers, ddof=1) / np.sqrt(20))
+
+
+def test_the_error_of_sqnr_tells_how_far_other_samples_would_be() -> None:
+    draw = np.random.default_rng(2)
+
+    def drawn() -> tuple[float, float]:
+        expected = [[draw.normal(size=4)] for _ in range(64)]
+        return METRICS["sqnr"].estimate(expected, [[row[0] + draw.normal(0, 0.1, 4)] for row in expected])
+
+    found = [drawn() for _ in range(200)]
+    assert np.mean([error for _, error in found]) == pytest.approx(np.std([value for value, _ in found]), rel=0.15)
+
+
+def test_an_error_that_nobody_knows_is_none() -> None:
+    assert METRICS["cosine"].estimate(one([1, 0]), one([1, 1]))[1] == 0.0
+    assert METRICS["cosine"].estimate([], []) == (1.0, 0.0)
+    assert METRICS["top1"].estimate(one([1, 2], [1, 2]), one([1, 2], [1, 2])) == (0.0, 0.0)
+    assert METRICS["sqnr"].estimate(one([1], [1], [1]), one([1], [math.inf], [1]))[0] == -PERFECT_SQNR
+
+
+def test_a_budget_holds_beyond_chance() -> None:
+    budget = parse_budget("cosine:0.99")
+    assert budget.holds(0.995, 0.002)
+    assert not budget.holds(0.995, 0.003)
+    assert not parse_budget("top1:0.5").holds(0.4, 0.1)
 
 
 def test_zeros_have_the_direction_of_zeros() -> None:

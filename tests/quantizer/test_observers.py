@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from mslite.quantizer.histogram import HALF, Histogram
-from mslite.quantizer.observers import make_observer
+from mslite.quantizer.observers import FOLDS, Undecided, make_observer
 from mslite.quantizer.ranges import squared_error
 from mslite.quantizer.schemes import INT8_ACTIVATION, Range, Scheme
 from mslite.quantizer.settings import ActivationMethod, FullQuantParam
@@ -38,6 +38,46 @@ def test_a_histogram_does_not_depend_on_the_order(parts: list[np.ndarray]) -> No
         assert forward.limit / 2 <= np.abs(values).max() <= forward.limit
         expected = np.histogram(values.astype(np.float64), bins=forward.width * (np.arange(2 * HALF + 1) - HALF))[0]
         assert np.array_equal(forward.counts, expected)
+
+
+@given(SAMPLES, SAMPLES)
+@settings(max_examples=40, deadline=None)
+def test_merged_histograms_have_counted_everything(left: list[np.ndarray], right: list[np.ndarray]) -> None:
+    both, one, other = Histogram(), Histogram(), Histogram()
+    for part in left:
+        one.add(part)
+        both.add(part)
+    for part in right:
+        other.add(part)
+        both.add(part)
+    kept = other.state()
+    one.merge(other)
+    assert all(np.array_equal(array, one.state()[key]) for key, array in both.state().items())
+    assert all(np.array_equal(array, other.state()[key]) for key, array in kept.items()), "the other one stays"
+
+
+def test_a_fold_that_is_left_out_does_not_count() -> None:
+    observer = Undecided(FullQuantParam())
+    for sample in range(2 * FOLDS):
+        observer.update(np.array([-1.0, 100.0 if sample % FOLDS == 2 else 1.0], np.float32))
+    observer.decide(ActivationMethod.MAX_MIN)
+    assert observer.range(INT8_ACTIVATION) == Range(-1.0, 100.0)
+    observer.decide(ActivationMethod.MAX_MIN, left_out=2)
+    assert observer.range(INT8_ACTIVATION) == Range(-1.0, 1.0)
+    observer.decide(ActivationMethod.MAX_MIN, 1.5, left_out=2)
+    assert observer.range(INT8_ACTIVATION) == Range(-1.5, 1.5)
+
+
+@pytest.mark.parametrize("method", [ActivationMethod.MSE, ActivationMethod.PERCENTILE, ActivationMethod.MAX_MIN])
+def test_an_undecided_observer_decides_as_the_method_does(method: ActivationMethod) -> None:
+    draw = np.random.default_rng(4)
+    undecided, decided = Undecided(FullQuantParam()), make_observer(method, FullQuantParam())
+    for _ in range(7):
+        part = draw.standard_t(3, 500).astype(np.float32)
+        undecided.update(part)
+        decided.update(part)
+    undecided.decide(method)
+    assert undecided.range(INT8_ACTIVATION) == decided.range(INT8_ACTIVATION)
 
 
 def test_a_histogram_leaves_out_what_is_not_finite() -> None:

@@ -1,0 +1,81 @@
+"""`activation_quant_method=AUTO`: the ranges of several methods come from one calibration; measurement decides.
+
+Each method's ranges of three quarters of the calibration samples quantise the model, which is compared with the float
+model on the other quarter, four times: so clipping of values that no range knows counts as it will later. The best
+method gives the ranges of the whole model, of all samples; of equals the earlier. It is the same choice each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mslite.converter.mindir.graph import Array, Module
+from mslite.quantizer.calibrate import Calibration
+from mslite.quantizer.choices import default_choices
+from mslite.quantizer.copy import copy_module
+from mslite.quantizer.evaluation import chosen_samples, outputs_of, step_between
+from mslite.quantizer.metrics import SQNR
+from mslite.quantizer.observers import FOLDS, Undecided
+from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.rewrite import quantise_graph
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
+from mslite.quantizer.sources import CalibrationData
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method, and how much wider than it says its ranges are: unseen values may lie outside."""
+
+    method: ActivationMethod
+    room: float = 1.0
+
+    def __str__(self) -> str:
+        return self.method.value + ("" if self.room == 1 else f" x {self.room:g}")
+
+
+CANDIDATES = (
+    Candidate(ActivationMethod.MAX_MIN),
+    Candidate(ActivationMethod.MAX_MIN, 1.1),
+    Candidate(ActivationMethod.MSE),
+    Candidate(ActivationMethod.MSE, 1.1),
+    Candidate(ActivationMethod.PERCENTILE),
+)
+
+
+def choose_ranges(
+    module: Module,
+    calibration: Calibration,
+    data: CalibrationData,
+    settings: QuantizerSettings,
+    progress: Progress = silent,
+) -> list[str]:
+    """Decides the method of every observer of `calibration`; returns what to tell the user. Raises ConversionError."""
+    observers = [observer for observer in calibration.observers.values() if isinstance(observer, Undecided)]
+    choices = default_choices(module, settings)
+    if not observers or not choices:
+        return []
+    samples = chosen_samples(data, calibration.samples)
+    step = step_between(calibration.samples, samples[0])
+    runner = Runner(module, module.main.outputs)
+    expected = [outputs_of(runner, module, sample) for sample in samples]
+    found: dict[Candidate, float] = {}
+    for number, candidate in enumerate(CANDIDATES):
+        actual: dict[int, list[Array]] = {}
+        for fold in range(FOLDS):
+            progress(number * FOLDS + fold, len(CANDIDATES) * FOLDS, "ranges")
+            mine = [place for place in range(len(samples)) if place * step % FOLDS == fold]
+            if not mine:
+                continue
+            for observer in observers:
+                observer.decide(candidate.method, candidate.room, fold if calibration.samples > FOLDS else None)
+            quantised = copy_module(module)
+            quantise_graph(quantised, calibration, choices, settings)
+            runner = Runner(quantised, quantised.main.outputs)
+            actual.update({place: outputs_of(runner, quantised, samples[place]) for place in mine})
+        found[candidate] = SQNR.measure(expected, [actual[place] for place in range(len(samples))])
+    best = min(CANDIDATES, key=lambda candidate: -found[candidate])
+    for observer in observers:
+        observer.decide(best.method, best.room)
+    numbers = ", ".join(f"{candidate} {number:.1f} dB" for candidate, number in found.items())
+    return [f"ranges by {best}, best on calibration samples that the ranges did not see: {numbers}"]
