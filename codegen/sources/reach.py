@@ -11,10 +11,9 @@ from . import locate
 from .items import Item
 from .macros import expand, read_define
 from .tokens import KEYWORDS, Token, matching, significant, tokenise
-from .units import Unit, isa_of, lines_of, load
+from .units import MICRO, Unit, isa_of, lines_of, load
 
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)")
-_MICRO = ("micro", "dsp", "mve")
 
 
 class UnknownKernel(KeyError):
@@ -37,9 +36,9 @@ def kernels(isa: str) -> dict[str, Kernel]:
     """The kernels that a program for `isa` (MSLITE_ISA's name, `scalar` for portable C) can be made of."""
     found: dict[str, Kernel] = {}
     for path in locate.files():
-        if path.endswith("_micro.c") and isa not in _MICRO:
+        if path.endswith("_micro.c") and isa not in MICRO:
             continue
-        if path.endswith("_dot.c") and isa in (*_MICRO, "scalar"):
+        if path.endswith("_dot.c") and isa in (*MICRO, "scalar"):
             continue
         if "mslite_kernel" not in locate.read(path) and "_KERNEL(" not in locate.read(path):
             continue
@@ -95,9 +94,9 @@ def definition(name: str, isa: str) -> tuple[Unit, Item] | None:
     others = [alias for alias, real in aliases().items() if real == name]
     paths = [path for path, words in _words().items() if name in words or words & set(others)]
     for path in paths:
-        if path.endswith("_micro.c") and isa not in _MICRO:
+        if path.endswith("_micro.c") and isa not in MICRO:
             continue
-        if path.endswith("_dot.c") and isa in (*_MICRO, "scalar"):
+        if path.endswith("_dot.c") and isa in (*MICRO, "scalar"):
             continue
         unit = load(path, isa_of(path, isa))
         for leaf in unit.leaves():

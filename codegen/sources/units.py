@@ -15,6 +15,7 @@ from .tokens import tokenise
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)", re.DOTALL)
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
+MICRO = ("micro", "dsp", "mve")
 _SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_EMULATED")
 """What the build decides; definitions in files do not count."""
 
@@ -41,8 +42,13 @@ class Unit:
 
 
 def load(path: str, isa: str) -> Unit:
-    """`path`, relative to the kernels' folder, as it is compiled with MSLITE_ISA=`isa`."""
-    return _load(path, isa if path.endswith(".c") or _is_sensitive(path) else "scalar")
+    """`path`, relative to the kernels' folder, as it is compiled with MSLITE_ISA=`isa`.
+
+    On microcontrollers the vectors of simd/simd.h have one lane, as in portable C: both include the same header.
+    """
+    if path.endswith(".c") or (_is_for_micro(path) if isa in MICRO else _is_sensitive(path)):
+        return _load(path, isa)
+    return _load(path, "scalar")
 
 
 @lru_cache(maxsize=1024)
@@ -59,9 +65,18 @@ def _is_sensitive(path: str) -> bool:
     return any(_is_sensitive(header) for header in re.findall(r'#include "([^"]+\.h)"', text))
 
 
+@lru_cache(maxsize=1024)
+def _is_for_micro(path: str) -> bool:
+    """True for a header that can be another one for another kind of microcontroller."""
+    text = locate.read(path)
+    if re.search(r"\bMICRO_", text):
+        return True
+    return any(_is_for_micro(header) for header in re.findall(r'#include "([^"]+\.h)"', text))
+
+
 def isa_of(path: str, isa: str) -> str:
     """The instruction set that a file is compiled for where a program's is `isa`."""
-    if isa in ("micro", "dsp", "mve"):
+    if isa in MICRO:
         return isa if path.endswith("_micro.c") else "scalar"
     return isa
 

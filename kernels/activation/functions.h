@@ -57,6 +57,22 @@ SIMD_INLINE simd_f32 activation_sign(simd_f32 x) {
   return simd_select(simd_less(zero, x), one, not_positive);
 }
 
+SIMD_INLINE simd_f32 activation_gelu(simd_f32 x) {
+  const simd_f32 half = x * simd_set(0.5F);
+  return simd_fma(half, math_erf(x * simd_set(0.70710678F)), half);
+}
+
+/* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)) */
+SIMD_INLINE simd_f32 activation_gelu_tanh(simd_f32 x) {
+  const simd_f32 inner = simd_fma(x * x, simd_set(0.0713548163F), simd_set(1.59576912F));
+  return x * math_sigmoid(x * inner);
+}
+
+/* Limits to [0, 6] and divides by 6. */
+SIMD_INLINE simd_f32 activation_hsigmoid(simd_f32 x) {
+  return math_clamp(x + simd_set(3.0F), simd_set(0.0F), simd_set(6.0F)) * simd_set(1.0F / 6.0F);
+}
+
 /* One loop over n elements; the tail goes through the vector body, so no value depends on where a row begins. */
 #define ACTIVATION_LOOP(expression)                      \
   {                                                      \

@@ -1,21 +1,5 @@
 #include "activation/functions.h"
 
-SIMD_INLINE simd_f32 activation_gelu(simd_f32 x) {
-  const simd_f32 half = x * simd_set(0.5F);
-  return simd_fma(half, math_erf(x * simd_set(0.70710678F)), half);
-}
-
-/* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)) */
-SIMD_INLINE simd_f32 activation_gelu_tanh(simd_f32 x) {
-  const simd_f32 inner = simd_fma(x * x, simd_set(0.0713548163F), simd_set(1.59576912F));
-  return x * math_sigmoid(x * inner);
-}
-
-/* Limits to [0, 6] and divides by 6. */
-SIMD_INLINE simd_f32 activation_hsigmoid(simd_f32 x) {
-  return math_clamp(x + simd_set(3.0F), simd_set(0.0F), simd_set(6.0F)) * simd_set(1.0F / 6.0F);
-}
-
 void activation_row(const mslite_activation_numbers *f, const float *x, float *y, int64_t n) {
   const simd_f32 zero = simd_set(0.0F), one = simd_set(1.0F), alpha = simd_set(f->alpha);
   const simd_f32 low = simd_set(f->low), high = simd_set(f->high);

@@ -21,8 +21,11 @@
 #define neon 8
 #define neon_dot 9
 #define neon_fp16 10
+#define micro 16
+#define dsp 17
+#define mve 18
 enum { MSLITE_THIS_ISA = MSLITE_ISA };
-#if MSLITE_ISA == 0
+#if MSLITE_ISA == 0 || MSLITE_ISA >= micro /* functions of floats on microcontrollers are those of one lane */
 #define SIMD_WIDTH 1
 #elif MSLITE_ISA == 1
 #define SIMD_WIDTH 8
@@ -53,6 +56,9 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #endif
 #undef neon
 #undef neon_fp16
+#undef micro
+#undef dsp
+#undef mve
 
 #if SIMD_WIDTH == 1
 typedef float simd_f32;
