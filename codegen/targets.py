@@ -51,7 +51,9 @@ class Target:
 def _cortex(
     number: str, isa: str | None, cpu: str | None, options: tuple[str, ...], board: str | None, summary: str
 ) -> Target:
-    isas = ("scalar", "micro", *(name for name in ("dsp", "mve") if isa in (name, "mve")))
+    # Each kernel for microcontrollers is compiled for all three; what one kind refuses is left to portable C, so that a program
+    # holds the kernels of one kind.
+    isas = ("scalar", isa or "micro")
     # gcc 12 knows the M85's instructions, but not its name.
     compiler_options = ("-mthumb", *((f"-mcpu={cpu}",) if cpu else ()), *options)
     if isa == "dsp":

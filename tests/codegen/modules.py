@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode,
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
-from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.mindir.ops.tables import QuantParam
 from tests.passes.builder import Builder, integers, numbers
@@ -94,3 +94,23 @@ def passed_on() -> Module:
     x = build.input(2, 3)
     y = build.call(Activation(activation_type=ActivationType.RELU), x)
     return build.module(build.call(Reshape(), x, integers(6)), y, build.call(Reshape(), y, integers(3, 2)))
+
+
+def fixed() -> Module:
+    """An output that does not depend on the input."""
+    build = Builder()
+    x = build.input(2, 3)
+    return build.module(build.call(Shape(), x))
+
+
+def extreme() -> Module:
+    """A product of int8 with weights of -128 beside negative ones, which not every instruction set's kernel takes."""
+    build = Builder()
+    x = build.input(2, 6, dtype=np.int8)
+    x.quant = (QuantParam(scale=0.05, zeroPoint=-3),)
+    weight = constant("w", np.array([[-1, 5, -128, 7, 0, -9], [-128, 3, -128, 127, 1, -2]], np.int8))
+    weight.quant = (QuantParam(scale=0.01),)
+    y = Value("y", DataType.INT8, (2, 2), quant=(QuantParam(scale=0.2, zeroPoint=4),))
+    op = MatMulFusion(transpose_b=True)
+    build.graph.nodes.append(Node(op, "product", (x, weight), (y,), quant_type=QuantType.QUANT_ALL))
+    return build.module(y)

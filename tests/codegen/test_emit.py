@@ -42,7 +42,16 @@ def test_models_of_all_quantisations_give_the_runtime_s_bits(tmp_path: Path, nam
 
 
 @pytest.mark.parametrize(
-    "make", [modules.floats, modules.stored, modules.counter, modules.looked_up, modules.passed_on]
+    "make",
+    [
+        modules.floats,
+        modules.stored,
+        modules.counter,
+        modules.looked_up,
+        modules.passed_on,
+        modules.fixed,
+        modules.extreme,
+    ],
 )
 @pytest.mark.parametrize(
     "settings",

@@ -16,6 +16,7 @@ from mslite.converter.mindir.ops.training import ActivationGrad
 from tests.passes.builder import Builder
 
 from . import modules
+from .generated import generate_core
 
 X86 = TARGETS["x86"]
 
@@ -101,6 +102,15 @@ def test_microcontrollers_get_kernels_of_their_instruction_sets(tmp_path: Path) 
         program = lower_ms(path, TARGETS[target])
         found = {step.kernel.rsplit("_", 1)[1] for step in program.steps}
         assert found & {"micro", "dsp", "mve"} == isas, target
+
+
+@pytest.mark.parametrize("target", ["cortex-m0+", "cortex-m4", "cortex-m55"])
+def test_the_kernels_of_a_program_are_of_one_kind(tmp_path: Path, target: str) -> None:
+    """What the kernel of the target's instructions refuses is left to portable C: sources are compiled for one kind."""
+    path = modules.write(modules.extreme(), tmp_path)
+    kinds = {step.kernel.rsplit("_", 1)[1] for step in lower_ms(path, TARGETS[target]).steps}
+    assert not kinds & ({"micro", "dsp", "mve"} - {TARGETS[target].isas[-1]})
+    assert generate_core(path, target).files
 
 
 def test_a_variable_is_read_and_copied_at_the_end(tmp_path: Path) -> None:
