@@ -12,6 +12,7 @@ The C of model i, in `src/model<i>/`:
             inputs[k] == NULL: the input lies at its place in the arena already (`Core.input_offsets[k]` is not None).
             outputs[k] == NULL: the output stays at its place in the arena (`Core.output_offsets[k]` is not None).
             Returns 0, or the mslite_status of a step that met an impossible value.
+            Several shapes: `int shapes` comes first (`Core.more_shapes`); inputs and outputs are the caller's.
         void model<i>_reset(void *arena);      only where the model has variables: gives them their first values
     net<i>.c, weight<i>.h, weight<i>.c         and whatever kernel sources those include, or `common` files in `src/`
 """
@@ -21,6 +22,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mslite.codegen.program import Plan, Program
+
+
+@dataclass(eq=False)
+class Shapes:
+    """Further sizes of inputs that a core runs with; its weights are the same."""
+
+    program: Program
+    plan: Plan
 
 
 @dataclass(eq=False)
@@ -44,5 +53,7 @@ class Core:
     arena_alignment: int = 16
     has_variables: bool = False
     needs_libm: bool = False
+    more_shapes: tuple[Shapes, ...] = ()
+    """Where there are any, the shapes are an argument of the run: 0 for `program`, then these."""
     definitions: tuple[str, ...] = field(default=())
     """Preprocessor definitions that its files are compiled with."""

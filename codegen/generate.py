@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import mslite
 from mslite.codegen.cmsis import with_cmsis_nn
 from mslite.codegen.compress import compressed
 from mslite.codegen.core import Core
-from mslite.codegen.emit import EmitOptions, emit_cores, for_threads
+from mslite.codegen.emit import EmitOptions, emit_cores, for_threads, variables_of
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
@@ -38,6 +39,8 @@ class Source:
     name: str | None = None
     options: Options | None = None
     """Of the conversion; its paths are not looked at."""
+    more_shapes: tuple[Mapping[str, Shape], ...] = ()
+    """Others that the model is to run with; not on microcontrollers."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +89,17 @@ def generate(
     """
     with ExitStack() as stack:
         progress("read")
-        files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in sources]
+        # Each model once for each of its shapes.
+        shaped = [
+            replace(source, shapes=shapes, more_shapes=())
+            for source in sources
+            for shapes in (source.shapes, *source.more_shapes)
+        ]
+        files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in shaped]
         progress("lower")
-        programs = _lower_all(sources, files, settings.target)
+        programs = _lower_all(shaped, files, settings.target)
+        groups = _groups(sources)
+        _check_shapes(sources, programs, groups)
         if settings.kernel_library is not None:
             programs = [with_cmsis_nn(program, settings.target) for program in programs]
         memory = memory_options(settings)
@@ -105,15 +116,37 @@ def generate(
             debug=settings.debug,
             origins=tuple(_origin(source) for source in sources),
         )
-        cores = emit_cores(list(zip(programs, plans, strict=True)), emit)
+        planned = list(zip(programs, plans, strict=True))
+        more = {index: [planned[place] for place in group[1:]] for index, group in enumerate(groups)}
+        cores = emit_cores([planned[group[0]] for group in groups], emit, more)
         progress("measure")
         measured = _measured(cores, settings)
         misra = check_misra(cores) if settings.misra else NOT_ASKED
         figures = gather(settings.folder.resolve().name, cores, settings.target, measured, misra)
         budgets = Budgets(settings.ram_budget, settings.flash_budget)
-        check_budgets(budgets, programs, plans, memory, figures.weights, figures.code)
+        largest = [max(group, key=lambda place: plans[place].size) for group in groups]
+        check_budgets(
+            budgets,
+            [programs[place] for place in largest],
+            [plans[place] for place in largest],
+            memory,
+            figures.weights,
+            figures.code,
+        )
         progress("record")
-        cases = [record(file, program, settings.cases) for file, program in zip(files, programs, strict=True)]
+        cases = [
+            [
+                case
+                for number in _tested(len(group))
+                for case in record(
+                    files[group[number]],
+                    programs[group[number]],
+                    settings.cases if len(group) == 1 else 1,
+                    number=number,
+                )
+            ]
+            for group in groups
+        ]
     progress("write")
     project = ProjectOptions(
         settings.folder.resolve().name, settings.target, settings.parallel, settings.debug, emit.origins
@@ -126,6 +159,34 @@ def generate(
         ) from None
     write_report(figures, settings.folder)
     return Generated(settings.folder, tuple(cores), figures)
+
+
+_MOST_TESTED = 24
+"""Shapes of a model that a project has recorded runs of."""
+
+
+def _groups(sources: Sequence[Source]) -> list[range]:
+    """Places of each model's shapes in the list of all."""
+    ends = list(accumulate((1 + len(source.more_shapes) for source in sources), initial=0))
+    return [range(first, end) for first, end in pairwise(ends)]
+
+
+def _tested(count: int) -> list[int]:
+    """Numbers of shapes, the first and the last among them."""
+    if count <= _MOST_TESTED:
+        return list(range(count))
+    return sorted({round(step * (count - 1) / (_MOST_TESTED - 1)) for step in range(_MOST_TESTED)})
+
+
+def _check_shapes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> None:
+    """Raises ConversionError for a model of several shapes that keeps something from run to run."""
+    for source, group in zip(sources, groups, strict=True):
+        if len(group) > 1 and variables_of(programs[group[0]]):
+            raise ConversionError(
+                f"{source.model}: the model keeps values from run to run, and cannot do so for several shapes; give each "
+                "symbol of dynamic_dim_params one value",
+                code=ReturnCode.NOT_SUPPORTED,
+            )
 
 
 def _origin(source: Source) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -27,6 +27,7 @@ _MODEL_KEYS = (
     "fp16", "trainModel", "infer", "optimize", "NoFusion",
 )  # fmt: skip
 _MAXIMUM_SYMBOLS = 2
+_MAXIMUM_COMBINATIONS = 256
 
 Shape = tuple[int, ...]
 
@@ -42,6 +43,11 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
     _check_keys(MICRO, micro, _MICRO_KEYS)
     target = _target(micro)
     shapes = _shapes(micro)
+    if len(shapes) > 1 and target.is_micro:
+        raise UsageError(
+            f"INPUT ILLEGAL: dynamic_dim_params has {len(shapes)} combinations; only targets x86, ARM32 and ARM64 take more "
+            "than one: give each symbol one value, or list the model once for each shape"
+        )
     parallel = _switch(micro, "support_parallel")
     if parallel and target.is_micro:
         raise UsageError(
@@ -122,10 +128,12 @@ def _flags(keys: Mapping[str, str], path: Path, folder: Path) -> dict[str, str]:
     return flags | {"outputFile": str(folder), "configFile": str(path)}
 
 
-def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Mapping[str, Shape]) -> Source:
+def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Sequence[Mapping[str, Shape]]) -> Source:
     options = _options(flags, warn)
-    wanted = {**shapes, **options.input_shapes}
-    return Source(options.model_file, wanted, options=replace(options, run_once=False))
+    wanted = [{**one, **options.input_shapes} for one in shapes]
+    return Source(
+        options.model_file, wanted[0], options=replace(options, run_once=False), more_shapes=tuple(wanted[1:])
+    )
 
 
 def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
@@ -136,8 +144,8 @@ def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
     return options_of(flags, warn)
 
 
-def _shapes(micro: Mapping[str, str]) -> dict[str, Shape]:
-    """The shapes of `inputs_shape`, whose symbols `dynamic_dim_params` gives values; one value for each is built."""
+def _shapes(micro: Mapping[str, str]) -> list[dict[str, Shape]]:
+    """The shapes of `inputs_shape`, one for each combination of the values that `dynamic_dim_params` gives its symbols."""
     text = micro.get("inputs_shape", "")
     values = _symbol_values(micro.get("dynamic_dim_params", ""))
     shapes: dict[str, list[str]] = {}
@@ -154,14 +162,13 @@ def _shapes(micro: Mapping[str, str]) -> dict[str, Shape]:
         raise UsageError(
             f"INPUT ILLEGAL: inputs_shape has {len(used)} symbols; at most {_MAXIMUM_SYMBOLS} are possible"
         )
-    combinations = list(product(*(values[symbol] for symbol in sorted(used))))
-    if len(combinations) > 1:
-        _refuse(
-            f"dynamic_dim_params with {len(combinations)} combinations",
-            "Give each symbol one value, or list the model once for each shape under [model_param]",
+    combinations = list(product(*(sorted(values[symbol]) for symbol in sorted(used))))
+    if len(combinations) > _MAXIMUM_COMBINATIONS:
+        raise UsageError(
+            f"INPUT ILLEGAL: dynamic_dim_params has {len(combinations)} combinations; at most {_MAXIMUM_COMBINATIONS} are possible"
         )
-    chosen = dict(zip(sorted(used), combinations[0], strict=True))
-    return {name: tuple(int(chosen.get(dim, dim)) for dim in dims) for name, dims in shapes.items()}
+    chosen = [dict(zip(sorted(used), values, strict=True)) for values in combinations]
+    return [{name: tuple(int(one.get(dim, dim)) for dim in dims) for name, dims in shapes.items()} for one in chosen]
 
 
 def _symbol_values(text: str) -> dict[str, list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mslite.codegen.emit.fields import Field, Group, braced
@@ -52,8 +53,8 @@ class Constants:
         return bytes(image)
 
 
-def constants_of(program: Program, isa: str) -> Constants:
-    """Collects what the steps read, each contents once. `isa` is that of the program's target."""
+def constants_of(programs: Sequence[Program], isa: str) -> Constants:
+    """Collects what the steps of the programs read, each contents once. `isa` is that of their target."""
     found = Constants()
     names = Names()
     same: dict[tuple[bytes, str], Constant] = {}
@@ -73,33 +74,35 @@ def constants_of(program: Program, isa: str) -> Constants:
             tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), tensor.data.itemsize
         )
 
-    for step in program.steps:
-        for place, data in sorted(step.packed.items()):
-            operand = step.inputs[place]
-            assert operand is not None
-            fields, alignment = packed_fields(step, place, data, isa)
-            sizes = "x".join(map(str, operand.shape))
-            text = f"{operand.dtype.name.lower()}[{sizes}] of {step.operator} {brief(step.name)}, as {step.kernel} reads it"
-            found.of_operand[step, place] = add(short(step.name, "step"), comment(text), fields, data, alignment)
-        for place, tensor in enumerate(step.inputs):
-            if tensor is not None and place not in step.packed:
-                sizes = "x".join(map(str, tensor.shape))
-                add_tensor(
-                    tensor, comment(f"{tensor.dtype.name.lower()}[{sizes}] {brief(tensor.name)}, of {brief(step.name)}")
+    for program in programs:
+        for step in program.steps:
+            for place, data in sorted(step.packed.items()):
+                operand = step.inputs[place]
+                assert operand is not None
+                fields, alignment = packed_fields(step, place, data, isa)
+                sizes = "x".join(map(str, operand.shape))
+                text = f"{operand.dtype.name.lower()}[{sizes}] of {step.operator} {brief(step.name)}, as {step.kernel} reads it"
+                found.of_operand[step, place] = add(short(step.name, "step"), comment(text), fields, data, alignment)
+            for place, tensor in enumerate(step.inputs):
+                if tensor is not None and place not in step.packed:
+                    sizes = "x".join(map(str, tensor.shape))
+                    add_tensor(
+                        tensor,
+                        comment(f"{tensor.dtype.name.lower()}[{sizes}] {brief(tensor.name)}, of {brief(step.name)}"),
+                    )
+        for output in program.outputs:
+            add_tensor(output, "an output")
+        for tensor in variables_of(program):
+            assert tensor.data is not None
+            if tensor.data.tobytes().strip(b"\0"):
+                data = tensor.data.tobytes()
+                found.of_tensor[tensor] = add(
+                    f"{tensor.name}_first",
+                    comment(f"first value of {tensor.name}"),
+                    (Field("", numbers_of(tensor.data)),),
+                    data,
+                    tensor.data.itemsize,
                 )
-    for output in program.outputs:
-        add_tensor(output, "an output")
-    for tensor in variables_of(program):
-        assert tensor.data is not None
-        if tensor.data.tobytes().strip(b"\0"):
-            data = tensor.data.tobytes()
-            found.of_tensor[tensor] = add(
-                f"{tensor.name}_first",
-                comment(f"first value of {tensor.name}"),
-                (Field("", numbers_of(tensor.data)),),
-                data,
-                tensor.data.itemsize,
-            )
     _place(found, names)
     return found
 

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mslite.codegen import sources
-from mslite.codegen.core import Core
+from mslite.codegen.core import Core, Shapes
 from mslite.codegen.emit import constants as constants_module
 from mslite.codegen.emit.constants import Constants, constants_of, variables_of
 from mslite.codegen.emit.names import brief, c_string, comment
@@ -49,28 +49,55 @@ def for_threads(program: Program) -> Program:
     return replace(program, cut=None)
 
 
-def emit_cores(programs: Sequence[tuple[Program, Plan]], options: EmitOptions | None = None) -> list[Core]:
-    """The cores of one project: model i in `src/model<i>/`, the kernels of them all in `src/kernels/`."""
+Planned = tuple[Program, Plan]
+
+
+def emit_cores(
+    programs: Sequence[Planned],
+    options: EmitOptions | None = None,
+    more_shapes: Mapping[int, Sequence[Planned]] | None = None,
+) -> list[Core]:
+    """The cores of one project: model i in `src/model<i>/`, the kernels of them all in `src/kernels/`.
+
+    `more_shapes`: of model i, its programs for further shapes of its inputs. They have no variables, their plans no loops
+    over rows, and their inputs are the caller's.
+    """
     options = options or EmitOptions()
-    names = sorted({name for program, _ in programs for name in kernels_of(program)})
+    all_plans = [[planned, *(more_shapes or {}).get(index, ())] for index, planned in enumerate(programs)]
+    every = [program for plans in all_plans for program, _ in plans]
+    names = sorted({name for program in every for name in kernels_of(program)})
     target = target_named(programs[0][0].target)
     isa = target.isas[-1]
     kernels = {f"src/{path}": text for path, text in sources.kernel_files(names, isa).items()}
-    for program, _ in programs:
+    for program in every:
         for step in program.steps:
             kernels |= step.call.files if step.call is not None else {}
-    return [_emit(index, program, plan, isa, kernels, options) for index, (program, plan) in enumerate(programs)]
+    return [_emit(index, plans, isa, kernels, options) for index, plans in enumerate(all_plans)]
 
 
-def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str, str], options: EmitOptions) -> Core:
-    constants = constants_of(program, isa)
+def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str], options: EmitOptions) -> Core:
+    program, plan = plans[0]
+    programs = [one for one, _ in plans]
+    constants = constants_of(programs, isa)
     starts = Places(program, plan, constants)
-    table, ends = table_of(program, plan, constants)
+    table, all_ends = table_of(plans, constants)
+    ends = all_ends[0]
+    arena_size = max(one.size for _, one in plans)
     in_file = options.weights_in_file and constants.size > 0
     input_offsets = tuple(starts.arena(tensor) for tensor in program.inputs)
     output_offsets = tuple(ends.arena(tensor) for tensor in program.outputs)
     numbers = _numbers(table, isa)
-    calls = {step.kernel: step.call for step in program.steps if step.call is not None}
+    calls = {step.kernel: step.call for one in programs for step in one.steps if step.call is not None}
+    used = sorted({name for one in programs for name in kernels_of(one)})
+    interfaces = [
+        (_interface(one, starts if one is program else places, True), _interface(one, places, False))
+        for one, places in zip(programs, all_ends, strict=True)
+    ]
+    inputs, outputs = interfaces[0] if len(plans) == 1 else _of_all(interfaces)
+    shapes = [
+        _Shaped(own.size, *interface, *rows)
+        for (_, own), interface, rows in zip(plans, interfaces, table.ranges, strict=True)
+    ]
     context = {
         "index": index,
         "prefix": f"model{index}",
@@ -87,14 +114,16 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         "crc": zlib.crc32(constants.image()),
         "maximum_threads": MAXIMUM_THREADS,
         "alignment": ARENA_ALIGNMENT,
-        "place_type": "uint64_t" if max(plan.size, constants.size) >= _FAR else "uint32_t",
-        "inputs": _interface(program, starts, True),
-        "outputs": _interface(program, ends, False),
+        "place_type": "uint64_t" if max(arena_size, constants.size) >= _FAR else "uint32_t",
+        "arena_size": arena_size,
+        "shapes": shapes if len(shapes) > 1 else [],
+        "inputs": inputs,
+        "outputs": outputs,
         "variables": _variables(program, starts, constants),
         "headers": sorted(
-            {sources.run_function(name, isa)[0] for name in kernels_of(program)} | {call.header for call in calls.values()}
+            {sources.run_function(name, isa)[0] for name in used} | {call.header for call in calls.values()}
         ),
-        "functions": {name: sources.run_function(name, isa)[1] for name in kernels_of(program)}
+        "functions": {name: sources.run_function(name, isa)[1] for name in used}
         | {name: call.function for name, call in calls.items()},
         "numbers": numbers,
         "needs_math": any("INFINITY" in one.initialiser or "NAN" in one.initialiser for one in numbers.values() if one),
@@ -125,9 +154,10 @@ def _emit(index: int, program: Program, plan: Plan, isa: str, kernels: dict[str,
         input_offsets=input_offsets,
         output_offsets=output_offsets,
         constants_size=constants.size,
-        arena_size=plan.size,
+        arena_size=arena_size,
         arena_alignment=ARENA_ALIGNMENT,
         has_variables=bool(variables_of(program)),
+        more_shapes=tuple(Shapes(one, own) for one, own in plans[1:]),
         needs_libm=any("#include <math.h>" in text for text in kernels.values()),
     )
 
@@ -152,6 +182,7 @@ class _Value:
     offset: int | None
     element: int
     """Bytes of an element."""
+    shape: tuple[int, ...]
 
 
 def _interface(program: Program, places: Places, is_input: bool) -> list[_Value]:
@@ -162,10 +193,30 @@ def _interface(program: Program, places: Places, is_input: bool) -> list[_Value]
             record = tensor.quant[0]
             text += f", real = {record.scale!r} * (q - {record.zeroPoint})"
         place = places.of(tensor)
-        found.append(
-            _Value(number, comment(text), tensor.size, place, places.arena(tensor), numpy_type(tensor.dtype).itemsize)
-        )
+        element = numpy_type(tensor.dtype).itemsize
+        found.append(_Value(number, comment(text), tensor.size, place, places.arena(tensor), element, tensor.shape))
     return found
+
+
+@dataclass(frozen=True)
+class _Shaped:
+    """A core with given shapes, whose steps are rows `first` to `end` - 1."""
+
+    arena_size: int
+    inputs: list[_Value]
+    outputs: list[_Value]
+    first: int
+    end: int
+
+
+def _of_all(interfaces: Sequence[tuple[list[_Value], list[_Value]]]) -> tuple[list[_Value], list[_Value]]:
+    """Inputs and outputs of all shapes: the largest sizes; no place in the arena."""
+
+    def joined(values: Sequence[_Value]) -> _Value:
+        return replace(values[0], size=max(value.size for value in values), offset=None)
+
+    lists = [[joined(values) for values in zip(*(own[role] for own in interfaces), strict=True)] for role in (0, 1)]
+    return lists[0], lists[1]
 
 
 def _conditions(context: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -180,6 +231,7 @@ def _conditions(context: Mapping[str, Any]) -> dict[str, list[str]]:
         if value.offset is None and value.size
     ]
     return {
+        "shape_conditions": [f"shapes < 0 || shapes >= {context['macro']}_SHAPES"] if context["shapes"] else [],
         "null_conditions": [f"{name} == NULL" for name in [*lists, *pieces, *(text for text, _ in outside)]],
         "misaligned_conditions": [
             *(f"(uintptr_t){name} % {context['macro']}_ARENA_ALIGNMENT != 0" for name in pieces),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mslite.codegen.emit.constants import Constants
@@ -61,6 +61,8 @@ class Segment:
 class Table:
     rows: list[Row]
     segments: list[Segment]
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    """Of each plan: its first row, and the one behind its last."""
 
     @property
     def place_count(self) -> int:
@@ -172,10 +174,20 @@ class Places:
         return [*found, f"ARENA({call.output})"]
 
 
-def table_of(program: Program, plan: Plan, constants: Constants) -> tuple[Table, Places]:
-    """The table, and where tensors lie when all of it was run."""
-    places = Places(program, plan, constants)
-    builder = _Builder(places)
+def table_of(plans: Sequence[tuple[Program, Plan]], constants: Constants) -> tuple[Table, list[Places]]:
+    """One table of the steps of all plans, and for each where tensors lie when all of its steps were run."""
+    builder = _Builder()
+    ends, ranges = [], []
+    for program, plan in plans:
+        ends.append(Places(program, plan, constants))
+        first = len(builder.rows)
+        _add_plan(builder, plan, ends[-1])
+        ranges.append((first, len(builder.rows)))
+    return Table(builder.rows, builder.segments, ranges), ends
+
+
+def _add_plan(builder: _Builder, plan: Plan, places: Places) -> None:
+    builder.places = places
     for item in plan.order:
         if isinstance(item, FusedRows):
             loops = [
@@ -187,26 +199,26 @@ def table_of(program: Program, plan: Plan, constants: Constants) -> tuple[Table,
             builder.segments.append(Segment(comment=text, move=places.move(item)))
         else:
             builder.step(item, plan.workspaces.get(item, 0))
-    return Table(builder.rows, builder.segments), places
 
 
 class _Builder:
-    def __init__(self, places: Places) -> None:
+    places: Places
+
+    def __init__(self) -> None:
         self.rows: list[Row] = []
         self.segments: list[Segment] = []
-        self._places = places
         self._names = Names()
         self._place_count = 0
 
     def step(self, step: Step, workspace: int) -> None:
-        number = self._add(step, workspace, self._places.operands(step)).number
+        number = self._add(step, workspace, self.places.operands(step)).number
         if self.segments and self.segments[-1].end == number:
             self.segments[-1].end = number + 1
         else:
             self.segments.append(Segment(number, number + 1))
 
     def call(self, call: RowCall, chain: FusedRows) -> Call:
-        operands = self._places.row_operands(call, chain.steps[call.layer])
+        operands = self.places.row_operands(call, chain.steps[call.layer])
         row = self._add(call.step, call.workspace, operands)
         return Call(row, call.input_advance, call.output_advance, call.advancing)
 

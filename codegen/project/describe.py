@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 
@@ -45,6 +44,7 @@ class TensorFacts:
     index: int
     shape: tuple[int, ...]
     size: int
+    """Bytes, in the largest of several shapes."""
     count: int
     type: str
     format: str
@@ -73,6 +73,8 @@ class ModelFacts:
     has_variables: bool
     parallel: bool
     case_count: int
+    shape_count: int
+    """1: the shapes are fixed."""
 
     @property
     def prefix(self) -> str:
@@ -110,11 +112,13 @@ def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
         nonlocal end
         found = []
         for index, tensor in enumerate(tensors):
-            offset = offsets[index]
+            offset = offsets[index] if not core.more_shapes else None
             place = offset
+            others = [getattr(one.program, f"{role}s")[index].size for one in core.more_shapes]
+            size = max([tensor.size, *others])
             if place is None:
                 place = -(-end // alignment) * alignment
-                end = place + tensor.size
+                end = place + size
             found.append(
                 TensorFacts(
                     c_string(tensor.name),
@@ -122,8 +126,8 @@ def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
                     role,
                     index,
                     tensor.shape,
-                    tensor.size,
-                    prod(tensor.shape),
+                    size,
+                    size // numpy_type(tensor.dtype).itemsize,
                     f"kMSDataTypeNumberType{_TYPES[tensor.dtype]}",
                     "kMSFormatNHWC",
                     offset is not None,
@@ -149,4 +153,5 @@ def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
         core.has_variables,
         parallel,
         case_count,
+        1 + len(core.more_shapes),
     )

@@ -17,6 +17,8 @@ class Case:
 
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
+    shapes: int = 0
+    """The number of the shapes that the core was run with."""
 
 
 def _values(tensor: Tensor, dtype: np.dtype[np.generic], generator: np.random.Generator, plain: bool) -> Array:
@@ -33,8 +35,11 @@ def _values(tensor: Tensor, dtype: np.dtype[np.generic], generator: np.random.Ge
     return generator.standard_normal(tensor.shape).astype(dtype)
 
 
-def record(model_file: Path, program: Program, count: int = 2, seed: int = 1) -> list[Case]:
-    """Runs the `.ms` file that the program was made of on `count` inputs by chance, each from its first state."""
+def record(model_file: Path, program: Program, count: int = 2, seed: int = 1, number: int = 0) -> list[Case]:
+    """Runs the `.ms` file that the program was made of on `count` inputs by chance, each from its first state.
+
+    `number`: of the program's shapes among those of its core.
+    """
     generator = np.random.default_rng(seed)
     cases = []
     for _ in range(count):
@@ -57,6 +62,6 @@ def record(model_file: Path, program: Program, count: int = 2, seed: int = 1) ->
                 if plain:
                     raise
                 continue
-            cases.append(Case(inputs, tuple(np.array(output.get_data_to_numpy()) for output in outputs)))
+            cases.append(Case(inputs, tuple(np.array(output.get_data_to_numpy()) for output in outputs), number))
             break
     return cases

@@ -139,7 +139,7 @@ def _largest(models: Sequence[ModelFacts], role: str) -> dict[int, int]:
     return {k: size for k, size in sizes.items() if size}
 
 
-def _tests(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str, str]:
+def _tests(options: ProjectOptions, models: Sequence[ModelFacts], cases: Sequence[Sequence[Case]]) -> dict[str, str]:
     files = {f"test/{name}": text for name, text in _static("test").items()}
     files["test/test.c"] = _render(
         "test.c.j2",
@@ -150,6 +150,7 @@ def _tests(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str, s
         weights_size=max(model.weights_size for model in models),
         input_sizes=_largest(models, "input"),
         output_sizes=_largest(models, "output"),
+        case_shapes=[[case.shapes for case in own] for own in cases],
         expected_size=max(tensor.size for model in models for tensor in model.outputs),
     )
     if options.target.is_micro:
@@ -232,7 +233,7 @@ def write_project(
         "adapter": sorted(name for name in adapter if name.startswith("src/") and name.endswith(".c")),
         "benchmark": sorted(name for name in adapter if name.startswith("benchmark/") and name.endswith(".c")),
     }
-    files: dict[str, str | bytes] = {**core_files, **adapter, **_tests(options, models)}
+    files: dict[str, str | bytes] = {**core_files, **adapter, **_tests(options, models, cases)}
     files |= _benchmark(options, models, cases)
     sources["benchmark"] = sorted(name for name in files if name.startswith("benchmark/") and name.endswith(".c"))
     files |= _build_files(options, models, sources, cores)

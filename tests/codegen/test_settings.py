@@ -57,12 +57,18 @@ def test_symbols_with_one_value_are_shapes(tmp_path: Path) -> None:
     assert read_settings(given, print)[0][0].shapes == {"a": (2, 4), "b": (1, 3)}
 
 
+def test_symbols_with_several_values_are_combined(tmp_path: Path) -> None:
+    given = _one(tmp_path, "inputs_shape=a:[d0,4];b:[d1,d0]\ndynamic_dim_params=d1:[7];d0:[1,3~4]")
+    source = read_settings(given, print)[0][0]
+    assert source.shapes == {"a": (1, 4), "b": (7, 1)}
+    assert source.more_shapes == ({"a": (3, 4), "b": (7, 3)}, {"a": (4, 4), "b": (7, 4)})
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
         ("codegen_mode=Train", "codegen_mode=Train"),
         ("keep_original_weight=true", "keep_original_weight=true"),
-        ("inputs_shape=a:[d0]\ndynamic_dim_params=d0:[1,3~6]", "5 combinations"),
     ],
 )
 def test_what_is_not_built_is_refused_by_name(keys: str, message: str, tmp_path: Path) -> None:
@@ -80,6 +86,8 @@ def test_what_is_not_built_is_refused_by_name(keys: str, message: str, tmp_path:
         ("debug_mode=maybe", "debug_mode must be"),
         ("codegen_mode=Fly", "codegen_mode must be"),
         ("changeable_weights_name=w", "needs keep_original_weight"),
+        ("target=Cortex-M\ninputs_shape=a:[d0]\ndynamic_dim_params=d0:[1,3~6]", "5 combinations; only targets x86"),
+        ("inputs_shape=a:[d0,d1]\ndynamic_dim_params=d0:[1~20];d1:[1~20]", "400 combinations; at most 256"),
         ("inputs_shape=a:[d0]", "no values for d0"),
         ("inputs_shape=a:[d0,d1,d2]\ndynamic_dim_params=d0:[1];d1:[1];d2:[1]", "3 symbols"),
         ("inputs_shape=a(1)", "must be name"),

@@ -16,6 +16,9 @@ typedef struct MicroModelInfo {
   bool keeps_state;    /* the arena holds variables: it is the model's own */
   int (*run)(const MicroModel *model, const void *const inputs[], void *const outputs[], void *arena);
   void (*reset)(const MicroModel *model); /* gives variables their first values; NULL: there are none */
+  /* Takes the shapes of inputs that input_data points to (int64_t); false: the program was not generated for them. NULL:
+   * shapes are fixed. */
+  bool (*reshape)(MicroModel *model);
 } MicroModelInfo;
 
 struct MicroModel {
@@ -26,6 +29,7 @@ struct MicroModel {
   void *weights, *weights_block;
   void *arena, *arena_block; /* only of a model that keeps state */
   void *threads;             /* the pool of a model built for several */
+  int shapes;                /* the number of the shapes that it runs with */
   bool built;
 };
 

@@ -89,6 +89,25 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return status;
 }
 
+MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
+                       size_t shape_info_num) {
+  if (model == NULL) return kMSStatusLiteNullptr;
+  MicroModel *micro = model;
+  if (micro->info->reshape == NULL) return kMSStatusLiteNotSupport;
+  if (shape_infos == NULL) return kMSStatusLiteNullptr;
+  if (inputs.handle_num != micro->inputs.handle_num || shape_info_num != micro->inputs.handle_num) {
+    return kMSStatusLiteParamInvalid;
+  }
+  for (size_t i = 0; i < shape_info_num; ++i) {
+    size_t rank = 0;
+    (void)MSTensorGetShape(micro->inputs.handle_list[i], &rank);
+    if (inputs.handle_list[i] != micro->inputs.handle_list[i]) return kMSStatusLiteInputTensorError;
+    if (shape_infos[i].shape_num != rank) return kMSStatusLiteParamInvalid;
+    micro->input_data[i] = shape_infos[i].shape;
+  }
+  return micro->info->reshape(micro) ? kMSStatusSuccess : kMSStatusLiteParamInvalid;
+}
+
 int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]) {
   for (size_t i = 0; i < model->inputs.handle_num; ++i) model->input_data[i] = MSTensorGetData(inputs[i]);
   for (size_t i = 0; i < model->outputs.handle_num; ++i) model->output_data[i] = MSTensorGetMutableData(outputs[i]);

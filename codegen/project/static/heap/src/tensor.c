@@ -46,6 +46,11 @@ void MicroTensorRelease(MicroTensor *tensor) {
   tensor->own_name = NULL;
 }
 
+void MicroTensorReshape(MicroTensor *tensor, const int64_t *shape, size_t rank) {
+  ReleaseData(tensor);
+  MSTensorSetShape(tensor, shape, rank);
+}
+
 MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
                               const void *data, size_t data_len) {
   if (name == NULL || shape_num > MICRO_MAX_RANK || (shape == NULL && shape_num > 0)) return NULL;

@@ -20,6 +20,9 @@ typedef struct MicroTensor {
   bool of_model;  /* lives as long as the program: MSTensorDestroy leaves it alone */
 } MicroTensor;
 
+/* Gives a tensor of a model another shape; its data go. */
+void MicroTensorReshape(MicroTensor *tensor, const int64_t *shape, size_t rank);
+
 /* Frees what a tensor holds, not the tensor. */
 void MicroTensorRelease(MicroTensor *tensor);
 

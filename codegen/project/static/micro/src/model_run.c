@@ -51,6 +51,13 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return kMSStatusLiteNotSupport;
 }
 
+/* The shapes of this program are fixed. */
+MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
+                       size_t shape_info_num) {
+  (void)model, (void)inputs, (void)shape_infos, (void)shape_info_num;
+  return kMSStatusLiteNotSupport;
+}
+
 int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]) {
   return model->info->run(inputs, outputs, model->workspace);
 }

@@ -58,13 +58,6 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
   return MicroModelRun(micro, inputs.handle_list, outputs->handle_list) == 0 ? kMSStatusSuccess : kMSStatusLiteError;
 }
 
-/* The shapes of this program are fixed. */
-MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
-                       size_t shape_info_num) {
-  (void)model, (void)inputs, (void)shape_infos, (void)shape_info_num;
-  return kMSStatusLiteNotSupport;
-}
-
 /* It does not train. */
 MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
   (void)model, (void)before, (void)after;
