@@ -1,0 +1,153 @@
+"""The two programs of a training project, and their memory: variables first, at the same places in both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mslite.codegen.emit.constants import variables_of
+from mslite.codegen.lowering import lower_ms
+from mslite.codegen.memory import MemoryOptions, check_plan, plan_memory
+from mslite.codegen.program import COPY, Plan, Program, Step, Storage, Tensor
+from mslite.codegen.targets import Target
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_io import load, save
+from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.training import TrainingGraph
+
+_ALIGNMENT = 16
+_ELEMENTWISE = frozenset({"SGD", "ApplyMomentum", "Adam", "AdamWeightDecay"})
+"""Kernels that read each element before they write it, in every result but a single number."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A parameter or part of the optimiser's state: where it lies, in bytes from the beginning of the arena."""
+
+    name: str
+    shape: tuple[int, ...]
+    offset: int
+    size: int
+    is_parameter: bool
+
+
+@dataclass(eq=False)
+class Programs:
+    """`inference` and `training` with their plans; `state` is what the first `len(state)` bytes of the arena begin with."""
+
+    inference: tuple[Program, Plan]
+    training: tuple[Program, Plan]
+    variables: tuple[Variable, ...]
+    state: bytes
+
+
+def inference_module(training: Path, losses: int) -> Module:
+    """The part of a training graph that its results of inference depend on; it reads the variables."""
+    module = load(training)
+    graph = module.main
+    graph.outputs = graph.outputs[losses:]
+    graph.nodes = [node for node in graph.nodes if node.op.name != "AssignVariable"]
+    graph.nodes = live_nodes(graph)
+    graph.inputs = [value for value in graph.inputs if value.users or value in graph.outputs]
+    module.outputs = None
+    return module
+
+
+def make_programs(
+    graph: TrainingGraph, files: tuple[Path, Path], target: Target, memory: MemoryOptions, name: str, source: str
+) -> Programs:
+    """Lowers and plans both. `files`: the `.ms` files of inference and of training.
+
+    Raises LoweringError for nodes without a kernel for the target.
+    """
+    inference = lower_ms(files[0], target, name=name, source=source)
+    training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
+    assign_directly(training)
+    tensors = variables_of(training)
+    places: dict[str, int] = {}
+    end = 0
+    trained = set(graph.parameters)
+    for tensor in sorted(tensors, key=lambda one: one.name not in trained):
+        places[tensor.name] = end
+        end += tensor.size + -tensor.size % _ALIGNMENT
+    state = bytearray(end)
+    for tensor in tensors:
+        assert tensor.data is not None
+        at = places[tensor.name]
+        state[at : at + tensor.size] = tensor.data.tobytes()
+    variables = tuple(
+        Variable(one.name, one.shape, places[one.name], one.size, one.name in trained)
+        for one in sorted(tensors, key=lambda one: places[one.name])
+    )
+    planned = []
+    for program in (inference, training):
+        plan = with_state_first(plan_memory(replace(program, cut=None), memory), program, places, end)
+        check_plan(program, plan, memory.alignment)
+        for tensor in variables_of(program):  # the first values are the file's
+            tensor.data = np.zeros_like(tensor.data)
+        planned.append((program, plan))
+    return Programs(planned[0], planned[1], variables, bytes(state))
+
+
+def save_modules(graph: TrainingGraph, folder: Path) -> tuple[Path, Path]:
+    """The `.ms` files of inference and of training."""
+    training, inference = folder / "training.ms", folder / "inference.ms"
+    save(graph.module, training)
+    save(inference_module(training, graph.losses), inference)
+    return inference, training
+
+
+def root(tensor: Tensor) -> Tensor:
+    while tensor.alias_of is not None:
+        tensor = tensor.alias_of
+    return tensor
+
+
+def assign_directly(program: Program) -> None:
+    """Lets an optimiser write its results where the variables are, in place of copies at the end, where it is the last that
+    reads what the variable held before."""
+    for copy in [step for step in program.steps if step.kernel == COPY]:
+        value, variable = copy.inputs[0], copy.outputs[0]
+        assert value is not None
+        makers = [step for step in program.steps if any(output is value for output in step.outputs)]
+        if len(makers) == 1 and _may_write(program, makers[0], value, variable, copy):
+            makers[0].outputs = [variable if output is value else output for output in makers[0].outputs]
+            makers[0].in_place = -1
+            program.steps.remove(copy)
+
+
+def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, copy: Step) -> bool:
+    place = next(number for number, output in enumerate(maker.outputs) if output is value)
+    own = [number for number, operand in enumerate(maker.inputs) if operand is variable]
+    at_once = maker.operator in _ELEMENTWISE and value.size > 4
+    if place == 0 and maker.in_place >= 0 and own == [maker.in_place]:
+        at_once = True
+    later = program.steps[program.steps.index(maker) + 1 :]
+    reads = [operand for step in later if step is not copy for operand in step.inputs if operand is not None]
+    outside = [root(one) for one in (*program.outputs, *reads)]
+    return at_once and value not in outside and variable not in outside and value.alias_of is None
+
+
+def with_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:
+    """The plan with each variable at its place in the first `size` bytes, and everything else behind, closed up.
+
+    Nothing overlaps a variable's bytes, so what lies between two variables moves as one.
+    """
+    taken = sorted((plan.offsets[one], one.size + -one.size % 8) for one in variables_of(program))
+
+    def moved(at: int) -> int:
+        return at + size - sum(length for begin, length in taken if begin < at)
+
+    def place(tensor: Tensor) -> int:
+        base = root(tensor)
+        if base.storage is Storage.VARIABLE:
+            return places[base.name] + plan.offsets[tensor] - plan.offsets[base]
+        return moved(plan.offsets[tensor])
+
+    offsets = {tensor: place(tensor) for tensor in plan.offsets}
+    workspaces = {step: moved(at) for step, at in plan.workspaces.items()}
+    ends = [size, *(at + tensor.size for tensor, at in offsets.items())]
+    ends += [at + step.workspace for step, at in workspaces.items()]
+    return Plan(plan.order, offsets, workspaces, max(ends), plan.peak_step)

@@ -1,0 +1,168 @@
+"""Writes a training project: both cores, the MSModel functions over them, a program that trains, and a test."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+
+import jinja2
+
+from mslite.codegen.core import Core
+from mslite.codegen.emit.names import c_string, comment, short
+from mslite.codegen.program import Program, Tensor
+from mslite.codegen.project import write as project_files
+from mslite.codegen.targets import Target
+from mslite.codegen.training.programs import Programs
+from mslite.codegen.training.recorded import Recorded
+from mslite.converter.mindir.ops.enums import DataType
+
+_TYPES = {DataType.FLOAT32: "Float32", DataType.INT32: "Int32", DataType.INT64: "Int64", DataType.BOOL: "Bool"}
+_SHARED = ("src/tensor.c", "src/tensor.h", "src/allocator.c", "src/allocator.h", "src/context.c")
+"""Of what other projects have."""
+_TEMPLATES = {
+    "training.h.j2": "src/training.h",
+    "training.c.j2": "src/training.c",
+    "model.c.j2": "src/model.c",
+    "train.c.j2": "benchmark/train.c",
+    "test.c.j2": "test/test.c",
+    "Makefile.j2": "Makefile",
+    "CMakeLists.txt.j2": "CMakeLists.txt",
+    "README.md.j2": "README.md",
+}
+"""Template -> file."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is written. `cores`: inference, then a step of training; `inference`: its `.ms` file."""
+
+    name: str
+    target: Target
+    losses: int
+    programs: Programs
+    cores: tuple[Core, ...]
+    recorded: Recorded
+    inference: Path
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An input or output, as C wants to know it."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    size: int
+    count: int
+    is_float: bool
+
+
+def _operand(tensor: Tensor) -> Operand:
+    return Operand(
+        c_string(tensor.name),
+        f"kMSDataTypeNumberType{_TYPES.get(tensor.dtype, 'Float32')}",
+        tensor.shape,
+        tensor.size,
+        prod(tensor.shape),
+        tensor.dtype is DataType.FLOAT32,
+    )
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )
+    environment.filters.update(comment=comment, c_string=c_string)
+    return environment
+
+
+def write_training_project(project: Project, folder: Path) -> None:
+    """Writes the project to `folder`, over files of the same names. Raises OSError when a file cannot be written."""
+    files: dict[str, str | bytes] = {}
+    for core in project.cores:
+        files |= core.files
+    core_sources = sorted(name for name in files if name.endswith(".c"))
+    shared = {**project_files._static("heap"), **project_files._static("shared")}
+    files |= {name: text for name, text in shared.items() if name in _SHARED or "context" in name}
+    for header in sorted(project_files._headers().glob("*.h")):
+        files[f"src/include/c_api/{header.name}"] = header.read_text()
+    tests = project_files._static("test")
+    files |= {f"test/{name}": tests[name] for name in ("platform.c", "platform.h")}
+    sources = {
+        "core": [*core_sources, "src/training.c"],
+        "adapter": ["src/model.c", *sorted(n for n in files if n.endswith(".c") and n in shared)],
+    }
+    context = _context(project, sources)
+    for template, name in _TEMPLATES.items():
+        files[name] = _templates().get_template(template).render(context)
+    files |= _data(project)
+    for name, content in files.items():
+        _write(folder / name, content)
+
+
+def _context(project: Project, sources: dict[str, list[str]]) -> dict[str, object]:
+    inference, training = (core.program for core in project.cores)
+    places = [_place(one, training) for one in inference.inputs]
+    return {
+        "project": project.name,
+        "identifier": short(project.name, "net"),
+        "target": project.target,
+        "sources": sources,
+        "libm": any(core.needs_libm for core in project.cores),
+        "variables": project.programs.variables,
+        "state_size": len(project.programs.state),
+        "arena_size": max(core.arena_size for core in project.cores),
+        "alignment": max(core.arena_alignment for core in project.cores),
+        "inputs": [_operand(one) for one in training.inputs],
+        "outputs": [_operand(one) for one in training.outputs],
+        "losses": project.losses,
+        "places": places,
+        "labels": [number for number in range(len(training.inputs)) if number not in places],
+        "steps": len(project.recorded.steps),
+        "rate": next((one for one in project.programs.variables if one.name == "learning_rate"), None),
+    }
+
+
+def _place(tensor: Tensor, training: Program) -> int:
+    """Which input of the step an input of inference is."""
+    return [one.name for one in training.inputs].index(tensor.name)
+
+
+def _data(project: Project) -> dict[str, str | bytes]:
+    variables = [
+        {"name": one.name, "shape": list(one.shape), "offset": one.offset, "is_parameter": one.is_parameter}
+        for one in project.programs.variables
+    ]
+    known = {"size": len(project.programs.state), "losses": project.losses, "variables": variables}
+    files: dict[str, str | bytes] = {
+        "src/net0.bin": project.programs.state,
+        "training/parameters.json": json.dumps(known, indent=1) + "\n",
+        "training/inference.ms": project.inference.read_bytes(),
+    }
+    licence = project_files._licence()
+    if licence is not None:
+        files["LICENSE"] = licence
+    for number, (inputs, outputs) in enumerate(project.recorded.steps):
+        for role, arrays in (("input", inputs), ("output", outputs)):
+            for k, array in enumerate(arrays):
+                files[f"test/data/step{number}_{role}{k}.bin"] = array.tobytes()
+    for k, array in enumerate(project.recorded.results):
+        files[f"test/data/result{k}.bin"] = array.tobytes()
+    return files
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".new")
+    beside.write_bytes(content.encode() if isinstance(content, str) else content)
+    os.replace(beside, path)
