@@ -19,7 +19,7 @@ from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
 from mslite.converter.passes.quantised_nodes import form_quantised_nodes
 from mslite.converter.passes.rule import Rule, apply_rules
-from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS
+from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS, STORED
 
 Pass = Callable[[Module, Context], None]
 
@@ -88,6 +88,7 @@ _CHANNELS_LAST: tuple[Step, ...] = (
         form_quantised_nodes,
         "after the fusions, which look for real numbers: a node on integers takes in nothing more",
     ),
+    Step("stored", fuse(STORED), "nodes on integers are all there now", optional=True),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
 )
 

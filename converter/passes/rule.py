@@ -34,6 +34,8 @@ class Rule:
     shared: bool = False
     quantised: bool = False
     """Also applies to nodes with quantised weights and to moved integers: it does not look at what these stand for."""
+    integers: bool = False
+    """Also applies to nodes that compute on stored integers: not one bit of theirs changes."""
 
     def find(self, node: Node, graph: Graph, context: Context) -> Match | None:
         """The first match at `node` that may be rewritten; refusals are noted in the context."""
@@ -50,6 +52,8 @@ class Rule:
 
     def _quantised(self, match: Match) -> str | None:
         """Stored integers stand for other numbers: few rules may touch them."""
+        if self.integers:
+            return None
         if any(node.quant_type not in (QuantType.QUANT_NONE, QuantType.QUANT_WEIGHT) for node in match.inner):
             return "a node computes on quantised integers"
         touched = any(value.quant for node in match.inner for value in (*node.inputs, *node.outputs))

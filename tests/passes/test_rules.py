@@ -29,8 +29,9 @@ CASES = {
     **cases_rectifiers.CASES,
     **cases_moves.CASES,
 }
-WITH_TESTS_OF_THEIR_OWN = {"GroupNormFusion"}
-"""Rules for graphs that no kernel can run before the layout pass: test_group_norm.py."""
+WITH_TESTS_OF_THEIR_OWN = {"GroupNormFusion", "StoredConvPadFusion"}
+"""Rules for graphs that no kernel can run before the layout pass, and for integers: test_group_norm.py,
+test_stored_padding.py."""
 BY_NAME = {rule.name: rule for rule in RULES}
 REWRITTEN = [
     pytest.param(BY_NAME[name], build, left, id=f"{name}-{index}")

@@ -76,4 +76,7 @@ EPILOGUES: tuple[Rule, ...] = (
 )
 """Activations that become part of their producer. Last: a producer with an activation takes in nothing more."""
 
-RULES: tuple[Rule, ...] = CHANNELS_FIRST + SPELLINGS + MOVES + FOLDS + EPILOGUES
+STORED: tuple[Rule, ...] = (conv_pad.STORED,)
+"""What is exact on stored integers."""
+
+RULES: tuple[Rule, ...] = CHANNELS_FIRST + SPELLINGS + MOVES + FOLDS + EPILOGUES + STORED

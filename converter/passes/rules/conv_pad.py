@@ -1,4 +1,4 @@
-"""Zero padding + convolution → the convolution's own padding."""
+"""Zero padding + convolution → the convolution's own padding. Of stored integers zero is the zero point."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from mslite.converter.mindir.graph import Graph, Node
 from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import PaddingMode, PadMode
+from mslite.converter.mindir.quantised import is_quantised, same_records
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed, scalar
 from mslite.converter.passes.pattern import Match, op
@@ -13,6 +14,7 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become
 
 _PATTERN = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: node.quant_type == 0)
+_STORED = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: is_quantised(node.inputs[0]))
 
 
 def _paddings(node: Node) -> list[int] | None:
@@ -31,6 +33,30 @@ def _check(match: Match, context: Context) -> str | None:
     value = scalar(pad.inputs[2]) if len(pad.inputs) > 2 else pad.op.constant_value
     if value != 0:
         return "the border is not zero"
+    return _check_sizes(pad, conv.op)
+
+
+def _check_stored(match: Match, context: Context) -> str | None:
+    pad, conv = match.node("pad"), match.root
+    assert isinstance(pad.op, PadFusion)
+    assert isinstance(conv.op, Conv2DFusion)
+    x = pad.inputs[0]
+    if pad.op.padding_mode is not PaddingMode.CONSTANT:
+        return "the border is not constant"
+    if len(x.quant) != 1 or x.dtype is not pad.output.dtype or not same_records(x.quant, pad.output.quant):
+        return "the border has another quantisation"
+    if len(pad.inputs) > 2:
+        border = pad.inputs[2]
+        if border.data is None or border.data.size != 1 or not same_records(border.quant, x.quant):
+            return "the border is not a constant of the same quantisation"
+        if int(border.data.item()) != x.quant[0].zeroPoint:
+            return "the border is not zero"
+    elif pad.op.constant_value != 0:
+        return "the border is not zero"
+    return _check_sizes(pad, conv.op)
+
+
+def _check_sizes(pad: Node, op: Conv2DFusion) -> str | None:
     paddings = _paddings(pad)
     if paddings is None or len(paddings) != 8:
         return "the paddings are not constant"
@@ -38,7 +64,7 @@ def _check(match: Match, context: Context) -> str | None:
         return "batch or channels are padded"
     if min(paddings) < 0:
         return "the padding is negative"
-    if conv.op.pad_mode is PadMode.SAME:
+    if op.pad_mode is PadMode.SAME:
         return "the convolution computes its own padding from the input size"
     return None
 
@@ -55,3 +81,4 @@ def _rewrite(match: Match, graph: Graph) -> None:
 
 
 RULE = Rule("ConvPadFusion", (_PATTERN,), _rewrite, _check)
+STORED = Rule("StoredConvPadFusion", (_STORED,), _rewrite, _check_stored, integers=True)
