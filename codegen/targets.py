@@ -59,6 +59,9 @@ def _cortex(
     if isa == "dsp":
         # Loads of neighbours stay side by side and become one instruction: 7 % fewer of all instructions.
         compiler_options += ("-fno-schedule-insns",)
+    if isa == "mve":
+        # Without conditional conversions of floats: the assembler of gcc 12 takes VCVT with the condition NE for VCVTN.
+        compiler_options += ("-fno-if-conversion2",)
     return Target(f"cortex-{number}", "cortex-m", isas, "arm-none-eabi-gcc", compiler_options, board, (), summary)
 
 
