@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mslite import _codegen
+from mslite import _codegen, _native
 from mslite.codegen.lowering.build import program_of
 from mslite.codegen.lowering.errors import LoweringError
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.codegen.program import Program
-from mslite.codegen.targets import Target
+from mslite.codegen.targets import TARGETS, Target
 from mslite.converter.errors import Blocker, ReturnCode
 from mslite.converter.options import Options
 
@@ -45,6 +45,7 @@ def lower_ms(
 ) -> Program:
     """The program of a `.ms` file. Raises LoweringError."""
     source = source or str(path)
+    _check_target(source, target)
     try:
         model = _codegen.Model(str(path))
         inputs = [Input(tensor.name, tuple(tensor.dims)) for tensor in model.inputs]
@@ -58,7 +59,24 @@ def lower_ms(
     return program_of(plan, name or path.stem, target.name)
 
 
+def _check_target(source: str, target: Target) -> None:
+    """Kernels are prepared on this machine: those of x86 on x86 only."""
+    known = {isa for _, _, isa, _ in (*_native.kernels(), *_codegen.kernels())}
+    missing = [isa for isa in target.isas if isa not in known]
+    if missing:
+        others = [name for name, one in TARGETS.items() if one.family == target.family and known.issuperset(one.isas)]
+        raise LoweringError(
+            f"{source}: mslite as built for this machine cannot prepare kernels for {', '.join(missing)}, which "
+            f"--target={target.name} needs; generate on an x86-64 machine{', or for ' * bool(others)}{', '.join(others)}"
+        )
+
+
 _REMEDIES = (
+    (
+        "which steps run is known at run time only",
+        "Generated C computes a fixed sequence of steps: export loops unrolled (in Keras, LSTM(unroll=True)) and branches "
+        "resolved, or use the runtime for this model",
+    ),
     ("known at run time only", "Generated C computes a fixed sequence of steps; use the runtime for this model"),
     ("no shape rule", "Write the operator in standard ones, or use another one"),
     ("no kernel computes on these quantised", "Quantise the operator in another way, or keep it in float32"),

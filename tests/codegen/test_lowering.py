@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,13 @@ def test_the_kernels_of_a_program_are_of_one_kind(tmp_path: Path, target: str) -
     kinds = {step.kernel.rsplit("_", 1)[1] for step in lower_ms(path, TARGETS[target]).steps}
     assert not kinds & ({"micro", "dsp", "mve"} - {TARGETS[target].isas[-1]})
     assert generate_core(path, target).files
+
+
+def test_a_target_whose_kernels_this_build_lacks_is_refused(tmp_path: Path) -> None:
+    path = modules.write(modules.floats(), tmp_path)
+    strange = replace(X86, name="x86-strange", isas=("scalar", "strange"))
+    with pytest.raises(LoweringError, match=r"strange, which --target=x86-strange needs; .* or for x86\b"):
+        lower_ms(path, strange)
 
 
 def test_a_variable_is_read_and_copied_at_the_end(tmp_path: Path) -> None:
