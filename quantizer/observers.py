@@ -115,35 +115,51 @@ FOLDS = 4
 
 class Undecided:
     """AUTO: a histogram for each part of the samples, and a rule that is found when the whole model is calibrated
-    (range_choice.py); MAX_MIN until then. FOLDS times 64 KiB."""
+    (range_choice.py); MAX_MIN until then. FOLDS + 1 times 64 KiB."""
 
     def __init__(self, full: FullQuantParam) -> None:
         self._full = full
         self._folds = [Histogram() for _ in range(FOLDS)]
         self._seen = 0
-        self._left_out: int | None = None
-        self._rule: Rule = extremes
+        self._method = ActivationMethod.MAX_MIN
         self._room = 1.0
-        self._known: dict[Scheme, Range] = {}
+        self._left_out: int | None = None
+        self._merged: Histogram | None = None
+        self._known: dict[tuple[ActivationMethod, Scheme], Range] = {}
 
     def update(self, values: Array) -> None:
         self._folds[self._seen % FOLDS].add(values)
         self._seen += 1
+        self._forget()
 
     def decide(self, method: ActivationMethod, room: float = 1.0, left_out: int | None = None) -> None:
         """From now on ranges are those of `method`, which `rule_of_method` knows, `room` times as wide; of all samples
         but those of one fold."""
-        self._rule, self._room, self._left_out, self._known = rule_of_method(method, self._full), room, left_out, {}
+        self._method, self._room = method, room
+        if left_out != self._left_out:
+            self._left_out = left_out
+            self._forget()
 
     def range(self, scheme: Scheme) -> Range:
-        if scheme not in self._known:
-            whole = Histogram()
+        key = (self._method, scheme)
+        if key not in self._known:
+            whole = self._whole()
+            rule = rule_of_method(self._method, self._full)
+            self._known[key] = rule(whole, scheme) if whole.total else Range(0.0, 0.0)
+        found = self._known[key]
+        return Range(found.low * self._room, found.high * self._room)
+
+    def _whole(self) -> Histogram:
+        """The parts together, without the one that is left out."""
+        if self._merged is None:
+            self._merged = Histogram()
             for number, fold in enumerate(self._folds):
                 if number != self._left_out:
-                    whole.merge(fold)
-            found = self._rule(whole, scheme) if whole.total else Range(0.0, 0.0)
-            self._known[scheme] = Range(found.low * self._room, found.high * self._room)
-        return self._known[scheme]
+                    self._merged.merge(fold)
+        return self._merged
+
+    def _forget(self) -> None:
+        self._merged, self._known = None, {}
 
     def state(self) -> State:
         states = [fold.state() for fold in self._folds]
@@ -151,7 +167,8 @@ class Undecided:
         return {"seen": np.array(self._seen), **folds}
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        self._seen, self._known = int(state["seen"]), {}
+        self._seen = int(state["seen"])
+        self._forget()
         for number, fold in enumerate(self._folds):
             fold.restore({key: state[f"{number}_{key}"] for key in fold.state()})
 

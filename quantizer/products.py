@@ -18,6 +18,7 @@ from mslite.quantizer.choices import Precision
 from mslite.quantizer.devices import device_of, weight_scheme
 from mslite.quantizer.means import shift_of
 from mslite.quantizer.report import relative_error
+from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.storage import packed_constant
 from mslite.quantizer.weights import StoredWeight, constant_of, quantise_weight, rescaled
@@ -39,6 +40,30 @@ class ProductConstants:
     """The largest correction of the bias, relative to the largest bias; 0 without correction."""
 
 
+class RoundedWeights:
+    """Plainly rounded weights and their errors, each found once for a graph: unrolled cells read one weight many times.
+
+    Constants are known by their ids: their values must not go away meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._weights: dict[tuple[int, str, Scheme, bool], StoredWeight] = {}
+        self._errors: dict[int, tuple[StoredWeight, float]] = {}
+
+    def of(self, node: Node, scheme: Scheme, per_channel: bool) -> StoredWeight:
+        """The second operand of a product as integers."""
+        key = (id(node.inputs[1]), f"{node.op}", scheme, per_channel)
+        if key not in self._weights:
+            self._weights[key] = quantise_weight(node, 1, scheme, per_channel)
+        return self._weights[key]
+
+    def error(self, weight: StoredWeight, real: npt.NDArray[np.float64]) -> float:
+        """|w' - w| / |w| in the 2-norm."""
+        if id(weight) not in self._errors:
+            self._errors[id(weight)] = (weight, relative_error(weight.real(), real))
+        return self._errors[id(weight)][1]
+
+
 def product_constants(
     node: Node,
     x: QuantParam,
@@ -46,16 +71,17 @@ def product_constants(
     settings: QuantizerSettings,
     calibration: Calibration,
     given: Mapping[str, StoredWeight],
+    rounded: RoundedWeights,
 ) -> ProductConstants:
     """The integers of the constants of `node`, a float product with constant weight whose input has the record `x`.
 
-    `given` weights (by the constant's name) replace plain rounding."""
+    `given` weights (by the constant's name) replace plain rounding; `rounded` keeps what several nodes read."""
     source = node.inputs[1]
     real = source.array().astype(np.float64)
     scheme = weight_scheme(settings)
     weight = given.get(source.name)
     if weight is None:
-        weight = quantise_weight(node, 1, scheme, is_per_channel(node, settings))
+        weight = rounded.of(node, scheme, is_per_channel(node, settings))
     bias = node.inputs[2].array().astype(np.float64) if len(node.inputs) > 2 else None
     shift = _shift(node, weight, settings, calibration)
     if shift is not None:
@@ -65,7 +91,7 @@ def product_constants(
         factors = _factors(bias, weight, x, precision)
         if max(factors) > 1:
             weight = rescaled(weight, real, factors, scheme)
-    error = relative_error(weight.real(), real)
+    error = rounded.error(weight, real)
     largest = float(np.abs(bias).max()) if bias is not None and bias.size else 0.0
     return ProductConstants(
         packed_constant(weight, source, source.name)

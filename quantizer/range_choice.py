@@ -59,21 +59,23 @@ def choose_ranges(
     step = step_between(calibration.samples, samples[0])
     runner = Runner(module, module.main.outputs)
     expected = [outputs_of(runner, module, sample) for sample in samples]
-    found: dict[Candidate, float] = {}
-    for number, candidate in enumerate(CANDIDATES):
-        actual: dict[int, list[Array]] = {}
-        for fold in range(FOLDS):
-            progress(number * FOLDS + fold, len(CANDIDATES) * FOLDS, "ranges")
-            mine = [place for place in range(len(samples)) if place * step % FOLDS == fold]
-            if not mine:
-                continue
+    actual: dict[Candidate, dict[int, list[Array]]] = {candidate: {} for candidate in CANDIDATES}
+    for fold in range(FOLDS):
+        mine = [place for place in range(len(samples)) if place * step % FOLDS == fold]
+        if not mine:
+            continue
+        for number, candidate in enumerate(CANDIDATES):
+            progress(fold * len(CANDIDATES) + number, len(CANDIDATES) * FOLDS, "ranges")
             for observer in observers:
                 observer.decide(candidate.method, candidate.room, fold if calibration.samples > FOLDS else None)
             quantised = copy_module(module)
             quantise_graph(quantised, calibration, choices, settings)
             runner = Runner(quantised, quantised.main.outputs)
-            actual.update({place: outputs_of(runner, quantised, samples[place]) for place in mine})
-        found[candidate] = SQNR.measure(expected, [actual[place] for place in range(len(samples))])
+            actual[candidate] |= {place: outputs_of(runner, quantised, samples[place]) for place in mine}
+    found = {
+        candidate: SQNR.measure(expected, [outputs[place] for place in range(len(samples))])
+        for candidate, outputs in actual.items()
+    }
     best = min(CANDIDATES, key=lambda candidate: -found[candidate])
     for observer in observers:
         observer.decide(best.method, best.room)

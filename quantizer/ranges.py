@@ -113,31 +113,51 @@ def entropy_range(histogram: Histogram, scheme: Scheme) -> Range:
     return Range(max(histogram.low, -limits[1]), min(histogram.high, limits[0]))
 
 
+class SquaredError:
+    """The mean squared error of quantising what a histogram has counted, for many ranges at once: rounding within a
+    range, clipping outside of it. Sums over the bins before each one make a range cost a search for its ends only."""
+
+    def __init__(self, histogram: Histogram, scheme: Scheme) -> None:
+        used = np.flatnonzero(histogram.counts)
+        counts = histogram.counts[used].astype(np.float64)
+        self._centres = histogram.centres()[used]
+        self._sums = [np.concatenate([[0.0], np.cumsum(counts * self._centres**power)]) for power in range(3)]
+        self._scheme = scheme
+
+    def of(self, lows: npt.ArrayLike, highs: npt.ArrayLike) -> Counts:
+        """The errors of the ranges from `lows` to `highs`, widened to hold zero."""
+        low, high = np.minimum(lows, 0.0), np.maximum(highs, 0.0)
+        if self._scheme.symmetric:
+            high = np.maximum(-low, high)
+            low = -high
+        step = (high - low) / max(self._scheme.high - self._scheme.low, 1)
+        zeroth, first, second = self._sums
+        begin = np.searchsorted(self._centres, low, side="left")
+        end = np.searchsorted(self._centres, high, side="right")
+        below = second[begin] - 2 * low * first[begin] + low * low * zeroth[begin]
+        above = (
+            second[-1] - second[end] - 2 * high * (first[-1] - first[end]) + high * high * (zeroth[-1] - zeroth[end])
+        )
+        inside = (zeroth[end] - zeroth[begin]) * step * step / 12
+        return np.asarray((inside + np.maximum(below, 0) + np.maximum(above, 0)) / max(zeroth[-1], 1))
+
+
 def squared_error(histogram: Histogram, found: Range, scheme: Scheme) -> float:
-    """The mean squared error of quantising with a range: rounding within it, clipping outside."""
-    low, high = min(found.low, 0.0), max(found.high, 0.0)
-    if scheme.symmetric:
-        high = max(-low, high)
-        low = -high
-    step = (high - low) / max(scheme.high - scheme.low, 1)
-    centres = histogram.centres()
-    outside = np.maximum(centres - high, 0) + np.maximum(low - centres, 0)
-    error = np.where(outside > 0, outside * outside, step * step / 12)
-    return float((histogram.counts * error).sum() / max(histogram.total, 1))
+    """The mean squared error of quantising with one range."""
+    return float(SquaredError(histogram, scheme).of(found.low, found.high))
 
 
 def mse_range(histogram: Histogram, scheme: Scheme) -> Range:
     """The range of least mean squared error: both ends shrink together, then each alone."""
+    errors = SquaredError(histogram, scheme)
     best = Range(min(histogram.low, 0.0), max(histogram.high, 0.0))
-    error = squared_error(histogram, best, scheme)
-    whole = best
+    error = float(errors.of(best.low, best.high))
     shares = np.linspace(1.0, 1.0 / _MSE_STEPS, _MSE_STEPS)
     for ends in ("both", "low", "high"):
-        start = best if ends != "both" else whole
-        for share in shares:
-            low = start.low * share if ends != "high" else start.low
-            high = start.high * share if ends != "low" else start.high
-            found = squared_error(histogram, Range(low, high), scheme)
-            if found < error:
-                best, error = Range(float(low), float(high)), found
+        lows = best.low * (shares if ends != "high" else np.ones_like(shares))
+        highs = best.high * (shares if ends != "low" else np.ones_like(shares))
+        found = errors.of(lows, highs)
+        least = int(np.argmin(found))
+        if found[least] < error:
+            best, error = Range(float(lows[least]), float(highs[least])), float(found[least])
     return best

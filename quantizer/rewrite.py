@@ -15,7 +15,7 @@ from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, macs
 from mslite.quantizer.devices import activation_scheme, device_of
 from mslite.quantizer.operators import Kind
-from mslite.quantizer.products import product_constants, with_bias
+from mslite.quantizer.products import RoundedWeights, product_constants, with_bias
 from mslite.quantizer.records import Records
 from mslite.quantizer.recurrent import recurrent_constants, stored_operator
 from mslite.quantizer.report import LayerRecord
@@ -75,6 +75,7 @@ class _Rewriter:
         self._forms: dict[int, list[Value]] = {}
         """Other forms of a value that casts have made."""
         self._stored_weights: dict[tuple[int, tuple[float, ...]], Value] = {}
+        self._rounded = RoundedWeights()
         self._alive = list(self._graph.values())
         """Values are known by their ids here: none may go away meanwhile."""
 
@@ -138,7 +139,7 @@ class _Rewriter:
         weight_error = bias_shift = 0.0
         if rule.kind is Kind.MAC and 1 not in rule.data:
             constants = product_constants(
-                node, operands[0], precision, self._settings, self._calibration, self._weights
+                node, operands[0], precision, self._settings, self._calibration, self._weights, self._rounded
             )
             # One constant that several nodes read stays one, where their biases leave its scales alone.
             key = (id(node.inputs[1]), tuple(item.scale for item in constants.weight.quant))
