@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -16,14 +17,17 @@ from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores, for_threads, variables_of
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.weights import OpenWeights, close_weights, open_weights
 from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
 from mslite.codegen.program import Program
 from mslite.codegen.project import ProjectOptions, record, write_project
 from mslite.codegen.report import NOT_ASKED, Figures, Measured, Unmeasured, check_misra, gather, measure, write_report
 from mslite.codegen.targets import Target
+from mslite.codegen.training import TrainSource, generate_training
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
+from mslite.converter.training import TrainSettings
 
 Shape = tuple[int, ...]
 
@@ -61,10 +65,16 @@ class GenerateSettings:
     """`cmsis-nn`: calls of that library, where it computes the same bits."""
     compress: bool = False
     """Whether constants lie in flash compressed where that makes them smaller."""
+    keep_weights: bool = False
+    """Whether net<i>.bin begins with the weights as the model has them, to be replaced at run time; not on microcontrollers."""
+    changeable: tuple[str, ...] = ()
+    """Names of the weights that are; none: all of float32."""
     debug: bool = False
     """Whether the program shows what each step computes; not on microcontrollers."""
     misra: bool = False
     """Whether cppcheck's MISRA addon, if it is there, looks at the core."""
+    train: TrainSettings | None = None
+    """Where it is given, the project trains the model, too."""
     measure: bool = True
     """Whether a compiler for the target, if there is one, is asked for the size of the code and the stack."""
 
@@ -87,6 +97,8 @@ def generate(
         ConversionError: for models that cannot be read, or become no program: all reasons at once; for a budget that is
             not kept; for a folder that cannot be written.
     """
+    if settings.train is not None:
+        return _generate_training(sources, settings, settings.train)
     with ExitStack() as stack:
         progress("read")
         # Each model once for each of its shapes.
@@ -97,7 +109,14 @@ def generate(
         ]
         files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in shaped]
         progress("lower")
-        programs = _lower_all(shaped, files, settings.target)
+        opened = None
+        if settings.keep_weights:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mslite-codegen-")))
+            opened = [
+                open_weights(file, _made(folder / str(place)), settings.changeable, str(source.model))
+                for place, (source, file) in enumerate(zip(shaped, files, strict=True))
+            ]
+        programs = _lower_all(shaped, files, settings.target, opened)
         groups = _groups(sources)
         _check_shapes(sources, programs, groups)
         if settings.kernel_library is not None:
@@ -114,6 +133,7 @@ def generate(
             weights_in_file=not settings.target.is_micro,
             parallel=settings.parallel,
             debug=settings.debug,
+            changeable=tuple(tuple(opened[group[0]].weights) for group in groups) if opened else (),
             origins=tuple(_origin(source) for source in sources),
         )
         planned = list(zip(programs, plans, strict=True))
@@ -189,6 +209,29 @@ def _check_shapes(sources: Sequence[Source], programs: Sequence[Program], groups
             )
 
 
+def _generate_training(sources: Sequence[Source], settings: GenerateSettings, train: TrainSettings) -> Generated:
+    """A project for one model that trains it."""
+    wanted = {
+        "several models": len(sources) > 1,
+        "several shapes": any(source.more_shapes for source in sources),
+        "threads": settings.parallel,
+        "debug_mode": settings.debug,
+        "compressed constants": settings.compress,
+        "weights kept in their original form (net0.bin holds them so)": settings.keep_weights,
+        f"{settings.kernel_library}": settings.kernel_library is not None,
+        "--memory=min": settings.memory.fuse_rows,
+        "--fastMemory": settings.memory.fast_size is not None,
+        "budgets": settings.ram_budget is not None or settings.flash_budget is not None,
+    }
+    if any(wanted.values()):
+        what = next(name for name, asked in wanted.items() if asked)
+        raise ConversionError(f"training with {what} is not built. Leave it out", code=ReturnCode.NOT_SUPPORTED)
+    (one,) = sources
+    source = TrainSource(one.model, train, one.shapes, one.options)
+    cores, figures = generate_training(source, settings.target, settings.folder, settings.cases, settings.measure)
+    return Generated(settings.folder, cores, figures)
+
+
 def _origin(source: Source) -> str:
     """What a core was made of, and by what, for its files to say."""
     digest = hashlib.sha256(source.model.read_bytes()).hexdigest() if source.model.is_file() else "unknown"
@@ -213,14 +256,24 @@ def memory_options(settings: GenerateSettings) -> MemoryOptions:
     return replace(memory, overlap=False) if settings.parallel else memory
 
 
-def _lower_all(sources: Sequence[Source], files: Sequence[Path], target: Target) -> list[Program]:
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _lower_all(
+    sources: Sequence[Source], files: Sequence[Path], target: Target, opened: Sequence[OpenWeights] | None = None
+) -> list[Program]:
     """The programs of all models, or one error with all that is wrong with any of them."""
     programs = []
     errors: list[LoweringError] = []
-    for source, file in zip(sources, files, strict=True):
+    for place, (source, file) in enumerate(zip(sources, files, strict=True)):
         shapes = source.shapes if file == source.model else {}
+        path = opened[place].path if opened else file
         try:
-            programs.append(lower_ms(file, target, shapes, source.name or source.model.stem, str(source.model)))
+            programs.append(lower_ms(path, target, shapes, source.name or source.model.stem, str(source.model)))
+            if opened:
+                close_weights(programs[-1], opened[place].weights)
         except LoweringError as error:
             errors.append(error)
     if errors:

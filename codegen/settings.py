@@ -11,10 +11,12 @@ from typing import NoReturn
 
 from mslite.codegen.generate import GenerateSettings, Source
 from mslite.codegen.targets import Target, target_named
+from mslite.codegen.training.options import SECTION, train_settings
 from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
+from mslite.converter.training import TrainSettings
 
 MICRO, MODEL = "micro_param", "model_param"
 _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
@@ -59,6 +61,14 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         raise UsageError(
             "INPUT ILLEGAL: debug_mode=true needs target x86, ARM32 or ARM64: the values of the layers go to files"
         )
+    keep = _switch(micro, "keep_original_weight")
+    if keep and target.is_micro:
+        raise UsageError(
+            "INPUT ILLEGAL: keep_original_weight=true needs target x86, ARM32 or ARM64: on microcontrollers weights lie in flash"
+        )
+    changeable = tuple(filter(None, (name.strip() for name in micro.get("changeable_weights_name", "").split(","))))
+    if changeable and not keep:
+        raise UsageError("INPUT ILLEGAL: changeable_weights_name needs keep_original_weight=true")
     models = [keys for name, keys in read_sections(path) if name == MODEL]
     if models and "modelFile" in given:
         raise UsageError(f"INPUT ILLEGAL: [{MODEL}] names the models: leave --modelFile out, or [{MODEL}]")
@@ -67,7 +77,21 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         sources = [_source(given, warn, shapes)]
     else:
         sources = [_source(_flags(keys, path, folder), warn, shapes) for keys in models]
-    return sources, GenerateSettings(target, folder, parallel=parallel, debug=debug)
+    return sources, GenerateSettings(
+        target,
+        folder,
+        parallel=parallel,
+        debug=debug,
+        keep_weights=keep,
+        changeable=changeable,
+        train=_train(path, micro),
+    )
+
+
+def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
+    if micro.get("codegen_mode") != "Train":
+        return None
+    return train_settings(read_config(path).get(SECTION, {}))
 
 
 def _check_keys(section: str, keys: Mapping[str, str], known: tuple[str, ...]) -> None:
@@ -98,12 +122,6 @@ def _refuse_what_is_not_built(micro: Mapping[str, str]) -> None:
     mode = micro.get("codegen_mode", "Inference")
     if mode not in ("Inference", "Train"):
         raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
-    if mode == "Train":
-        _refuse("codegen_mode=Train", "Use codegen_mode=Inference")
-    if _switch(micro, "keep_original_weight"):
-        _refuse("keep_original_weight=true", "Generate again when weights change: net<i>.bin holds them packed")
-    if micro.get("changeable_weights_name"):
-        raise UsageError("INPUT ILLEGAL: changeable_weights_name needs keep_original_weight=true")
 
 
 def _folder(given: Mapping[str, str], micro: Mapping[str, str], several: bool) -> Path:
@@ -138,6 +156,8 @@ def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Seque
 
 def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
     """`fmk=MSLITE`, an existing `.ms` file, is for the code generator only: a conversion refuses it."""
+    if flags.get("trainModel") == "true":  # codegen_mode says whether it trains
+        flags = {key: value for key, value in flags.items() if key != "trainModel"}
     if flags.get("fmk") == "MSLITE":
         others = {key: value for key, value in flags.items() if key != "fmk"}
         return replace(options_of(others, warn), framework=FmkType.MSLITE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.codegen.emit.fields import Field, Group, braced
@@ -53,20 +53,25 @@ class Constants:
         return bytes(image)
 
 
-def constants_of(programs: Sequence[Program], isa: str) -> Constants:
-    """Collects what the steps of the programs read, each contents once. `isa` is that of their target."""
+def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] = ()) -> Constants:
+    """Collects what the steps of the programs read, each contents once. `isa` is that of their target.
+
+    `first`: names of tensors that lie before all others, in the order of their names, and share their bytes with nobody.
+    """
     found = Constants()
     names = Names()
-    same: dict[tuple[bytes, str], Constant] = {}
+    same: dict[tuple[bytes, str, str], Constant] = {}
 
     def add(name: str, text: str, fields: tuple[Field | Group, ...], data: bytes, alignment: int) -> Constant:
-        key = (data, "".join(field.declaration("") for field in fields))
+        key = (data, "".join(field.declaration("") for field in fields), name if name in first else "")
         if key not in same:
             same[key] = Constant(names.make(name, "constant"), text, fields, data, alignment)
             found.entries.append(same[key])
         return same[key]
 
     def add_tensor(tensor: Tensor, text: str) -> None:
+        while tensor.alias_of is not None:
+            tensor = tensor.alias_of
         if tensor.storage is Storage.VARIABLE or tensor.data is None or not tensor.size or tensor in found.of_tensor:
             return
         numbers = numbers_of(tensor.data)
@@ -103,7 +108,8 @@ def constants_of(programs: Sequence[Program], isa: str) -> Constants:
                     data,
                     tensor.data.itemsize,
                 )
-    _place(found, names)
+    changeable = {found.of_tensor[tensor]: tensor.name for tensor in found.of_tensor if tensor.name in first}
+    _place(found, names, changeable)
     return found
 
 
@@ -119,12 +125,12 @@ def variables_of(program: Program) -> list[Tensor]:
     return list(found)
 
 
-def _place(constants: Constants, names: Names) -> None:
-    """Widest elements first, so that nothing but their ends needs filling.
+def _place(constants: Constants, names: Names, first: Mapping[Constant, str]) -> None:
+    """Those of `first` in the order of their names, then the widest elements, so that nothing but their ends needs filling.
 
     Offsets are those of the image. A compiler aligns a member by its elements alone: gaps align it as its kernel needs.
     """
-    constants.entries.sort(key=lambda entry: -entry.alignment)
+    constants.entries.sort(key=lambda entry: (entry not in first, first.get(entry, ""), -entry.alignment))
     at = end = 0
     for entry in constants.entries:
         at += -at % entry.alignment

@@ -17,7 +17,7 @@ from mslite.codegen.emit.constants import Constants, constants_of, variables_of
 from mslite.codegen.emit.names import brief, c_string, comment
 from mslite.codegen.emit.numbers import wrapped
 from mslite.codegen.emit.steps import Places, Row, Table, grouped, kernels_of, shape_text, table_of
-from mslite.codegen.program import COPY, Plan, Program, Step
+from mslite.codegen.program import COPY, Plan, Program, Step, Tensor
 from mslite.codegen.targets import MAXIMUM_THREADS, target_named
 from mslite.converter.mindir.graph import numpy_type
 
@@ -38,6 +38,8 @@ class EmitOptions:
     """Threads of the caller may share the parts of a step; the programs are those of `for_threads`."""
     debug: bool = False
     """Each step shows its outputs on the standard error stream."""
+    changeable: tuple[tuple[str, ...], ...] = ()
+    """Of each program, the names of constants that net<i>.bin begins with, to be replaced at run time."""
     origins: tuple[str, ...] = ()
     """Of each program, what it was made of, and by what."""
 
@@ -78,7 +80,8 @@ def emit_cores(
 def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str], options: EmitOptions) -> Core:
     program, plan = plans[0]
     programs = [one for one, _ in plans]
-    constants = constants_of(programs, isa)
+    changeable = sorted(options.changeable[index]) if options.changeable else []
+    constants = constants_of(programs, isa, changeable)
     starts = Places(program, plan, constants)
     table, all_ends = table_of(plans, constants)
     ends = all_ends[0]
@@ -117,6 +120,7 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
         "place_type": "uint64_t" if max(arena_size, constants.size) >= _FAR else "uint32_t",
         "arena_size": arena_size,
         "shapes": shapes if len(shapes) > 1 else [],
+        "changeable": _changeable(program, constants, changeable),
         "inputs": inputs,
         "outputs": outputs,
         "variables": _variables(program, starts, constants),
@@ -196,6 +200,12 @@ def _interface(program: Program, places: Places, is_input: bool) -> list[_Value]
         element = numpy_type(tensor.dtype).itemsize
         found.append(_Value(number, comment(text), tensor.size, place, places.arena(tensor), element, tensor.shape))
     return found
+
+
+def _changeable(program: Program, constants: Constants, names: Sequence[str]) -> list[tuple[str, Tensor, int]]:
+    """Name, tensor and offset of the constants to be replaced at run time."""
+    found = {tensor.name: (tensor, entry.offset) for tensor, entry in constants.of_tensor.items()}
+    return [(name, *found[name]) for name in names if name in found]
 
 
 @dataclass(frozen=True)

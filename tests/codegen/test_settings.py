@@ -34,6 +34,9 @@ def test_one_model(tmp_path: Path) -> None:
     assert read_settings(_one(tmp_path, ""), print)[1].target.name == "x86"
     assert read_settings(_one(tmp_path, "support_parallel=true"), print)[1].parallel
     assert read_settings(_one(tmp_path, "debug_mode=true"), print)[1].debug
+    kept = read_settings(_one(tmp_path, "keep_original_weight=true\nchangeable_weights_name=table, b"), print)[1]
+    assert kept.keep_weights
+    assert kept.changeable == ("table", "b")
 
 
 def test_several_models(tmp_path: Path) -> None:
@@ -68,7 +71,6 @@ def test_symbols_with_several_values_are_combined(tmp_path: Path) -> None:
     ("keys", "message"),
     [
         ("codegen_mode=Train", "codegen_mode=Train"),
-        ("keep_original_weight=true", "keep_original_weight=true"),
     ],
 )
 def test_what_is_not_built_is_refused_by_name(keys: str, message: str, tmp_path: Path) -> None:
@@ -86,6 +88,7 @@ def test_what_is_not_built_is_refused_by_name(keys: str, message: str, tmp_path:
         ("debug_mode=maybe", "debug_mode must be"),
         ("codegen_mode=Fly", "codegen_mode must be"),
         ("changeable_weights_name=w", "needs keep_original_weight"),
+        ("target=Cortex-M\nkeep_original_weight=true", "weights lie in flash"),
         ("target=Cortex-M\ninputs_shape=a:[d0]\ndynamic_dim_params=d0:[1,3~6]", "5 combinations; only targets x86"),
         ("inputs_shape=a:[d0,d1]\ndynamic_dim_params=d0:[1~20];d1:[1~20]", "400 combinations; at most 256"),
         ("inputs_shape=a:[d0]", "no values for d0"),

@@ -89,6 +89,18 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return status;
 }
 
+/* The weights of a model that was built, as MSModelBuild takes them. */
+MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path) {
+  if (model == NULL || export_path == NULL) return kMSStatusLiteNullptr;
+  const MicroModel *micro = model;
+  if (micro->info->weights_size == 0) return kMSStatusLiteNotSupport;
+  if (!micro->built) return kMSStatusLiteUninitializedObj;
+  FILE *file = fopen(export_path, "wb");
+  if (file == NULL) return kMSStatusLiteFileError;
+  const bool is_written = fwrite(micro->weights, 1, micro->info->weights_size, file) == micro->info->weights_size;
+  return fclose(file) == 0 && is_written ? kMSStatusSuccess : kMSStatusLiteFileError;
+}
+
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                        size_t shape_info_num) {
   if (model == NULL) return kMSStatusLiteNullptr;

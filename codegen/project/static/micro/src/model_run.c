@@ -51,6 +51,11 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return kMSStatusLiteNotSupport;
 }
 
+MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path) {
+  (void)model, (void)export_path;
+  return kMSStatusLiteNotSupport;
+}
+
 /* The shapes of this program are fixed. */
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                        size_t shape_info_num) {

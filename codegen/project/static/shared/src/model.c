@@ -68,8 +68,3 @@ MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train) {
   (void)model;
   return train ? kMSStatusLiteNotSupport : kMSStatusSuccess;
 }
-
-MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path) {
-  (void)model, (void)export_path;
-  return kMSStatusLiteNotSupport;
-}
