@@ -17,8 +17,8 @@ from mslite.codegen.report.picture import make_picture
 
 _WORTH = 128
 """Bytes that a step has to spare."""
-_CODE = 600
-"""Bytes of code that unpacking takes: what all steps have to spare together."""
+_CODE = 1200
+"""Bytes of code that unpacking takes, about: what all steps have to spare together."""
 _LEAST_CHANNELS = 4
 _ROUNDS = 12
 _PRICE = 8

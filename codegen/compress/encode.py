@@ -8,7 +8,7 @@
 The forms, two bits each, four to a byte from the lowest bits on, come before the blocks. What is compressed may be of any
 layout, so kernels pack their weights as ever: tables of 32-bit numbers among them stay raw. `borrows`: bytes come in pairs
 of which the second is less by one where the first is negative, as the DSP kernels' 256 * odd + even has it; then that is
-undone before, and done again when unpacking.
+undone before, and done again when unpacking. `base` is taken off every byte of the last three forms.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ class Encoded:
     forms: tuple[int, ...]
     data: bytes
     borrows: bool
+    base: int = 0
 
     @property
     def size(self) -> int:
         return -(-len(self.forms) // 4) + len(self.data)
 
 
-def encode(data: bytes, borrows: bool) -> Encoded:
+def encode(data: bytes, borrows: bool, base: int = 0) -> Encoded:
     """The compressed form of `data`, filled up with zeros to whole blocks."""
     padded = np.frombuffer(data + bytes(-len(data) % BLOCK), np.uint8).reshape(-1, BLOCK)
-    values = _without_borrows(padded) if borrows else padded
+    values = (_without_borrows(padded) if borrows else padded) - np.uint8(base % 256)
     small = np.isin(values, _SMALL)
     zeros = BLOCK - np.count_nonzero(values, axis=1)
     sizes = np.stack(
@@ -53,12 +54,13 @@ def encode(data: bytes, borrows: bool) -> Encoded:
     )
     forms = sizes.argmin(axis=0)
     blocks = [_block(form, padded[at], values[at]) for at, form in enumerate(forms.tolist())]
-    return Encoded(tuple(forms.tolist()), b"".join(blocks), borrows)
+    return Encoded(tuple(forms.tolist()), b"".join(blocks), borrows, base)
 
 
 def best(data: bytes) -> Encoded:
-    """The shorter one of both ways to look at `data`."""
-    return min((encode(data, False), encode(data, True)), key=lambda one: one.size)
+    """The shortest one of all ways to look at `data`."""
+    ways = [(False, 0), (True, 0), *((False, base) for base in _BASES)]
+    return min((encode(data, borrows, base) for borrows, base in ways), key=lambda one: one.size)
 
 
 def form_bytes(forms: tuple[int, ...]) -> bytes:
@@ -67,6 +69,8 @@ def form_bytes(forms: tuple[int, ...]) -> bytes:
     return (padded << np.array([0, 2, 4, 6], np.uint8)).sum(axis=1).astype(np.uint8).tobytes()
 
 
+_BASES = (8, -120)
+"""Of unsigned numbers of four bits, and of those that are stored as int8."""
 _SMALL = np.array([*range(8), *range(248, 256)], np.uint8)
 
 

@@ -22,7 +22,7 @@ _STATIC = Path(__file__).parent / "static"
 _INPUTS = 4
 _PHASES = 4
 _ALIGNMENT = 8
-_OVERHEAD = 100
+_OVERHEAD = 112
 """Bytes of flash that a compressed step takes for its numbers."""
 _CYCLES = {RAW: 20, NIBBLES: 60}
 """Instructions per block, about; what is sparse takes the most."""
@@ -73,8 +73,8 @@ def tiled(program: Program, step: Step, plain: Tiles, channels: int) -> Tiles | 
     steps = [cut for cut in cuts if cut is not None and set(cut.packed) == {1}]
     if len(steps) < len(cuts) or any(_numbers(cut) != _numbers(steps[0]) for cut in steps[:-1]):
         return None
-    borrows = plain.encoded[0].borrows
-    encoded = tuple(encode(cut.packed[1], borrows) for cut in steps)
+    way = plain.encoded[0]
+    encoded = tuple(encode(cut.packed[1], way.borrows, way.base) for cut in steps)
     return Tiles(plain.operand, channels, len(steps), (steps[0], steps[-1]), encoded, plain.plain_size)
 
 
@@ -117,7 +117,7 @@ def with_tiles(step: Step, tiles: Tiles) -> Step:
         f".shared_at = {shared_at}, .scratch_at = {scratch_at}, .output_at = {output_at if apart else 0}",
         f".rows = {rows}, .row_size = {total * element}",
         f".tile_size = {tiles.channels * element}, .last_size = {last_channels * element}",
-        f".operand = {tiles.operand}, .input_count = {len(step.inputs)}, .borrows = {int(tiles.encoded[0].borrows)}",
+        f".operand = {tiles.operand}, .input_count = {len(step.inputs)}, .borrows = {int(tiles.encoded[0].borrows)}, .base = {tiles.encoded[0].base}",
     ]
     call = Call(
         function="mslite_compressed_run",

@@ -15,10 +15,14 @@ _SAME, _VALID = 0, 1
 
 
 class Network:
-    """An int8 network, layer after layer. Each method takes and returns numbers of tensors, -1 being the latest."""
+    """An int8 network, layer after layer. Each method takes and returns numbers of tensors, -1 being the latest.
 
-    def __init__(self, *shape: int) -> None:
+    `largest`: of the weights' magnitudes; `density`: the share of those that are not zero."""
+
+    def __init__(self, *shape: int, largest: int = 127, density: float = 1.0) -> None:
         self._chance = np.random.default_rng(7)
+        self._largest = largest
+        self._density = density
         self._tensors = [Tensor("input", shape, "int8", quant=(0.05, -3))]
         self._operators: list[Operator] = []
         self.latest = 0
@@ -46,7 +50,9 @@ class Network:
         scales = [float(value) for value in self._chance.uniform(0.004, 0.012, channels)]
         if name == "FULLY_CONNECTED":
             scales = [0.008]
-        values = self._chance.integers(-127, 128, weights).astype(np.int8)
+        values = self._chance.integers(-self._largest, self._largest + 1, weights).astype(np.int8)
+        if self._density < 1:
+            values *= self._chance.random(weights) < self._density
         bias = self._chance.integers(-4000, 4000, channels).astype(np.int32)
         quant = (scales, [0] * len(scales)) if len(scales) > 1 else (scales[0], 0)
         bias_scales = [scale * scale_in for scale in scales]  # type: ignore[operator]
@@ -54,7 +60,7 @@ class Network:
         self._tensors.append(Tensor(f"weights_{len(self._tensors)}", weights, "int8", values, quant, axis=axis))
         self._tensors.append(Tensor(f"bias_{len(self._tensors)}", (channels,), "int32", bias, bias_quant))
         inputs = [x, len(self._tensors) - 2, len(self._tensors) - 1]
-        scale = float(scale_in * 0.008 * sqrt(values.size / channels) * 80)  # type: ignore[operator]
+        scale = float(scale_in * 0.008 * sqrt(values.size / channels) * 80 * self._largest / 127)  # type: ignore[operator]
         return self._add(name, inputs, shape, scale, -128 if relu else 4, **options)
 
     def _shape(self, x: int) -> tuple[int, ...]:
@@ -147,9 +153,9 @@ class Network:
         return build(Graph(self._tensors, [0], [self.latest], self._operators))
 
 
-def resnet8() -> bytes:
-    """ResNet-8 for images of 32 × 32."""
-    net = Network(1, 32, 32, 3)
+def resnet8(**weights: float) -> bytes:
+    """ResNet-8 for images of 32 × 32. `weights`: as Network has them."""
+    net = Network(1, 32, 32, 3, **weights)  # type: ignore[arg-type]
     x = net.convolution(16, (3, 3))
     for channels, stride in ((16, 1), (32, 2), (64, 2)):
         net.convolution(channels, (3, 3), stride, x=x)
@@ -163,9 +169,9 @@ def resnet8() -> bytes:
     return net.bytes()
 
 
-def autoencoder() -> bytes:
+def autoencoder(**weights: float) -> bytes:
     """The dense autoencoder for anomalies in sound."""
-    net = Network(1, 640)
+    net = Network(1, 640, **weights)  # type: ignore[arg-type]
     for units in (128, 128, 128, 128, 8, 128, 128, 128, 128):
         net.dense(units)
     net.dense(640, relu=False)

@@ -1,5 +1,5 @@
 /* Blocks of 16 bytes in four forms: as they are; numbers of four bits; only what is not zero, as bits say; the same in
- * four bits. */
+ * four bits. All but the first are differences from a base. */
 #include "compressed.h"
 
 #include <string.h>
@@ -46,8 +46,9 @@ static const uint8_t *unpack(const mslite_compressed *own, const uint8_t *forms,
       continue;
     }
     data = form == NIBBLES ? unpack_nibbles(data, to) : unpack_sparse(data, form, to);
-    if (own->borrows) {
-      for (int32_t k = 0; k < BLOCK; k += 2) to[k + 1] = (int8_t)(to[k + 1] - (to[k] < 0));
+    for (int32_t k = 0; k < BLOCK; k += 2) {
+      to[k] = (int8_t)(to[k] + own->base);
+      to[k + 1] = (int8_t)(to[k + 1] + own->base - (own->borrows && to[k] < 0));
     }
   }
   return data;

@@ -20,7 +20,7 @@ typedef struct {
   int32_t output_at;                       /* a tile's output before its rows go to their places; 0: it has one row */
   int32_t rows, row_size, tile_size, last_size; /* of the output, in bytes */
   int8_t operand, input_count;                  /* the input that is compressed */
-  int8_t borrows;
+  int8_t borrows, base;
 } mslite_compressed;
 
 /* One part. Inputs are the kernel's, the compressed one in place of the plain one. */
