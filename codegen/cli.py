@@ -14,6 +14,7 @@ from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
 from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
+from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import parse_shapes
 
@@ -22,6 +23,7 @@ examples:
   mslite-codegen model.tflite --target=cortex-m4 --output=project
   mslite-codegen model.ms --target=cortex-m55 --output=project --memory=min --ramBudget=32K
   mslite-codegen model.onnx --target=arm64 --output=project --inputShape=image:1,96,96,3
+  mslite-codegen model.onnx --target=arm64 --output=project --train --optimizer=Adam --learningRate=0.001
   make -C project test        compares with the recorded runs, under QEMU where the target is another machine
 """
 
@@ -67,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         "--misra", action="store_true", help="count the core's findings by rule of MISRA C:2012, with cppcheck's addon"
     )
     parser.add_argument("--cases", type=int, default=2, help="recorded runs for the project's tests (2)")
+    add_train_arguments(parser)
     return parser
 
 
@@ -102,6 +105,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         flash_budget=arguments.flashBudget,
         kernel_library=arguments.kernelLibrary,
         compress=arguments.compress,
+        train=settings_of_arguments(arguments),
     )
 
 

@@ -27,7 +27,7 @@ _NOT_BUILT: dict[str, str] = {
     "aoe_tuning_options": _ASCEND,
     "om_converter": _ASCEND,
 }
-_GENERATOR = ("micro_param", "model_param")
+_GENERATOR = ("micro_param", "model_param", "train_param")
 """Sections of the code generator, which reads them itself."""
 _REGISTRY_KEYS = ("plugin_path", "disable_fusion", "fusion_blacklists")
 

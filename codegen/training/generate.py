@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import mslite
+from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
 from mslite.codegen.memory import Inputs, MemoryOptions
 from mslite.codegen.report import Figures, Unmeasured, gather, measure, write_report
@@ -42,7 +43,7 @@ class TrainSource:
 
 def generate_training(
     source: TrainSource, target: Target, folder: Path, cases: int = 2, measured: bool = True
-) -> Figures:
+) -> tuple[tuple[Core, ...], Figures]:
     """Writes the project; nothing is written before everything is known to work.
 
     Raises ConversionError for what cannot be trained, all reasons at once, and for a folder that cannot be written.
@@ -72,7 +73,7 @@ def generate_training(
                 f"{folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
             ) from None
     write_report(figures, folder)
-    return figures
+    return tuple(cores), figures
 
 
 def _graph(source: TrainSource, work: Path) -> TrainingGraph:
@@ -94,11 +95,26 @@ def _module(source: TrainSource, work: Path) -> Module:
         wanted = replace(wanted, disabled_fusions=wanted.disabled_fusions | _WITHOUT_GRADIENT)
         path = convert(wanted).files[0]
     try:
-        return load(path)
+        module = load(path)
     except MindirFormatError as error:
         raise ConversionError(str(error), code=ReturnCode.GRAPH_FILE_ERROR) from None
     except OSError as error:
         raise ConversionError(f"{path}: {error.strerror or error}", code=ReturnCode.FILE_ERROR) from None
+    if framework is FmkType.MSLITE:
+        _set_shapes(module, source)
+    return module
+
+
+def _set_shapes(module: Module, source: TrainSource) -> None:
+    """Gives the inputs of a `.ms` file, which may leave sizes open, the shapes that are asked for."""
+    names = {value.name: value for value in module.main.inputs}
+    for name, shape in source.shapes.items():
+        if name not in names:
+            raise ConversionError(
+                f"{source.model}: '{name}' is no input of the model; its inputs are {', '.join(map(repr, names))}",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+        names[name].shape = shape
 
 
 def _origin(model: Path) -> str:
