@@ -11,7 +11,10 @@ from tests.models.trained import voices
 from tests.models.trained.dataset import CALIBRATION_SAMPLES, DataMissing, is_held_out
 
 from . import ours
+from .keys import key_of
 from .measure import Result, measure
+from .results import Results
+from .table import chance, discordant
 from .tasks import TRAINED, TRAINED_TASKS, Task
 
 
@@ -72,3 +75,34 @@ def test_the_budget_is_the_same_for_all() -> None:
     found = ours.settings(ours.BUDGET).accuracy.budget
     assert found is not None
     assert found.text == ours.BUDGET
+
+
+def small_task(value: float = 1.0) -> Task:
+    sample = [np.full((1, 4), value, np.float32)]
+    return Task("cnn", "onnx", TRAINED / "cnn.onnx", [sample], [sample], [0])
+
+
+def test_a_key_changes_with_what_is_measured() -> None:
+    keys = {key_of(small_task(), "mslite"), key_of(small_task(2.0), "mslite"), key_of(small_task(), "onnxruntime")}
+    assert len(keys) == 3
+    assert key_of(small_task(), "mslite") in keys
+
+
+def test_results_of_something_else_are_measured_again(tmp_path: Path) -> None:
+    results, result = Results(tmp_path), Result("a/b", "mslite", cosine=0.5, wrong=[3])
+    assert results.get("a/b", "mslite", "key") is None
+    results.put(result, "key")
+    assert results.get("a/b", "mslite", "key") == result
+    assert results.get("a/b", "mslite", "other") is None
+    assert results.get("a/b", "TFLite", "key") is None
+
+
+def test_chance_is_that_of_a_fair_coin() -> None:
+    assert chance(0, 0) == 1
+    assert chance(3, 3) == 1
+    assert chance(5, 0) == pytest.approx(2 / 32)
+    assert chance(1, 4) == chance(4, 1) == pytest.approx(2 * (1 + 5) / 32)
+
+
+def test_only_samples_that_one_side_gets_right_are_counted() -> None:
+    assert discordant(Result("a", "mslite", wrong=[1, 2, 5]), [2, 3, 7]) == (2, 2)
