@@ -45,7 +45,7 @@ ON_INTEGERS = frozenset(
      "HardSigmoid", "L2NormalizeFusion", "LSTMSequence", "LeakyRelu", "Less", "LessEqual", "Log", "LogSoftmax",
      "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
      "Reciprocal", "ReduceFusion", "Resize", "Round", "Rsqrt", "Sign", "Sin", "Softmax", "SpaceToBatchND", "Sqrt", "Square",
-     "SquaredDifference", "StoredSVDF", "SubFusion", "TopKFusion", "Where"}
+     "SquaredDifference", "StoredLSTMCell", "StoredSVDF", "SubFusion", "TopKFusion", "Where"}
 )  # fmt: skip
 """Operators that nodes on stored integers may have, besides those that only move them."""
 

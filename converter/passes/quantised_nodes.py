@@ -145,11 +145,24 @@ def _close(graph: Graph, node: Node) -> None:
         operands.append(value if source is None else source)
     if not reads or not (_means_integers(result) or _moves_only(producer, operands, result)):
         return
+    if producer.op.name == "Where":
+        operands = [operands[0], *(_requantised(graph, node, value, result) for value in operands[1:])]
     node.op, node.name, node.source = producer.op, producer.name, producer.source
     node.set_inputs(_with_stored_bias(producer, operands))
     graph.remove(producer)
     node.quant_type = QuantType.QUANT_NONE if only_moves(node) else QuantType.QUANT_ALL
     result.format = inner.format
+
+
+def _requantised(graph: Graph, node: Node, value: Value, result: Value) -> Value:
+    """What is chosen is rounded before instead of behind: the same numbers, with the record of the result."""
+    if not is_quantised(value) or value.data is not None or same_records(value.quant, result.quant):
+        return value
+    stored = Value(f"{node.name}_{value.name}_stored", result.dtype, value.shape, format=value.format)
+    stored.quant = result.quant
+    cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(result.dtype))
+    graph.insert_before(node, Node(cast, f"{node.name}_{value.name}_cast", (value,), (stored,)))
+    return stored
 
 
 def _with_stored_bias(producer: Node, operands: list[Value]) -> list[Value]:

@@ -1,14 +1,10 @@
 /* DynamicQuant: quantises to int8 with the scale and zero point that the values themselves give, for the whole tensor
  * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
- * stand for: what a product with dequantised weights reads. In float32, in TensorFlow Lite's order, to its bits:
- *   symmetric   range = max|x|, scale = range / 127, q = nearest(x * (127 / range))
- *   otherwise   [low, high] spans the values and 0, scale = (high - low) / 255, zero point = nearest(-128 - low /
- * scale) or nearest(127 - high / scale), whichever is nearer to its end, q = nearest(zero point + x / scale) where
- * nearest goes away from zero half-way. */
-#include <math.h>
+ * stand for: what a product with dequantised weights reads. quantization/dynamic_range.h says how. */
 #include <string.h>
 
 #include "movement.h"
+#include "quantization/dynamic_range.h"
 
 enum { PART_ELEMENTS = 16384 };
 
@@ -89,20 +85,7 @@ static int64_t offset_of(const axis_list *list, int64_t index) {
   return offset;
 }
 
-typedef struct {
-  float scale, steps; /* steps: per unit of x */
-  int32_t zero, low;
-} quant_range;
-
-/* The end of the range whose zero point comes out of smaller numbers decides. */
-static int32_t zero_of(double low, double high, double scale) {
-  const double from_low = INT8_MIN - low / scale, from_high = INT8_MAX - high / scale;
-  const double zero = round(fabs(low / scale) - INT8_MIN < fabs(high / scale) + INT8_MAX ? from_low : from_high);
-  if (!(zero > INT8_MIN)) return INT8_MIN; /* an infinite scale gives NaN */
-  return zero > INT8_MAX ? INT8_MAX : (int32_t)zero;
-}
-
-static quant_range range_of(const quant_derived *numbers, const float *x) {
+static mslite_dynamic_range range_of(const quant_derived *numbers, const float *x) {
   float low = 0.0F, high = 0.0F;
   for (int64_t row = 0; row < numbers->rows; ++row) {
     const float *values = x + offset_of(&numbers->reduced, row);
@@ -112,34 +95,16 @@ static quant_range range_of(const quant_derived *numbers, const float *x) {
       high = v > high ? v : high;
     }
   }
-  quant_range range = {1.0F, 0.0F, 0, numbers->symmetric ? -INT8_MAX : INT8_MIN};
-  if (low == high) return range; /* all are 0 */
-  if (numbers->symmetric) {
-    const float most = -low > high ? -low : high;
-    range.scale = most / (float)INT8_MAX;
-    range.steps = (float)INT8_MAX / most;
-  } else {
-    const double scale = (double)(high - low) / (INT8_MAX - INT8_MIN);
-    range.scale = (float)scale;
-    range.steps = 1.0F / range.scale;
-    range.zero = zero_of((double)low, (double)high, scale);
-  }
-  return range;
-}
-
-static int32_t quantised(const quant_range *range, float v) {
-  const float q = roundf((float)range->zero + v * range->steps);
-  if (q != q) return range->zero;
-  return q < (float)range->low ? range->low : q > (float)INT8_MAX ? INT8_MAX : (int32_t)q;
+  return mslite_dynamic_range_of(low, high, numbers->symmetric);
 }
 
 static void quant_group(const quant_derived *numbers, const mslite_run *run, int64_t base) {
   const float *x = run->inputs[0];
-  const quant_range range = range_of(numbers, x + base);
+  const mslite_dynamic_range range = range_of(numbers, x + base);
   for (int64_t row = 0; row < numbers->rows; ++row) {
     int64_t at = base + offset_of(&numbers->reduced, row);
     for (int64_t i = 0; i < numbers->columns; ++i, at += numbers->step) {
-      const int32_t q = quantised(&range, x[at]);
+      const int32_t q = mslite_dynamic_integer(&range, x[at]);
       if (numbers->real) {
         ((float *)run->outputs[0])[at] = range.scale * (float)(q - range.zero);
       } else {

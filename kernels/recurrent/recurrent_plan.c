@@ -225,6 +225,7 @@ static const char *read_lstm_sequence(const mslite_LSTMSequence *a, int32_t inpu
   plan->cell_clip = a->cell_clip;
   plan->projection_clip = a->projection_clip;
   plan->input_forget = a->input_forget;
+  plan->rounding = (int32_t)a->rounding;
   plan->batch_first = a->layout != 0;
   const char *why = read_direction(a->direction, plan);
   if (why == NULL) why = read_activations(a->activations, &a->activation_alpha, &a->activation_beta, 3, plan);
@@ -256,6 +257,7 @@ static const char *read_rnn_sequence(const mslite_RNNSequence *a, int32_t input_
   plan->initial_hidden = take(a->has_initial_hidden, &next);
   if (next != input_count) return "the optional inputs are not those that the attributes name";
   plan->clip = a->clip;
+  plan->rounding = (int32_t)a->rounding;
   plan->batch_first = a->layout != 0;
   const char *why = read_direction(a->direction, plan);
   if (why == NULL) why = read_activations(a->activations, &a->activation_alpha, &a->activation_beta, 1, plan);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/simd_math.h"
+#include "quantization/dynamic_range.h"
 #include "recurrent/recurrent_plan.h"
 
 enum { PROJECT_ROWS = 16, PROJECT_UNITS = 64 };
@@ -49,7 +50,9 @@ static mslite_status recurrent_prepare(const mslite_node *node, void *derived, m
   schedule->part_count[1] = (int32_t)(directions * plan->batch);
   schedule->shared_bytes = directions * rows * units * (int64_t)sizeof(float);
   /* gates, hidden state, cell state, and one more vector of each size for products */
-  schedule->scratch_bytes = (2 * units + 2 * plan->state + 2 * plan->hidden) * (int64_t)sizeof(float);
+  const int64_t rounded = plan->state > plan->hidden ? plan->state : plan->hidden;
+  schedule->scratch_bytes =
+      (2 * units + 2 * plan->state + 2 * plan->hidden + (plan->rounding != 0 ? rounded : 0)) * (int64_t)sizeof(float);
   return MSLITE_OK;
 }
 
@@ -196,7 +199,15 @@ typedef struct {
   float *gates, *product; /* gates * hidden each */
   float *h, *next;        /* state each */
   float *c, *full;        /* hidden each; full: the hidden state before projection */
+  float *rounded;         /* of state or hidden, where the plan says so */
 } recurrent_space;
+
+/* What weights multiply: `x`, or what 8 bits leave of it. */
+static const float *as_multiplied(const recurrent_derived *n, const float *x, int64_t count, const recurrent_space *s) {
+  if (n->plan.rounding == 0) return x;
+  mslite_round_dynamically(x, count, n->plan.rounding == 1, s->rounded);
+  return s->rounded;
+}
 
 /* Gate `place` of a normalised LSTM, plus its peephole's product with the cell: mean 0, variance 1, scale, biases. */
 static void normalize_gate(const recurrent_derived *n, const mslite_run *run, int64_t direction, int32_t gate,
@@ -257,8 +268,8 @@ static void step_lstm(const recurrent_derived *n, const mslite_run *run, int64_t
   const mslite_recurrent_activation *functions = plan->activations[direction];
   const int64_t hidden = plan->hidden;
   const float *peepholes = offset(run, plan->peepholes, direction * 3 * hidden);
-  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, plan->state, 4 * hidden,
-                input, NULL, s->gates);
+  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]),
+                as_multiplied(n, s->h, plan->state, s), plan->state, 4 * hidden, input, NULL, s->gates);
   float *h = plan->projection < 0 ? s->h : s->full;
   if (plan->normalization >= 0) step_normalized_cell(n, run, direction, h, s);
   for (int64_t k = 0; k < hidden && plan->normalization < 0; k += SIMD_WIDTH) {
@@ -282,8 +293,8 @@ static void step_lstm(const recurrent_derived *n, const mslite_run *run, int64_t
     store_some(h + k, o * activate(&functions[2], c), left);
   }
   if (plan->projection < 0) return;
-  multiply_rows(offset(run, plan->projection, plan->projection_at[direction]), s->full, hidden, plan->state,
-                offset(run, plan->projection_bias, direction * plan->state), NULL, s->h);
+  multiply_rows(offset(run, plan->projection, plan->projection_at[direction]), as_multiplied(n, s->full, hidden, s),
+                hidden, plan->state, offset(run, plan->projection_bias, direction * plan->state), NULL, s->h);
   for (int64_t k = 0; k < plan->state; k += SIMD_WIDTH) {
     store_some(s->h + k, clipped(plan->projection_clip, load_some(s->h + k, plan->state - k)), plan->state - k);
   }
@@ -324,8 +335,8 @@ static void step_rnn(const recurrent_derived *n, const mslite_run *run, int64_t 
                      const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;
   const int64_t hidden = plan->hidden;
-  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), s->h, hidden, hidden, input, NULL,
-                s->next);
+  multiply_rows(offset(run, plan->weight_hidden, plan->weight_hidden_at[direction]), as_multiplied(n, s->h, hidden, s),
+                hidden, hidden, input, NULL, s->next);
   for (int64_t k = 0; k < hidden; k += SIMD_WIDTH) {
     const simd_f32 x = clipped(plan->clip, load_some(s->next + k, hidden - k));
     store_some(s->h + k, activate(&plan->activations[direction][0], x), hidden - k);
@@ -366,6 +377,7 @@ static void run_sequence(const recurrent_derived *n, const mslite_run *run, int3
   s.next = s.h + plan->state;
   s.c = s.next + plan->state;
   s.full = s.c + plan->hidden;
+  s.rounded = s.full + plan->hidden;
   load_state(offset(run, plan->initial_hidden, 0), state, plan->state, s.h);
   if (plan->cell == RECURRENT_LSTM) load_state(offset(run, plan->initial_cell, 0), state, plan->hidden, s.c);
   float *y = (float *)run->outputs[0] + direction * n->y_direction + batch * n->y_batch;

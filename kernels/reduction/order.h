@@ -1,4 +1,4 @@
-/* Comparing elements along an axis: float32, int32, int64, uint8, int8, float64. */
+/* Comparing elements along an axis: float32, int32, int64, uint8, int8, int16, float64. */
 #ifndef MSLITE_ORDER_H
 #define MSLITE_ORDER_H
 
@@ -26,6 +26,7 @@ static inline bool mslite_is_ordered(int32_t type) {
     case MSLITE_INT64:
     case MSLITE_INT8:
     case MSLITE_UINT8:
+    case MSLITE_INT16:
       return true;
     default:
       return false;
@@ -50,6 +51,8 @@ static inline bool mslite_comes_before(int32_t type, const void *x, int64_t a, i
       ORDER(int32_t)
     case MSLITE_INT64:
       ORDER(int64_t)
+    case MSLITE_INT16:
+      ORDER(int16_t)
     case MSLITE_INT8:
       ORDER(int8_t)
     default:

@@ -101,3 +101,24 @@ MSLITE_SHAPE_RULE(mslite_shape_of_stored_svdf) {
   mslite_same_shape(state, outputs[1]);
   return MSLITE_OK;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_stored_lstm_cell) {
+  (void)params;
+  if (input_count != 5 || output_count != 2)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "x, weights, a bias and both states are needed");
+  const mslite_tensor *x = inputs[0], *weight = inputs[1], *hidden = inputs[3], *cell = inputs[4];
+  if (x->rank != 2 || weight->rank != 2 || hidden->rank != 2 || cell->rank != 2)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "all of them must have 2 dimensions");
+  const int64_t units = weight->dims[0] / 4;
+  if (units < 1 || weight->dims[0] % 4 != 0 || weight->dims[1] <= units)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights are not those of four gates");
+  if (!is_equal(x->dims[1], weight->dims[1] - units) || !is_equal(hidden->dims[1], units) ||
+      !is_equal(cell->dims[1], units) || !is_equal(hidden->dims[0], x->dims[0]) ||
+      !is_equal(cell->dims[0], x->dims[0]) || !is_equal(mslite_element_count(inputs[2]), 4 * units))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not fit the input and the states");
+  outputs[0]->type = MSLITE_INT8;
+  mslite_same_shape(hidden, outputs[0]);
+  outputs[1]->type = MSLITE_INT16;
+  mslite_same_shape(cell, outputs[1]);
+  return MSLITE_OK;
+}

@@ -28,6 +28,8 @@ QuantisedUse QuantisedUseOf(int32_t op) {
     case MSLITE_OP_Rank:
     case MSLITE_OP_Size:
     case MSLITE_OP_Cast:
+    case MSLITE_OP_FloorDiv: /* of the integers themselves, as TensorFlow Lite has it */
+    case MSLITE_OP_FloorMod:
     case MSLITE_OP_BitwiseNot:
     case MSLITE_OP_BitwiseAnd:
     case MSLITE_OP_BitwiseOr:

@@ -49,11 +49,13 @@ def model(
     return build(Graph(list(tensors), entering, node.outputs, [node]))
 
 
-def reference(content: bytes, inputs: Sequence[Array], runs: int = 1) -> list[Array]:
+def reference(
+    content: bytes, inputs: Sequence[Array], runs: int = 1, resolver: str = "BUILTIN_REF"
+) -> list[Array]:
     """What LiteRT's reference kernels compute (after `runs` runs, for models that keep something)."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     runner = interpreter.Interpreter(
-        model_content=content, experimental_op_resolver_type=interpreter.OpResolverType.BUILTIN_REF
+        model_content=content, experimental_op_resolver_type=getattr(interpreter.OpResolverType, resolver)
     )
     runner.allocate_tensors()
     for detail, array in zip(runner.get_input_details(), inputs, strict=True):
@@ -63,7 +65,7 @@ def reference(content: bytes, inputs: Sequence[Array], runs: int = 1) -> list[Ar
     return [runner.get_tensor(detail["index"]).copy() for detail in runner.get_output_details()]
 
 
-def _converted(content: bytes, folder: Path) -> Path:
+def converted(content: bytes, folder: Path) -> Path:
     (folder / "m.tflite").write_bytes(content)
     module = parse(folder / "m.tflite")
     run_pipeline(module, Settings())
@@ -74,7 +76,7 @@ def _converted(content: bytes, folder: Path) -> Path:
 def loaded(content: bytes, folder: Path) -> mslite.Model:
     """The model as the runtime has it, on this machine's best instruction set."""
     runner = mslite.Model()
-    runner.build_from_file(str(_converted(content, folder)), mslite.ModelType.MINDIR_LITE)
+    runner.build_from_file(str(converted(content, folder)), mslite.ModelType.MINDIR_LITE)
     return runner
 
 
@@ -83,7 +85,7 @@ def compare(content: bytes, inputs: Sequence[Array], wanted: Sequence[Array] | N
     expected = reference(content, inputs) if wanted is None else wanted
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file = _converted(content, folder)
+        file = converted(content, folder)
         paths = [folder / f"input_{index}.npy" for index in range(len(inputs))]
         for path, array in zip(paths, inputs, strict=True):
             np.save(path, array)

@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.integer_models import Tensor, compare, integers, loaded, reference, scales, zero_points
 from tests.parsers.tflite.tflite_build import Graph, Operator, build
 
-EXAMPLES = settings(max_examples=40, deadline=None)
+EXAMPLES = settings(
+    max_examples=20, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
 
 
 @dataclass
@@ -120,3 +123,163 @@ def test_filters_remember_the_runs_before(tmp_path: Path) -> None:
     for runs in (1, 2, 3):
         (mine,) = runner.predict([x])
         np.testing.assert_array_equal(mine.get_data_to_numpy(), reference(content, [x], runs)[0])
+
+
+def _full_kernel(
+    t: Tensors, draw: st.DrawFn, shape: tuple[int, int], sizes: tuple[int, int, int], coupled: bool, normalised: bool
+) -> None:
+    """The operands of an LSTM's full kernel on stored integers; `sizes`: input, units, and what they are projected to."""
+    size, units, outputs = sizes
+    t.operand(Tensor("x", shape, "int8", quant=(draw(scales), draw(zero_points("int8")))))
+    weight_scales = iter(t.chance.uniform(0.002, 0.01, 30).astype(np.float32).tolist())
+    for columns in (size, outputs):
+        for gate in range(4):
+            t.weight(gate > 0 or not coupled, "int8", (units, columns), next(weight_scales))
+    for _ in range(3):
+        t.operand(None)
+    for gate in range(4):
+        t.weight(gate > 0 or not coupled, "int32", (units,), next(weight_scales) / 100)
+    projected = outputs != units or normalised
+    t.weight(projected, "int8", (outputs, units), next(weight_scales))
+    t.weight(projected, "int32", (outputs,), 0.0001)
+    state = (float(np.float32(draw(st.floats(0.003, 0.02)))), draw(zero_points("int8")))
+    t.operand(Tensor("hidden", (shape[0], outputs), "int8", quant=state, variable=True))
+    t.operand(Tensor("cell", (shape[0], units), "int16", quant=(2.0**-15, 0), variable=True))
+    for gate in range(4):
+        t.weight(normalised and (gate > 0 or not coupled), "int16", (units,), next(weight_scales) / 1000)
+    t.add(Tensor("y", (shape[0], outputs), "int8", quant=state))
+
+
+LSTM = {0: ("byte", 4), 1: ("float", 0.0), 2: ("float", 0.0), 3: ("byte", 0), 4: ("bool", False)}
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_lstm_of_the_full_kernel(data: st.DataObject) -> None:
+    """The operator LSTM: one step, its states kept."""
+    draw = data.draw
+    batch, size, units = draw(st.integers(1, 3)), draw(st.integers(1, 40)), draw(st.integers(2, 20))
+    t = Tensors(np.random.default_rng(draw(st.integers(0, 999))))
+    _full_kernel(t, draw, (batch, size), (size, units, units), draw(st.booleans()), False)
+    y = len(t.all) - 1
+    operator = Operator("LSTM", t.operands, [y], LSTM, "LSTMOptions")
+    record = t.all[y].quant
+    operator.intermediates = [t.add(Tensor(f"between{index}", (0,), "int8", quant=record)) for index in range(5)]
+    compare(build(Graph(t.all, [0], [y], [operator])), [integers(draw(st.integers(0, 99)), "int8", (batch, size))])
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_lstm_with_products_of_8_bits(data: st.DataObject) -> None:
+    """The source's "8x8_8": coupled gates, normalised and projected."""
+    draw = data.draw
+    batch, size, units = draw(st.integers(1, 3)), draw(st.integers(1, 40)), draw(st.integers(2, 20))
+    t = Tensors(np.random.default_rng(draw(st.integers(0, 999))))
+    _full_kernel(t, draw, (batch, size), (size, units, draw(st.integers(1, 12))), True, True)
+    y = len(t.all) - 1
+    clips = {1: ("float", draw(st.sampled_from([0.0, 0.5]))), 2: ("float", draw(st.sampled_from([0.0, 0.3])))}
+    operator = Operator("LSTM", t.operands, [y], LSTM | clips, "LSTMOptions")
+    for gate in range(4):
+        for index, scale in enumerate((2.0**-12, draw(st.floats(0.005, 0.05)), draw(st.floats(0.005, 0.05)))):
+            quant = (float(np.float32(scale)), draw(st.integers(-20, 20)) if index else 0)
+            name = f"between{gate}{index}"
+            operator.intermediates = [
+                *operator.intermediates,
+                t.add(Tensor(name, (0,), "int8" if index else "int16", quant=quant)),
+            ]
+    compare(build(Graph(t.all, [0], [y], [operator])), [integers(draw(st.integers(0, 99)), "int8", (batch, size))])
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_lstm_cell(data: st.DataObject) -> None:
+    """The basic kernel on unsigned integers: its states come in and go out."""
+    draw = data.draw
+    batch, size, units = draw(st.integers(1, 3)), draw(st.integers(1, 40)), draw(st.integers(1, 20))
+    seed, scale = draw(st.integers(0, 99)), float(np.float32(draw(st.floats(0.001, 0.05))))
+    state = (1 / 128, 128)
+    weight = integers(seed, "uint8", (4 * units, size + units))
+    bias = np.random.default_rng(seed).integers(-3000, 3000, 4 * units).astype(np.int32)
+    tensors = [
+        Tensor("x", (batch, size), "uint8", quant=state),
+        Tensor("h", (batch, units), "uint8", quant=state),
+        Tensor("w", data=weight, quant=(scale, draw(zero_points("uint8")))),
+        Tensor("b", data=bias, quant=(float(np.float32(scale / 128)), 0)),
+        Tensor("c", (batch, units), "int16", quant=(1 / 2048, 0)),
+        Tensor("y", (batch, units), "uint8", quant=state),
+        Tensor("c_after", (batch, units), "int16", quant=(1 / 2048, 0)),
+        Tensor("joined", (batch, size + units), "uint8", quant=state),
+        Tensor("gates", (batch, 4 * units), "int16", quant=(1 / 4096, 0)),
+    ]
+    options = {0: ("byte", 4), 3: ("byte", 1)}
+    operator = Operator("LSTM", [0, 1, 2, 3, 4], [5, 6, 7, 8], options, "LSTMOptions")
+    inputs = [integers(seed + index, tensors[place].dtype, tensors[place].shape) for index, place in enumerate((0, 1, 4))]
+    compare(build(Graph(tensors, [0, 1, 4], [5, 6], [operator])), inputs)
+
+
+def _hybrid_lstm(t: Tensors, prefix: str, size: int, units: int, outputs: int) -> list[int]:
+    """Weights of 8 bits, real biases: input and recurrent weights, no peepholes, biases, a projection where it is one."""
+    places = []
+    for columns in (size, outputs):
+        for gate in range(4):
+            data = t.chance.integers(-127, 128, (units, columns)).astype(np.int8)
+            scale = float(np.float32(t.chance.uniform(0.002, 0.01)))
+            places.append(t.add(Tensor(f"{prefix}{columns}{gate}{len(places)}", data=data, quant=(scale, 0))))
+    places += [-1] * 3
+    for gate in range(4):
+        places.append(t.add(Tensor(f"{prefix}b{gate}", data=t.chance.normal(size=units).astype(np.float32))))
+    if outputs != units:
+        data = t.chance.integers(-127, 128, (outputs, units)).astype(np.int8)
+        places.append(t.add(Tensor(f"{prefix}p", data=data, quant=(0.01, 0))))
+    else:
+        places.append(-1)
+    return [*places, -1]
+
+
+def _near(content: bytes, x: npt.NDArray[np.float32], folder: Path) -> None:
+    """LiteRT's numbers, up to the order of sums in float32."""
+    wanted = reference(content, [x])
+    runner = loaded(content, folder)
+    for mine, want in zip(runner.predict([x]), wanted, strict=True):
+        np.testing.assert_allclose(mine.get_data_to_numpy(), want, rtol=0, atol=2e-6 * float(np.abs(want).max()))
+
+
+@pytest.mark.parametrize("asymmetric", [False, True])
+@pytest.mark.parametrize("projected", [False, True])
+@pytest.mark.parametrize("time_major", [False, True])
+def test_lstm_with_weights_of_8_bits(time_major: bool, projected: bool, asymmetric: bool, tmp_path: Path) -> None:
+    """On real numbers: what the weights multiply is rounded to 8 bits in each step."""
+    for seed in range(3):
+        t = Tensors(np.random.default_rng(seed))
+        batch, steps, size, units, outputs = 2, 4, 11 + seed, 9, 5 if projected else 9
+        shape = (steps, batch, size) if time_major else (batch, steps, size)
+        x = t.add(Tensor("x", shape))
+        operands = [x, *_hybrid_lstm(t, "w", size, units, outputs)]
+        operands += [t.add(Tensor("h", (batch, outputs), variable=True)), t.add(Tensor("c", (batch, units), variable=True))]
+        y = t.add(Tensor("y", (*shape[:2], outputs)))
+        options = {0: ("byte", 4), 3: ("bool", time_major), 4: ("bool", asymmetric)}
+        operator = Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [y], options, "UnidirectionalSequenceLSTMOptions")
+        content = build(Graph(t.all, [x], [y], [operator]))
+        _near(content, t.chance.normal(size=shape).astype(np.float32), tmp_path)
+
+
+@pytest.mark.parametrize("asymmetric", [False, True])
+@pytest.mark.parametrize("name", ["UNIDIRECTIONAL_SEQUENCE_RNN", "RNN"])
+def test_rnn_with_weights_of_8_bits(name: str, asymmetric: bool, tmp_path: Path) -> None:
+    for seed in range(3):
+        t = Tensors(np.random.default_rng(seed))
+        batch, steps, size, units = 2, 4, 11 + seed, 9
+        shape = (batch, size) if name == "RNN" else (batch, steps, size)
+        x = t.add(Tensor("x", shape))
+        operands = [x]
+        for columns in (size, units):
+            data = t.chance.integers(-127, 128, (units, columns)).astype(np.int8)
+            operands.append(t.add(Tensor(f"w{len(operands)}", data=data, quant=(0.005, 0))))
+        operands.append(t.add(Tensor("b", data=t.chance.normal(size=units).astype(np.float32))))
+        operands.append(t.add(Tensor("h", (batch, units), variable=True)))
+        y = t.add(Tensor("y", (*shape[:-1], units)))
+        options = ({0: ("byte", 4), 1: ("bool", asymmetric)}, "RNNOptions")
+        if name != "RNN":
+            options = ({0: ("bool", False), 1: ("byte", 4), 2: ("bool", asymmetric)}, "SequenceRNNOptions")
+        content = build(Graph(t.all, [x], [y], [Operator(name, operands, [y], *options)]))
+        _near(content, t.chance.normal(size=shape).astype(np.float32), tmp_path)

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 ELSEWHERE = {
     "QuantDTypeCast": "tests/kernels/test_integer_casts.py",
+    "StoredLSTMCell": "tests/kernels/test_integer_recurrent.py",
     "StoredSVDF": "tests/kernels/test_integer_recurrent.py",
 }
 """Operators whose meaning is in the records of their operands: their models, drawn by hypothesis, against LiteRT there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._declare import Floats, Operator, boolean, long, operator, real, reals, text
+from ._declare import Floats, Ints, Operator, boolean, integers, long, operator, real, reals, text
 
 
 @operator(
@@ -54,6 +54,9 @@ class RNNSequence(Operator):
     has_bias: bool = boolean(6)
     has_sequence_lengths: bool = boolean(7)
     has_initial_hidden: bool = boolean(8)
+    rounding: int = long(9)
+    """the hidden state is rounded to 8 bits before each product, as `DynamicQuant` does: 0 not at all, 1 symmetric,
+    2 asymmetric"""
 
 
 @operator(
@@ -104,9 +107,28 @@ class LSTMSequence(Operator):
     unit of each gate, on dimension 1."""
     hidden_zero_point: int = long(18)
     gate_scales: Floats = reals(19)
-    """On stored integers with normalisation: the scales of the gates' pre-activations, i o f c."""
+    """On stored integers with normalisation: the scales of the gates' pre-activations, i o f c. With products of 8 bits,
+    three of each gate: of its sum, of its product with x and of that with the hidden state."""
     input_is_rest: bool = boolean(20)
     """On stored integers: the input gate is 1 - the forget gate; its weights do not count."""
+    gate_zero_points: Ints = integers(21)
+    """On stored integers: products of 8 bits, whose zero points these are, in the order of `gate_scales`."""
+    rounding: int = long(22)
+    """the hidden state is rounded to 8 bits before each product, and so is what is projected, as `DynamicQuant` does:
+    0 not at all, 1 symmetric, 2 asymmetric"""
+
+
+@operator(
+    1114,
+    inputs="x weight bias hidden cell",
+    outputs="hidden cell",
+    tflite="LSTM",
+    custom_type="mslite.StoredLSTMCell",
+)
+class StoredLSTMCell(Operator):
+    """One step of an LSTM on stored integers with one product: x [batch, input] and hidden [batch, units] of int8 beside
+    each other, weight [4 * units, input + units] of int8 with any zero point, gates i c f o, bias int32, cell int16 in
+    Q4.11. Both hidden states are in units of 1/128 around 0."""
 
 
 @operator(

@@ -39,7 +39,7 @@ def dynamic_quant(op: ops.DynamicQuant, inputs: Inputs) -> list[Array]:
             scale, steps = most / np.float32(127), np.float32(127) / most
             zero = np.zeros_like(scale)
         else:
-            exact = (high - low).astype(np.float64) / 255
+            exact = (high.astype(np.float64) - low) / 255
             scale = exact.astype(np.float32)
             steps = np.float32(1) / scale
             from_low, from_high = low / exact, high / exact

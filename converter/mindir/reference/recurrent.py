@@ -10,7 +10,10 @@ import numpy as np
 
 from ..ops import recurrent as ops
 from ..ops._declare import Floats
+from ..ops.enums import DataType
+from ..ops.quantization import DynamicQuant
 from ._declare import Array, Inputs, case, integers, normal, reference
+from .quantization import dynamic_quant
 
 Function = Callable[[Array], Array]
 
@@ -68,12 +71,21 @@ class _Cell:
     projection: Array | None = None
     projection_bias: Array | None = None
     normalization: Array | None = None
+    rounding: int = 0
+
+    def _multiplied(self, h: Array) -> Array:
+        """What weights multiply: the vector, or what 8 bits leave of it."""
+        if not self.rounding:
+            return h
+        op = DynamicQuant(symmetric=self.rounding == 1, dst_type=int(DataType.FLOAT32))
+        return np.asarray(dynamic_quant(op, [h.astype(np.float32)])[0], np.float64)
 
     def _clipped(self, x: Array) -> Array:
         return np.clip(x, -self.clip, self.clip) if self.clip else x
 
     def rnn(self, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
-        return self.functions[0](self._clipped(x @ self.w.T + h @ self.r.T + self.bias_w + self.bias_r)), c
+        product = self._multiplied(h) @ self.r.T
+        return self.functions[0](self._clipped(x @ self.w.T + product + self.bias_w + self.bias_r)), c
 
     def gru(self, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
         f, g = self.functions
@@ -96,7 +108,7 @@ class _Cell:
 
     def lstm(self, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
         f, g, last = self.functions
-        i, o, forget, candidate = np.split(x @ self.w.T + h @ self.r.T, 4, -1)
+        i, o, forget, candidate = np.split(x @ self.w.T + self._multiplied(h) @ self.r.T, 4, -1)
         pi, po, pf = np.split(self.peepholes if self.peepholes is not None else np.zeros(3 * c.shape[-1]), 3)
         i = f(self._clipped(self._gate(0, i + pi * c)))
         forget = 1 - i if self.input_forget else f(self._clipped(self._gate(2, forget + pf * c)))
@@ -104,7 +116,8 @@ class _Cell:
         c = np.clip(c, -self.cell_clip, self.cell_clip) if self.cell_clip else c
         h = f(self._clipped(self._gate(1, o + po * c))) * last(c)
         if self.projection is not None:
-            h = h @ self.projection.T + (self.projection_bias if self.projection_bias is not None else 0)
+            bias = 0 if self.projection_bias is None else self.projection_bias
+            h = self._multiplied(h) @ self.projection.T + bias
             h = np.clip(h, -self.projection_clip, self.projection_clip) if self.projection_clip else h
         return h, c
 
@@ -190,7 +203,7 @@ def _sequence(
 @reference("RNNSequence")
 def rnn_sequence(op: ops.RNNSequence, inputs: Inputs) -> list[Array]:
     """ONNX RNN."""
-    return _sequence("rnn", op, inputs, {}, ["Tanh"], [])
+    return _sequence("rnn", op, inputs, {"rounding": op.rounding}, ["Tanh"], [])
 
 
 @reference("GRUSequence")
@@ -207,6 +220,7 @@ def lstm_sequence(op: ops.LSTMSequence, inputs: Inputs) -> list[Array]:
         "input_forget": op.input_forget,
         "cell_clip": op.cell_clip,
         "projection_clip": op.projection_clip,
+        "rounding": op.rounding,
     }
     extra = [op.has_initial_cell, op.has_peepholes, op.has_projection, op.has_projection_bias, op.has_normalization]
     return _sequence("lstm", op, inputs, options, ["Sigmoid", "Tanh", "Tanh"], extra)
@@ -353,6 +367,10 @@ for _peepholes in (False, True):
     _normal = ops.LSTMSequence(has_bias=True, has_peepholes=_peepholes, has_normalization=True)
     _rest = [_bias(4), *([normal(1, 3 * _H)] if _peepholes else []), normal(1, 4 * _H)]
     case(f"normalized-{_peepholes}", _normal, [normal(_T, _B, _I), *_weights(4), *_rest])
+for _rounding in (1, 2):
+    case(f"rounded-{_rounding}", ops.RNNSequence(rounding=_rounding), [normal(_T, _B, _I), *_weights(1)])
+    _rounded = ops.LSTMSequence(has_bias=True, has_projection=True, rounding=_rounding)
+    case(f"rounded-{_rounding}", _rounded, [normal(_T, _B, _I), *_weights(4, 1, 9), _bias(4), normal(1, 9, _H)])
 case("input-forget", ops.LSTMSequence(input_forget=True), [normal(_T, _B, _I), *_weights(4)])
 case(
     "activations",

@@ -6,19 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.graph import Value, constant, numpy_type
 from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
 from mslite.converter.mindir.ops.comparison import Where
 from mslite.converter.mindir.ops.indexing import DynamicUpdateSlice
 from mslite.converter.mindir.ops.rearrange import Bitcast, ExpandDims, Reshape
 
 from .call import Call
+from .records import is_quantised, quant_params, stored
 from .registry import tflite_operator
 
 
 def _zero(call: Call, index: int) -> Value:
-    dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(index).dtype)
-    return call.const(0, dtype)
+    """Zero as the source stores it: of quantised tensors the integer, whatever it stands for."""
+    tensor = call.source(index)
+    if call.is_float() or not is_quantised(tensor):
+        return call.const(0, np.dtype(np.float32) if call.is_float() else numpy_type(tensor.dtype))
+    array = stored(tensor, np.zeros((), numpy_type(tensor.dtype)))
+    value = constant(call.importer.session.values.unique(f"{call.name}/zero"), array)
+    value.quant = quant_params(tensor)
+    return value
 
 
 _LARGEST = 1 << 26

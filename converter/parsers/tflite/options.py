@@ -36,7 +36,7 @@ _VOLUME = _fields(
     " dilation_h:int=1"
 )
 _RANDOM = _fields("seed:long seed2:long")
-_SEQUENCE = _fields("time_major:bool activation:byte")
+_SEQUENCE = _fields("time_major:bool activation:byte asymmetric_quantize_inputs:bool")
 
 OPTIONS: dict[str, dict[str, Option]] = {
     "ADD": _FUSED,
@@ -44,9 +44,12 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "ARG_MIN": _fields("output_type:byte"),
     "AVERAGE_POOL_2D": _POOL,
     "BATCH_MATMUL": _fields("adj_x:bool adj_y:bool asymmetric_quantize_inputs:bool"),
-    "BIDIRECTIONAL_SEQUENCE_RNN": _fields("time_major:bool activation:byte merge_outputs:bool"),
+    "BIDIRECTIONAL_SEQUENCE_RNN": _fields(
+        "time_major:bool activation:byte merge_outputs:bool asymmetric_quantize_inputs:bool"
+    ),
     "BIDIRECTIONAL_SEQUENCE_LSTM": _fields(
         "activation:byte cell_clip:float projection_clip:float merge_outputs:bool time_major:bool=1"
+        " asymmetric_quantize_inputs:bool"
     ),
     "CALL_ONCE": _fields("subgraph:int"),
     "CONCATENATION": _fields("axis:int activation:byte"),
@@ -97,7 +100,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "SUM": _REDUCE,
     "TRANSPOSE_CONV": _fields("padding:byte stride_w:int stride_h:int activation:byte"),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _fields(
-        "activation:byte cell_clip:float projection_clip:float time_major:bool - diagonal:bool"
+        "activation:byte cell_clip:float projection_clip:float time_major:bool asymmetric_quantize_inputs:bool diagonal:bool"
     ),
     "UNIDIRECTIONAL_SEQUENCE_RNN": _SEQUENCE,
     "UNIQUE": _fields("index_type:byte=2"),
@@ -108,11 +111,13 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "CONV_3D": _VOLUME,
     "CONV_3D_TRANSPOSE": _VOLUME,
     "EMBEDDING_LOOKUP_SPARSE": _fields("combiner:byte"),
-    "LSTM": _fields("activation:byte cell_clip:float projection_clip:float kernel_type:byte"),
+    "LSTM": _fields(
+        "activation:byte cell_clip:float projection_clip:float kernel_type:byte asymmetric_quantize_inputs:bool"
+    ),
     "MULTINOMIAL": _RANDOM,
     "RANDOM_STANDARD_NORMAL": _RANDOM,
     "RANDOM_UNIFORM": _RANDOM,
-    "RNN": _FUSED,
+    "RNN": _fields("activation:byte asymmetric_quantize_inputs:bool"),
     "REDUCE_WINDOW": _fields("function:int"),
     "SKIP_GRAM": _fields("ngram_size:int max_skip_size:int include_all_ngrams:bool"),
     "STABLEHLO_BROADCAST_IN_DIM": _fields("dimensions:[long]"),

@@ -18,7 +18,7 @@ from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
 from .records import is_quantised as is_quantised_tensor
-from .records import quant_params, stored_type
+from .records import is_shifted, quant_params, stored_type
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
@@ -28,6 +28,8 @@ _OWN_WAYS = frozenset(
 )
 """Operators whose converters deal with quantised tensors themselves."""
 
+_OF_STORED_INTEGERS = frozenset({"FLOOR_DIV", "FLOOR_MOD"})
+"""Operators that take quantised integers as what they are, whatever they stand for."""
 
 _NOT_COMPUTING = frozenset({"QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"})
 
@@ -38,6 +40,8 @@ def concerns_integers(call: Call) -> bool:
         return False
     tensors = call.importer.source.tensors
     used = [index for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
+    if call.node.name in _OF_STORED_INTEGERS and not any(is_shifted(tensors[index]) for index in used):
+        return False
     narrow = [tensors[index] for index in used if is_quantised_tensor(tensors[index])]
     activations = [tensors[index] for index in call.node.inputs if index >= 0 and tensors[index].data is None]
     # Weights alone do not make an operator quantised: it computes on real numbers.

@@ -112,6 +112,19 @@ def _keep(call: Call, index: int, value: Value, streaming: bool) -> None:
         keep_state(call, index, call.emit(Reshape(), value, call.ints(call.shape(index))))
 
 
+def _rounding(call: Call, weight: int) -> int:
+    """How the operator rounds at run time what 8-bit weights multiply, as the attribute `rounding` says it."""
+    if not call.is_hybrid(weight):
+        return 0
+    return 2 if call.options.integer("asymmetric_quantize_inputs") else 1
+
+
+def _rounded(call: Call, x: Value, weight: int) -> Value:
+    """x [time, batch, size] or [batch, time, size], rounded at run time for the 8-bit weights at input `weight`."""
+    rounding = _rounding(call, weight)
+    return call.rounded(x, rounding == 1, (0, 1)) if rounding else x
+
+
 def _lstm(
     call: Call,
     x: Value,
@@ -120,7 +133,7 @@ def _lstm(
     steps: int,
     auxiliary: int = -1,
 ) -> Value:
-    """One direction of an LSTM over x [time, batch, size] or [batch, time, size] without the dimension of directions."""
+    """One direction of an LSTM over x (rounded already where `_rounded` does that) [time, batch, size] or [batch, time, size] without the dimension of directions."""
     options = call.options
     if options.integer("activation") != 4:
         raise call.block("only TANH is supported", "Use the default activation", "fused_activation_function")
@@ -168,6 +181,7 @@ def _lstm(
         has_projection=projected,
         has_projection_bias=projection_bias,
         has_normalization=normalized,
+        rounding=_rounding(call, at.weights + 1),
     )
     y, last_hidden, last_cell = call.emit_many(op, operands, 3)
     _keep(call, at.hidden, last_hidden, streaming)
@@ -198,8 +212,8 @@ def lstm(call: Call) -> Value:
     time_major = bool(options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
     if computes_on_integers(call):
-        return stored_lstm(call, 1, 18, 19, 20, time_major, steps == 1)
-    return _lstm(call, call.input(0), LstmInputs(1, 18, 19, 20), time_major, steps)
+        return stored_lstm(call, call.input(0), 1, 18, 19, 20, time_major, steps == 1)
+    return _lstm(call, _rounded(call, call.input(0), 2), LstmInputs(1, 18, 19, 20), time_major, steps)
 
 
 def lstm_step(call: Call) -> Value:
@@ -207,7 +221,14 @@ def lstm_step(call: Call) -> Value:
     if call.rank(0) != 2:
         raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
     x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
-    return call.emit(Squeeze(axis=(0,)), _lstm(call, x, LstmInputs(1, 18, 19, 20), True, 1))
+    if not computes_on_integers(call):
+        y = _lstm(call, _rounded(call, x, 2), LstmInputs(1, 18, 19, 20), True, 1)
+        return call.emit(Squeeze(axis=(0,)), y)
+    x.dtype, x.quant = call.input(0).dtype, call.input(0).quant
+    y = stored_lstm(call, x, 1, 18, 19, 20, True, True)
+    result = call.emit(Squeeze(axis=(0,)), y)
+    result.dtype, result.quant = y.dtype, y.quant
+    return result
 
 
 def _auxiliary(call: Call, first: int) -> bool:
@@ -220,13 +241,13 @@ def bidirectional_lstm(call: Call) -> tuple[Value, ...]:
     input otherwise."""
     time_major = bool(call.options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
-    forward_x = backward_x = call.input(0)
+    forward_x = backward_x = _rounded(call, call.input(0), 2)
     forward_weights, backward_weights = (40, 44) if _auxiliary(call, 40) else (-1, -1)
     if call.has_input(39):
         if forward_weights < 0:
-            backward_x = call.input(39)
+            backward_x = _rounded(call, call.input(39), 19)
         else:
-            forward_x = backward_x = call.emit(Concat(axis=2), call.input(0), call.input(39))
+            forward_x = backward_x = call.emit(Concat(axis=2), forward_x, _rounded(call, call.input(39), 41))
     elif forward_weights >= 0:
         raise call.block("the auxiliary input is missing")
     backwards = ReverseV2(axis=(0 if time_major else 1,))
@@ -267,6 +288,7 @@ def _rnn(
         layout=layout,
         has_bias=True,
         has_initial_hidden=hidden is not None,
+        rounding=_rounding(call, first),
     )
     y, last = call.emit_many(op, operands, 2)
     _keep(call, state_index, last, streaming)
@@ -284,7 +306,7 @@ def _rnn_activation(call: Call) -> str:
 def rnn(call: Call) -> Value:
     """Inputs x, weight [size, in], recurrent weight, bias, state."""
     time_major = bool(call.options.integer("time_major"))
-    return _rnn(call, call.input(0), 1, 4, time_major, sequence_lengths(call, time_major))
+    return _rnn(call, _rounded(call, call.input(0), 1), 1, 4, time_major, sequence_lengths(call, time_major))
 
 
 @tflite_operator("RNN")
@@ -293,7 +315,7 @@ def rnn_step(call: Call) -> Value:
     if call.rank(0) != 2:
         raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
     x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
-    return call.emit(Squeeze(axis=(0,)), _rnn(call, x, 1, 4, True, 1))
+    return call.emit(Squeeze(axis=(0,)), _rnn(call, _rounded(call, x, 1), 1, 4, True, 1))
 
 
 @tflite_operator("BIDIRECTIONAL_SEQUENCE_RNN")
@@ -301,13 +323,13 @@ def bidirectional_rnn(call: Call) -> tuple[Value, ...]:
     """Inputs x, forward weights and state, backward weights and state, auxiliary input and its two weights."""
     time_major = bool(call.options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
-    forward_x = backward_x = call.input(0)
+    forward_x = backward_x = _rounded(call, call.input(0), 1)
     auxiliary = (10, 11) if call.has_input(10) else (-1, -1)
     if call.has_input(9):
         if auxiliary[0] < 0:
-            backward_x = call.input(9)
+            backward_x = _rounded(call, call.input(9), 5)
         else:
-            forward_x = backward_x = call.emit(Concat(axis=2), call.input(0), call.input(9))
+            forward_x = backward_x = call.emit(Concat(axis=2), forward_x, _rounded(call, call.input(9), 10))
     elif auxiliary[0] >= 0:
         raise call.block("the auxiliary input is missing")
     backwards = ReverseV2(axis=(0 if time_major else 1,))

@@ -6,24 +6,27 @@ What the source has one tensor per gate for becomes one constant, with a record 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Value, constant, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze
-from mslite.converter.mindir.ops.recurrent import LSTMSequence, StoredSVDF
+from mslite.converter.mindir.ops.recurrent import LSTMSequence, StoredLSTMCell, StoredSVDF
 from mslite.converter.mindir.ops.tables import QuantParam
 
 from .call import Call
 from .model import SourceTensor
-from .records import quant_params
+from .records import quant_params, stored_type
 from .variables import assign, read, state_name
 
 _GATES = (0, 3, 1, 2)
 """Where i o f c stand among the source's i f c o."""
 _HIDDEN = 4
 """The intermediate tensor that stands for the hidden state before its projection."""
+_NARROW = 12
+"""How many intermediate tensors there are when products have 8 bits: of each gate its sum and the two products."""
 
 
 def computes_on_integers(call: Call) -> bool:
@@ -100,20 +103,47 @@ def _state(call: Call, index: int, dtype: DataType, dims: tuple[int, ...] | None
     return _constant(call, f"state{index}", initial.reshape(dims or initial.shape), [record])
 
 
+@dataclass(frozen=True)
+class _Between:
+    """What the source's intermediate tensors say, as attributes of LSTMSequence."""
+
+    hidden: QuantParam
+    scales: tuple[float, ...] = ()
+    zero_points: tuple[int, ...] = ()
+
+
+def _between(call: Call, is_normalized: bool) -> _Between:
+    tensors = [call.importer.source.tensors[index] for index in call.node.intermediates]
+    if len(tensors) <= _HIDDEN:
+        raise call.block("there is no scale of its hidden state")
+    records = [quant_params(tensor) for tensor in tensors]
+    if len(tensors) == _NARROW:
+        places = [3 * gate + index for gate in _GATES for index in range(3)]
+        if not all(records):
+            raise call.block("the scale of a gate is missing")
+        narrow = [records[place][0] for place in places]
+        return _Between(
+            QuantParam(), tuple(record.scale for record in narrow), tuple(record.zeroPoint for record in narrow)
+        )
+    if is_normalized and not all(records[gate] for gate in _GATES):
+        raise call.block("the scale of a gate is missing")
+    scales = tuple(records[gate][0].scale for gate in _GATES) if is_normalized else ()
+    return _Between(_record(call, tensors[_HIDDEN], DataType.INT8), scales)
+
+
 def stored_lstm(
-    call: Call, weights: int, hidden: int, cell: int, normalization: int, time_major: bool, streaming: bool
+    call: Call, x: Value, weights: int, hidden: int, cell: int, normalization: int, time_major: bool, streaming: bool
 ) -> Value:
     """An LSTM over x [time, batch, size] or [batch, time, size]; operands begin at the given inputs. Raises Blocked."""
-    intermediates = call.node.intermediates
-    if call.options.integer("activation") != 4 or len(intermediates) <= _HIDDEN:
-        raise call.block("it has another activation than TANH, or no scale of its hidden state")
-    between = [call.importer.source.tensors[index] for index in intermediates]
-    record = _record(call, between[_HIDDEN], DataType.INT8)
+    if call.options.integer("activation") != 4:
+        raise call.block("it has another activation than TANH")
+    is_normalized = normalization >= 0 and call.has_input(normalization + 1)
+    between = _between(call, is_normalized)
     batch, units = call.source(cell).shape if call.rank(cell) == 2 else (0, 0)
     state = call.source(hidden).shape[-1:]
     layout = 0 if time_major else 1
     operands = [
-        call.input(0),
+        x,
         _gates(call, weights, DataType.INT8, _GATES, "input weights"),
         _gates(call, weights + 4, DataType.INT8, _GATES, "recurrent weights"),
         _biases(call, weights + 11),
@@ -122,7 +152,8 @@ def stored_lstm(
     first_hidden = _state(call, hidden, DataType.INT8, sizes[0] if streaming else None)
     first_cell = _state(call, cell, DataType.INT16, sizes[-1] if streaming else None)
     operands += [value for value in (first_hidden, first_cell) if value is not None]
-    has_peepholes = call.has_input(weights + 8) or call.has_input(weights + 9)
+    # With products of 8 bits the source's kernel leaves peepholes out.
+    has_peepholes = not between.zero_points and (call.has_input(weights + 8) or call.has_input(weights + 9))
     if has_peepholes:
         operands.append(_gates(call, weights + 8, DataType.INT16, (0, 2, 1), "peepholes"))
     has_projection = call.has_input(weights + 15)
@@ -133,12 +164,8 @@ def stored_lstm(
     if has_projection_bias:
         array, bias = _weight(call, weights + 16, DataType.INT32)
         operands.append(_constant(call, "projection_bias", array[np.newaxis], [bias]))
-    is_normalized = normalization >= 0 and call.has_input(normalization + 1)
     if is_normalized:
         operands.append(_gates(call, normalization, DataType.INT16, _GATES, "normalisation coefficients"))
-        scales = [quant_params(between[gate]) for gate in _GATES]
-        if not all(scales):
-            raise call.block("the scale of a gate is missing")
     op = LSTMSequence(
         layout=layout,
         cell_clip=call.options.real("cell_clip"),
@@ -150,10 +177,11 @@ def stored_lstm(
         has_projection=has_projection,
         has_projection_bias=has_projection_bias,
         has_normalization=is_normalized,
-        hidden_scale=record.scale,
-        hidden_zero_point=record.zeroPoint,
-        gate_scales=tuple(scale[0].scale for scale in scales) if is_normalized else (),
-        input_is_rest=not call.has_input(weights),
+        hidden_scale=0.0 if between.zero_points else between.hidden.scale,
+        hidden_zero_point=between.hidden.zeroPoint,
+        gate_scales=between.scales,
+        input_is_rest=bool(between.zero_points) or not call.has_input(weights),
+        gate_zero_points=between.zero_points,
     )
     y, last_hidden, last_cell = call.emit_many(op, operands, 3)
     for value, tensor in zip(
@@ -166,6 +194,36 @@ def stored_lstm(
     squeezed = call.emit(Squeeze(axis=(1 if time_major else 2,)), y)
     squeezed.dtype, squeezed.quant = y.dtype, y.quant
     return squeezed
+
+
+def stored_cell(call: Call) -> Sequence[Value]:
+    """The basic LSTM: inputs x, hidden state, weights [4 * units, input + units], bias and cell state; results hidden and
+    cell state. Raises Blocked."""
+    source = call.importer.source
+    scratch = call.node.outputs[2:]
+    used = {index for node in source.operators for index in node.inputs} | set(source.outputs)
+    if used.intersection(scratch):
+        raise call.block("its operands or sums are read elsewhere")
+    weight, bias = call.input(2), call.input(3)
+    states = []
+    for index in (1, 4):
+        tensor = call.source(index)
+        if tensor.is_variable:
+            dtype = stored_type(tensor)
+            point = quant_params(tensor)[0].zeroPoint
+            start = np.full(tensor.shape, point, numpy_type(dtype))
+            value = read(call, state_name(call, index), start, tensor.shape, dtype)
+            value.quant = value.quant or quant_params(tensor)
+        else:
+            value = call.input(index)
+        states.append(value)
+    results = call.emit_many(StoredLSTMCell(), [call.input(0), weight, bias, *states], 2)
+    for place, (index, value) in enumerate(zip((1, 4), results, strict=True)):
+        tensor = call.output(place)
+        value.dtype, value.quant = stored_type(tensor), quant_params(tensor)
+        if call.source(index).is_variable:
+            assign(call, state_name(call, index), value)
+    return results
 
 
 def _keep(call: Call, index: int, value: Value) -> None:

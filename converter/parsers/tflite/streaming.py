@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
@@ -14,7 +16,7 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from .call import Call
 from .recurrent import lstm_step
 from .registry import tflite_operator
-from .stored_recurrent import computes_on_integers, stored_svdf
+from .stored_recurrent import computes_on_integers, stored_cell, stored_svdf
 from .variables import keep_state, state
 
 
@@ -58,14 +60,16 @@ def svdf(call: Call) -> Value:
 
 
 @tflite_operator("LSTM")
-def lstm(call: Call) -> Value | tuple[Value, ...]:
+def lstm(call: Call) -> Value | Sequence[Value]:
     """One step; the basic kernel gets its states as inputs and gives them back, the full one keeps them."""
     kernel = call.options.integer("kernel_type")
     if kernel == 0:
         return lstm_step(call)
     if kernel != 1:
         raise call.block(f"kernel {kernel} is unknown", attribute="kernel_type")
-    x, hidden, weight, bias, cell = call.input(0), call.input(1), call.weight(2), call.weight(3), call.input(4)
+    if not call.is_float():
+        return stored_cell(call)
+    x, hidden, weight, bias, cell = call.input(0), state(call, 1), call.weight(2), call.weight(3), state(call, 4)
     if call.rank(0) != 2 or call.rank(2) != 2 or call.shape(2)[0] % 4:
         raise call.block(f"weights {call.shape(2)} do not fit the input {call.shape(0)}")
     size = call.shape(2)[0] // 4
@@ -78,4 +82,6 @@ def lstm(call: Call) -> Value | tuple[Value, ...]:
     kept = call.emit(MulFusion(), call.emit(sigmoid, f), cell)
     new_cell = call.emit(AddFusion(), kept, taken)
     y = call.emit(MulFusion(), call.emit(sigmoid, o), call.emit(tanh, new_cell))
+    keep_state(call, 1, y)
+    keep_state(call, 4, new_cell)
     return (y, new_cell, joined, gates)[: len(call.node.outputs)]

@@ -1,0 +1,44 @@
+/* Real numbers rounded to 8 bits with the scale and zero point that they themselves give. */
+#include "quantization/dynamic_range.h"
+
+#include <math.h>
+
+/* The end of the range whose zero point comes out of smaller numbers decides. */
+static int32_t zero_of(double low, double high, double scale) {
+  const double from_low = INT8_MIN - low / scale, from_high = INT8_MAX - high / scale;
+  const double zero = round(fabs(low / scale) - INT8_MIN < fabs(high / scale) + INT8_MAX ? from_low : from_high);
+  if (!(zero > INT8_MIN)) return INT8_MIN; /* an infinite scale gives NaN */
+  return zero > INT8_MAX ? INT8_MAX : (int32_t)zero;
+}
+
+mslite_dynamic_range mslite_dynamic_range_of(float low, float high, bool symmetric) {
+  mslite_dynamic_range range = {1.0F, 0.0F, 0, symmetric ? -INT8_MAX : INT8_MIN};
+  if (low == high) return range; /* all are 0 */
+  if (symmetric) {
+    const float most = -low > high ? -low : high;
+    range.scale = most / (float)INT8_MAX;
+    range.steps = (float)INT8_MAX / most;
+  } else {
+    const double scale = ((double)high - (double)low) / (INT8_MAX - INT8_MIN);
+    range.scale = (float)scale;
+    range.steps = 1.0F / range.scale;
+    range.zero = zero_of((double)low, (double)high, scale);
+  }
+  return range;
+}
+
+int32_t mslite_dynamic_integer(const mslite_dynamic_range *range, float v) {
+  const float q = roundf((float)range->zero + v * range->steps);
+  if (q != q) return range->zero;
+  return q < (float)range->low ? range->low : q > (float)INT8_MAX ? INT8_MAX : (int32_t)q;
+}
+
+void mslite_round_dynamically(const float *x, int64_t count, bool symmetric, float *y) {
+  float low = 0.0F, high = 0.0F;
+  for (int64_t i = 0; i < count; ++i) {
+    low = x[i] < low ? x[i] : low;
+    high = x[i] > high ? x[i] : high;
+  }
+  const mslite_dynamic_range range = mslite_dynamic_range_of(low, high, symmetric);
+  for (int64_t i = 0; i < count; ++i) y[i] = range.scale * (float)(mslite_dynamic_integer(&range, x[i]) - range.zero);
+}

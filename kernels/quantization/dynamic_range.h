@@ -1,0 +1,26 @@
+/* Real numbers rounded to 8 bits with the scale and zero point that they themselves give. In float32, in TensorFlow
+ * Lite's order, to its bits:
+ *   symmetric   range = max|x|, scale = range / 127, q = nearest(x * (127 / range))
+ *   otherwise   [low, high] spans the values and 0, scale = (high - low) / 255, zero point = nearest(-128 - low /
+ * scale) or nearest(127 - high / scale), whichever is nearer to its end, q = nearest(zero point + x / scale) where
+ * nearest goes away from zero half-way. */
+#ifndef MSLITE_DYNAMIC_RANGE_H
+#define MSLITE_DYNAMIC_RANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+  float scale, steps; /* steps: per unit of x */
+  int32_t zero, low;
+} mslite_dynamic_range;
+
+/* Of values between `low` <= 0 and `high` >= 0. */
+mslite_dynamic_range mslite_dynamic_range_of(float low, float high, bool symmetric);
+
+int32_t mslite_dynamic_integer(const mslite_dynamic_range *range, float v);
+
+/* What a vector of `count` numbers stands for after it was rounded. */
+void mslite_round_dynamically(const float *x, int64_t count, bool symmetric, float *y);
+
+#endif

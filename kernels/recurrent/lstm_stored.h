@@ -1,0 +1,83 @@
+/* Operands of LSTMs on stored integers: where they are, what is asked of them, and their packed weights. */
+#ifndef MSLITE_LSTM_STORED_H
+#define MSLITE_LSTM_STORED_H
+
+#include "recurrent/recurrent_plan.h"
+
+enum { LSTM_GATE_I, LSTM_GATE_O, LSTM_GATE_F, LSTM_GATE_C, LSTM_GATES };
+
+/* The operands' places, from the attributes alone; -1: absent. */
+typedef struct {
+  int32_t bias, hidden, cell, peepholes, projection, projection_bias, normalization, count;
+} mslite_lstm_places;
+
+mslite_lstm_places mslite_lstm_places_of(const mslite_node *node);
+
+/* What all kernels on stored integers ask: the types of x, states, weights and biases, and attributes that they know.
+ * `wide`: peepholes of 16 bits are allowed. */
+bool mslite_lstm_is_stored(const mslite_node *node, bool wide);
+
+/* A constant with one record, or one for each of `count` units; all symmetric. */
+bool mslite_lstm_is_weight(const mslite_tensor *tensor, int32_t type, int64_t count);
+
+/* log2 of a scale that is a power of two; else 1. */
+int32_t mslite_lstm_power_of(double scale);
+
+/* The scale of a constant's unit, in single precision. */
+float mslite_lstm_scale_of(const mslite_tensor *tensor, int64_t unit);
+
+/* A bound in steps of `scale`, at most `most`; 0: there is none. */
+int32_t mslite_lstm_steps(float bound, float scale, int32_t most);
+
+/* Packed weights: what each row's sum begins with (bias and zero point), then the rows. */
+int64_t mslite_lstm_pack_size(const mslite_tensor *weight);
+
+/* Sums begin with `bias` (NULL: 0) plus `zero` times the row's weights. */
+void mslite_lstm_pack(const mslite_tensor *weight, const int32_t *bias, int32_t zero, const int8_t *rows, void *packed);
+
+typedef struct {
+  const int32_t *start;
+  const int8_t *rows;
+} mslite_lstm_weights;
+
+static inline mslite_lstm_weights mslite_lstm_unpack(const void *packed, int64_t rows) {
+  const mslite_lstm_weights weights = {packed, (const int8_t *)packed + rows * (int64_t)sizeof(int32_t)};
+  return weights;
+}
+
+/* How the sequences lie in x and y; strides in elements. */
+typedef struct {
+  mslite_recurrent_plan plan;
+  int64_t x_time, x_batch, y_time, y_batch;
+} mslite_lstm_frame;
+
+/* False: the operands do not fit together, or there are too many sequences for one phase. */
+bool mslite_lstm_frame_of(const mslite_node *node, mslite_lstm_frame *frame);
+
+/* The states of sequence `part` before its first step; without an operand the hidden one is `zero`, the cell's 0. */
+void mslite_lstm_begin(const mslite_run *run, const mslite_lstm_frame *frame, int32_t part, int32_t zero,
+                       int8_t *hidden, int16_t *cell);
+
+/* x of a step. */
+const int8_t *mslite_lstm_input(const mslite_run *run, const mslite_lstm_frame *frame, int32_t part, int64_t step);
+
+/* `hidden` becomes y of a step. */
+void mslite_lstm_result(const mslite_run *run, const mslite_lstm_frame *frame, int32_t part, int64_t step,
+                        const int8_t *hidden);
+
+/* The states after the last step. */
+void mslite_lstm_end(const mslite_run *run, const mslite_lstm_frame *frame, int32_t part, const int8_t *hidden,
+                     const int16_t *cell);
+
+/* cell = forget * cell + input * candidate, gates in Q0.15 and the cell in units of 2^shift; `input` NULL: it is
+ * 1 - forget. `clip`: bound of the cell, 0: none. */
+void mslite_lstm_update_cell(const int16_t *input, const int16_t *forget, const int16_t *candidate, int64_t count,
+                             int32_t shift, int32_t clip, int16_t *cell);
+
+static inline int32_t mslite_lstm_dot(int32_t start, const int8_t *a, const int8_t *b, int64_t count) {
+  int32_t sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += a[i] * b[i];
+  return (int32_t)((uint32_t)start + (uint32_t)sum);
+}
+
+#endif

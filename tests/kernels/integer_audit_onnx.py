@@ -1,0 +1,287 @@
+"""One model per quantised operator of ONNX and onnxruntime: which of its nodes compute on real numbers?
+
+    python -m tests.kernels.integer_audit_onnx [-k TEXT]
+
+prints a line per operator and type: `integers`, or the operators that are left on real numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, helper
+
+from mslite.converter.mindir import module_io
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.onnx import parse
+from mslite.converter.passes.context import Settings
+from mslite.converter.passes.pipeline import run_pipeline
+from tests.e2e.integers import run
+from tests.kernels.integer_models import Array, integers
+from tests.parsers.onnx.helper import make_model, node
+
+Record = tuple[float, int]
+DTYPES = ("int8", "uint8", "int16", "uint16")
+_MICROSOFT = "com.microsoft"
+
+
+class Parts:
+    """The operands of a node in the making."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+        self.inputs: dict[str, Array] = {}
+        self.constants: dict[str, Array] = {}
+        self.names: list[str] = []
+
+    def point(self, offset: int = 3, dtype: str = "") -> Array:
+        kind = np.dtype(dtype or self.dtype)
+        middle = 0 if kind.kind == "i" else 1 << (8 * kind.itemsize - 1)
+        return np.array(middle + offset, kind)
+
+    def constant(self, array: Array) -> None:
+        name = f"c{len(self.constants)}"
+        self.constants[name] = array
+        self.names.append(name)
+
+    def record(self, scale: float | Array, offset: int = 3, dtype: str = "", count: int = 0) -> None:
+        self.constant(np.asarray(scale, np.float32))
+        point = self.point(offset, dtype)
+        self.constant(np.full(count, point) if count else point)
+
+    def stored(self, shape: Sequence[int], dtype: str = "") -> None:
+        """An input of the model."""
+        name = f"x{len(self.inputs)}"
+        self.inputs[name] = integers(len(self.inputs) + 1, dtype or self.dtype, shape)
+        self.names.append(name)
+
+    def absent(self) -> None:
+        self.names.append("")
+
+    def operand(self, shape: Sequence[int], scale: float = 0.05, dtype: str = "") -> None:
+        """An input with its scale and zero point."""
+        self.stored(shape, dtype)
+        self.record(self.fine(scale), dtype=dtype)
+
+    def fine(self, scale: float) -> float:
+        return scale / 200 if self.dtype.endswith("16") else scale
+
+    def weight(self, shape: Sequence[int], axis_count: int = 0, dtype: str = "") -> None:
+        """A constant, with a scale for each of `axis_count` channels."""
+        kind = dtype or self.dtype
+        self.constant(integers(9, kind, shape))
+        scale = np.linspace(0.01, 0.02, axis_count) if axis_count else np.array(0.02)
+        self.record(scale, 0, kind, axis_count)
+
+
+def _binary(p: Parts) -> dict[str, Any]:
+    p.operand((2, 5, 7))
+    p.operand((5, 7), 0.04)
+    p.record(p.fine(0.1))
+    return {}
+
+
+def _unary(scale: float = 0.04, **attributes: Any) -> Maker:
+    def make(p: Parts) -> dict[str, Any]:
+        p.operand((2, 5, 7))
+        p.record(p.fine(scale))
+        return attributes
+
+    return make
+
+
+def _image(**attributes: Any) -> Maker:
+    def make(p: Parts) -> dict[str, Any]:
+        p.operand((2, 6, 8, 9))
+        p.record(p.fine(0.04))
+        return attributes
+
+    return make
+
+
+def _concat(p: Parts) -> dict[str, Any]:
+    p.record(p.fine(0.06))
+    p.operand((2, 5, 7))
+    p.operand((2, 3, 7), 0.04)
+    return {"axis": 1}
+
+
+def _where(p: Parts) -> dict[str, Any]:
+    p.inputs["c"] = integers(7, "int8", (2, 5, 7)) > 0
+    p.names.append("c")
+    p.operand((2, 5, 7))
+    p.operand((5, 7), 0.04)
+    p.record(p.fine(0.06))
+    return {}
+
+
+def _conv(p: Parts) -> dict[str, Any]:
+    p.operand((2, 6, 8, 9))
+    p.weight((5, 6, 3, 3), 5, "int8")
+    p.record(p.fine(0.4))
+    p.constant(np.arange(5).astype(np.int32) * 100)
+    return {"pads": [1, 1, 1, 1]}
+
+
+def _matmul(p: Parts) -> dict[str, Any]:
+    p.operand((2, 5, 7))
+    p.weight((7, 6), dtype="int8" if p.dtype.endswith("16") else "")
+    p.record(p.fine(0.3))
+    return {}
+
+
+def _gemm(p: Parts) -> dict[str, Any]:
+    p.operand((5, 7))
+    p.weight((6, 7), 6, "int8")
+    p.constant(np.arange(6).astype(np.int32) * 100)
+    p.record(p.fine(0.3))
+    return {"transB": 1}
+
+
+def _conv_integer(p: Parts) -> dict[str, Any]:
+    p.stored((2, 6, 8, 9))
+    p.constant(integers(9, p.dtype, (5, 6, 3, 3)))
+    p.constant(p.point())
+    p.constant(p.point(0))
+    return {"pads": [1, 1, 1, 1]}
+
+
+def _matmul_integer(p: Parts) -> dict[str, Any]:
+    p.stored((2, 5, 300))
+    p.constant(integers(9, p.dtype, (300, 6)))
+    p.constant(p.point())
+    p.constant(p.point(0))
+    return {}
+
+
+def _to_float(p: Parts) -> dict[str, Any]:
+    p.stored((2, 5, 7))
+    p.constant(integers(9, p.dtype, (7, 6)))
+    p.constant(np.array(0.02, np.float32))
+    p.constant(np.array(0.01, np.float32))
+    p.constant(p.point())
+    p.constant(p.point(0))
+    return {}
+
+
+def _mean(p: Parts) -> dict[str, Any]:
+    p.operand((2, 5, 7))
+    p.record(p.fine(0.04))
+    return {"axes": [1], "keepdims": 1}
+
+
+def _attention(p: Parts) -> dict[str, Any]:
+    p.stored((2, 5, 16))
+    p.constant(integers(9, "int8", (16, 48)))
+    p.constant(np.linspace(-1, 1, 48).astype(np.float32))
+    p.constant(np.array(0.02, np.float32))
+    p.constant(np.array(0.01, np.float32))
+    p.absent()
+    p.constant(p.point())
+    p.constant(np.array(0, np.int8))
+    return {"num_heads": 4}
+
+
+def _dynamic(p: Parts) -> dict[str, Any]:
+    p.inputs["x"] = np.random.default_rng(1).normal(size=(2, 5, 7)).astype(np.float32)
+    p.names.append("x")
+    p.constant(integers(9, p.dtype, (7, 6)))
+    p.constant(np.array(0.01, np.float32))
+    p.constant(p.point(0))
+    return {}
+
+
+def _dynamic_lstm(p: Parts) -> dict[str, Any]:
+    p.inputs["x"] = np.random.default_rng(1).normal(size=(4, 2, 7)).astype(np.float32)
+    p.names.append("x")
+    for columns in (7, 6):
+        p.constant(integers(9, p.dtype, (1, columns, 24)))
+    for _ in range(5):
+        p.absent()
+    for _ in range(2):
+        p.constant(np.full((1,), 0.01, np.float32))
+        p.constant(np.full((1,), p.point(0)))
+    return {"hidden_size": 6}
+
+
+Maker = Callable[[Parts], dict[str, Any]]
+CASES: Mapping[str, tuple[str, Maker, Sequence[str]]] = {
+    "QLinearConv": ("", _conv, ("int8", "uint8")),
+    "QLinearMatMul": ("", _matmul, ("int8", "uint8")),
+    "ConvInteger": ("", _conv_integer, ("uint8",)),
+    "MatMulInteger": ("", _matmul_integer, ("int8", "uint8")),
+    "QLinearAdd": (_MICROSOFT, _binary, DTYPES),
+    "QLinearMul": (_MICROSOFT, _binary, DTYPES),
+    "QLinearSigmoid": (_MICROSOFT, _unary(1 / 256), ("int8", "uint8")),
+    "QLinearLeakyRelu": (_MICROSOFT, _unary(alpha=0.2), ("int8", "uint8")),
+    "QLinearSoftmax": (_MICROSOFT, _unary(1 / 256, axis=-1, opset=13), ("int8", "uint8")),
+    "QLinearConcat": (_MICROSOFT, _concat, ("int8", "uint8")),
+    "QLinearWhere": (_MICROSOFT, _where, ("int8", "uint8")),
+    "QLinearGlobalAveragePool": (_MICROSOFT, _image(channels_last=0), ("int8", "uint8")),
+    "QLinearAveragePool": (_MICROSOFT, _image(kernel_shape=[2, 2], strides=[2, 2]), ("int8", "uint8")),
+    "QLinearReduceMean": (_MICROSOFT, _mean, ("int8", "uint8")),
+    "QGemm": (_MICROSOFT, _gemm, ("int8", "uint8")),
+    "MatMulIntegerToFloat": (_MICROSOFT, _to_float, ("int8", "uint8")),
+    "DynamicQuantizeMatMul": (_MICROSOFT, _dynamic, ("int8", "uint8")),
+    "QAttention": (_MICROSOFT, _attention, ("uint8",)),
+    "DynamicQuantizeLSTM": (_MICROSOFT, _dynamic_lstm, ("int8", "uint8")),
+}
+
+
+def model_of(name: str, dtype: str) -> tuple[ModelProto, dict[str, Array]]:
+    """The model of an operator, and what it is run with."""
+    domain, maker, _ = CASES[name]
+    parts = Parts(dtype)
+    attributes = maker(parts)
+    entry = node(name, parts.names, ["y"], domain=domain, **attributes)
+    model = make_model([entry], parts.inputs, ["y"], parts.constants, 17)
+    if domain:
+        model.opset_import.append(helper.make_opsetid(domain, 1))
+    return model, parts.inputs
+
+
+def on_reals(name: str, dtype: str) -> list[str]:
+    """The operators that compute on real numbers, in the converted model or when it runs."""
+    model, inputs = model_of(name, dtype)
+    module = parse(model)
+    run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
+    found = []
+    for entry in module.main.nodes:
+        real = [value for value in (*entry.inputs, *entry.outputs) if value.dtype is DataType.FLOAT32]
+        if entry.op.name != "QuantDTypeCast" and any(value.data is None for value in real):
+            found.append(entry.op.name)
+    with tempfile.TemporaryDirectory() as folder:
+        module_io.save(module, Path(folder) / "m.ms")
+        paths = []
+        for value in module.main.inputs:
+            paths.append(Path(folder) / f"{len(paths)}.npy")
+            np.save(paths[-1], inputs[value.name])
+        result = run(Path(folder) / "m.ms", paths, Path(folder) / "out", "scalar")
+    return sorted({*found, *(step.operator for step in result.fallbacks)})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.kernels.integer_audit_onnx")
+    parser.add_argument("-k", default="", metavar="TEXT", help="only operators whose name contains TEXT")
+    options = parser.parse_args(arguments)
+    for name, (_, _, dtypes) in CASES.items():
+        for dtype in dtypes:
+            if options.k not in name:
+                continue
+            try:
+                found = on_reals(name, dtype)
+                text = "on real numbers: " + ", ".join(found) if found else "integers"
+            except Exception as error:  # what a converter or the runtime says is the outcome
+                text = f"FAILS: {str(error)[:150]}"
+            print(f"{name:26} {dtype:6} {text}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
