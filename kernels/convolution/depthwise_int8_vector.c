@@ -5,7 +5,7 @@
  *
  * Limit: 3 x 3 at stride 1 on AVX2 takes some 140 instructions for the sums of 16 channels and 4 pixels, and rescaling
  * them 120, where float32 takes 100. */
-#include "convolution/stored.h"
+#include "convolution/depthwise_int8_pack.h"
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
 
@@ -16,8 +16,7 @@ enum {
   MOST_CHANNELS = 320,
   MOST_TAPS = 1 << 14,     /* their products fit 32 bits */
   SMALLEST_PART = 1 << 15, /* multiply-adds */
-  MOST_PARTS = 64,
-  GROUP = 2 * SIMD_WIDTH /* channels that are computed at once */
+  MOST_PARTS = 64
 };
 
 typedef struct {
@@ -29,106 +28,6 @@ typedef struct {
   int64_t step;                          /* channels, filled up to whole vectors */
 } depthwise_derived;
 
-/* The packed weight: three rows of numbers, then a row per column of taps and pair of rows, each of `step` slots in
- * the order of lane_of. A weight is 16 bits, two to a number; the last of an odd number of rows is paired with zeros.
- * The bias includes what the zero point of x adds. */
-enum { ROW_BIAS, ROW_FACTOR, ROW_SHIFT, ROW_WEIGHTS };
-
-static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-/* 2 * SIMD_WIDTH channels as 16 bits (`words`), two such channel by channel (`pair`), and what a pair and its weights
- * add to the sums of these channels. */
-#if SIMD_WIDTH == 8
-typedef __m256i words;
-typedef struct {
-  __m256i low, high;
-} pair;
-SIMD_INLINE words load_words(const int8_t *x) {
-  return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)x));
-}
-SIMD_INLINE pair make_pair(words a, words b) {
-  const pair both = {_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)};
-  return both;
-}
-SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
-  sum[0] += (simd_i32)_mm256_madd_epi16(x->low, (__m256i)simd_load_i32(w));
-  sum[1] += (simd_i32)_mm256_madd_epi16(x->high, (__m256i)simd_load_i32(w + SIMD_WIDTH));
-}
-#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
-typedef __m512i words;
-typedef struct {
-  __m512i low, high;
-} pair;
-SIMD_INLINE words load_words(const int8_t *x) {
-  return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)x));
-}
-SIMD_INLINE pair make_pair(words a, words b) {
-  const pair both = {_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)};
-  return both;
-}
-SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
-  sum[0] += (simd_i32)_mm512_madd_epi16(x->low, (__m512i)simd_load_i32(w));
-  sum[1] += (simd_i32)_mm512_madd_epi16(x->high, (__m512i)simd_load_i32(w + SIMD_WIDTH));
-}
-#elif SIMD_WIDTH == 4 && !SIMD_EMULATED
-typedef int16x8_t words;
-typedef struct {
-  int16x8_t a, b;
-} pair;
-SIMD_INLINE words load_words(const int8_t *x) { return vmovl_s8(vld1_s8(x)); }
-SIMD_INLINE pair make_pair(words a, words b) {
-  const pair both = {a, b};
-  return both;
-}
-SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
-  const int32x4_t first = vld1q_s32(w), second = vld1q_s32(w + SIMD_WIDTH);
-  const int32x4_t low = vmlal_s16((int32x4_t)sum[0], vget_low_s16(x->a), vmovn_s32(first));
-  sum[0] = (simd_i32)vmlal_s16(low, vget_low_s16(x->b), vshrn_n_s32(first, 16));
-  const int32x4_t high = vmlal_s16((int32x4_t)sum[1], vget_high_s16(x->a), vmovn_s32(second));
-  sum[1] = (simd_i32)vmlal_s16(high, vget_high_s16(x->b), vshrn_n_s32(second, 16));
-}
-#else
-typedef struct {
-  simd_i32 half[2];
-} words;
-typedef struct {
-  words a, b;
-} pair;
-SIMD_INLINE words load_words(const int8_t *x) {
-  int32_t lanes[GROUP];
-  words v;
-  for (int i = 0; i < GROUP; ++i) lanes[i] = x[i];
-  memcpy(&v, lanes, sizeof v);
-  return v;
-}
-SIMD_INLINE pair make_pair(words a, words b) {
-  const pair both = {a, b};
-  return both;
-}
-SIMD_INLINE void add_products(simd_i32 *sum, const pair *x, const int32_t *w) {
-  for (int v = 0; v < 2; ++v) {
-    const simd_i32 weights = simd_load_i32(w + v * SIMD_WIDTH);
-    sum[v] += x->a.half[v] * (SIMD_SHIFT_LEFT(weights, 16) >> 16) + x->b.half[v] * (weights >> 16);
-  }
-}
-#endif
-
-/* Where slot c of a row of numbers is: x86 unpacks 16 bits within 16 bytes. */
-static int64_t lane_of(int64_t c) {
-#if SIMD_WIDTH >= 8 && !SIMD_EMULATED
-  const int64_t at = c % GROUP;
-  return c - at + at / 4 % 2 * SIMD_WIDTH + at / 8 * 4 + at % 4;
-#else
-  return c;
-#endif
-}
-
-/* The channel of slot c. The last group ends with the last channel: it shares some with the group before. */
-static int64_t channel_of(int64_t c, int64_t channels) {
-  const int64_t first = c / GROUP * GROUP;
-  return channels >= GROUP && first + GROUP > channels ? channels - GROUP + c % GROUP : c;
-}
-
 static int32_t depthwise_support(const mslite_node *node) {
   if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;
@@ -136,38 +35,6 @@ static int32_t depthwise_support(const mslite_node *node) {
   const int64_t *dims = node->inputs[1]->dims;
   return attributes.group > 1 && dims[3] == 1 && dims[0] % attributes.group == 0 && dims[1] * dims[2] <= MOST_TAPS ? 3
                                                                                                                    : 0;
-}
-
-static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
-  if (input != 1) return 0;
-  const int64_t *dims = node->inputs[1]->dims;
-  return (ROW_WEIGHTS + (dims[1] + 1) / 2 * dims[2]) * round_up(dims[0], GROUP) * (int64_t)sizeof(int32_t);
-}
-
-static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
-  if (input != 1) return;
-  const int64_t *dims = node->inputs[1]->dims;
-  const int64_t height = dims[1], width = dims[2], step = round_up(dims[0], GROUP);
-  const uint32_t x_zero = (uint32_t)node->inputs[0]->quant->zero_point;
-  uint32_t *to = packed;
-  memset(to, 0, (size_t)depthwise_pack_size(node, input));
-  for (int64_t c = 0; c < step; ++c) {
-    const int64_t source_channel = channel_of(c, dims[0]);
-    if (source_channel >= dims[0]) break;
-    const mslite_stored_channel channel = mslite_stored_channel_of(node, source_channel);
-    const int8_t *from = (const int8_t *)source + source_channel * height * width;
-    const int64_t lane = lane_of(c);
-    uint32_t bias = (uint32_t)channel.bias;
-    for (int64_t tap = 0; tap < height * width; ++tap) {
-      const uint32_t weight = (uint32_t)(from[tap] - channel.weight_zero);
-      bias -= x_zero * weight;
-      const int64_t row = ROW_WEIGHTS + tap / width / 2 * width + tap % width;
-      to[row * step + lane] |= tap / width % 2 == 0 ? weight & 0xFFFF : weight << 16;
-    }
-    to[ROW_BIAS * step + lane] = bias;
-    to[ROW_FACTOR * step + lane] = (uint32_t)channel.factor.value;
-    to[ROW_SHIFT * step + lane] = (uint32_t)channel.factor.shift;
-  }
 }
 
 static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -282,10 +149,10 @@ SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32
   for (int32_t ky = 0; ky < t->rows; ky += 2, w += kernel * t->step) {
     const int8_t *const *above = t->x[ky], *const *below = t->x[ky + 1 < t->rows ? ky + 1 : ky];
     SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
-      const pair x = make_pair(load_words(above[j] + at), load_words(below[j] + at));
+      const simd_pair x = simd_make_pair(simd_load_words(above[j] + at), simd_load_words(below[j] + at));
       SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
         const int32_t kx = j - i * stride;
-        if (kx >= 0 && kx < kernel) add_products(sum + 2 * i, &x, w + kx * t->step);
+        if (kx >= 0 && kx < kernel) simd_add_products(sum + 2 * i, &x, w + kx * t->step);
       }
     }
   }
@@ -347,11 +214,11 @@ static const int8_t *source_of(const mslite_convolution *g, const depthwise_tile
 }
 
 /* GROUP channels, or as many as there are. */
-static words load_some(const depthwise_tile *t, const int8_t *x) {
-  if (t->width >= GROUP) return load_words(x);
+static simd_words load_some(const depthwise_tile *t, const int8_t *x) {
+  if (t->width >= GROUP) return simd_load_words(x);
   int8_t room[GROUP] = {0};
   memcpy(room, x, (size_t)t->width);
-  return load_words(room);
+  return simd_load_words(room);
 }
 
 /* The same for any kernel, pixel by pixel. */
@@ -365,8 +232,8 @@ static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, c
         for (int64_t kx = 0; kx < g->width.kernel; ++kx, w += tile->step) {
           const int8_t *above = source_of(g, tile, x, oy, ox, ky, kx);
           const int8_t *below = ky + 1 < g->height.kernel ? source_of(g, tile, x, oy, ox, ky + 1, kx) : above;
-          const pair both = make_pair(load_some(tile, above + at), load_some(tile, below + at));
-          add_products(sum, &both, w);
+          const simd_pair both = simd_make_pair(load_some(tile, above + at), load_some(tile, below + at));
+          simd_add_products(sum, &both, w);
         }
       }
       store_group(tile, c, sum, y + at, made);

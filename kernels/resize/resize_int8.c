@@ -3,91 +3,17 @@
  *
  * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024 and
  * round half away from zero; on unsigned integers they compute in float32 and cut. */
-#include <math.h>
 #include <string.h>
 
-#include "math/fixed_point.h"
 #include "movement.h"
 #include "quantised.h"
-#include "resize/taps.h"
+#include "resize/resize_int8.h"
 
-enum { ONE = 1024, ONE_BITS = 10, MAX_SOURCES = 64, BLOCK = 64, PART_ELEMENTS = 2048 };
+enum { BLOCK = 64, PART_ELEMENTS = 2048 };
 
-/* How weights come about and what is computed with them. */
-typedef enum { COPY, TABLE, STEPS, FLOATS } resize_arithmetic;
-
-typedef struct {
-  mslite_resize_plan plan;
-  int32_t arithmetic; /* resize_arithmetic */
-  int32_t type;
-  int32_t rank; /* dimensions that are walked: all up to the last resized one */
-  int32_t shift;
-  bool is_wide; /* sums need 64 bits */
-  bool is_rescaled;
-  int32_t from_zero, to_zero, low, high;
-  mslite_multiplier factor;
-  int64_t inner, rows, rows_per_part;
-  int64_t in[MSLITE_MAX_RANK], out[MSLITE_MAX_RANK], stride[MSLITE_MAX_RANK];
-  int32_t taps[MSLITE_MAX_RANK];  /* 0: this dimension is not resized */
-  int64_t table[MSLITE_MAX_RANK]; /* where its table begins in the shared workspace, in 4-byte words */
-} resize_derived;
-
-/* Per output index `taps` source indices, then as many weights: integers, or the bits of floats. */
-static int32_t *indices_of(const resize_derived *numbers, void *shared, int32_t axis, int64_t at) {
-  return (int32_t *)shared + numbers->table[axis] + at * 2 * numbers->taps[axis];
-}
-
-/* TensorFlow Lite's two taps along one dimension, in steps of 1/1024 of a pixel. */
-static void fill_steps(const resize_derived *numbers, int32_t axis, int64_t at, int32_t *index, int32_t *weight) {
-  const int64_t in = numbers->in[axis], out = numbers->out[axis];
-  const bool aligned = numbers->plan.coordinates == RESIZE_ALIGN_CORNERS && out > 1;
-  const int64_t span = aligned ? out - 1 : out;
-  const int64_t scale = (ONE * (aligned ? in - 1 : in) + span / 2) / span;
-  int64_t place = at * scale;
-  if (numbers->plan.coordinates == RESIZE_HALF_PIXEL) place += scale / 2 - ONE / 2;
-  const int64_t low = place / ONE > 0 ? place / ONE : 0;
-  const int64_t high = (place + ONE - 1) / ONE;
-  index[0] = (int32_t)(low < in ? low : in - 1);
-  index[1] = (int32_t)(high < in ? high : in - 1);
-  weight[1] = (int32_t)(place - low * ONE);
-  weight[0] = ONE - weight[1];
-}
-
-/* The same in float32. */
-static void fill_floats(const resize_derived *numbers, int32_t axis, int64_t at, int32_t *index, int32_t *weight) {
-  const int64_t in = numbers->in[axis], out = numbers->out[axis];
-  const bool aligned = numbers->plan.coordinates == RESIZE_ALIGN_CORNERS && out > 1;
-  const float scale = aligned ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
-  const bool half = numbers->plan.coordinates == RESIZE_HALF_PIXEL;
-  const float place = half ? ((float)at + 0.5f) * scale - 0.5f : (float)at * scale;
-  const int64_t floor_of = (int64_t)floorf(place), high = (int64_t)ceilf(place);
-  const int64_t low = floor_of > 0 ? floor_of : 0;
-  const float part = place - (float)low, rest = 1 - part;
-  index[0] = (int32_t)(low < in ? low : in - 1);
-  index[1] = (int32_t)(high < in ? high : in - 1);
-  memcpy(&weight[0], &rest, sizeof rest);
-  memcpy(&weight[1], &part, sizeof part);
-}
-
-/* Weights of 10 bits that add up to what the exact ones do: the largest takes the rest. */
-static void fill_table(const resize_derived *numbers, int32_t axis, int64_t at, int32_t *index, int32_t *weight) {
-  const int32_t taps = numbers->taps[axis];
-  float exact[MAX_SOURCES];
-  mslite_resize_taps_at(&numbers->plan, axis, numbers->in[axis], numbers->out[axis], at, taps, index, exact);
-  double sum = 0;
-  int32_t total = 0, largest = 0;
-  for (int32_t i = 0; i < taps; ++i) {
-    weight[i] = (int32_t)floorf(exact[i] * ONE + 0.5f);
-    sum += (double)exact[i];
-    total += weight[i];
-    if (exact[i] > exact[largest]) largest = i;
-  }
-  weight[largest] += (int32_t)floor(sum * ONE + 0.5) - total;
-}
-
-static mslite_status prepare_rows(const mslite_node *node, resize_derived *numbers, mslite_schedule *schedule) {
+static mslite_status prepare_rows(const mslite_node *node, mslite_resize_int8 *numbers, mslite_schedule *schedule) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
-  const bool is_pair = numbers->arithmetic == STEPS || numbers->arithmetic == FLOATS;
+  const bool is_pair = numbers->arithmetic == MSLITE_RESIZE_STEPS || numbers->arithmetic == MSLITE_RESIZE_FLOATS;
   const int32_t tap_count = is_pair ? 2 : mslite_resize_taps(&numbers->plan, 1.0f);
   int64_t words = 0, sources = 1;
   int32_t resized = 0;
@@ -106,8 +32,8 @@ static mslite_status prepare_rows(const mslite_node *node, resize_derived *numbe
     sources *= tap_count;
     ++resized;
   }
-  if (sources > MAX_SOURCES) return MSLITE_ERROR_UNSUPPORTED;
-  numbers->shift = ONE_BITS * resized;
+  if (sources > MSLITE_RESIZE_SOURCES) return MSLITE_ERROR_UNSUPPORTED;
+  numbers->shift = MSLITE_RESIZE_ONE_BITS * resized;
   numbers->is_wide = numbers->type == MSLITE_INT16 || resized > 2;
   for (int32_t i = 0; i < x->rank; ++i) *(i < numbers->rank ? &numbers->rows : &numbers->inner) *= y->dims[i];
   if (numbers->inner == 0) numbers->rows = 0;
@@ -123,7 +49,7 @@ static mslite_status prepare_rows(const mslite_node *node, resize_derived *numbe
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_shape_context context = {.next_symbol = MSLITE_SYMBOL_LIMIT};
-  resize_derived *numbers = derived;
+  mslite_resize_int8 *numbers = derived;
   memset(numbers, 0, sizeof *numbers);
   const bool is_image = node->op == MSLITE_OP_Resize;
   const mslite_status status =
@@ -142,11 +68,11 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   mslite_stored_limits(x->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &numbers->low, &numbers->high);
   const bool is_unsigned = x->type == MSLITE_INT8 && x->quant->source_type == MSLITE_UINT8 && !x->quant->rounds_even;
   if (numbers->plan.method == MSLITE_RESIZE_METHOD_NEAREST) {
-    numbers->arithmetic = COPY;
+    numbers->arithmetic = MSLITE_RESIZE_COPY;
   } else if (is_image && numbers->plan.method == MSLITE_RESIZE_METHOD_LINEAR) {
-    numbers->arithmetic = is_unsigned ? FLOATS : STEPS;
+    numbers->arithmetic = is_unsigned ? MSLITE_RESIZE_FLOATS : MSLITE_RESIZE_STEPS;
   } else {
-    numbers->arithmetic = TABLE;
+    numbers->arithmetic = MSLITE_RESIZE_TABLE;
   }
   return prepare_rows(node, numbers, schedule);
 }
@@ -154,11 +80,11 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 /* The source elements of one row of outputs: offsets in elements, and the product of their weights. */
 typedef struct {
   int32_t count;
-  int64_t offset[MAX_SOURCES];
-  int64_t weight[MAX_SOURCES];
+  int64_t offset[MSLITE_RESIZE_SOURCES];
+  int64_t weight[MSLITE_RESIZE_SOURCES];
 } source_list;
 
-static void list_sources(const resize_derived *numbers, void *shared, const int64_t *at, source_list *list) {
+static void list_sources(const mslite_resize_int8 *numbers, void *shared, const int64_t *at, source_list *list) {
   list->count = 1;
   list->offset[0] = 0;
   list->weight[0] = 1;
@@ -168,7 +94,7 @@ static void list_sources(const resize_derived *numbers, void *shared, const int6
       for (int32_t k = 0; k < known; ++k) list->offset[k] += at[axis] * numbers->stride[axis];
       continue;
     }
-    const int32_t *index = indices_of(numbers, shared, axis, at[axis]);
+    const int32_t *index = mslite_resize_indices(numbers, shared, axis, at[axis]);
     for (int32_t i = taps - 1; i >= 0; --i) {
       for (int32_t k = 0; k < known; ++k) {
         list->offset[i * known + k] = list->offset[k] + index[i] * numbers->stride[axis];
@@ -179,7 +105,7 @@ static void list_sources(const resize_derived *numbers, void *shared, const int6
   }
 }
 
-static int32_t finished(const resize_derived *numbers, int64_t sum) {
+static int32_t finished(const mslite_resize_int8 *numbers, int64_t sum) {
   const int64_t one = (int64_t)1 << numbers->shift;
   int32_t value = (int32_t)((sum > 0 ? sum + one / 2 : sum - one / 2) / one);
   if (numbers->is_rescaled) value = mslite_rescale(value - numbers->from_zero, numbers->factor) + numbers->to_zero;
@@ -187,19 +113,19 @@ static int32_t finished(const resize_derived *numbers, int64_t sum) {
 }
 
 /* One row of weighted sums. */
-#define SUM_ROW(name, type, sum_type)                                                                    \
-  static void name(const resize_derived *numbers, const source_list *list, const void *from, void *to) { \
-    sum_type sums[BLOCK];                                                                                \
-    for (int64_t begin = 0; begin < numbers->inner; begin += BLOCK) {                                    \
-      const int64_t count = numbers->inner - begin < BLOCK ? numbers->inner - begin : BLOCK;             \
-      for (int64_t c = 0; c < count; ++c) sums[c] = 0;                                                   \
-      for (int32_t k = 0; k < list->count; ++k) {                                                        \
-        const type *x = (const type *)from + list->offset[k] + begin;                                    \
-        const sum_type weight = (sum_type)list->weight[k];                                               \
-        for (int64_t c = 0; c < count; ++c) sums[c] += weight * x[c];                                    \
-      }                                                                                                  \
-      for (int64_t c = 0; c < count; ++c) ((type *)to)[begin + c] = (type)finished(numbers, sums[c]);    \
-    }                                                                                                    \
+#define SUM_ROW(name, type, sum_type)                                                                        \
+  static void name(const mslite_resize_int8 *numbers, const source_list *list, const void *from, void *to) { \
+    sum_type sums[BLOCK];                                                                                    \
+    for (int64_t begin = 0; begin < numbers->inner; begin += BLOCK) {                                        \
+      const int64_t count = numbers->inner - begin < BLOCK ? numbers->inner - begin : BLOCK;                 \
+      for (int64_t c = 0; c < count; ++c) sums[c] = 0;                                                       \
+      for (int32_t k = 0; k < list->count; ++k) {                                                            \
+        const type *x = (const type *)from + list->offset[k] + begin;                                        \
+        const sum_type weight = (sum_type)list->weight[k];                                                   \
+        for (int64_t c = 0; c < count; ++c) sums[c] += weight * x[c];                                        \
+      }                                                                                                      \
+      for (int64_t c = 0; c < count; ++c) ((type *)to)[begin + c] = (type)finished(numbers, sums[c]);        \
+    }                                                                                                        \
   }
 
 SUM_ROW(sum_row_i8, int8_t, int32_t)
@@ -213,8 +139,10 @@ static float weight_at(const int32_t *bits) {
 }
 
 /* One row of unsigned integers: the terms in the reference's order, rounded as it rounds them. */
-static void float_row(const resize_derived *numbers, void *shared, const int64_t *at, const int8_t *from, int8_t *to) {
-  const int32_t *rows = indices_of(numbers, shared, 1, at[1]), *columns = indices_of(numbers, shared, 2, at[2]);
+static void float_row(const mslite_resize_int8 *numbers, void *shared, const int64_t *at, const int8_t *from,
+                      int8_t *to) {
+  const int32_t *rows = mslite_resize_indices(numbers, shared, 1, at[1]),
+                *columns = mslite_resize_indices(numbers, shared, 2, at[2]);
   const int8_t *x = from + at[0] * numbers->stride[0];
   for (int64_t c = 0; c < numbers->inner; ++c) {
     float sum = 0;
@@ -228,14 +156,14 @@ static void float_row(const resize_derived *numbers, void *shared, const int64_t
   }
 }
 
-static void resize_row(const resize_derived *numbers, void *shared, const int64_t *at, const void *from, char *to) {
-  if (numbers->arithmetic == FLOATS) {
+static void resize_row(const mslite_resize_int8 *numbers, void *shared, const int64_t *at, const void *from, char *to) {
+  if (numbers->arithmetic == MSLITE_RESIZE_FLOATS) {
     float_row(numbers, shared, at, from, (int8_t *)to);
     return;
   }
   source_list list;
   list_sources(numbers, shared, at, &list);
-  if (numbers->arithmetic == COPY && !numbers->is_rescaled) {
+  if (numbers->arithmetic == MSLITE_RESIZE_COPY && !numbers->is_rescaled) {
     const int64_t size = numbers->type == MSLITE_INT8 ? 1 : 2;
     memcpy(to, (const char *)from + list.offset[0] * size, (size_t)(numbers->inner * size));
   } else if (numbers->type == MSLITE_INT16) {
@@ -247,27 +175,10 @@ static void resize_row(const resize_derived *numbers, void *shared, const int64_
   }
 }
 
-static void fill_tables(const resize_derived *numbers, void *shared) {
-  for (int32_t axis = 0; axis < numbers->rank; ++axis) {
-    if (numbers->taps[axis] == 0) continue;
-    for (int64_t at = 0; at < numbers->out[axis]; ++at) {
-      int32_t *index = indices_of(numbers, shared, axis, at);
-      int32_t *weight = index + numbers->taps[axis];
-      if (numbers->arithmetic == STEPS) {
-        fill_steps(numbers, axis, at, index, weight);
-      } else if (numbers->arithmetic == FLOATS) {
-        fill_floats(numbers, axis, at, index, weight);
-      } else {
-        fill_table(numbers, axis, at, index, weight);
-      }
-    }
-  }
-}
-
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
-  const resize_derived *numbers = run->derived;
+  const mslite_resize_int8 *numbers = run->derived;
   if (phase == 0) {
-    fill_tables(numbers, run->shared);
+    mslite_fill_resize_tables(numbers, run->shared);
     return;
   }
   int64_t row = part * numbers->rows_per_part;
@@ -305,5 +216,5 @@ static int32_t support_nd(const mslite_node *node) {
   return !attributes->antialias && node->inputs[1]->data != NULL && takes_operands(node);
 }
 
-MSLITE_QUANTISED_KERNEL(resize_int8, Resize, resize_derived, support, prepare, run_part, NULL)
-MSLITE_QUANTISED_KERNEL(resize_nd_int8, ResizeND, resize_derived, support_nd, prepare, run_part, NULL)
+MSLITE_QUANTISED_KERNEL(resize_int8, Resize, mslite_resize_int8, support, prepare, run_part, NULL)
+MSLITE_QUANTISED_KERNEL(resize_nd_int8, ResizeND, mslite_resize_int8, support_nd, prepare, run_part, NULL)

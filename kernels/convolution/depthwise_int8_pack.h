@@ -1,0 +1,55 @@
+/* The packed weights of depthwise convolutions of stored int8. */
+#ifndef MSLITE_DEPTHWISE_INT8_PACK_H
+#define MSLITE_DEPTHWISE_INT8_PACK_H
+
+#include "convolution/stored.h"
+#include "simd/pairs.h"
+
+enum { GROUP = SIMD_PAIRS /* channels that are computed at once */ };
+
+/* The packed weight: three rows of numbers, then a row per column of taps and pair of rows, each of `step` slots in
+ * the order of simd_lane_of. A weight is 16 bits, two to a number; the last of an odd number of rows is paired with
+ * zeros. The bias includes what the zero point of x adds. */
+enum { ROW_BIAS, ROW_FACTOR, ROW_SHIFT, ROW_WEIGHTS };
+
+static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/* The channel of slot c. The last group ends with the last channel: it shares some with the group before. */
+static int64_t channel_of(int64_t c, int64_t channels) {
+  const int64_t first = c / GROUP * GROUP;
+  return channels >= GROUP && first + GROUP > channels ? channels - GROUP + c % GROUP : c;
+}
+
+static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
+  if (input != 1) return 0;
+  const int64_t *dims = node->inputs[1]->dims;
+  return (ROW_WEIGHTS + (dims[1] + 1) / 2 * dims[2]) * round_up(dims[0], GROUP) * (int64_t)sizeof(int32_t);
+}
+
+static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
+  if (input != 1) return;
+  const int64_t *dims = node->inputs[1]->dims;
+  const int64_t height = dims[1], width = dims[2], step = round_up(dims[0], GROUP);
+  const uint32_t x_zero = (uint32_t)node->inputs[0]->quant->zero_point;
+  uint32_t *to = packed;
+  memset(to, 0, (size_t)depthwise_pack_size(node, input));
+  for (int64_t c = 0; c < step; ++c) {
+    const int64_t source_channel = channel_of(c, dims[0]);
+    if (source_channel >= dims[0]) break;
+    const mslite_stored_channel channel = mslite_stored_channel_of(node, source_channel);
+    const int8_t *from = (const int8_t *)source + source_channel * height * width;
+    const int64_t lane = simd_lane_of(c);
+    uint32_t bias = (uint32_t)channel.bias;
+    for (int64_t tap = 0; tap < height * width; ++tap) {
+      const uint32_t weight = (uint32_t)(from[tap] - channel.weight_zero);
+      bias -= x_zero * weight;
+      const int64_t row = ROW_WEIGHTS + tap / width / 2 * width + tap % width;
+      to[row * step + lane] |= tap / width % 2 == 0 ? weight & 0xFFFF : weight << 16;
+    }
+    to[ROW_BIAS * step + lane] = bias;
+    to[ROW_FACTOR * step + lane] = (uint32_t)channel.factor.value;
+    to[ROW_SHIFT * step + lane] = (uint32_t)channel.factor.shift;
+  }
+}
+
+#endif
