@@ -24,7 +24,7 @@ def packed_fields(step: Step, place: int, data: bytes, isa: str) -> tuple[Fields
     """The fields of a packed operand, and the alignment that its kernel relies on.
 
     `isa` is that of the program's target. The forms are described in kernels/math/channels_micro.h and
-    kernels/matmul/product_{plain,dsp,mve}.h. What is none of them is written as words.
+    kernels/matmul/product_{plain,dsp,mve}_micro.c. What is none of them is written as words.
     """
     operand = step.inputs[place]
     assert operand is not None
@@ -56,7 +56,8 @@ def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
     if "layer.terms" in numbers:
         return _PRODUCTS[family](_Reader(data), numbers)
     if "kernel_rows" in numbers and "multiplier" in numbers:
-        return _table(_Reader(data), numbers["channels"] * numbers["multiplier"])
+        outputs = numbers["channels"] * numbers["multiplier"]
+        return _table(_Reader(data), outputs, outputs)
     return ()
 
 
@@ -85,18 +86,23 @@ class _Reader:
         return found.ljust(size, b"\0")
 
 
-def _table(reader: _Reader, channels: int) -> Fields:
+def _table(reader: _Reader, channels: int, factors: int) -> Fields:
     """The table of channels, then bytes."""
     return (
         reader.words("bias", channels),
-        reader.words("multiplier", channels),
-        reader.octets("shift", channels + -channels % 4),
+        reader.words("multiplier", factors),
+        reader.octets("shift", factors + -factors % 4),
         reader.octets("weights"),
     )
 
 
+def _factors(numbers: Mapping[str, int]) -> int:
+    """How many there are: one for all channels is there four times."""
+    return 4 if numbers["layer.has_one"] else numbers["layer.channels"]
+
+
 def _plain(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
-    return _table(reader, numbers["layer.channels"])
+    return _table(reader, numbers["layer.channels"], _factors(numbers))
 
 
 def _dsp(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
@@ -107,28 +113,31 @@ def _dsp(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
             reader.words("bias", 1, "of the even channel", is_single=True),
             reader.words("weights", words, "16 bits: 256 * odd + even"),
             reader.words("odd_bias", 1, is_single=True),
-            reader.words("multiplier", 2, "even, odd"),
         )
         for _ in range(pairs)
         if not reader.is_empty
     ]
-    return (Group("pairs", tuple(entries), "of channels"), reader.octets("shift")) if entries else ()
+    if not entries:
+        return ()
+    factors = _factors(numbers)
+    multiplier = reader.words("multiplier", factors + factors % 2)
+    return (Group("pairs", tuple(entries), "of channels"), multiplier, reader.octets("shift"))
 
 
 def _mve(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
     terms = numbers["layer.terms"]
+    fours = (numbers["layer.channels"] + 3) // 4
     entries = [
-        (
-            reader.words("bias", 4),
-            reader.octets("weights", 4 * terms),
-            reader.words("multiplier", 4),
-            reader.octets("shift", 4),
-        )
-        for _ in range((numbers["layer.channels"] + 3) // 4)
+        (reader.words("bias", 4), reader.octets("weights", 4 * terms)) for _ in range(fours) if not reader.is_empty
+    ]
+    factors = [
+        (reader.words("multiplier", 4), reader.octets("shift", 4))
+        for _ in range(1 if numbers["layer.has_one"] else fours)
         if not reader.is_empty
     ]
-    behind = reader.octets("behind", comment="is read, but has no effect")
-    return (Group("fours", tuple(entries), "of channels"), behind) if entries else ()
+    if not factors:
+        return ()
+    return Group("fours", tuple(entries), "of channels"), Group("factors", tuple(factors), "of four channels")
 
 
 _PRODUCTS = {"micro": _plain, "dsp": _dsp, "mve": _mve}

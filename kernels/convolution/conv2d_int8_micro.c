@@ -18,8 +18,8 @@ typedef struct {
   /* The first taps of windows that are whole lie below these; 0: taps do not lie side by side. */
   int16_t whole_rows, whole_columns;
   int16_t x_zero;
-  int32_t row_bytes;             /* of the taps of one row */
-  int32_t row_step, column_step; /* from tap to tap, from window to window */
+  int32_t row_bytes; /* of the taps of one row */
+  int32_t row_step;  /* from tap to tap below */
 } conv2d_derived;
 
 static micro_weights conv2d_weights(const mslite_node *node) {
@@ -40,7 +40,7 @@ static int32_t conv2d_support(const mslite_node *node) {
 
 static int64_t conv2d_pack_size(const mslite_node *node, int32_t input) {
   const micro_weights weights = conv2d_weights(node);
-  return input == 1 ? micro_packed_size(weights.channels, weights.terms) : input == 2 ? -1 : 0;
+  return input == 1 ? micro_packed_size(node, &weights) : input == 2 ? -1 : 0;
 }
 
 static void conv2d_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
@@ -91,7 +91,6 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   own->x_zero = (int16_t)numbers.x_zero;
   own->row_bytes = (int32_t)(g.width.kernel * g.in_channels);
   own->row_step = (int32_t)(g.height.dilation * g.width.input * g.in_channels);
-  own->column_step = (int32_t)(g.width.stride * g.in_channels);
   const int64_t whole_rows = g.height.input - mslite_axis_span(&g.height) + 1;
   const int64_t whole_columns = g.width.dilation == 1 ? g.width.input - g.width.kernel + 1 : 0;
   own->whole_rows = (int16_t)(whole_rows > 0 ? whole_rows : 0);
@@ -108,30 +107,23 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
 
 /* Gathers the window whose first tap is at row `y` and column `x` of the image; padding is the zero point. */
 MICRO_SHARED void conv2d_gather(const conv2d_derived *own, const int8_t *image, int32_t y, int32_t x, int8_t *to) {
-  const int32_t channels = own->in_channels, row_step = own->dilation_height * own->in_width * channels;
-  const int32_t to_step = own->kernel_width * channels;
+  const int32_t channels = own->in_channels, columns = own->in_width;
+  if ((uint32_t)y < (uint32_t)own->whole_rows && (uint32_t)x < (uint32_t)own->whole_columns) {
+    micro_copy_rows(to, own->row_bytes, image + (y * columns + x) * channels, own->row_step, own->row_bytes,
+                    own->kernel_height);
+    return;
+  }
+  const micro_span down = micro_taps_inside(y, own->kernel_height, own->dilation_height, own->in_height);
+  const micro_span across = micro_taps_inside(x, own->kernel_width, own->dilation_width, columns);
+  micro_fill(to, own->x_zero, own->window);
+  if (down.begin == down.end) return;
   /* Taps that lie side by side go together. */
-  const int32_t taps = own->dilation_width == 1 ? own->kernel_width : 1;
-  for (int32_t kx = 0; kx < own->kernel_width; kx += taps, x += own->dilation_width, to += taps * channels) {
-    int32_t before = x < 0 ? -x : 0, inside = own->in_width - x;
-    if (before > taps) before = taps;
-    if (inside > taps) inside = taps;
-    inside = inside < before ? 0 : (inside - before) * channels;
-    before *= channels;
-    const int32_t after = taps * channels - before - inside;
-    const int8_t *from = image + (y * own->in_width + x) * channels + before;
-    int8_t *next = to;
-    int32_t row = y;
-    for (int32_t ky = 0; ky < own->kernel_height;
-         ++ky, row += own->dilation_height, from += row_step, next += to_step) {
-      if (row < 0 || row >= own->in_height) {
-        memset(next, own->x_zero, (size_t)(taps * channels));
-        continue;
-      }
-      if (before > 0) memset(next, own->x_zero, (size_t)before);
-      micro_copy(next + before, from, inside);
-      if (after > 0) memset(next + before + inside, own->x_zero, (size_t)after);
-    }
+  const int32_t taps = own->dilation_width == 1 ? across.end - across.begin : 1;
+  const int32_t row = y + down.begin * own->dilation_height;
+  to += down.begin * own->row_bytes;
+  for (int32_t tap = across.begin; tap < across.end; tap += taps) {
+    const int8_t *from = image + (row * columns + x + tap * own->dilation_width) * channels;
+    micro_copy_rows(to + tap * channels, own->row_bytes, from, own->row_step, taps * channels, down.end - down.begin);
   }
 }
 
@@ -145,24 +137,18 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   int8_t *y = run->outputs[0];
   int32_t left = own->out_height, columns = own->out_width; /* rows of the image, and columns of the row */
   int32_t row = -own->pad_top, column = -own->pad_left;     /* of the window's first tap */
-  const int8_t *from = image + (row * own->in_width + column) * own->in_channels;
   for (int32_t rest = own->pixels; rest > 0;) {
     const int32_t rows = rest < own->layer.rows ? rest : own->layer.rows;
     int8_t *buffer = (int8_t *)run->scratch + own->staging;
     for (int32_t i = 0; i < rows; ++i) {
-      const int8_t *window = from;
-      if (own->window != 0) {
-        window = buffer;
-        if ((uint32_t)row < (uint32_t)own->whole_rows && (uint32_t)column < (uint32_t)own->whole_columns) {
-          micro_copy_rows(buffer, from, own->row_bytes, own->row_step, own->kernel_height);
-        } else {
-          conv2d_gather(own, image, row, column, buffer);
-        }
+      if (own->window == 0) {
+        micro_stage(&product, i, rows, image + (row * own->in_width + column) * own->in_channels);
+      } else {
+        conv2d_gather(own, image, row, column, buffer);
+        micro_stage(&product, i, rows, buffer);
         if (!MICRO_STAGES) buffer += own->window;
       }
-      micro_stage(&product, i, rows, window);
       column += own->stride_width;
-      from += own->column_step;
       if (--columns == 0) {
         columns = own->out_width;
         column = -own->pad_left;
@@ -172,7 +158,6 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
           row = -own->pad_top;
           image += own->in_height * own->in_width * own->in_channels;
         }
-        from = image + (row * own->in_width + column) * own->in_channels;
       }
     }
     micro_run_rows(&product, rows, y, y + own->layer.channels);

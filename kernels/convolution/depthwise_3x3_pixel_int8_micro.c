@@ -16,16 +16,16 @@ static bool depthwise_takes(const mslite_node *node) {
   return true;
 }
 
-/* Tap by tap of sixteen channels. The last sixteen end with the last channel: some may be there twice. */
-static int64_t depthwise_taps_size(int64_t channels) { return (channels + LANES - 1) / LANES * LANES * TAPS; }
+/* Packed weights are those of sixteen channels at a time; the last sixteen end with the last channel, so that some may
+ * be there twice:
+ *   int32_t bias[groups][16], multiplier[groups][16]
+ *   int8_t shift[groups][16]
+ *   int8_t taps[groups][9][16]
+ * Numbers of the channels 0, 4, 8, 12, 1, 5 ... of a group, as the sums come; taps in the order of the channels. */
+static int64_t groups_of(int64_t channels) { return (channels + LANES - 1) / LANES; }
 
-static void depthwise_pack_taps(const int8_t *from, int64_t channels, int8_t *to) {
-  for (int64_t group = 0; group < channels; group += LANES) {
-    const int64_t first = group > 0 && group + LANES > channels ? channels - LANES : group;
-    for (int64_t tap = 0; tap < TAPS; ++tap) {
-      for (int64_t c = first; c < first + LANES; ++c) *to++ = c < channels ? from[c * TAPS + tap] : 0;
-    }
-  }
+static int64_t first_of(int64_t group, int64_t channels) {
+  return group > 0 && (group + 1) * LANES > channels ? channels - LANES : group * LANES;
 }
 
 /* For narrow images: where rows are long, windows of one channel are faster. */
@@ -49,30 +49,43 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
 
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   if (input != 1) return input == 2 ? -1 : 0;
-  const int64_t channels = node->inputs[1]->dims[0];
-  return micro_table_size(channels) + depthwise_taps_size(channels);
+  return groups_of(node->inputs[1]->dims[0]) * LANES * (4 + 4 + 1 + TAPS);
 }
 
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   if (input != 1) return;
-  const int64_t channels = node->inputs[1]->dims[0];
-  micro_make_table(node, channels, micro_convolution_channel, false, packed);
-  depthwise_pack_taps(source, channels, (int8_t *)packed + micro_table_size(channels));
+  const int64_t channels = node->inputs[1]->dims[0], count = groups_of(channels) * LANES;
+  const micro_factors factors = micro_factors_of(node, channels, micro_convolution_channel, false);
+  int32_t *bias = packed, *multiplier = bias + count;
+  int8_t *shift = (int8_t *)(multiplier + count), *to = shift + count;
+  for (int64_t group = 0; group < groups_of(channels); ++group) {
+    const int8_t *const from = (const int8_t *)source + first_of(group, channels) * TAPS;
+    for (int64_t i = 0; i < LANES; ++i) {
+      const micro_numbers numbers =
+          micro_make_numbers(node, first_of(group, channels) + i % 4 * 4 + i / 4, micro_convolution_channel, &factors);
+      *bias++ = numbers.bias;
+      *multiplier++ = numbers.multiplier;
+      *shift++ = numbers.shift;
+    }
+    for (int64_t i = 0; i < TAPS * LANES; ++i) *to++ = from[i % LANES * TAPS + i / LANES];
+  }
 }
 
-/* Byte offsets of every fourth word, and of every fourth byte: those of the lanes of a sum. */
-static const uint32_t word_lanes[4] = {0, 16, 32, 48}, byte_lanes[4] = {0, 4, 8, 12};
+/* The numbers of sixteen channels. */
+typedef struct {
+  const int32_t *bias, *multiplier;
+  const int8_t *shift;
+} group_numbers;
 
-/* Steps of the channels `c`, `c` + 4, `c` + 8 and `c` + 12. */
-MICRO_INLINE micro_i32x4 usual_steps(const micro_depthwise_part *at, int32_t c, micro_i32x4 sums) {
-  return micro_steps_twice(sums, micro_pick_words(at->multiplier + c, micro_load_u32x4(word_lanes)),
-                           micro_pick_bytes(at->shift + c, micro_load_u32x4(byte_lanes)));
+/* Steps of every fourth channel, from channel `which` on. */
+MICRO_INLINE micro_i32x4 usual_steps(const group_numbers *of, int32_t which, micro_i32x4 sums) {
+  return micro_steps_twice(sums, micro_load_i32x4(of->multiplier + 4 * which), micro_load_bytes(of->shift + 4 * which));
 }
 
-MICRO_SHARED micro_i32x4 other_steps(const mslite_micro_depthwise *own, const micro_depthwise_part *at, int32_t c,
+MICRO_SHARED micro_i32x4 other_steps(const mslite_micro_depthwise *own, const group_numbers *of, int32_t which,
                                      micro_i32x4 sums) {
-  return micro_steps_other(sums, micro_pick_words(at->multiplier + c, micro_load_u32x4(word_lanes)),
-                           micro_pick_bytes(at->shift + c, micro_load_u32x4(byte_lanes)), own->rounding, own->nudge);
+  return micro_steps_other(sums, micro_load_i32x4(of->multiplier + 4 * which), micro_load_bytes(of->shift + 4 * which),
+                           own->rounding, own->nudge);
 }
 
 #define ADD_PRODUCTS(sum_even, sum_odd) \
@@ -85,40 +98,43 @@ MICRO_SHARED micro_i32x4 other_steps(const mslite_micro_depthwise *own, const mi
 MICRO_SHARED void depthwise_pixel(const mslite_micro_depthwise *own, const micro_depthwise_part *at,
                                   const int8_t *const *x, int8_t *y) {
   const int32_t channels = own->channels, zero = own->nudge >> 1;
-  const int8_t *w = at->taps;
+  const int32_t count = (channels + LANES - 1) & ~(LANES - 1);
+  group_numbers of = {at->bias, at->bias + count, (const int8_t *)(at->bias + 2 * count)};
+  const int8_t *w = of.shift + count;
   for (int32_t c = 0; c < channels; c += LANES) {
     if (c > 0 && c + LANES > channels) c = channels - LANES; /* the last group shares some with the one before */
-    const micro_u32x4 lanes = micro_load_u32x4(word_lanes);
-    const int32_t *bias = at->bias + c;
-    micro_i32x4 s0 = micro_pick_words(bias, lanes), s1 = micro_pick_words(bias + 1, lanes);
-    micro_i32x4 s2 = micro_pick_words(bias + 2, lanes), s3 = micro_pick_words(bias + 3, lanes);
+    micro_i32x4 s0 = micro_load_i32x4(of.bias), s1 = micro_load_i32x4(of.bias + 4);
+    micro_i32x4 s2 = micro_load_i32x4(of.bias + 8), s3 = micro_load_i32x4(of.bias + 12);
     for (int32_t i = 0; i < TAPS - 1; i += 2, w += 2 * LANES) {
-      const micro_i8x16 a = micro_load_first_i8x16(x[i] + c, channels), v = micro_load_i8x16(w);
-      const micro_i8x16 b = micro_load_first_i8x16(x[i + 1] + c, channels), u = micro_load_i8x16(w + LANES);
+      const micro_i8x16 a = micro_load_i8x16(x[i] + c), v = micro_load_i8x16(w);
+      const micro_i8x16 b = micro_load_i8x16(x[i + 1] + c), u = micro_load_i8x16(w + LANES);
       const micro_i16x8 even = micro_add_i16x8(micro_multiply_even(a, v), micro_multiply_even(b, u));
       const micro_i16x8 odd = micro_add_i16x8(micro_multiply_odd(a, v), micro_multiply_odd(b, u));
       ADD_PRODUCTS(even, odd);
     }
-    const micro_i8x16 a = micro_load_first_i8x16(x[TAPS - 1] + c, channels), v = micro_load_i8x16(w);
+    const micro_i8x16 a = micro_load_i8x16(x[TAPS - 1] + c), v = micro_load_i8x16(w);
     const micro_i16x8 even = micro_multiply_even(a, v), odd = micro_multiply_odd(a, v);
     ADD_PRODUCTS(even, odd);
     w += LANES;
     if (own->rounding == MICRO_ROUNDS_TWICE) {
-      s0 = usual_steps(at, c, s0);
-      s1 = usual_steps(at, c + 1, s1);
-      s2 = usual_steps(at, c + 2, s2);
-      s3 = usual_steps(at, c + 3, s3);
+      s0 = usual_steps(&of, 0, s0);
+      s1 = usual_steps(&of, 1, s1);
+      s2 = usual_steps(&of, 2, s2);
+      s3 = usual_steps(&of, 3, s3);
     } else {
-      s0 = other_steps(own, at, c, s0);
-      s1 = other_steps(own, at, c + 1, s1);
-      s2 = other_steps(own, at, c + 2, s2);
-      s3 = other_steps(own, at, c + 3, s3);
+      s0 = other_steps(own, &of, 0, s0);
+      s1 = other_steps(own, &of, 1, s1);
+      s2 = other_steps(own, &of, 2, s2);
+      s3 = other_steps(own, &of, 3, s3);
     }
     const micro_i16x8 evens = micro_add_limited(micro_interleave_i32x4(s0, s2), zero);
     const micro_i16x8 odds = micro_add_limited(micro_interleave_i32x4(s1, s3), zero);
     const micro_i8x16 result =
         micro_limit_i8x16(micro_interleave_i16x8(evens, odds), micro_set_i8x16(own->low), micro_set_i8x16(own->high));
-    micro_store_first_i8x16(y + c, result, channels);
+    micro_store_i8x16(y + c, result);
+    of.bias += LANES;
+    of.multiplier += LANES;
+    of.shift += LANES;
   }
 }
 #undef ADD_PRODUCTS

@@ -11,25 +11,13 @@ static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
   return 4 * own->tile;
 }
 
-/* The taps [begin, end) of an axis that lie inside of `size`, where the first lies at `first`. */
-typedef struct {
-  int32_t begin, end;
-} span;
-
-MICRO_INLINE span taps_inside(int32_t first, int32_t taps, int32_t dilation, int32_t size) {
-  span at = {0, taps};
-  while (at.begin < taps && first + at.begin * dilation < 0) ++at.begin;
-  while (at.end > at.begin && first + (at.end - 1) * dilation >= size) --at.end;
-  return at;
-}
-
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const mslite_micro_depthwise *own = run->derived;
   const micro_depthwise_part at = micro_depthwise_begin(run, part);
   const int32_t channels = own->channels, columns = own->kernel_columns, zero = own->x_zero;
   const int32_t across = own->dilation_columns * channels, down = own->dilation_rows * own->x_columns * channels;
-  const span rows = taps_inside(at.x_row, own->kernel_rows, own->dilation_rows, own->x_rows);
+  const micro_span rows = micro_taps_inside(at.x_row, own->kernel_rows, own->dilation_rows, own->x_rows);
   int32_t *const sums = run->scratch;
   for (int32_t column = 0; column < own->y_columns; column += own->tile) {
     const int32_t rest = own->y_columns - column, count = rest < own->tile ? rest : own->tile;
@@ -39,7 +27,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
       const int8_t *const plane = at.x + o / own->multiplier;
       int32_t x_column = column * own->stride_columns - own->pad_columns;
       for (int32_t i = 0; i < count; ++i, x_column += own->stride_columns) {
-        const span inside = taps_inside(x_column, columns, own->dilation_columns, own->x_columns);
+        const micro_span inside = micro_taps_inside(x_column, columns, own->dilation_columns, own->x_columns);
         int32_t sum = at.bias[o];
         for (int32_t ky = 0; ky < own->kernel_rows; ++ky) {
           const int8_t *w = taps + ky * columns;

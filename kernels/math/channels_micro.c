@@ -70,37 +70,68 @@ static int32_t round_channel(const micro_channel *channel, bool once, int32_t *m
   return MICRO_ROUNDS_TWICE;
 }
 
+/* The numbers of a channel, without its bias, in a layer of this rounding. */
+static micro_numbers numbers_of(const micro_channel *channel, int32_t rounding) {
+  int32_t multiplier, shift;
+  round_channel(channel, rounding == MICRO_ROUNDS_ONCE, &multiplier, &shift);
+  const micro_numbers numbers = {0, multiplier,
+                                 (int8_t)(rounding == MICRO_ROUNDS_WIDE ? channel->factor.shift : shift)};
+  return numbers;
+}
+
+static bool has_same_factor(const micro_channel *a, const micro_channel *b, bool once) {
+  return once ? !(a->real < b->real) && !(a->real > b->real)
+              : a->factor.value == b->factor.value && a->factor.shift == b->factor.shift;
+}
+
+micro_factors micro_factors_of(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once) {
+  micro_factors factors = {once ? MICRO_ROUNDS_ONCE : MICRO_ROUNDS_TWICE, count > 0, {0, 0, 0}};
+  micro_channel widest = {0, 0, {0, 0}, 0}; /* the one with the largest sums */
+  for (int64_t i = 0; i < count; ++i) {
+    micro_channel channel;
+    channel_of(node, i, &channel);
+    if (i > 0 && !has_same_factor(&channel, &widest, once)) factors.has_one = false;
+    if (i == 0 || channel.most > widest.most) widest = channel;
+  }
+  /* What is right for the largest sums is right for all of the same factor. */
+  int32_t multiplier, shift;
+  if (factors.has_one && round_channel(&widest, once, &multiplier, &shift) < 0) factors.has_one = false;
+  for (int64_t i = 0; i < count; ++i) {
+    micro_channel channel = widest;
+    if (!factors.has_one) channel_of(node, i, &channel);
+    const int32_t own = round_channel(&channel, once, &multiplier, &shift);
+    if (own < 0 || factors.has_one) {
+      factors.rounding = own;
+      break;
+    }
+    if (own > factors.rounding) factors.rounding = own;
+  }
+  if (factors.has_one) factors.one = numbers_of(&widest, factors.rounding);
+  return factors;
+}
+
 micro_numbers micro_make_numbers(const mslite_node *node, int64_t channel, micro_channel_of channel_of,
-                                 int32_t rounding) {
+                                 const micro_factors *factors) {
   micro_channel own;
   channel_of(node, channel, &own);
-  int32_t multiplier, shift;
-  round_channel(&own, rounding == MICRO_ROUNDS_ONCE, &multiplier, &shift);
-  const micro_numbers numbers = {(int32_t)(uint32_t)(uint64_t)own.bias, multiplier,
-                                 (int8_t)(rounding == MICRO_ROUNDS_WIDE ? own.factor.shift : shift)};
+  micro_numbers numbers = factors->has_one ? factors->one : numbers_of(&own, factors->rounding);
+  numbers.bias = (int32_t)(uint32_t)(uint64_t)own.bias;
   return numbers;
 }
 
 int32_t micro_make_table(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once, void *table) {
-  int32_t rounding = once ? MICRO_ROUNDS_ONCE : MICRO_ROUNDS_TWICE, multiplier, shift;
-  for (int64_t i = 0; i < count; ++i) {
-    micro_channel channel;
-    channel_of(node, i, &channel);
-    const int32_t own = round_channel(&channel, once, &multiplier, &shift);
-    if (own < 0) return own;
-    if (own > rounding) rounding = own;
-  }
-  if (table == NULL || count < 0) return rounding;
+  const micro_factors factors = micro_factors_of(node, count, channel_of, once);
+  if (factors.rounding < 0 || table == NULL || count < 0) return factors.rounding;
   int32_t *bias = table;
   int8_t *shifts = (int8_t *)(bias + 2 * count);
   memset(table, 0, (size_t)micro_table_size(count));
   for (int64_t i = 0; i < count; ++i) {
-    const micro_numbers numbers = micro_make_numbers(node, i, channel_of, rounding);
+    const micro_numbers numbers = micro_make_numbers(node, i, channel_of, &factors);
     bias[i] = numbers.bias;
     bias[count + i] = numbers.multiplier;
     shifts[i] = numbers.shift;
   }
-  return rounding;
+  return factors.rounding;
 }
 
 void micro_convolution_channel(const mslite_node *node, int64_t channel, micro_channel *numbers) {

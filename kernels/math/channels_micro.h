@@ -33,15 +33,23 @@ typedef struct {
   int8_t shift;
 } micro_numbers;
 
-/* `rounding` is that of the whole table. */
+/* How the sums of a layer's channels are rounded. */
+typedef struct {
+  int32_t rounding;  /* MICRO_ROUNDS_ONCE where asked for, else whatever fits all of them; -1: nothing does */
+  bool has_one;      /* all channels have the multiplier and the shift of `one` */
+  micro_numbers one; /* else zeros; without a bias */
+} micro_factors;
+
+#define micro_factors_of MSLITE_ISA_NAME(mslite_micro_factors_of)
+micro_factors micro_factors_of(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once);
+
 #define micro_make_numbers MSLITE_ISA_NAME(mslite_micro_make_numbers)
 micro_numbers micro_make_numbers(const mslite_node *node, int64_t channel, micro_channel_of channel_of,
-                                 int32_t rounding);
+                                 const micro_factors *factors);
 
 static inline int64_t micro_table_size(int64_t count) { return count * 8 + (count + 3) / 4 * 4; }
 
-/* How the channels' sums can be rounded: MICRO_ROUNDS_ONCE where `once`, else whatever fits all of them. -1: they
- * cannot. Writes the table to `table` unless that is NULL. */
+/* How the channels' sums can be rounded, as above. Writes the table to `table` unless that is NULL. */
 #define micro_make_table MSLITE_ISA_NAME(mslite_micro_make_table)
 int32_t micro_make_table(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once, void *table);
 

@@ -48,7 +48,7 @@ static int32_t product_support(const mslite_node *node) {
 
 static int64_t product_pack_size(const mslite_node *node, int32_t input) {
   const micro_weights weights = product_weights(node);
-  return input == 1 ? micro_packed_size(weights.channels, weights.terms) : input == 2 ? -1 : 0;
+  return input == 1 ? micro_packed_size(node, &weights) : input == 2 ? -1 : 0;
 }
 
 static void product_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {

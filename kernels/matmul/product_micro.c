@@ -29,14 +29,24 @@ void micro_make_layer(const mslite_node *node, const micro_weights *weights, int
   layer->nudge = (int16_t)(2 * y_zero + 1);
   layer->low = (int8_t)low;
   layer->high = (int8_t)high;
-  layer->rounding = (int8_t)micro_make_table(node, weights->channels, weights->channel_of, weights->once, NULL);
+  const micro_factors factors = micro_factors_of(node, weights->channels, weights->channel_of, weights->once);
+  layer->rounding = (int8_t)factors.rounding;
+  layer->has_one = factors.has_one;
   layer->is_limited = low > INT8_MIN || high < INT8_MAX;
   layer->rows = has_pairs(weights, layer->rounding) ? MICRO_ROWS : 1;
 }
 
+static micro_factors factors_of(const mslite_node *node, const micro_weights *weights) {
+  return micro_factors_of(node, weights->channels, weights->channel_of, weights->once);
+}
+
+static int64_t round_up(int64_t count, int64_t to) { return (count + to - 1) / to * to; }
+
 #if MICRO_STAGES
-int64_t micro_packed_size(int64_t channels, int64_t terms) {
-  return (channels + 1) / 2 * ((terms + 3) / 4 * 8 + 16) + (channels + 3) / 4 * 4;
+int64_t micro_packed_size(const mslite_node *node, const micro_weights *weights) {
+  const int64_t channels = weights->channels, factors = factors_of(node, weights).has_one ? 4 : channels;
+  return round_up(channels, 2) / 2 * (round_up(weights->terms, 4) * 2 + 8) + round_up(factors, 2) * 4 +
+         round_up(factors, 4);
 }
 
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
@@ -46,71 +56,90 @@ bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
       if (weight_at(weights, c + 1, k) == INT8_MIN && weight_at(weights, c, k) < 0) return false;
     }
   }
-  return micro_make_table(node, weights->channels, weights->channel_of, weights->once, NULL) >= 0;
+  return factors_of(node, weights).rounding >= 0;
 }
 
 void micro_pack(const mslite_node *node, const micro_weights *weights, void *packed) {
-  const int64_t padded = (weights->terms + 3) / 4 * 4, channels = weights->channels;
-  const int32_t rounding = micro_make_table(node, channels, weights->channel_of, weights->once, NULL);
-  memset(packed, 0, (size_t)micro_packed_size(channels, weights->terms));
+  const int64_t padded = round_up(weights->terms, 4), channels = weights->channels;
+  const micro_factors factors = factors_of(node, weights);
+  memset(packed, 0, (size_t)micro_packed_size(node, weights));
   int32_t *to = packed;
-  int8_t *shift = (int8_t *)packed + (channels + 1) / 2 * (padded * 2 + 16);
   for (int64_t c = 0; c < channels; c += 2) {
-    int32_t *const behind = to + 1 + padded / 2;
-    for (int32_t i = 0; i < 2 && c + i < channels; ++i) {
-      const micro_numbers numbers = micro_make_numbers(node, c + i, weights->channel_of, rounding);
-      *(i == 0 ? to : behind) = numbers.bias;
-      behind[1 + i] = numbers.multiplier;
-      *shift++ = numbers.shift;
-    }
-    int16_t *next = (int16_t *)(void *)(to + 1);
+    *to++ = micro_make_numbers(node, c, weights->channel_of, &factors).bias;
+    int16_t *next = (int16_t *)(void *)to;
     for (int64_t i = 0; i < padded; ++i) {
       const int64_t k = i / 4 * 4 + i % 2 * 2 + i % 4 / 2; /* 0, 2, 1, 3 */
       *next++ = (int16_t)(256 * weight_at(weights, c + 1, k) + weight_at(weights, c, k));
     }
-    to = behind + 3;
+    to += padded / 2;
+    *to++ = c + 1 < channels ? micro_make_numbers(node, c + 1, weights->channel_of, &factors).bias : 0;
+  }
+  const int64_t count = factors.has_one ? 4 : channels;
+  int8_t *const shift = (int8_t *)(to + round_up(count, 2));
+  for (int64_t i = 0; i < count; ++i) {
+    const micro_numbers numbers = micro_make_numbers(node, i < channels ? i : 0, weights->channel_of, &factors);
+    to[i] = numbers.multiplier;
+    shift[i] = numbers.shift;
   }
 }
 #elif MICRO_MVE
-int64_t micro_packed_size(int64_t channels, int64_t terms) { return (channels + 3) / 4 * (36 + 4 * terms) + 12; }
+enum { FACTORS = 20 }; /* bytes of four */
+
+int64_t micro_packed_size(const mslite_node *node, const micro_weights *weights) {
+  const int64_t groups = round_up(weights->channels, 4) / 4;
+  return groups * (16 + 4 * weights->terms) + (factors_of(node, weights).has_one ? 1 : groups) * FACTORS;
+}
 
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
-  return micro_make_table(node, weights->channels, weights->channel_of, weights->once, NULL) >= 0;
+  return factors_of(node, weights).rounding >= 0;
 }
 
 void micro_pack(const mslite_node *node, const micro_weights *weights, void *packed) {
-  const int64_t channels = weights->channels, terms = weights->terms;
-  const int32_t rounding = micro_make_table(node, channels, weights->channel_of, weights->once, NULL);
-  memset(packed, 0, (size_t)micro_packed_size(channels, terms));
-  int8_t *to = packed;
-  for (int64_t c = 0; c < channels; c += 4, to += 36 + 4 * terms) {
-    int32_t *const bias = (int32_t *)(void *)to, *const multiplier = bias + 4 + terms;
-    int8_t *const shift = (int8_t *)(multiplier + 4), *const w = to + 16;
-    for (int32_t i = 0; i < 4 && c + i < channels; ++i) {
-      const micro_numbers numbers = micro_make_numbers(node, c + i, weights->channel_of, rounding);
-      bias[i] = numbers.bias;
-      multiplier[i] = numbers.multiplier;
-      shift[i] = numbers.shift;
-      for (int64_t k = 0; k < terms; ++k) {
-        const int64_t chunk = k / 16 * 16, width = terms - chunk < 16 ? terms - chunk : 16;
-        w[4 * chunk + i * width + k - chunk] = (int8_t)weight_at(weights, c + i, k);
-      }
+  const int64_t channels = weights->channels, terms = weights->terms, groups = round_up(channels, 4) / 4;
+  const micro_factors factors = factors_of(node, weights);
+  memset(packed, 0, (size_t)micro_packed_size(node, weights));
+  int8_t *const behind = (int8_t *)packed + groups * (16 + 4 * terms);
+  for (int64_t c = 0; c < groups * 4; ++c) {
+    int8_t *const group = (int8_t *)packed + c / 4 * (16 + 4 * terms), *const w = group + 16;
+    int8_t *const block = behind + (factors.has_one ? 0 : c / 4 * FACTORS);
+    /* Missing channels have no factors, unless there is one for all. */
+    const micro_numbers numbers =
+        c < channels ? micro_make_numbers(node, c, weights->channel_of, &factors) : factors.one;
+    if (c < channels) ((int32_t *)(void *)group)[c % 4] = numbers.bias;
+    ((int32_t *)(void *)block)[c % 4] = numbers.multiplier;
+    block[16 + c % 4] = numbers.shift;
+    for (int64_t k = 0; k < terms; ++k) {
+      const int64_t chunk = k / 16 * 16, width = terms - chunk < 16 ? terms - chunk : 16;
+      w[4 * chunk + c % 4 * width + k - chunk] = (int8_t)weight_at(weights, c, k);
     }
   }
 }
 #else
-int64_t micro_packed_size(int64_t channels, int64_t terms) { return micro_table_size(channels) + channels * terms; }
+int64_t micro_packed_size(const mslite_node *node, const micro_weights *weights) {
+  const int64_t channels = weights->channels, factors = factors_of(node, weights).has_one ? 4 : channels;
+  return (channels + factors) * 4 + round_up(factors, 4) + channels * weights->terms;
+}
 
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
-  return micro_make_table(node, weights->channels, weights->channel_of, weights->once, NULL) >= 0;
+  return factors_of(node, weights).rounding >= 0;
 }
 
 void micro_pack(const mslite_node *node, const micro_weights *weights, void *packed) {
-  micro_make_table(node, weights->channels, weights->channel_of, weights->once, packed);
-  int8_t *next = (int8_t *)packed + micro_table_size(weights->channels);
-  for (int64_t c = 0; c < weights->channels; ++c) {
-    for (int64_t k = 0; k < weights->terms; ++k)
-      *next++ = weights->w[c * weights->channel_step + k * weights->term_step];
+  const int64_t channels = weights->channels;
+  const micro_factors factors = factors_of(node, weights);
+  const int64_t count = factors.has_one ? 4 : channels;
+  memset(packed, 0, (size_t)micro_packed_size(node, weights));
+  int32_t *const bias = packed, *const multiplier = bias + channels;
+  int8_t *const shift = (int8_t *)(multiplier + count), *next = shift + round_up(count, 4);
+  for (int64_t c = 0; c < channels || c < count; ++c) {
+    const micro_numbers numbers =
+        c < channels ? micro_make_numbers(node, c, weights->channel_of, &factors) : factors.one;
+    if (c < channels) bias[c] = numbers.bias;
+    if (c < count) {
+      multiplier[c] = numbers.multiplier;
+      shift[c] = numbers.shift;
+    }
+    for (int64_t k = 0; k < weights->terms && c < channels; ++k) *next++ = (int8_t)weight_at(weights, c, k);
   }
 }
 #endif

@@ -1,8 +1,7 @@
 /* Products of stored int8 rows with packed constant weights, on microcontrollers: what convolutions and matrix products
  * have in common. y[c] = stored(bias[c] + sum over k of x[k] * w[c][k]).
  *
- * Packed weights: the table of channels (math/channels_micro.h), then int8_t w[channels][terms]; for dsp and
- * mve see matmul/product_dsp.h and product_mve.h. */
+ * Packed weights: see matmul/product_plain_micro.c, product_dsp_micro.c and product_mve_micro.c. */
 #ifndef MSLITE_PRODUCT_MICRO_H
 #define MSLITE_PRODUCT_MICRO_H
 
@@ -10,11 +9,7 @@
 #include "simd/micro.h"
 
 /* MICRO_ROWS: rows of x at a time, at most. MICRO_STAGES: rows are copied before the first result is written. */
-#if MICRO_MVE
-#define MICRO_ROWS 1
-#else
 #define MICRO_ROWS 2
-#endif
 #if MICRO_DSP && !MICRO_MVE
 #define MICRO_STAGES 1
 #else
@@ -29,6 +24,7 @@ typedef struct {
   int8_t rounding;
   int8_t rows;       /* of x at a time */
   int8_t is_limited; /* low and high are not those of int8 */
+  int8_t has_one;    /* multiplier and shift for all channels: then there are four equal ones */
 } micro_layer;
 
 /* How the weights of a layer lie before packing: w[c * channel_step + k * term_step]. */
@@ -44,7 +40,7 @@ typedef struct {
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights);
 
 #define micro_packed_size MSLITE_ISA_NAME(mslite_micro_packed_size)
-int64_t micro_packed_size(int64_t channels, int64_t terms);
+int64_t micro_packed_size(const mslite_node *node, const micro_weights *weights);
 
 #define micro_pack MSLITE_ISA_NAME(mslite_micro_pack)
 void micro_pack(const mslite_node *node, const micro_weights *weights, void *packed);
@@ -81,26 +77,29 @@ MICRO_INLINE void micro_begin(micro_product *p, const micro_layer *layer, const 
 #endif
 }
 
+/* Takes row `i` of `rows`; where rows are not staged it stays where it is until the results are there. */
 #if MICRO_STAGES
-#include "matmul/product_dsp.h"
-#elif MICRO_MVE
-#include "matmul/product_mve.h"
+#define micro_stage MSLITE_ISA_NAME(mslite_micro_stage)
+void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from);
 #else
-#include "matmul/product_plain.h"
+MICRO_INLINE void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from) {
+  (void)rows;
+  p->x[i] = from;
+}
 #endif
 
-/* The results of `rows` staged rows. */
+/* The results of one row, and of two. */
+#define micro_run_single MSLITE_ISA_NAME(mslite_micro_run_single)
+void micro_run_single(const micro_product *p, int8_t *y);
+#define micro_run_pair MSLITE_ISA_NAME(mslite_micro_run_pair)
+void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1);
+
 MICRO_INLINE void micro_run_rows(const micro_product *p, int32_t rows, int8_t *y0, int8_t *y1) {
-#if MICRO_MVE
-  (void)rows;
-  (void)y1;
-#else
   if (rows == 2) {
     micro_run_pair(p, y0, y1);
-    return;
+  } else {
+    micro_run_single(p, y0);
   }
-#endif
-  micro_run_single(p, y0);
 }
 
 #endif

@@ -122,32 +122,52 @@ MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) {
 #include <arm_mve.h>
 #endif
 
-/* Copies `rows` of `count` bytes, which lie `step` bytes from each other, to one place; they do not overlap it. */
-MICRO_SHARED void micro_copy_rows(int8_t *to, const int8_t *from, int32_t count, int32_t step, int32_t rows) {
-  for (; rows > 0; --rows, from += step) {
-    const int8_t *next = from;
+/* Copies `rows` of `count` bytes that lie `from_step` bytes from each other to places `to_step` bytes from each other;
+ * those do not overlap these. */
+MICRO_SHARED void micro_copy_rows(int8_t *to, int32_t to_step, const int8_t *from, int32_t from_step, int32_t count,
+                                  int32_t rows) {
+  for (; rows > 0; --rows, to += to_step, from += from_step) {
+    const int8_t *source = from;
+    int8_t *next = to;
 #if MICRO_MVE && defined(__ARM_FEATURE_MVE)
-    for (int32_t i = count >> 4; i > 0; --i, to += 16, next += 16) vstrbq_s8(to, vldrbq_s8(next));
-    const int32_t over = count & 15;
-    if (over != 0) {
-      const mve_pred16_t some = vctp8q((uint32_t)over);
-      vstrbq_p_s8(to, vldrbq_z_s8(next, some), some);
-      to += over;
-    }
+    __asm__ volatile(
+        "wlstp.8 lr, %[count], 2f\n"
+        "1:\n\t"
+        "vldrb.8 q0, [%[source]], #16\n\t"
+        "vstrb.8 q0, [%[next]], #16\n\t"
+        "letp lr, 1b\n"
+        "2:"
+        : [source] "+r"(source), [next] "+r"(next)
+        : [count] "r"(count)
+        : "lr", "q0", "memory");
 #else
     const int8_t *const end = from + count;
 #if MICRO_DSP
-    for (; end - next >= 4; to += 4, next += 4) memcpy(to, next, 4);
+    for (; end - source >= 4; next += 4, source += 4) memcpy(next, source, 4);
 #endif
-    while (next != end) *to++ = *next++;
+    while (source != end) *next++ = *source++;
 #endif
   }
 }
 
-MICRO_INLINE void micro_copy(int8_t *to, const int8_t *from, int32_t count) { micro_copy_rows(to, from, count, 0, 1); }
-
 MICRO_SHARED void micro_fill(int8_t *to, int32_t value, int32_t count) {
+#if MICRO_DSP
+  const uint32_t word = (uint8_t)value * 0x01010101U;
+  for (; count >= 4; count -= 4, to += 4) memcpy(to, &word, sizeof word);
+#endif
   while (--count >= 0) *to++ = (int8_t)value;
+}
+
+/* The taps [begin, end) of an axis that lie inside of `size`, where the first lies at `first`. */
+typedef struct {
+  int32_t begin, end;
+} micro_span;
+
+MICRO_INLINE micro_span micro_taps_inside(int32_t first, int32_t taps, int32_t dilation, int32_t size) {
+  micro_span at = {0, taps};
+  while (at.begin < taps && first + at.begin * dilation < 0) ++at.begin;
+  while (at.end > at.begin && first + (at.end - 1) * dilation >= size) --at.end;
+  return at;
 }
 
 /* ---- from sums to stored results ---- */
@@ -185,18 +205,8 @@ MICRO_INLINE int32_t micro_rescale_once(int32_t sum, int32_t multiplier, int32_t
  *
  * With a multiplier >= 0 the doubling high product is floor(sum * multiplier / 2^31 + 1/2) (see micro_rescale_twice)
  * for every sum, and for shift < 0 the rest is as above. */
-MICRO_SHARED int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_t shift, int32_t rounding,
-                                         int32_t nudge) {
-  int32_t steps;
-  if (rounding == MICRO_ROUNDS_EVEN) {
-    steps = mslite_rescale_even(sum, multiplier);
-  } else {
-    const int32_t shifted = shift > 0 ? mslite_shift_left(sum, shift) : sum;
-    steps = (int32_t)(((int64_t)shifted * multiplier + (1 << 30)) >> 31);
-    if (shift < 0) steps = (((steps + (steps >> 31)) >> (-1 - shift)) + 1) >> 1;
-  }
-  return 2 * micro_limit_i8((int32_t)((uint32_t)steps + (uint32_t)(nudge >> 1))) - nudge;
-}
+#define micro_rescale_other MSLITE_ISA_NAME(mslite_micro_rescale_other)
+int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_t shift, int32_t rounding, int32_t nudge);
 
 /* The stored result without an activation's limits. `nudge`: 2 * zero point + 1. */
 MICRO_INLINE int32_t micro_stored(int32_t twice, int32_t nudge) { return micro_limited_half(twice + nudge); }

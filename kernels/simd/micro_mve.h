@@ -42,8 +42,13 @@ MICRO_INLINE void micro_store_first_bytes(int8_t *to, micro_i32x4 v, int32_t cou
   vstrbq_p_s32(to, v, vctp32q((uint32_t)count));
 }
 MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32_t d) {
-  const int32_t lanes[4] = {a, b, c, d};
-  return vldrwq_s32(lanes);
+  int32x4_t v;
+  __asm__(
+      "vmov %q0[2], %q0[0], %1, %3\n\t"
+      "vmov %q0[3], %q0[1], %2, %4"
+      : "=w"(v)
+      : "r"(a), "r"(b), "r"(c), "r"(d));
+  return v;
 }
 MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return vaddq_n_s32(a, b); }
@@ -51,12 +56,6 @@ MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { re
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
 MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmaxq_s32(a, b); }
-/* Lanes limited to int8, in their low bytes; what is in the other bytes is undefined. `spare`: some vector that is used
- * no more. */
-MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
-  const int16x8_t narrow = vqmovnbq_s32(vreinterpretq_s16_s32(spare), v);
-  return vreinterpretq_s32_s8(vqmovnbq_s16(vreinterpretq_s8_s32(v), narrow));
-}
 
 #define MICRO_DOUBLING(a, b) vqrdmulhq_s32(a, b)
 #define MICRO_HIGH(a, b) vmulhq_s32(a, b)
@@ -65,6 +64,8 @@ MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
 #define MICRO_AND(a, b) vandq_s32(a, b)
 #define MICRO_SHIFT(a, b) vshlq_s32(a, b)
 #define MICRO_SIGN(a) vshrq_n_s32(a, 31)
+/* a + 2 * a * 1 / 2^32, rounded down: a, or a - 1 where it is negative. */
+#define MICRO_LESS_IF_NEGATIVE(a) vqdmlahq_n_s32(a, a, 1)
 
 #else
 
@@ -153,11 +154,6 @@ MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
 #undef MICRO_EACH
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
 MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return micro_add_i32x4(a, micro_set_i32x4(b)); }
-MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
-  (void)spare;
-  for (int32_t i = 0; i < 4; ++i) v.at[i] = micro_limit_i8(v.at[i]);
-  return v;
-}
 
 #define MICRO_DOUBLING(a, b) micro_emulated_doubling(a, b)
 #define MICRO_HIGH(a, b) micro_emulated_high(a, b)
@@ -166,6 +162,7 @@ MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
 #define MICRO_AND(a, b) micro_emulated_and(a, b)
 #define MICRO_SHIFT(a, b) micro_emulated_left(a, b)
 #define MICRO_SIGN(a) micro_emulated_sign(a, a)
+#define MICRO_LESS_IF_NEGATIVE(a) micro_add_i32x4(a, MICRO_SIGN(a))
 
 #endif
 
@@ -173,7 +170,7 @@ MICRO_INLINE micro_i32x4 micro_limit_i32x4(micro_i32x4 v, micro_i32x4 spare) {
  * high product, its sign makes the rounding shift that of the reference (see there), ~shift is -(shift + 1). */
 MICRO_INLINE micro_i32x4 micro_steps_twice(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
   const micro_i32x4 product = MICRO_DOUBLING(sums, multiplier);
-  return MICRO_ROUNDING_SHIFT(micro_add_i32x4(product, MICRO_SIGN(product)), MICRO_NOT(shift));
+  return MICRO_ROUNDING_SHIFT(MICRO_LESS_IF_NEGATIVE(product), MICRO_NOT(shift));
 }
 
 MICRO_INLINE micro_i32x4 micro_steps_once(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
@@ -188,19 +185,9 @@ MICRO_INLINE micro_i32x4 micro_steps_wide(micro_i32x4 sums, micro_i32x4 multipli
   return MICRO_ROUNDING_SHIFT(micro_add_i32x4(product, MICRO_SIGN(MICRO_AND(product, right))), right);
 }
 
-/* The same by micro_rescale_other. */
-MICRO_SHARED micro_i32x4 micro_steps_other(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift,
-                                           int32_t rounding, int32_t nudge) {
-  if (rounding == MICRO_ROUNDS_WIDE) return micro_steps_wide(sums, multiplier, shift);
-  int32_t sum[4], factor[4], right[4];
-  memcpy(sum, &sums, sizeof sum);
-  memcpy(factor, &multiplier, sizeof factor);
-  memcpy(right, &shift, sizeof right);
-  for (int32_t i = 0; i < 4; ++i) {
-    sum[i] = ((micro_rescale_other(sum[i], factor[i], right[i], rounding, nudge) + nudge) >> 1) - (nudge >> 1);
-  }
-  memcpy(&sums, sum, sizeof sum);
-  return sums;
-}
+/* The same by micro_rescale_other, or by micro_steps_wide. */
+#define micro_steps_other MSLITE_ISA_NAME(mslite_micro_steps_other)
+micro_i32x4 micro_steps_other(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift, int32_t rounding,
+                              int32_t nudge);
 
 #endif
