@@ -60,6 +60,8 @@ class Result:
     ram_bytes_adapter: int
     activation_bytes: int
     exact: bool
+    flags: str = ""
+    """What the compiler was given."""
 
 
 class _Project:
@@ -70,9 +72,10 @@ class _Project:
         board = BOARDS[target.board or ""]
         self.board: Board = replace(board, compiler_options=target.options)
         self.level = level
+        self.options = [level, *COMMON_OPTIONS, "-ffunction-sections", "-fdata-sections"]
 
     def build(self, name: str, sources: Sequence[Path], more: Sequence[str] = ()) -> Image:
-        options = [self.level, *COMMON_OPTIONS, *STRICT_OPTIONS, "-I", str(self.folder), "-I", str(self.folder / "src")]
+        options = [*self.options, *STRICT_OPTIONS, "-I", str(self.folder), "-I", str(self.folder / "src")]
         options += ["-I", str(self.folder / "src" / "include"), *more]
         return build_for_board(self.board, sources, options, self.folder / f"{name}{self.level}.elf")
 
@@ -133,6 +136,7 @@ def measure(
                     whole.data + whole.bss - empty.data - empty.bss,
                     core.arena_size,
                     run.status == 0,
+                    " ".join((*target.options, *project.options)),
                 )
             )
         return results

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from mslite.codegen.targets import TARGETS, TargetError, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import parse_shapes
+from mslite.converter.mindir.graph import Shape
+from mslite.converter.options import Options
 
 _EXAMPLES = """\
 examples:
@@ -38,6 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "model", type=Path, nargs="+", help=".ms, .tflite, .onnx or any other model that converter_lite reads"
+    )
+    parser.add_argument(
+        "--weightFile", type=Path, help="of a Caffe model; without: the .caffemodel beside its .prototxt"
     )
     parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
     parser.add_argument("--output", type=Path, required=True, help="the folder to write; its name is the project's")
@@ -109,6 +114,16 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     )
 
 
+def _source(model: Path, shapes: Mapping[str, Shape], weights: Path | None) -> Source:
+    """A model; the weights of a Caffe model lie beside it where nothing else is said."""
+    if model.suffix != ".prototxt":
+        return Source(model, shapes)
+    beside = model.with_suffix(".caffemodel")
+    if weights is None and not beside.exists():
+        raise UsageError(f"{model}: --weightFile must name the model's weights; {beside.name} is not beside it")
+    return Source(model, shapes, options=Options(model, model, weight_file=weights or beside))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
     try:
@@ -118,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = _settings(given)
         shapes = parse_shapes(given.inputShape) if given.inputShape else {}
-        generated = generate([Source(model, shapes) for model in given.model], settings)
+        generated = generate([_source(model, shapes, given.weightFile) for model in given.model], settings)
     except (UsageError, TargetError) as error:
         print(error, file=sys.stderr)
         return ExitStatus.WRONG_USAGE

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import mslite
 from mslite import _codegen, _native
 from mslite.codegen.lowering.build import program_of
 from mslite.codegen.lowering.errors import LoweringError
@@ -17,10 +18,13 @@ from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.codegen.program import Program
 from mslite.codegen.targets import TARGETS, Target
+from mslite.converter.detect import detect
 from mslite.converter.errors import Blocker, ReturnCode
-from mslite.converter.options import Options
+from mslite.converter.options import FmkType, Options
 
 Shape = tuple[int, ...]
+_IMAGE_RANK = 4
+"""Of the inputs whose sizes the converter brings into another order."""
 
 
 def lower(
@@ -49,7 +53,8 @@ def lower_ms(
     try:
         model = _codegen.Model(str(path))
         inputs = [Input(tensor.name, tuple(tensor.dims)) for tensor in model.inputs]
-        plan = model.plan(list(target.isas), [list(shape) for shape in fixed_shapes(source, inputs, shapes or {})])
+        fixed = fixed_shapes(source, inputs, shapes or {}, lambda: _channels_first(path, source))
+        plan = model.plan(list(target.isas), [list(shape) for shape in fixed])
     except _codegen.ModelError as error:
         raise LoweringError(str(error).replace(str(path), source), code=ReturnCode.GRAPH_FILE_ERROR) from None
     if plan.refusals:
@@ -57,6 +62,19 @@ def lower_ms(
             f"{source}: {len(plan.refusals)} node(s) cannot become C for {target.name}", _blockers(plan.refusals)
         )
     return program_of(plan, name or path.stem, target.name)
+
+
+def _channels_first(path: Path, source: str) -> frozenset[str]:
+    """The inputs whose channels a conversion from `source` to the file at `path` has put last."""
+    if source == str(path) or detect(Path(source)) not in (FmkType.ONNX, FmkType.CAFFE):
+        return frozenset()
+    model = mslite.Model()
+    model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, mslite.Context())
+    return frozenset(
+        tensor.name
+        for tensor in model.get_inputs()
+        if tensor.format == mslite.Format.NHWC and len(tensor.shape) == _IMAGE_RANK
+    )
 
 
 def _check_target(source: str, target: Target) -> None:

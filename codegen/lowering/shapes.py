@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mslite.codegen.lowering.errors import LoweringError
@@ -19,8 +19,15 @@ class Input:
     shape: Shape
 
 
-def fixed_shapes(model: str, inputs: Sequence[Input], wanted: Mapping[str, Shape]) -> list[Shape]:
+def fixed_shapes(
+    model: str,
+    inputs: Sequence[Input],
+    wanted: Mapping[str, Shape],
+    channels_first: Callable[[], frozenset[str]] = frozenset,
+) -> list[Shape]:
     """One shape per input: what `wanted` says, else the file's own with 1 for an unknown first size (the batch).
+
+    `channels_first`: the inputs whose channels, the last size here, stand behind the batch in the file that the user named.
 
     Raises:
         LoweringError: for sizes that stay unknown, for shapes that contradict the file and for names of no input.
@@ -44,9 +51,11 @@ def fixed_shapes(model: str, inputs: Sequence[Input], wanted: Mapping[str, Shape
                 "convert the model for that shape"
             )
         elif any(size < 0 for size in shape):
+            if value.name in channels_first():
+                shape = (shape[0], shape[-1], *shape[1:-1])
             problems.append(
                 f"input '{value.name}' has sizes that the model leaves open: {_text(shape)}; "
-                f"give them, for example --inputShape={value.name}:{','.join(str(size if size >= 0 else 1) for size in shape)}"
+                f"give them as --inputShape={value.name}:{_text(shape)[1:-1].replace(' ', '')}, with numbers for '?'"
             )
         shapes.append(shape)
     if problems:

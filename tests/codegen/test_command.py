@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 
 from mslite.codegen.cli import main
@@ -63,3 +65,27 @@ def test_a_damaged_or_missing_file_is_bad_input(tmp_path: Path, capsys: pytest.C
     for model in (damaged, tmp_path / "nowhere.ms"):
         assert main([str(model), f"--output={tmp_path / 'net'}"]) == 1
         assert str(model) in capsys.readouterr().err
+
+
+def test_open_sizes_are_shown_as_the_model_file_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weight = onnx.numpy_helper.from_array(np.ones((2, 3, 1, 1), np.float32), "w")
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Conv", ["image", "w"], ["y"])],
+        "net",
+        [onnx.helper.make_tensor_value_info("image", onnx.TensorProto.FLOAT, [1, 3, "height", "width"])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 2, "height", "width"])],
+        [weight],
+    )
+    path = tmp_path / "net.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)]), path)
+    assert main([str(path), f"--output={tmp_path / 'net'}"]) == 3
+    assert "[1, 3, ?, ?]; give them as --inputShape=image:1,3,?,?" in capsys.readouterr().err
+    assert main([str(path), f"--output={tmp_path / 'net'}", "--inputShape=image:1,3,4,5"]) == 0
+    assert "float32[1x4x5x3]" in (tmp_path / "net" / "src" / "model0" / "net0.h").read_text()
+
+
+def test_a_caffe_model_needs_its_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.prototxt"
+    path.write_text('name: "net"')
+    assert main([str(path), f"--output={tmp_path / 'net'}"]) == 2
+    assert "--weightFile must name the model's weights; net.caffemodel is not beside it" in capsys.readouterr().err
