@@ -15,8 +15,9 @@ from pathlib import Path
 
 from tests.models.trained.dataset import DataMissing
 
+from .apart import measure_apart
 from .keys import ROOT, key_of
-from .measure import TOOLS, Result, measure
+from .measure import TOOLS, Result
 from .open_models import MODELS, RECIPES, open_task
 from .results import Results
 from .table import write_markdown
@@ -73,7 +74,7 @@ def _measure(name: str, make: Callable[[], Task], tools: list[str], results: Res
     for tool in tools:
         key = key_of(task, tool)
         if results.get(name, tool, key) is None:
-            result = measure(task, tool)
+            result = measure_apart(task, tool)
             results.put(result, key)
             print(f"{name:44} {tool:12} {summary(result)}", flush=True)
 

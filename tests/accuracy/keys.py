@@ -1,24 +1,26 @@
-"""What a measurement depends on, as one checksum: the model, the samples, the tool and its version."""
+"""What a measurement depends on, as one checksum: the model, the samples, the tool and its version.
+
+For mslite that is the float model that its converter makes, and the quantizer's sources. The runtime does not count: its
+integers have the same bits in every version, and tests hold it to that.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+
+from .ours import options
 from .tasks import Task
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = {
-    "quantizer": ("*.py",),
-    "converter": ("*.py",),
-    "lite_runtime": ("*.cc", "*.h"),
-    "kernels": ("*.c", "*.h", "*.inc"),
-}
-"""Folder -> files that what mslite measures depends on."""
 _OURS = {
     "mslite": ("ours.py", "measure.py"),
     "onnxruntime": ("onnxruntime_quantizer.py", "measure.py"),
@@ -39,6 +41,8 @@ def key_of(task: Task, tool: str) -> str:
                 found.update(f"{array.shape} {array.dtype}".encode())
                 found.update(np.ascontiguousarray(array).data)
     found.update(_tool(tool).encode())
+    if tool == "mslite":
+        found.update(_float_model(task))
     return found.hexdigest()
 
 
@@ -56,15 +60,21 @@ def _tool(tool: str) -> str:
 
 @functools.cache
 def sources() -> str:
-    """The checksum of mslite's sources. Kernels for microcontrollers do not run here and are left out."""
+    """The checksum of the quantizer's sources."""
     found = hashlib.sha256()
-    for folder, patterns in SOURCES.items():
-        paths = {path for pattern in patterns for path in (ROOT / folder).rglob(pattern)}
-        for path in sorted(paths):
-            if "micro" not in path.name:
-                found.update(str(path.relative_to(ROOT)).encode())
-                found.update(path.read_bytes())
+    for path in sorted((ROOT / "quantizer").glob("*.py")):
+        found.update(path.name.encode())
+        found.update(path.read_bytes())
     return found.hexdigest()
+
+
+def _float_model(task: Task) -> bytes:
+    """The float `.ms` file that the converter makes of a task's model, or why it makes none."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+            return convert(options(task, Path(folder) / "float")).files[0].read_bytes()
+    except ConversionError as error:
+        return str(error).encode()
 
 
 def _version(package: str) -> str:

@@ -6,6 +6,7 @@ import math
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from .keys import sources
 from .measure import TOOLS, Result
 from .ours import BUDGET
 
@@ -49,7 +50,11 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
     labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
     classifying = [name for name in names if name not in labelled and by_key[name, "mslite"].classifies]
     others = [name for name in names if name not in labelled and name not in classifying]
-    lines = [_HEADER, f"Versions: {', '.join(_versions())}. All rows of mslite are from the same sources.", ""]
+    lines = [
+        _HEADER,
+        f"Versions: {', '.join(_versions())}; all of mslite from the quantizer {sources()[:12]} (checksum of its sources).",
+        "",
+    ]
     lines += ["## Classifiers with labels", "", *_labelled(labelled, by_key), ""]
     lines += [_CHANCE, *_differences(labelled, by_key), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.models.trained import voices
 from tests.models.trained.dataset import CALIBRATION_SAMPLES, DataMissing, is_held_out
 
 from . import ours
+from .apart import measure_apart
 from .keys import key_of
 from .measure import Result, measure
 from .results import Results
@@ -106,3 +108,12 @@ def test_chance_is_that_of_a_fair_coin() -> None:
 
 def test_only_samples_that_one_side_gets_right_are_counted() -> None:
     assert discordant(Result("a", "mslite", wrong=[1, 2, 5]), [2, 3, 7]) == (2, 2)
+
+
+def crash(task: Task, tool: str) -> Result:
+    os._exit(3)
+
+
+def test_a_crashing_tool_ends_its_own_measurement_only() -> None:
+    result = measure_apart(small_task(), "TFLite", crash)
+    assert (result.task, result.error) == ("cnn", "its process crashed")
