@@ -154,7 +154,7 @@ class _Differentiation:
                 found = self._gradients(build, node, known, needed)
             except NoGradientError as error:
                 blockers.append(Blocker(node.name, node.op.name, error.reason, error.remedy))
-                continue
+                found = list(node.inputs)  # whatever has the shape: the search for blockers goes on
             for value, gradient in zip(node.inputs, found, strict=True):
                 if gradient is not None and value in needed:
                     parts.setdefault(value, []).append(gradient)
