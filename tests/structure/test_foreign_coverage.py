@@ -25,7 +25,9 @@ ELSEWHERE = {
 
 
 def covered() -> set[str]:
-    return {*COMPARISONS, *DISTRIBUTIONS, *ELSEWHERE}
+    """Gradients, losses and optimisers are compared with central differences, in tests/converter/test_training.py."""
+    training = {name for name, operator in OPERATORS.items() if operator.declaration.training}
+    return {*COMPARISONS, *DISTRIBUTIONS, *ELSEWHERE, *training}
 
 
 def test_every_operator_that_a_front_end_maps_to() -> None:
