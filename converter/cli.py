@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _generate(given)
             print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
             return ExitStatus.OK
+        if _asks_to_check(given):
+            return _check(given)
         options = options_of(given, _warn)
         with stages() as (progress, samples):
             report = convert(options, progress, samples)
@@ -91,6 +93,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.NOT_CONVERTIBLE
     print(f"CONVERT RESULT SUCCESS:{status.value}")
     return status
+
+
+def _asks_to_check(given: Mapping[str, str]) -> bool:
+    """Whether --check is on. Raises FlagError for wrong values, and for flags that only go with it."""
+    for name in ("check", "json"):
+        if given.get(name, "off") not in ("on", "off"):
+            raise FlagError(f"INPUT ILLEGAL: {name} must be on|off", name)
+    if given.get("check") == "on":
+        return True
+    for name in ("json", "checkReport"):
+        if given.get(name, "off") != "off":
+            raise FlagError(f"INPUT ILLEGAL: {name} needs --check", name)
+    return False
+
+
+def _check(given: Mapping[str, str]) -> int:
+    """Says what can be converted, and what runs where; writes no model. Raises as a conversion does."""
+    from mslite.check import examine, json_text, print_examination, write_check_page
+
+    found = examine(options_of({"outputFile": "model", **given}, _warn))
+    if given.get("checkReport"):
+        write_check_page(Path(given["checkReport"]), found)
+    if given.get("json") == "on":
+        print(json_text(found))
+    else:
+        print_examination(found)
+    return ExitStatus.OK if found.converts else ExitStatus.NOT_CONVERTIBLE
 
 
 def asks_for_code(given: Mapping[str, str]) -> bool:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mslite.converter.mindir.graph import Module
 
 
 class ReturnCode(IntEnum):
@@ -49,11 +53,19 @@ class Blocker:
 class ConversionError(Exception):
     """A model that cannot be converted, with every blocking node; `str()` is what the user reads."""
 
-    def __init__(self, message: str, blockers: Sequence[Blocker] = (), code: ReturnCode = ReturnCode.ERROR) -> None:
+    def __init__(
+        self,
+        message: str,
+        blockers: Sequence[Blocker] = (),
+        code: ReturnCode = ReturnCode.ERROR,
+        module: Module | None = None,
+    ) -> None:
         super().__init__("\n".join([message, *(f"  {blocker}" for blocker in blockers)]))
         self.message = message
         self.blockers = tuple(blockers)
         self.code = code
+        self.module = module
+        """What could be read of the model, with stand-ins for the blocking nodes, for a report."""
 
 
 class UsageError(Exception):

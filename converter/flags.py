@@ -21,7 +21,8 @@ class Flag:
     help: str
     default: str = ""
     boolean: bool = False
-    """May stand without a value, and as `--no-<name>`."""
+    """May stand without a value, which is `alone` then, and as `--no-<name>`."""
+    alone: str = "on"
 
 
 _FLAGS = (
@@ -30,6 +31,8 @@ _FLAGS = (
         "METRIC:VALUE",
         "what quantisation may cost: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
     ),
+    Flag("check", "on|off", "say what can be converted and what runs where, and write no model", boolean=True),
+    Flag("checkReport", "FILE", "with --check: write a page with the graph drawn"),
     Flag("cluster", "ADDRESS", "search for --accuracyBudget on a Dask cluster, as tcp://host:8786"),
     Flag(
         "configFile",
@@ -48,6 +51,7 @@ _FLAGS = (
     Flag("inputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the inputs of the result", "DEFAULT"),
     Flag("inputShape", "name:1,3,224,224;...", "fix input shapes, in the layout of the source"),
     Flag("int64", "auto|int32", "int32: store every int64 tensor as int32, as MindSpore Lite does", "auto"),
+    Flag("json", "on|off", "with --check: print JSON instead of tables", boolean=True),
     Flag("modelFile", "FILE", "the source model"),
     Flag("optimize", "none|general", "none: no fusions", "general"),
     Flag("optimizeTransformer", "true|false", "GPU transformer fusions; true is not supported yet", "false"),
@@ -57,7 +61,13 @@ _FLAGS = (
     Flag("quantReport", "FILE", "write a page about the quantisation: errors, ranges, sizes, times"),
     Flag("saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"),
     Flag("trainModel", "true|false", "keep the training graph; true is not supported yet", "false"),
-    Flag("verify", "random|IN.npy,...", "compare the result with the source model, layer by layer", boolean=True),
+    Flag(
+        "verify",
+        "random|IN.npy,...",
+        "compare the result with the source model, layer by layer",
+        boolean=True,
+        alone="random",
+    ),
     Flag("weightFile", "FILE", "the caffemodel of a Caffe model; --modelFile is its prototxt"),
 )
 FLAGS = {flag.name: flag for flag in _FLAGS}
@@ -76,6 +86,8 @@ examples:
       quantises, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --verify
       also runs both models on the same random input and names the first layer that differs
+  converter_lite --modelFile=net.onnx --check --checkReport=net.html
+      writes no model: lists every node that stands in the way, or what each target makes of the model
 
 exit status: 0 converted, 1 bad input, 2 wrong usage, 3 the model cannot be converted
 """
@@ -116,7 +128,7 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
         if key in given:
             raise UsageError(f"Failed: already parsed flag: {key}")
         if not value and FLAGS[key].boolean and not equals:
-            value = "random"
+            value = FLAGS[key].alone
         if not value:
             raise UsageError(f"No value provided for non-boolean type: {key}")
         given[key] = value

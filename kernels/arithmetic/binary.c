@@ -47,9 +47,11 @@ UNSIGNED_ROWS(u16, uint16_t, uint32_t)
 UNSIGNED_ROWS(u32, uint32_t, uint32_t)
 UNSIGNED_ROWS(u64, uint64_t, uint64_t)
 
+/* A remainder of 0 has the sign of the divisor, too. */
 static double floor_mod_of(double p, double q) {
   const double rest = fmod(p, q);
-  return rest != 0 && (rest < 0) != (q < 0) ? rest + q : rest;
+  if (rest == 0) return copysign(0, q);
+  return (rest < 0) != (q < 0) ? rest + q : rest;
 }
 
 ROW(add_f64, double, p + q)

@@ -7,6 +7,13 @@ float mslite_resize_scale(const mslite_resize_plan *plan, int32_t axis, int64_t 
   return plan->scale[axis] > 0 ? plan->scale[axis] : (float)out / (float)in;
 }
 
+/* Steps between the corners of the output: with a given scale, ONNX takes the length that it stands for, which need not
+ * be whole (a whole one up to rounding counts as such). */
+static float corner_steps(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out) {
+  const float length = plan->scale[axis] * (float)in;
+  return length > 1 && fabsf(length - (float)out) > 1e-4f * length ? length - 1 : (float)(out - 1);
+}
+
 static float source_coordinate(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out, int64_t at) {
   const float x = (float)at;
   const float scale = mslite_resize_scale(plan, axis, in, out);
@@ -19,7 +26,7 @@ static float source_coordinate(const mslite_resize_plan *plan, int32_t axis, int
     case RESIZE_ALIGN_CORNERS:
       /* TensorFlow rounds the step first, ONNX the product. */
       if (out == 1) return 0;
-      return step > 0 ? x * (span / (float)(out - 1)) : x * span / (float)(out - 1);
+      return step > 0 ? x * (span / (float)(out - 1)) : x * span / corner_steps(plan, axis, in, out);
     case RESIZE_PYTORCH_HALF_PIXEL:
       return out > 1 ? half - 0.5f : 0;
     case RESIZE_HALF_PIXEL_SYMMETRIC: {

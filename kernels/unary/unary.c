@@ -58,6 +58,7 @@ DOUBLE_ROWS(ceil, ceil(v))
 DOUBLE_ROWS(floor, floor(v))
 DOUBLE_ROWS(round, rint(v))
 DOUBLE_ROWS(sign, v > 0 ? 1 : v < 0 ? -1 : v)
+DOUBLE_ROWS(exp, mslite_exp(v))
 DOUBLE_ROWS(log, mslite_log(v))
 DOUBLE_ROWS(erf, mslite_erf(v))
 FLOAT_ROWS(sin)
@@ -123,6 +124,7 @@ static unary_row find_row(int32_t op, int32_t type) {
     OPERATOR(Ceil, PICK(FLOAT64, ceil_f64))
     OPERATOR(Floor, PICK(FLOAT64, floor_f64))
     OPERATOR(Round, PICK(FLOAT64, round_f64))
+    OPERATOR(ExpFusion, PICK(FLOAT64, exp_f64))
     OPERATOR(Log, PICK(FLOAT64, log_f64))
     OPERATOR(Erf, PICK(FLOAT64, erf_f64))
     OPERATOR(Log1p, FLOATS_OF(log1p))
@@ -154,8 +156,13 @@ typedef struct {
   int32_t positive;
 } unary_derived;
 
+static bool is_natural(const mslite_ExpFusion *attributes) {
+  return attributes->base == -1 && attributes->scale == 1 && attributes->shift == 0;
+}
+
 static int32_t support(const mslite_node *node) {
   const int32_t type = node->inputs[0]->type;
+  if (node->op == MSLITE_OP_ExpFusion && !is_natural(node->params)) return 0;
   return node->op == MSLITE_OP_IsInf ? infinity_row(type, true, true) != NULL : find_row(node->op, type) != NULL;
 }
 
@@ -212,6 +219,7 @@ UNARY(Reciprocal)
 UNARY(Ceil)
 UNARY(Floor)
 UNARY(Round)
+UNARY(ExpFusion)
 UNARY(Log)
 UNARY(Erf)
 UNARY(Log1p)

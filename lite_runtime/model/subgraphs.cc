@@ -126,7 +126,6 @@ Status LoadOne(const Loader &loader, const schema::SubGraph &source, size_t inde
 
 Status CheckModelInterface(const Loader &loader) {
   Graph &graph = *loader.graph;
-  if (graph.inputs.empty()) return loader.Error("the model has no inputs");
   if (graph.outputs.empty()) return loader.Error("the model has no outputs");
   const auto belongs = [&graph](int32_t tensor, std::vector<int32_t> SubGraph::*list) {
     return std::any_of(graph.subgraphs.begin(), graph.subgraphs.end(),

@@ -22,9 +22,11 @@ def _given(inputs: Inputs) -> list[Array]:
 def _coordinate(mode: str, size: int, out: int, scale: float, roi: tuple[float, float]) -> Coordinate:
     """The coordinate transformations of ONNX Resize."""
     begin, end = roi
+    length = scale * size  # what a given scale stands for; whole up to rounding where sizes were given
+    steps = length - 1 if length > 1 and abs(length - out) > 1e-4 * length else out - 1
     formulas: dict[str, Coordinate] = {
         "asymmetric": lambda x: x / scale,
-        "align_corners": lambda x: 0 if out == 1 else x * (size - 1) / (out - 1),
+        "align_corners": lambda x: 0 if out == 1 else x * (size - 1) / steps,
         "half_pixel": lambda x: (x + 0.5) / scale - 0.5,
         "pytorch_half_pixel": lambda x: (x + 0.5) / scale - 0.5 if out > 1 else 0,
         "half_pixel_symmetric": lambda x: size / 2 * (1 - out / (scale * size)) + (x + 0.5) / scale - 0.5,

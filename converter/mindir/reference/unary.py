@@ -73,7 +73,9 @@ def is_infinite(op: ops.IsInf, inputs: Inputs) -> list[Array]:
 def exponential(op: ops.ExpFusion, inputs: Inputs) -> list[Array]:
     """base^(scale x + shift); base -1 is e."""
     base = math.e if op.base == -1 else op.base
-    return [np.asarray(base ** (op.scale * widened(inputs[0]) + op.shift), np.float32)]
+    x = widened(inputs[0])
+    result = np.float64 if inputs[0] is not None and inputs[0].dtype == np.float64 else np.float32
+    return [np.asarray(base ** (op.scale * x + op.shift), result)]
 
 
 @reference("Clip")
@@ -144,6 +146,7 @@ for _positive, _negative in ((True, True), (True, False), (False, True), (False,
     case(f"{_positive}-{_negative}-float64", _op, [_SPECIAL.astype(np.float64)])
 
 case("e", ops.ExpFusion(), [np.linspace(-104, 88, 3001).astype(np.float32)])
+case("e-float64", ops.ExpFusion(), [np.linspace(-700, 700, 999)], tolerance=1e-12)
 case("base-2", ops.ExpFusion(base=2.0, scale=0.5, shift=1.0), [normal(3, 333)])
 case("special", ops.ExpFusion(), [_SPECIAL[:5]])
 

@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked, Names
+from mslite.converter.parsers.stand_in import stand_in
 
 from .call import MAX_DIMENSION, Blob, Call
 from .inputs import is_data_layer, layer_inputs
@@ -34,6 +35,8 @@ class Importer:
         self.weights = weights
         self.graph = Graph(network.name or "main_graph")
         self.blockers: list[Blocker] = []
+        self._stood_in: dict[str, Value] = {}
+        """Blobs of failed layers -> what stands for them in a report."""
         self.notes: list[str] = []
         self._input_shapes = dict(input_shapes)
         self._inputs: dict[str, Value] = {}
@@ -128,12 +131,21 @@ class Importer:
         except Blocked as blocked:
             self.blockers.append(call.blocker(blocked))
             results = ()
+        if not results:
+            self._stand_in(layer, name, blobs)
         if results and results[0].value.producer in self.graph.nodes[first:]:
             producer = results[0].value.producer
             assert producer is not None
             producer.name = name
         for index, top in enumerate(layer.tops):
             self._write(top, results[index] if index < len(results) else None, layer, name)
+
+    def _stand_in(self, layer: SourceLayer, name: str, blobs: Sequence[Blob | None]) -> None:
+        known = dict(zip(layer.bottoms, blobs, strict=False))
+        read = [self._stood_in.get(bottom) or (blob.value if blob else None) for bottom, blob in known.items()]
+        outputs = [Value(top, DataType.FLOAT32) for top in layer.tops]
+        self._stood_in.update(zip(layer.tops, outputs, strict=True))
+        stand_in(self.graph, layer.type, name, [value for value in read if value is not None], outputs)
 
     def _check_results(self, call: Call, results: Sequence[Blob]) -> None:
         if len(results) < call.top_count:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
+from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -49,10 +49,8 @@ def parse(
     importer = Importer(network, read_weights(Path(weights)), input_shapes or {})
     graph = importer.run()
     if importer.blockers:
-        count = len(importer.blockers)
-        noun = "layer stands" if count == 1 else "layers stand"
-        message = f"{network.file}: {count} {noun} in the way of the conversion:"
-        raise ConversionError(message, importer.blockers, ReturnCode.NOT_FIND_OP)
+        module = Module([graph], name=network.name, framework=FRAMEWORK_CAFFE)
+        raise blocked(str(network.file), importer.blockers, module, "layer")
     if not graph.outputs:
         raise damaged(network.file, "the network has no outputs")
     return Module([graph], name=network.name, framework=FRAMEWORK_CAFFE, notes=importer.notes)

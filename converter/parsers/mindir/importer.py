@@ -11,6 +11,7 @@ from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.protobuf import Message
+from mslite.converter.parsers.stand_in import stand_in
 
 from .blocked import Blocked, Dependent
 from .call import Call
@@ -41,6 +42,8 @@ class GraphImporter(Scope):
         self.proto = proto
         self.index = index
         self._entries: dict[str, Entry] = {}
+        self._stood_in: dict[str, Value] = {}
+        """Failed nodes -> what stands for their outputs in a report."""
         self._bound: set[int] = set()
         self._picked: dict[str, int] = {}
 
@@ -138,12 +141,18 @@ class GraphImporter(Scope):
             self._name_node(name, call)
             read_quantisation(self, attributes, self._entries[name])
         except Dependent:
-            self._bind(name, Failed())
+            self._stand_in(node, operator, title)
         except Blocked as blocked:
             blocker = Blocker(title, operator, blocked.reason, blocked.remedy, blocked.attribute)
             self.session.blockers.append(blocker)
-            self._bind(name, Failed())
+            self._stand_in(node, operator, title)
         self._declare_type(node)
+
+    def _stand_in(self, node: Message, operator: str, title: str) -> None:
+        known = [self._stood_in.get(name) or self._entries.get(name) for name in node.input]
+        output = self._stood_in[node.output[0]] = Value(self._plain(node.output[0]), DataType.UNKNOWN)
+        stand_in(self.graph, operator, title, [value for value in known if isinstance(value, Value)], [output])
+        self._bind(node.output[0], Failed())
 
     def node_name(self, node: Message) -> str:
         """A name of its own for the node."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module
 from mslite.converter.mindir.ops import OPERATORS
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.parsers.protobuf import Message
+from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     convolution,
@@ -66,10 +66,7 @@ def _import(name: str, model: Message, path: Path) -> Module:
     for importer in importers:
         importer.run()
     if session.blockers:
-        count = len(session.blockers)
-        noun = "node stands" if count == 1 else "nodes stand"
-        message = f"{name}: {count} {noun} in the way of the conversion:"
-        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+        raise blocked(name, session.blockers, Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_MINDIR))
     if not session.graphs[0].outputs:
         raise file_error(name, "the graph has no outputs")
     stated = layout if layout is Format.NHWC else None

@@ -1,4 +1,4 @@
-"""If, Loop and Scan as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""If and Loop as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
 
 A loop is recursion through tail calls. With the loop state L (iteration, condition, carried values, scan outputs so far,
 captured values, trip count):
@@ -16,15 +16,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops.arithmetic import AddFusion, SubFusion
+from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.indexing import Gather
-from mslite.converter.mindir.ops.rearrange import Shape
 
 from .call import Call
-from .casting import to_int64
 from .importer import GraphImporter
 from .loops import Accumulator, LoopBuilder, typed_results
 from .registry import onnx_operator
@@ -71,13 +68,13 @@ def loop(call: Call) -> tuple[Value, ...]:
     following = [body.emit(AddFusion(), (state[0], body.constant(np.ones((), np.int64), call.name)), 1, None)[0]]
     following += outputs[: 1 + carried]
     collected = [builder.accumulator(element, 0) for element in outputs[1 + carried :]]
-    _collect(collected, [0] * scans, start, state, following)
+    collect(collected, [0] * scans, start, state, following)
     results = slice(2, len(state))
-    _carry_along(call, body, trip, start, state, following)
+    carry_along(call, body, trip, start, state, following)
     return builder.finish(start, state, following, results, collected, (0, 1, trip))
 
 
-def _collect(
+def collect(
     collected: Sequence[Accumulator],
     directions: Sequence[int],
     start: list[Value],
@@ -91,7 +88,7 @@ def _collect(
         following.extend(accumulator.following(bool(front)))
 
 
-def _carry_along(
+def carry_along(
     call: Call,
     body: GraphImporter,
     trip: Value | None,
@@ -111,64 +108,3 @@ def _carry_along(
         start.append(trip)
         state.append(count)
         following.append(count)
-
-
-def _axes_and_directions(call: Call, name: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    axes = call.integers(f"scan_{name}_axes") or (0,) * count
-    directions = call.integers(f"scan_{name}_directions") or (0,) * count
-    if len(axes) != count or len(directions) != count:
-        raise call.block("has the wrong length", "Export the model again", f"scan_{name}_axes")
-    return axes, directions
-
-
-@onnx_operator("Scan", since=9)
-def scan(call: Call) -> tuple[Value, ...]:
-    """A loop over slices of the scan inputs; from version 9 on, which dropped the batch dimension."""
-    proto, scanned = call.graph("body"), call.integer("num_scan_inputs")
-    states = call.input_count - scanned
-    scans = len(proto.output) - states
-    if scanned < 1 or states < 0 or len(proto.input) != call.input_count or scans < 0:
-        raise call.block("its inputs and outputs do not fit the node", "The model breaks the ONNX standard", "body")
-    input_axes, input_directions = _axes_and_directions(call, "input", scanned)
-    output_axes, output_directions = _axes_and_directions(call, "output", scans)
-    sources = [call.input(states + index) for index in range(scanned)]
-    axes = [
-        axis if axis >= 0 else call.axis(axis, call.require_rank(x))
-        for axis, x in zip(input_axes, sources, strict=True)
-    ]
-    length = to_int64(call, call.emit(Gather(), call.emit(Shape(), sources[0]), call.ints(axes[0]), call.ints(0)))
-    builder = LoopBuilder(call, proto)
-    body = builder.body
-    iteration, count = builder.scalar("iteration", DataType.INT64), builder.scalar("count", DataType.INT64)
-    whole = builder.copies_of_outer(sources)
-    body.declare()
-    for index, (axis, backwards) in enumerate(zip(axes, input_directions, strict=True)):
-        position = iteration
-        if backwards:
-            one = body.constant(np.ones((), np.int64), call.name)
-            (last,) = body.emit(SubFusion(), (count, one), 1, None)
-            (position,) = body.emit(SubFusion(), (last, iteration), 1, None)
-        where = body.constant(np.asarray(axis, np.int32), call.name)
-        (part,) = body.emit(Gather(), (whole[index], position, where), 1, None)
-        body.bind_input(proto.input[states + index].name, part)
-    body.run(skip_inputs=scanned)
-    state, outputs = [iteration, *body.graph.inputs[:states]], list(body.graph.outputs)
-    start = [call.const(np.zeros((), np.int64)), *(call.input(index) for index in range(states))]
-    for value, source in zip(state[1:], start[1:], strict=True):
-        value.dtype = call.dtype(source) if value.dtype is DataType.UNKNOWN else value.dtype
-    step = body.constant(np.ones((), np.int64), call.name)
-    following = [body.emit(AddFusion(), (iteration, step), 1, None)[0], *outputs[:states]]
-    collected = [
-        builder.accumulator(element, axis if axis >= 0 else axis + len(body.shape_of(element) or ()) + 1)
-        for element, axis in zip(outputs[states:], output_axes, strict=True)
-    ]
-    _collect(collected, output_directions, start, state, following)
-    results = slice(1, len(state))
-    start += sources
-    state += whole
-    following += whole
-    _carry_along(call, body, None, start, state, following)
-    start.append(length)
-    state.append(count)
-    following.append(count)
-    return builder.finish(start, state, following, results, collected, (0, None, length))

@@ -16,6 +16,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.stand_in import stand_in
 
 from .call import Call
 from .graph_inputs import PartialShape, input_type, known_type
@@ -142,7 +143,7 @@ class GraphImporter:
             results = self._convert(call, domain)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
-            results = ()
+            results = self._stand_in(call)
         if results and results[0] is not None and id(results[0].producer) in call.emitted:
             assert results[0].producer is not None
             results[0].producer.name = call.name
@@ -151,6 +152,14 @@ class GraphImporter:
             if output and output not in self.deferred:
                 value = results[index] if index < len(results) else None
                 self._bind(output, Value(output, DataType.UNKNOWN) if value is None else value)
+
+    def _stand_in(self, call: Call) -> Sequence[Value | None]:
+        outputs = [Value(name, DataType.UNKNOWN) if name else None for name in call.node.output]
+        known = [self._values.get(name) for name in call.node.input]
+        inputs = [value for value in known if isinstance(value, Value)]
+        made = [value for value in outputs if value is not None]
+        stand_in(self.graph, call.node.op_type, call.name, inputs, made)
+        return outputs
 
     def _convert(self, call: Call, domain: str) -> Sequence[Value | None]:
         operator = call.node.op_type

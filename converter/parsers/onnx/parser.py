@@ -7,8 +7,8 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
+from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -31,6 +31,7 @@ from . import (  # noqa: F401  (each registers its converters)
     recurrent,
     reduction,
     resize,
+    scan,
     sequences,
     signal,
     windows,
@@ -60,10 +61,8 @@ def parse(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[i
     except UnicodeDecodeError:
         raise graph_error(name, "the file holds a name that is not UTF-8; it is damaged") from None
     if session.blockers:
-        count = len(session.blockers)
-        noun = "node stands" if count == 1 else "nodes stand"
-        message = f"{model.name}: {count} {noun} in the way of the conversion:"
-        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+        module = Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_ONNX)
+        raise blocked(model.name, session.blockers, module)
     if not session.graphs[0].outputs:
         raise graph_error(model.name, "the graph has no outputs")
     return Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_ONNX)

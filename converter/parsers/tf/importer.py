@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, Swit
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.constant_pool import ConstantPool
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.stand_in import stand_in
 
 from .call import Call
 from .model import ARGUMENT, Ref, SourceGraph, SourceNode, damaged
@@ -50,6 +51,8 @@ class GraphImporter(ConstantPool):
         self._results: dict[str, int] = {}
         """Imported nodes -> how many outputs they have."""
         self._failed: set[str] = set()
+        self._stood_in: dict[str, Value] = {}
+        """Failed nodes -> what stands for their outputs in a report."""
         self._reads: set[Ref] = set()
         self._bound: set[int] = set()
 
@@ -94,13 +97,20 @@ class GraphImporter(ConstantPool):
         try:
             result = self._converter(call)(call)
         except Skipped:
-            self._failed.add(node.name)
+            self._stand_in(call)
             return
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
-            self._failed.add(node.name)
+            self._stand_in(call)
             return
         self.bind(node.name, (result,) if isinstance(result, Value) else tuple(result), call)
+
+    def _stand_in(self, call: Call) -> None:
+        name = call.node.name
+        self._failed.add(name)
+        known = [self._values.get(ref, self._stood_in.get(ref.node)) for ref in call.node.inputs]
+        output = self._stood_in[name] = Value(self.value_name(name), DataType.UNKNOWN)
+        stand_in(self.graph, call.operator, call.name, [value for value in known if value is not None], [output])
 
     def _converter(self, call: Call) -> Converter:
         if call.operator not in COMPLEX_PASSES and call.operator not in self.session.model.functions:

@@ -13,6 +13,7 @@ from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -105,10 +106,8 @@ def module_of(
         reason = f"{error.reason}. {error.remedy}" if isinstance(error, Blocked) else "functions are nested too deeply"
         raise ConversionError(f"{model.name}: {reason}", session.blockers, ReturnCode.NOT_SUPPORTED) from None
     if session.blockers:
-        count = len(session.blockers)
-        noun = "node stands" if count == 1 else "nodes stand"
-        message = f"{model.name}: {count} {noun} in the way of the conversion:"
-        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+        module = Module(session.graphs, framework=FRAMEWORK_TF, layout=session.layout)
+        raise blocked(model.name, session.blockers, module)
     for ref, value in zip(refs, values, strict=True):
         if value is None:
             raise damaged(model.name, f"the output '{ref.node}' cannot be computed")

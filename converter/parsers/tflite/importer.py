@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.stand_in import stand_in
 
 from .boundary import before_boundary
 from .call import Call
@@ -155,7 +156,7 @@ class GraphImporter(Constants):
             result = self._convert(call)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
-            result = ()
+            result = self._stand_in(call)
         results = (result,) if isinstance(result, Value) else tuple(result)
         for position, index in enumerate(call.node.outputs):
             tensor = self.source.tensors[index]
@@ -174,6 +175,16 @@ class GraphImporter(Constants):
                 if value.data is not None and not axis_fits(made, index, self):
                     made.replace_input(value, self.decoded(value))
         mark(self.graph.nodes[first:])
+
+    def _stand_in(self, call: Call) -> Sequence[Value]:
+        inputs = [value for index in call.node.inputs if (value := self._values.get(index)) is not None]
+        tensors = [self.source.tensors[index] for index in call.node.outputs]
+        outputs = [
+            Value(self._names[index], tensor.dtype, tensor.shape)
+            for index, tensor in zip(call.node.outputs, tensors, strict=True)
+        ]
+        stand_in(self.graph, call.node.name, call.name, inputs, outputs)
+        return outputs
 
     def _convert(self, call: Call) -> Value | Sequence[Value]:
         converter = CONVERTERS.get(call.node.name)

@@ -9,6 +9,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -64,14 +65,11 @@ def parse(path: str | os.PathLike[str]) -> Module:
         importer.run()
     except FlatBufferError as error:
         raise damaged(model.name, error) from None
-    except Blocked as blocked:
-        message = f"{model.name}: {blocked.reason}. {blocked.remedy}"
+    except Blocked as problem:
+        message = f"{model.name}: {problem.reason}. {problem.remedy}"
         raise ConversionError(message, session.blockers, ReturnCode.NOT_SUPPORTED) from None
     if session.blockers:
-        count = len(session.blockers)
-        noun = "node stands" if count == 1 else "nodes stand"
-        message = f"{model.name}: {count} {noun} in the way of the conversion:"
-        raise ConversionError(message, session.blockers, ReturnCode.NOT_FIND_OP)
+        raise blocked(model.name, session.blockers, Module(session.graphs, framework=FRAMEWORK_TFLITE))
     if not importer.graph.outputs:
         raise damaged(model.name, FlatBufferError("the graph has no outputs"))
     return Module(

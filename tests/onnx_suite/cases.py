@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import contextlib
+import io
+import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import ModelProto, TensorProto, numpy_helper
+from onnx.backend.test.case.model import collect_testcases
 from onnx.backend.test.loader import load_model_tests
 
-from .helper import Array
+Array = npt.NDArray[Any]
 
-CORE_LIST = Path(__file__).resolve().parents[4] / "shared" / "reference" / "onnx_backend_cases.json"
-"""Names of the cases on dense tensors of the common types, outside of the repository."""
+_KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
+_LEAST_TOLERANCE = 1e-6
+"""Of sums of float32, where a case states less than that absolutely."""
 
 
 @dataclass(frozen=True)
@@ -36,41 +41,38 @@ class BackendCase:
         return sorted({node.op_type for node in self.model.graph.node})
 
 
-def core_names() -> frozenset[str]:
-    """The names of the core cases; empty where the list is not there."""
-    if not CORE_LIST.exists():
-        return frozenset()
-    groups: dict[str, list[str]] = json.loads(CORE_LIST.read_text())["groups"]
-    return frozenset(next(names for group, names in groups.items() if group.startswith("core")))
+@cache
+def _all() -> dict[str, Any]:
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        listed = [test for kind in _KINDS for test in load_model_tests(kind=kind)]
+        return {test.name: test for test in (*collect_testcases(), *listed) if test.model or test.model_dir}
 
 
-def backend_cases(names: frozenset[str]) -> Iterator[BackendCase]:
-    """The cases with these names (all when there are none) whose inputs and outputs are plain tensors."""
-    for kind in ("node", "simple", "pytorch-converted", "pytorch-operator"):
-        for test in load_model_tests(kind=kind):
-            if names and test.name not in names:
-                continue
-            case = from_test(test)
-            if case is not None:
-                yield case
+def names() -> list[str]:
+    """All cases whose models the package holds, in order; networks that it would download are not among them."""
+    return sorted(_all())
 
 
-def from_test(test: Any) -> BackendCase | None:
-    """A case of the onnx package; None where it has sequences or maps, or no model on disk."""
-    if test.model is not None and test.data_sets:
-        model, (inputs, outputs) = test.model, test.data_sets[0]
-    elif test.model_dir is not None:
-        model = onnx.load(Path(test.model_dir) / "model.onnx")
+def model_of(name: str) -> ModelProto:
+    """The model of a case."""
+    test = _all()[name]
+    return test.model if test.model is not None else onnx.load(Path(test.model_dir) / "model.onnx")
+
+
+def case_named(name: str) -> BackendCase | None:
+    """One case; None where its inputs or outputs are sequences, optional values or maps."""
+    test, model = _all()[name], model_of(name)
+    if test.data_sets:
+        inputs, outputs = test.data_sets[0]
+    else:
         folder = Path(test.model_dir) / "test_data_set_0"
         inputs, outputs = (_files(folder, kind) for kind in ("input", "output"))
-    else:
-        return None
     arrays = [[_array(item) for item in items] for items in (inputs, outputs)]
     if any(item is None for items in arrays for item in items):
         return None
-    names = [value.name for value in model.graph.input]
-    values = dict(zip(names, (np.asarray(item) for item in arrays[0]), strict=False))
-    return BackendCase(test.name, model, values, [np.asarray(x) for x in arrays[1]], test.rtol, test.atol)
+    values = dict(zip((value.name for value in model.graph.input), map(np.asarray, arrays[0]), strict=False))
+    return BackendCase(name, model, values, [np.asarray(x) for x in arrays[1]], test.rtol, test.atol)
 
 
 def _files(folder: Path, kind: str) -> list[TensorProto]:
@@ -98,7 +100,7 @@ def difference(case: BackendCase, got: list[Array]) -> str:
             if not np.array_equal(actual, wanted):
                 return f"output {index}: {np.count_nonzero(actual != wanted)} of {wanted.size} elements differ"
             continue
-        absolute = max(case.absolute, 1e-6)
+        absolute = max(case.absolute, _LEAST_TOLERANCE)
         if not np.allclose(actual.astype(np.float64), wanted.astype(np.float64), case.relative, absolute, True):
             worst = np.nanmax(np.abs(actual.astype(np.float64) - wanted.astype(np.float64)))
             return f"output {index} differs by {worst:.3g}"

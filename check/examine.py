@@ -1,0 +1,158 @@
+"""From the options of a conversion to the facts: a conversion into a folder that is thrown away, and a plan per target."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mslite import _codegen, _native
+from mslite.check.facts import Examination, NodeFacts, State, TargetFacts
+from mslite.codegen.lowering import LoweringError, lower_ms
+from mslite.codegen.lowering.shapes import Input, fixed_shapes
+from mslite.codegen.memory import plan_memory
+from mslite.codegen.report.figures import constants_of
+from mslite.codegen.targets import TARGETS, Target
+from mslite.converter.convert import convert
+from mslite.converter.detect import detect
+from mslite.converter.errors import Blocker, ConversionError
+from mslite.converter.front_ends import parse_model, source_layout
+from mslite.converter.mindir.graph import Module, Node, Value
+from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.options import Options, SaveType
+from mslite.converter.parsers.stand_in import STAND_IN
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.inference import infer_node
+from mslite.quantizer.choices import macs
+
+CPU = "CPU"
+"""The runtime on this machine's processor."""
+
+Kernels = dict[str, dict[str, str]]
+"""Target -> node -> kernel, or why there is none."""
+
+
+def examine(options: Options) -> Examination:
+    """Converts as `options` say, and writes nothing.
+
+    Raises:
+        ConversionError: for a file that cannot be read at all; UsageError as a conversion does.
+    """
+    framework = options.framework if options.framework is not None else detect(options.model_file)
+    with tempfile.TemporaryDirectory(prefix="mslite-check-") as folder:
+        own = dataclasses.replace(
+            options, framework=framework, output_file=Path(folder) / "model", save_type=SaveType.MINDIR_LITE
+        )
+        problem, blockers = "", tuple[Blocker, ...]()
+        targets: list[TargetFacts] = []
+        kernels: Kernels = {}
+        try:
+            convert(own)
+        except ConversionError as error:
+            if not error.blockers:
+                raise
+            problem, blockers = error.message, error.blockers
+            module = error.module if error.module is not None else parse_model(own, framework)
+        else:
+            module = load(own.output_path)
+            targets = _targets(own.output_path, str(options.model_file), kernels)
+    layout = source_layout(framework) if module.layout is None else module.layout
+    nodes = _nodes(module, Context(layout=layout if blockers else Format.NHWC), blockers, kernels)
+    return Examination(str(options.model_file), framework.name, not blockers, problem, blockers, nodes, tuple(targets))
+
+
+# ---- nodes ----
+
+
+def _nodes(module: Module, context: Context, blockers: Sequence[Blocker], kernels: Kernels) -> tuple[NodeFacts, ...]:
+    """The nodes of all graphs, those of the main graph first."""
+    _infer(module, context)
+    by_name: dict[str, list[Blocker]] = {}
+    for blocker in blockers:
+        by_name.setdefault(blocker.node, []).append(blocker)
+    listed = [node for graph in module.graphs for node in graph.nodes]
+    number = {id(node): index for index, node in enumerate(listed)}
+    total = sum(map(macs, listed))
+    facts = []
+    for node in listed:
+        own = tuple(by_name.get(node.name, ()))
+        operator = str(getattr(node.op, "type", "") or "")
+        stands_in = operator.startswith(STAND_IN)
+        state = State.BLOCKED if own else State.UNKNOWN if stands_in else State.FINE
+        facts.append(
+            NodeFacts(
+                node.name,
+                operator.removeprefix(STAND_IN) if stands_in else node.op.name,
+                node.source,
+                _producers(node, number),
+                tuple(map(_shape, node.outputs)),
+                macs(node),
+                None if stands_in or not total else macs(node) / total,
+                state,
+                own,
+                tuple((target, found[node.name]) for target, found in kernels.items() if node.name in found),
+            )
+        )
+    return tuple(facts)
+
+
+def _infer(module: Module, context: Context) -> None:
+    """Shapes as far as they can be told: what stand-ins write is not known."""
+    for graph in module.graphs:
+        for node in graph.nodes:
+            if any(value.shape is None for value in node.outputs):
+                infer_node(node, context)
+
+
+def _producers(node: Node, number: Mapping[int, int]) -> tuple[int, ...]:
+    makers = [value.producer for value in node.inputs]
+    return tuple(dict.fromkeys(number[id(one)] for one in makers if one is not None and id(one) in number))
+
+
+def _shape(value: Value) -> str:
+    dims = "?" if value.shape is None else "x".join(str(size) if size >= 0 else "?" for size in value.shape)
+    return f"{value.dtype.name.lower()}[{dims}]"
+
+
+# ---- targets ----
+
+
+def _targets(path: Path, source: str, kernels: Kernels) -> list[TargetFacts]:
+    facts = [_runtime(path, source, kernels)]
+    for target in TARGETS.values():
+        facts.append(_generated(path, source, target, kernels))
+    return facts
+
+
+def _runtime(path: Path, source: str, kernels: Kernels) -> TargetFacts:
+    summary = f"the runtime on this processor ({', '.join(_native.isas())})"
+    model = _codegen.Model(str(path))
+    inputs = [Input(tensor.name, tuple(tensor.dims)) for tensor in model.inputs]
+    try:
+        shapes = fixed_shapes(source, inputs, {})
+    except LoweringError:
+        return TargetFacts(CPU, summary, True, "kernels are chosen when the open sizes are known (--inputShape)")
+    plan = model.plan(_native.isas(), [list(shape) for shape in shapes])
+    blockers = tuple(
+        Blocker(one.name, one.op, one.reason, "Use other types or attributes for it")
+        for one in plan.refusals
+        if "known at run time only" not in one.reason
+    )
+    kernels[CPU] = {step.name: step.kernel for step in plan.steps} | {one.node: one.reason for one in blockers}
+    return TargetFacts(CPU, summary, not blockers, blockers=blockers)
+
+
+def _generated(path: Path, source: str, target: Target, kernels: Kernels) -> TargetFacts:
+    summary = f"generated C: {target.summary}"
+    try:
+        program = lower_ms(path, target, name="model", source=source)
+    except LoweringError as error:
+        kernels[target.name] = {one.node: one.reason for one in error.blockers}
+        problem = "" if error.blockers else error.message
+        return TargetFacts(target.name, summary, False, problem, error.blockers)
+    kernels[target.name] = {step.name: step.kernel for step in program.steps}
+    plan = plan_memory(program)
+    constants = {(name, size) for step in program.steps for name, size, _ in constants_of(step)}
+    return TargetFacts(target.name, summary, True, ram=plan.size, flash=sum(size for _, size in constants))

@@ -1,0 +1,78 @@
+"""What an examination finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mslite.converter.errors import Blocker
+
+
+class State(StrEnum):
+    """Whether a node can be converted."""
+
+    FINE = "fine"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+    """It reads what a blocked node would write."""
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """A node of the drawn graph: the converted one, or, where that is not to be had, what the front end read."""
+
+    name: str
+    operator: str
+    origin: str
+    """The foreign operator and node; empty where the conversion made it of several."""
+    inputs: tuple[int, ...]
+    """Numbers of the nodes whose outputs it reads."""
+    shapes: tuple[str, ...]
+    """Of its outputs, with their element types."""
+    macs: int
+    """Multiply-accumulates; 0 for other operators, and where shapes are not known."""
+    share: float | None
+    """Of the model's multiply-accumulates; None where the model has none, or its own are not known."""
+    state: State
+    blockers: tuple[Blocker, ...] = ()
+    kernels: tuple[tuple[str, str], ...] = ()
+    """Target -> the kernel that computes it there, or why there is none, in this order."""
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """What a target makes of the converted model."""
+
+    name: str
+    summary: str
+    runs: bool
+    problem: str = ""
+    """Why it does not, as far as it is no matter of single nodes."""
+    blockers: tuple[Blocker, ...] = ()
+    ram: int | None = None
+    """Bytes of the arena of generated C; None for the runtime, which plans for the shapes that it gets."""
+    flash: int | None = None
+    """Bytes of constants of generated C; code comes to it."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Everything that the report says."""
+
+    file: str
+    framework: str
+    converts: bool
+    problem: str
+    """Why it does not, as far as it is no matter of single nodes."""
+    blockers: tuple[Blocker, ...]
+    nodes: tuple[NodeFacts, ...]
+    targets: tuple[TargetFacts, ...]
+
+    @property
+    def macs(self) -> int:
+        """Of the whole model, as far as shapes are known."""
+        return sum(node.macs for node in self.nodes)
+
+    def share_of(self, blocker: Blocker) -> float | None:
+        """Of the node that a blocker names."""
+        return next((node.share for node in self.nodes if blocker in node.blockers), None)

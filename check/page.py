@@ -1,0 +1,55 @@
+"""An examination as one self-contained page with the graph drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from markupsafe import Markup
+
+from mslite.benchmark.page import render_page, write_page
+from mslite.check.facts import Examination, NodeFacts
+from mslite.check.layout import HEIGHT, WIDTH, place
+from mslite.check.text import answer, verdict
+
+
+def write_check_page(path: Path, found: Examination) -> None:
+    """Writes the page. Raises ConversionError when it cannot be written."""
+    places = place([node.inputs for node in found.nodes])
+    graph = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "nodes": [_drawn(node, at) for node, at in zip(found.nodes, places, strict=True)],
+    }
+    text = render_page(
+        "mslite.check",
+        "report.html.j2",
+        {"answer": answer},
+        found=found,
+        verdict=verdict(found),
+        shares={node.name: node.share for node in found.nodes},
+        # No "<" of a name can end the script.
+        graph=Markup(json.dumps(graph, separators=(",", ":")).replace("<", "\\u003c")),
+    )
+    write_page(path, text)
+
+
+def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
+    facts = [*node.shapes]
+    if node.origin:
+        facts.append(f"from {node.origin}")
+    if node.macs:
+        share = "" if node.share is None else f", {100 * node.share:.1f} %"
+        facts.append(f"{node.macs:,} multiply-accumulates{share}")
+    facts += [f"{target}: {kernel}" for target, kernel in node.kernels]
+    facts += [f"{one.reason}. {one.remedy}" for one in node.blockers]
+    return {
+        "x": round(at[0], 1),
+        "y": at[1],
+        "name": node.name,
+        "op": node.operator,
+        "state": node.state.value,
+        "in": node.inputs,
+        "share": node.share or 0,
+        "facts": facts,
+    }

@@ -1,0 +1,176 @@
+"""`converter_lite --check`: every blocking node of every format, what each target makes of a model, and no other file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from mslite.check import Examination, examine
+from mslite.check.facts import State
+from mslite.codegen.targets import TARGETS
+from mslite.converter import cli
+from mslite.converter.options import FmkType, Options
+from tests.parsers.caffe import helper as caffe
+from tests.parsers.tf.graphs import Builder
+from tests.parsers.tflite.tflite_build import Graph, Operator, Tensor, build
+
+
+def onnx_model(*nodes: onnx.NodeProto, output: str = "y") -> onnx.ModelProto:
+    weights = np.random.default_rng(0).standard_normal((8, 3, 3, 3)).astype(np.float32)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])
+    y = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+    graph = helper.make_graph(list(nodes), "net", [x], [y], [onnx.numpy_helper.from_array(weights, "w")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+STEM = helper.make_node("Conv", ["x", "w"], ["a"], name="stem")
+FOO = helper.make_node("Foo", ["a"], ["b"], name="foo")
+HEAD = helper.make_node("Relu", ["b"], ["c"], name="head")
+BAR = helper.make_node("LeakyRelu", ["c"], ["y"], name="bar", strange=1.0)
+RELU = helper.make_node("Relu", ["a"], ["y"], name="relu")
+
+
+def write_onnx(folder: Path) -> Options:
+    onnx.save(onnx_model(STEM, FOO, HEAD, BAR), folder / "net.onnx")
+    return Options(folder / "net.onnx", folder / "net")
+
+
+def write_tflite(folder: Path) -> Options:
+    tensors = [Tensor("x", (2, 3)), Tensor("a", (2, 3)), Tensor("b", (2, 3)), Tensor("c", (2, 3)), Tensor("y", (2, 3))]
+    nodes = [Operator("RELU", [0], [1]), Operator("CUSTOM:foo", [1], [2]), Operator("RELU", [2], [3])]
+    graph = Graph(tensors, [0], [4], [*nodes, Operator("CUSTOM:bar", [3], [4])])
+    (folder / "net.tflite").write_bytes(build(graph))
+    return Options(folder / "net.tflite", folder / "net")
+
+
+def write_tensorflow(folder: Path) -> Options:
+    graph = Builder()
+    graph.input("x", 2, 3)
+    graph.node("stem", "Relu", "x")
+    graph.node("foo", "NoSuchOperator", "stem")
+    graph.node("bar", "NorThisOne", "stem")
+    graph.node("y", "Add", "foo", "bar")
+    (folder / "net.pb").write_bytes(graph.content())
+    return Options(folder / "net.pb", folder / "net", FmkType.TF)
+
+
+def write_caffe(folder: Path) -> Options:
+    layers = """
+layer { name: "stem" type: "ReLU" bottom: "x" top: "a" }
+layer { name: "foo" type: "NoSuchLayer" bottom: "a" top: "b" }
+layer { name: "bar" type: "NorThisOne" bottom: "a" top: "c" }
+layer { name: "head" type: "ReLU" bottom: "b" top: "d" }
+"""
+    text, weights = caffe.write(folder, caffe.network(layers, {"x": caffe.random(1, 3, 4, 4)}))
+    return Options(text, folder / "net", FmkType.CAFFE, weight_file=weights)
+
+
+@pytest.mark.parametrize("write", [write_onnx, write_tflite, write_tensorflow, write_caffe])
+def test_every_blocking_node_is_drawn_where_it_stands(write: Callable[[Path], Options], tmp_path: Path) -> None:
+    found = examine(write(tmp_path))
+    assert not found.converts
+    blocked = [node for node in found.nodes if node.state is State.BLOCKED]
+    assert len(blocked) == 2
+    assert [one for node in blocked for one in node.blockers] == list(found.blockers)
+    for node in blocked:
+        assert node.inputs, "the node that it reads is drawn, too"
+        assert node.operator in node.origin
+    readers = {index for node in found.nodes for index in node.inputs}
+    assert found.nodes.index(blocked[0]) in readers
+    assert not list(tmp_path.glob("*.ms"))
+
+
+def test_what_blocks_is_behind_nothing(tmp_path: Path) -> None:
+    found = examine(write_caffe(tmp_path))
+    assert [(node.name, node.state) for node in found.nodes] == [
+        ("stem", State.FINE),
+        ("foo", State.BLOCKED),
+        ("bar", State.BLOCKED),
+        ("head", State.UNKNOWN),
+    ]
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.onnx"
+    onnx.save(onnx_model(STEM, RELU), path)
+    return path
+
+
+def whole(path: Path) -> Examination:
+    return examine(Options(path, path.with_suffix("")))
+
+
+def test_targets_of_a_model_that_converts(good: Path) -> None:
+    found = whole(good)
+    assert found.converts
+    assert [target.name for target in found.targets] == ["CPU", *TARGETS]
+    assert all(target.runs for target in found.targets)
+    assert found.macs == 14 * 14 * 8 * 27
+    for target in found.targets[1:]:
+        assert target.ram is not None
+        assert target.ram >= 4 * 14 * 14 * 8
+        assert target.flash is not None
+        assert target.flash >= 4 * 8 * 27
+    (convolution,) = (node for node in found.nodes if node.operator == "Conv2DFusion")
+    assert convolution.share == 1
+    assert {name for name, _ in convolution.kernels} == {"CPU", *TARGETS}
+
+
+def test_shapes_that_depend_on_data_run_on_the_cpu_alone(tmp_path: Path) -> None:
+    nonzero = helper.make_node("NonZero", ["x"], ["n"], name="where")
+    cast = helper.make_node("Cast", ["n"], ["y"], to=TensorProto.FLOAT)
+    onnx.save(onnx_model(nonzero, cast), tmp_path / "net.onnx")
+    found = whole(tmp_path / "net.onnx")
+    cpu, *others = found.targets
+    assert cpu.runs
+    assert not any(target.runs for target in others)
+    assert all("run time" in target.blockers[0].reason for target in others)
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], good: Path) -> None:
+    write_onnx(tmp_path)
+    bad, page = tmp_path / "net.onnx", tmp_path / "net.html"
+    before = sorted(tmp_path.iterdir())
+    assert cli.main([f"--modelFile={bad}", "--check", f"--checkReport={page}"]) == 3
+    printed = capsys.readouterr().out
+    for word in ("foo", "Foo", "bar", "strange", "2 nodes stand in the way"):
+        assert word in printed
+    assert sorted(tmp_path.iterdir()) == sorted([*before, page])
+    text = page.read_text()
+    assert "http" not in text.replace("http-equiv", "")
+    assert cli.main([f"--modelFile={bad}", "--check", "--json"]) == 3
+    facts = json.loads(capsys.readouterr().out)
+    assert [one["node"] for one in facts["blockers"]] == ["foo", "bar"]
+    assert cli.main([f"--modelFile={good}", "--check"]) == 0
+    assert "cortex-m4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flags", [["--json"], ["--checkReport=x.html"], ["--check=maybe"], ["--check", "--json=so"]])
+def test_wrong_usage(flags: list[str], good: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([f"--modelFile={good}", "--outputFile=x", *flags]) == 2
+    assert "INPUT ILLEGAL" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(b"no model")
+    assert cli.main([f"--modelFile={path}", "--check"]) == 1
+    assert str(path) in capsys.readouterr().err
+
+
+def test_names_cannot_break_the_page(tmp_path: Path) -> None:
+    from mslite.check import write_check_page
+
+    name = "</script><b>'\"&"
+    onnx.save(onnx_model(STEM, helper.make_node("Foo", ["a"], ["y"], name=name)), tmp_path / "net.onnx")
+    write_check_page(tmp_path / "net.html", whole(tmp_path / "net.onnx"))
+    text = (tmp_path / "net.html").read_text()
+    assert text.count("</script>") == 1
+    assert "<b>'" not in text
