@@ -22,6 +22,7 @@ Each model is quantised three times from the same float model and the same calib
 - **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, MinMax, per channel (per
   tensor where it fails so). Its results are computed in float between the roundings, because its integer kernels
   saturate on processors without dot products of bytes. ONNX models only; those below opset 13 are brought to 17 first.
+  It leaves recurrent layers in float.
 - **TFLite**: the converter's post-training quantiser, int8 with float inputs and outputs; ONNX models become TFLite
   models by onnx2tf first. Run by LiteRT. No Caffe models.
 
