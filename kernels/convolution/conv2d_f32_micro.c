@@ -54,14 +54,7 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   tile.high = own->high;
   const float *x = (const float *)run->inputs[0] + (image * height->input + y_first + top * height->dilation) * x_row;
   for (int32_t column = 0; column < width->output; column += tile.pixels, first += tile.pixels * width->stride) {
-    micro_float_taps(width, first, &left, &right);
-    /* Several pixels where the windows of all of them are inside. */
-    tile.pixels = 1;
-    if (MICRO_FLOAT_PIXELS > 1 && column + MICRO_FLOAT_PIXELS <= width->output && right - left == width->kernel) {
-      int32_t from, to;
-      micro_float_taps(width, first + (MICRO_FLOAT_PIXELS - 1) * width->stride, &from, &to);
-      if (to - from == width->kernel) tile.pixels = MICRO_FLOAT_PIXELS;
-    }
+    tile.pixels = micro_float_pixels(width, column, first, &left, &right);
     tile.taps = joined ? 1 : right - left;
     tile.length = joined ? (right - left) * own->group_in : own->group_in;
     tile.w_first = top * tile.w_row + left * own->group_in;

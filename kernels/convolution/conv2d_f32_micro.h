@@ -49,4 +49,15 @@ MICRO_INLINE void micro_float_taps(const micro_float_axis *axis, int32_t first, 
   *end = to;
 }
 
+/* How many pixels from `column` on, whose window's first tap lies at `first`, go together: MICRO_FLOAT_PIXELS where the
+ * windows of all of them are whole, else one. Its taps [begin, end) are inside. */
+MICRO_INLINE int32_t micro_float_pixels(const micro_float_axis *axis, int32_t column, int32_t first, int32_t *begin,
+                                        int32_t *end) {
+  int32_t from, to;
+  micro_float_taps(axis, first, begin, end);
+  if (MICRO_FLOAT_PIXELS == 1 || column + MICRO_FLOAT_PIXELS > axis->output || *end - *begin != axis->kernel) return 1;
+  micro_float_taps(axis, first + (MICRO_FLOAT_PIXELS - 1) * axis->stride, &from, &to);
+  return to - from == axis->kernel ? MICRO_FLOAT_PIXELS : 1;
+}
+
 #endif

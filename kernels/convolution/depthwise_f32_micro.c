@@ -52,13 +52,65 @@ MICRO_SHARED micro_f32x4 four_channels(const window *of, const float *x, const f
   return sum;
 }
 
+#if MICRO_DSP
+/* Four channels of four pixels that are `step` floats apart in x; sums are limited and stored. */
+MICRO_SHARED void four_pixels(const window *of, const float *x, int32_t step, const float *w, micro_f32x4 start,
+                              const micro_float_convolution *own, float *y) {
+  micro_f32x4 sum0 = start, sum1 = start, sum2 = start, sum3 = start;
+  for (int32_t ky = of->rows; ky > 0; --ky, x += of->x_row, w += of->w_row) {
+    const float *x0 = x, *x1 = x0 + step, *x2 = x1 + step, *x3 = x2 + step, *weight = w;
+    for (int32_t kx = of->taps; kx > 0; --kx, weight += of->w_tap) {
+      const micro_f32x4 four = micro_load_f32x4(weight);
+      sum0 = micro_fma_f32x4(micro_load_f32x4(x0), four, sum0);
+      sum1 = micro_fma_f32x4(micro_load_f32x4(x1), four, sum1);
+      sum2 = micro_fma_f32x4(micro_load_f32x4(x2), four, sum2);
+      sum3 = micro_fma_f32x4(micro_load_f32x4(x3), four, sum3);
+      x0 += of->x_tap;
+      x1 += of->x_tap;
+      x2 += of->x_tap;
+      x3 += of->x_tap;
+    }
+  }
+  const int32_t channels = own->in_channels;
+  micro_store_f32x4(y, micro_clamp_f32x4(sum0, own->low, own->high));
+  micro_store_f32x4(y + channels, micro_clamp_f32x4(sum1, own->low, own->high));
+  micro_store_f32x4(y + 2 * channels, micro_clamp_f32x4(sum2, own->low, own->high));
+  micro_store_f32x4(y + 3 * channels, micro_clamp_f32x4(sum3, own->low, own->high));
+}
+#endif
+
+/* `pixels` next to each other, 1 or MICRO_FLOAT_PIXELS; x, w and y are at their first channel. */
+static void run_pixels(const mslite_run *run, const window *of, const float *x, const float *w, int32_t pixels,
+                       float *y) {
+  const micro_float_convolution *own = run->derived;
+  const float *bias = own->has_bias ? run->inputs[2] : NULL;
+  const int32_t channels = own->in_channels, step = own->width.stride * channels;
+  int32_t c = 0;
+  for (; c + 4 <= channels; c += 4) {
+    const micro_f32x4 start = bias != NULL ? micro_load_f32x4(bias + c) : micro_set_f32x4(0.0F);
+#if MICRO_DSP
+    if (pixels > 1) {
+      four_pixels(of, x + c, step, w + c, start, own, y + c);
+      continue;
+    }
+#endif
+    micro_store_f32x4(y + c, micro_clamp_f32x4(four_channels(of, x + c, w + c, start), own->low, own->high));
+  }
+  for (; c < channels; ++c) {
+    for (int32_t i = 0; i < pixels; ++i) {
+      const float sum = one_channel(of, x + i * step + c, w + c, bias != NULL ? bias[c] : 0.0F);
+      y[i * channels + c] = micro_clamp(sum, own->low, own->high);
+    }
+  }
+}
+
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const micro_float_convolution *own = run->derived;
   const micro_float_axis *height = &own->height, *width = &own->width;
   const int32_t image = part / height->output, row = part - image * height->output, channels = own->in_channels;
   const int32_t x_row = width->input * channels, y_first = row * height->stride - height->pad;
-  int32_t top, bottom, left, right, first = -width->pad;
+  int32_t top, bottom, left, right, first = -width->pad, pixels;
   micro_float_taps(height, y_first, &top, &bottom);
   window of = {.rows = bottom - top};
   of.x_tap = width->dilation * channels;
@@ -66,22 +118,13 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   of.w_tap = channels;
   of.w_row = width->kernel * channels;
   const float *x = (const float *)run->inputs[0] + (image * height->input + y_first + top * height->dilation) * x_row;
+  const float *w = (const float *)run->inputs[1] + top * of.w_row;
   float *y = (float *)run->outputs[0] + part * width->output * channels;
-  for (int32_t column = width->output; column > 0; --column, first += width->stride) {
-    micro_float_taps(width, first, &left, &right);
+  for (int32_t column = 0; column < width->output; column += pixels, first += pixels * width->stride) {
+    pixels = micro_float_pixels(width, column, first, &left, &right);
     of.taps = right - left;
-    const float *bias = own->has_bias ? run->inputs[2] : NULL;
-    const float *at = x + (first + left * width->dilation) * channels;
-    const float *w = (const float *)run->inputs[1] + (top * width->kernel + left) * channels;
-    int32_t c = channels;
-    for (; c >= 4; c -= 4, at += 4, w += 4, y += 4) {
-      const micro_f32x4 start = bias != NULL ? micro_load_f32x4(bias) : micro_set_f32x4(0.0F);
-      if (bias != NULL) bias += 4;
-      micro_store_first_f32x4(y, micro_clamp_f32x4(four_channels(&of, at, w, start), own->low, own->high), 4);
-    }
-    for (; c > 0; --c) {
-      *y++ = micro_clamp(one_channel(&of, at++, w++, bias != NULL ? *bias++ : 0.0F), own->low, own->high);
-    }
+    run_pixels(run, &of, x + (first + left * width->dilation) * channels, w + left * channels, pixels,
+               y + column * channels);
   }
 }
 

@@ -27,6 +27,7 @@ MICRO_INLINE micro_f32x4 micro_load_f32x4(const float *from) { return vldrwq_f32
 MICRO_INLINE micro_f32x4 micro_load_first_f32x4(const float *from, int32_t count) {
   return vldrwq_z_f32(from, vctp32q((uint32_t)count));
 }
+MICRO_INLINE void micro_store_f32x4(float *to, micro_f32x4 v) { vstrwq_f32(to, v); }
 MICRO_INLINE void micro_store_first_f32x4(float *to, micro_f32x4 v, int32_t count) {
   vstrwq_p_f32(to, v, vctp32q((uint32_t)count));
 }
@@ -61,6 +62,12 @@ MICRO_INLINE micro_f32x4 micro_load_f32x4(const float *from) {
 MICRO_INLINE micro_f32x4 micro_load_first_f32x4(const float *from, int32_t count) {
   if (count >= 4) return micro_load_f32x4(from);
   return micro_make_f32x4(from[0], count > 1 ? from[1] : 0.0F, count > 2 ? from[2] : 0.0F, 0.0F);
+}
+MICRO_INLINE void micro_store_f32x4(float *to, micro_f32x4 v) {
+  to[0] = v.a;
+  to[1] = v.b;
+  to[2] = v.c;
+  to[3] = v.d;
 }
 MICRO_INLINE void micro_store_first_f32x4(float *to, micro_f32x4 v, int32_t count) {
   to[0] = v.a;

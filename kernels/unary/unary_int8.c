@@ -10,6 +10,7 @@
 #include "quantised.h"
 #include "unary/fixed_unary.h"
 #include "unary/real_function.h"
+#include "unary/unary_int8.h"
 
 enum { PART_ELEMENTS = 16384 };
 
@@ -45,7 +46,7 @@ static bool is_exact(const mslite_node *node) {
   return y->type == MSLITE_INT16 && y->quant->rounds_even;
 }
 
-static int32_t support(const mslite_node *node) {
+int32_t mslite_stored_unary_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   const int32_t type = y->type;
   mslite_real_numbers numbers;
@@ -60,6 +61,26 @@ static int32_t support(const mslite_node *node) {
   return mslite_real_function_of(node, &numbers) && (type == MSLITE_INT8 || is_interpolated(node));
 }
 
+mslite_status mslite_fill_stored_unary(const mslite_node *node, int8_t *table) {
+  const mslite_quant *x = node->inputs[0]->quant, *y = node->outputs[0]->quant;
+  mslite_fixed_unary formula;
+  mslite_real_numbers function;
+  if (mslite_fixed_unary_of(node, &formula)) {
+    for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) {
+      table[q - INT8_MIN] = (int8_t)mslite_fixed_unary_value(&formula, NULL, q);
+    }
+    return MSLITE_OK;
+  }
+  if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
+  if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they have no value */
+    function.low = (float)(INT8_MIN - y->zero_point) * (float)y->scale;
+    function.high = (float)(INT8_MAX - y->zero_point) * (float)y->scale;
+  }
+  mslite_fill_bytes(mslite_real_value, &function, (float)x->scale, x->zero_point, (float)y->scale, y->zero_point,
+                    y->rounds_even, table);
+  return MSLITE_OK;
+}
+
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   unary_derived *numbers = derived;
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
@@ -70,6 +91,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->type = y->type;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->count + PART_ELEMENTS - 1) / PART_ELEMENTS);
+  if (y->type == MSLITE_INT8) return mslite_fill_stored_unary(node, numbers->table.bytes);
   if (is_exact(node)) {
     numbers->is_exact = 1;
     numbers->scale_x = scale_x;
@@ -79,29 +101,18 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     return mslite_real_function_of(node, &numbers->function) ? MSLITE_OK : MSLITE_ERROR_UNSUPPORTED;
   }
   if (mslite_fixed_unary_of(node, &numbers->formula)) {
-    if (y->type == MSLITE_INT16) {
-      mslite_fill_sigmoid(numbers->table.sigmoid);
-      return MSLITE_OK;
-    }
-    for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q)
-      numbers->table.bytes[q - INT8_MIN] = (int8_t)mslite_fixed_unary_value(&numbers->formula, NULL, q);
+    mslite_fill_sigmoid(numbers->table.sigmoid);
     return MSLITE_OK;
   }
   mslite_real_numbers function;
   if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
-  numbers->interpolates = y->type == MSLITE_INT16;
-  const int32_t low = numbers->interpolates ? INT16_MIN : INT8_MIN, high = numbers->interpolates ? INT16_MAX : INT8_MAX;
+  numbers->interpolates = 1;
   if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they have no value */
-    function.low = (float)(low - zero_y) * scale_y;
-    function.high = (float)(high - zero_y) * scale_y;
+    function.low = (float)(INT16_MIN - zero_y) * scale_y;
+    function.high = (float)(INT16_MAX - zero_y) * scale_y;
   }
-  if (numbers->interpolates) {
-    mslite_fill_steps(mslite_real_value, &function, (double)scale_x, zero_x, (double)scale_y, zero_y, 1,
-                      numbers->table.steps);
-  } else {
-    mslite_fill_bytes(mslite_real_value, &function, scale_x, zero_x, scale_y, zero_y, y->quant->rounds_even,
-                      numbers->table.bytes);
-  }
+  mslite_fill_steps(mslite_real_value, &function, (double)scale_x, zero_x, (double)scale_y, zero_y, 1,
+                    numbers->table.steps);
   return MSLITE_OK;
 }
 
@@ -146,7 +157,7 @@ static int32_t in_place(const mslite_node *node) {
       .op = MSLITE_OP_##operator_,                             \
       .isa = MSLITE_ISA_SCALAR,                                \
       .derived_size = sizeof(unary_derived),                   \
-      .support = support,                                      \
+      .support = mslite_stored_unary_support,                  \
       .prepare = prepare,                                      \
       .run = run_part,                                         \
       .in_place = in_place,                                    \
