@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from mslite.codegen.boards import BOARDS, Board, BuildError, Image, build_for_board
+from mslite.codegen.boards.build import compile_for_board
 from mslite.codegen.boards.run import run_image
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.targets import COMMON_OPTIONS, STRICT_OPTIONS, Target, target_named
@@ -74,10 +75,21 @@ class _Project:
         self.level = level
         self.options = [level, *COMMON_OPTIONS, "-ffunction-sections", "-fdata-sections"]
 
+    def _options(self) -> list[str]:
+        folders = (self.folder, self.folder / "src", self.folder / "src" / "include")
+        return [*self.options, *STRICT_OPTIONS, *(f"-I{folder}" for folder in folders)]
+
     def build(self, name: str, sources: Sequence[Path], more: Sequence[str] = ()) -> Image:
-        options = [*self.options, *STRICT_OPTIONS, "-I", str(self.folder), "-I", str(self.folder / "src")]
-        options += ["-I", str(self.folder / "src" / "include"), *more]
+        options = [*self._options(), *more]
         return build_for_board(self.board, sources, options, self.folder / f"{name}{self.level}.elf")
+
+    def objects(self, sources: Sequence[Path]) -> list[Path]:
+        """The sources, compiled once for all programs."""
+        objects = [source.with_suffix(f"{self.level}.o") for source in sources]
+        options = [*self._options(), *self.board.compiler_options]
+        for source, target in zip(sources, objects, strict=True):
+            compile_for_board(source, options, target)
+        return objects
 
     def program(self, name: str, text: str, sources: Sequence[Path]) -> Image:
         main = self.folder / f"{name}.c"
@@ -106,7 +118,7 @@ def measure(
         results = []
         for level in levels:
             project = _Project(folder, target, level)
-            sources = [folder / path for path in sorted(core.files) if path.endswith(".c")]
+            sources = project.objects([folder / path for path in sorted(core.files) if path.endswith(".c")])
             adapter = sorted((folder / "src").glob("*.c")) + sorted((folder / "src" / "model0").glob("model0.c"))
             empty = project.program("empty", _EMPTY, [])
             counts = (len(core.program.inputs), len(core.program.outputs))

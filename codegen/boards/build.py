@@ -43,6 +43,11 @@ def _output(command: list[str]) -> str:
     return result.stdout
 
 
+def compile_for_board(source: Path, options: Sequence[str], output: Path, *, compiler: str = COMPILER) -> None:
+    """One file to an object that `build_for_board` links; `options` are the processor's and all others. Raises BuildError."""
+    _output([compiler, "-mthumb", "--specs=nano.specs", *options, "-c", str(source), "-o", str(output)])
+
+
 def build_for_board(
     board: Board,
     sources: Sequence[str | Path],
