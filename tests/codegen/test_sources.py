@@ -124,6 +124,7 @@ def test_derived_numbers_are_printed_to_the_byte(isa: str, tmp_path: Path) -> No
     (tmp_path / "all.c").write_text("\n".join(lines) + "\n")
     library = tmp_path / "all.so"
     options = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-shared", "-fPIC"]
+    options += ["-O1"]  # leaves out the headers' functions, which call others that are not here
     done = subprocess.run(
         [gcc, *options, "-o", library, tmp_path / "all.c"], capture_output=True, text=True, check=False
     )
