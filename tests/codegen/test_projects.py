@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,37 +13,12 @@ import pytest
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.targets import target_named
 
-from .networks import autoencoder, keywords, resnet8
-
-NETWORKS = {"keywords": keywords, "resnet8": resnet8, "autoencoder": autoencoder}
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
-OPEN = {
-    "kws": "mlperf_tiny/kws_ref_int8",
-    "micro_speech": "tflite_micro/micro_speech_quantized",
-    "hello_world": "tflite_micro/hello_world_int8",
-    "int16x8": "keras_tflite/ds_cnn_kws_int16x8",
-}
+from .conftest import NETWORKS, OPEN, Projects, model_file
 
 
-def _file(name: str, folder: Path) -> Path:
-    if name in OPEN:
-        path = SHARED / OPEN[name] / "model.tflite"
-        if not path.exists():
-            pytest.skip("../shared/models is not there")
-        return path
-    path = folder / f"{name}.tflite"
-    path.write_bytes(NETWORKS[name]())
-    return path
-
-
-def _project(names: Sequence[str], target: str, folder: Path) -> Path:
-    chosen = target_named(target)
-    for program in (chosen.compiler, *chosen.emulator[:1], *(["qemu-system-arm"] if chosen.board else [])):
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is not installed")
-    models = [Source(_file(name, folder), name=name) for name in names]
-    generate(models, GenerateSettings(chosen, folder / "project"))
-    return folder / "project"
+def _copy(project: Path, folder: Path) -> Path:
+    """One that a test may build in and change."""
+    return Path(shutil.copytree(project, folder / "project"))
 
 
 def _make(project: Path, *arguments: str) -> str:
@@ -65,16 +39,16 @@ HOST_FLAGS = [
 
 
 @pytest.mark.parametrize(("compiler", "flags"), HOST_FLAGS)
-def test_host(compiler: str, flags: str, tmp_path: Path) -> None:
-    project = _project(["keywords", "autoencoder"], "x86", tmp_path)
+def test_host(compiler: str, flags: str, projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects(["keywords", "autoencoder"], "x86"), tmp_path)
     output = _make(project, "test", f"CC={compiler}", f"CFLAGS={flags}")
     assert "model 0: 2 of 2 cases as recorded" in output
     assert "model 1: 2 of 2 cases as recorded" in output
 
 
 @pytest.mark.parametrize("name", [*NETWORKS, *OPEN])
-def test_cortex_m4(name: str, tmp_path: Path) -> None:
-    project = _project([name], "cortex-m4", tmp_path)
+def test_cortex_m4(name: str, projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects([name], "cortex-m4"), tmp_path)
     _make(project)
     assert "2 of 2 cases as recorded" in _make(project, "test")
 
@@ -82,19 +56,19 @@ def test_cortex_m4(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "target", ["cortex-m0+", "cortex-m3", "cortex-m7", "cortex-m33", "cortex-m55", "arm64", "arm32"]
 )
-def test_other_targets(target: str, tmp_path: Path) -> None:
-    project = _project(["keywords"], target, tmp_path)
+def test_other_targets(target: str, projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects(["keywords"], target), tmp_path)
     _make(project)
     assert "2 of 2 cases as recorded" in _make(project, "test")
 
 
-def test_microcontroller_code_on_this_machine(tmp_path: Path) -> None:
-    project = _project(["keywords"], "cortex-m4", tmp_path)
+def test_microcontroller_code_on_this_machine(projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects(["keywords"], "cortex-m4"), tmp_path)
     assert "2 of 2 cases as recorded" in _make(project, "host-test")
 
 
-def test_a_wrong_expectation_is_found(tmp_path: Path) -> None:
-    project = _project(["autoencoder"], "x86", tmp_path)
+def test_a_wrong_expectation_is_found(projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects(["autoencoder"], "x86"), tmp_path)
     path = project / "test" / "data" / "model0_case1_output0.bin"
     values = np.fromfile(path, np.int8)
     values[5] ^= 1
@@ -105,8 +79,8 @@ def test_a_wrong_expectation_is_found(tmp_path: Path) -> None:
     assert "1 of 2 cases as recorded" in done.stdout
 
 
-def test_cmake_and_benchmark(tmp_path: Path) -> None:
-    project = _project(["keywords"], "x86", tmp_path)
+def test_cmake_and_benchmark(projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects(["keywords"], "x86"), tmp_path)
     build = tmp_path / "build"
     subprocess.run(["cmake", "-S", str(project), "-B", str(build)], check=True, capture_output=True)
     subprocess.run(["cmake", "--build", str(build), "-j2"], check=True, capture_output=True)
@@ -187,8 +161,8 @@ int main(int argc, char **argv) {
 """
 
 
-def test_handles(tmp_path: Path) -> None:
-    project = _project(["keywords", "autoencoder"], "x86", tmp_path)
+def test_handles(projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects(["keywords", "autoencoder"], "x86"), tmp_path)
     flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
     _make(project, "build/libnet.a", "CC=gcc", f"CFLAGS={flags}")
     (tmp_path / "check.c").write_text(ADAPTER_CHECK)
@@ -204,7 +178,8 @@ def test_handles(tmp_path: Path) -> None:
 
 def test_threads(tmp_path: Path) -> None:
     chosen = target_named("x86")
-    generate([Source(_file("resnet8", tmp_path))], GenerateSettings(chosen, tmp_path / "project", parallel=True))
+    settings = GenerateSettings(chosen, tmp_path / "project", parallel=True, measure=False)
+    generate([Source(model_file("resnet8", tmp_path))], settings)
     project = tmp_path / "project"
     flags = "-O1 -g -fsanitize=thread"
     _make(project, "build/benchmark", "CC=gcc", f"CFLAGS={flags}")
@@ -225,10 +200,10 @@ def test_threads(tmp_path: Path) -> None:
 BOARD_MAIN = '#include "benchmark/benchmark.h"\nint main(void) { return benchmark() == 0 ? 0 : 1; }\n'
 
 
-def test_benchmark_on_a_board(tmp_path: Path) -> None:
+def test_benchmark_on_a_board(projects: Projects, tmp_path: Path) -> None:
     from mslite.codegen.boards import BOARDS, run_on_board
 
-    project = _project(["keywords", "autoencoder"], "cortex-m4", tmp_path)
+    project = _copy(projects(["keywords", "autoencoder"], "cortex-m4"), tmp_path)
     (tmp_path / "main.c").write_text(BOARD_MAIN)
     sources = [*(project / "src").rglob("*.c"), *(project / "benchmark").glob("*.c")]
     includes = ["-I", str(project), "-I", str(project / "src"), "-I", str(project / "src" / "include")]

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mslite.codegen.generate import GenerateSettings, Source, generate
-from mslite.codegen.targets import target_named
-
-from .networks import keywords
+from .conftest import Projects
 
 ESP = """
 cmake_minimum_required(VERSION 3.14)
@@ -53,12 +50,9 @@ add_subdirectory(project/zephyr)
 """
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wrappers")
-    (folder / "net.tflite").write_bytes(keywords())
-    generate([Source(folder / "net.tflite")], GenerateSettings(target_named("cortex-m3"), folder / "project"))
-    return folder / "project"
+@pytest.fixture
+def project(projects: Projects) -> Path:
+    return projects(["keywords"], "cortex-m3")
 
 
 @pytest.mark.parametrize(
