@@ -56,11 +56,20 @@ def examine(options: Options) -> Examination:
             problem, blockers = error.message, error.blockers
             module = error.module if error.module is not None else parse_model(own, framework)
         else:
+            origins = _origins(parse_model(own, framework))
             module = load(own.output_path)
+            for graph in module.graphs:
+                for node in graph.nodes:
+                    node.source = origins.get(node.name, "")
             targets = _targets(own.output_path, str(options.model_file), kernels)
     layout = source_layout(framework) if module.layout is None else module.layout
     nodes = _nodes(module, Context(layout=layout if blockers else Format.NHWC), blockers, kernels)
     return Examination(str(options.model_file), framework.name, not blockers, problem, blockers, nodes, tuple(targets))
+
+
+def _origins(module: Module) -> dict[str, str]:
+    """Name of a node -> the foreign operator and node, which a `.ms` file does not hold."""
+    return {node.name: node.source for graph in module.graphs for node in graph.nodes}
 
 
 # ---- nodes ----
