@@ -1,14 +1,15 @@
 """The compressed form of bytes: blocks of 16, each in the shortest of four forms. Nothing is lost.
 
     raw             16 bytes
-    nibbles         8 bytes: each byte as a signed number of four bits, the first one in the lower half
+    nibbles         8 bytes: each byte, less `base`, plus 8, as a number of four bits; bytes 0 to 3 in the lower halves of the first
+                    four, bytes 4 to 7 in their upper halves, and so on
     sparse          2 bytes of bits, the first byte's lowest; then the bytes that are not zero
-    sparse nibbles  2 bytes of bits; then the bytes that are not zero as nibbles
+    sparse nibbles  2 bytes of bits; then the bytes that are not zero, plus 8, as numbers of four bits, the lower halves first
 
 The forms, two bits each, four to a byte from the lowest bits on, come before the blocks. What is compressed may be of any
 layout, so kernels pack their weights as ever: tables of 32-bit numbers among them stay raw. `borrows`: bytes come in pairs
 of which the second is less by one where the first is negative, as the DSP kernels' 256 * odd + even has it; then that is
-undone before, and done again when unpacking. `base` is taken off every byte of the last three forms.
+undone before, and done again when unpacking. Nothing is sparse where `base` is not 0.
 """
 
 from __future__ import annotations
@@ -42,17 +43,21 @@ def encode(data: bytes, borrows: bool, base: int = 0) -> Encoded:
     """The compressed form of `data`, filled up with zeros to whole blocks."""
     padded = np.frombuffer(data + bytes(-len(data) % BLOCK), np.uint8).reshape(-1, BLOCK)
     values = (_without_borrows(padded) if borrows else padded) - np.uint8(base % 256)
-    small = np.isin(values, _SMALL)
-    zeros = BLOCK - np.count_nonzero(values, axis=1)
+    small = np.isin(values, _SMALL).all(axis=1)
+    kept = np.count_nonzero(values, axis=1)
+    # A pair whose second byte can be no less than it is has no borrow to be done again.
+    sparse = (values[:, 1::2] != 128).all(axis=1) & (base == 0) if borrows else np.full(len(values), base == 0)
+    never = BLOCK + 1
     sizes = np.stack(
         [
             np.full(len(values), BLOCK),
-            np.where(small.all(axis=1), BLOCK // 2, BLOCK + 1),
-            2 + BLOCK - zeros,
-            np.where(small.all(axis=1), 2 + (BLOCK - zeros + 1) // 2, BLOCK + 1),
+            np.where(small, BLOCK // 2, never),
+            np.where(sparse, 2 + kept, never),
+            np.where(sparse & small, 2 + (kept + 1) // 2, never),
         ]
     )
-    forms = sizes.argmin(axis=0)
+    # The last form takes the longest to unpack: it has to spare something.
+    forms = (sizes + np.array([[0], [0], [0], [2]])).argmin(axis=0)
     blocks = [_block(form, padded[at], values[at]) for at, form in enumerate(forms.tolist())]
     return Encoded(tuple(forms.tolist()), b"".join(blocks), borrows, base)
 
@@ -84,12 +89,11 @@ def _block(form: int, raw: _Bytes, values: _Bytes) -> bytes:
     if form == RAW:
         return raw.tobytes()
     if form == NIBBLES:
-        return _nibbles(values)
+        words = values.reshape(-1, 2, 4) + np.uint8(8)
+        return (words[:, 0] | words[:, 1] << 4).tobytes()
     kept = values[values != 0]
     bits = np.packbits(values != 0, bitorder="little").tobytes()
-    return bits + (kept.tobytes() if form == SPARSE else _nibbles(kept))
-
-
-def _nibbles(values: _Bytes) -> bytes:
-    even = np.append(values, np.zeros(len(values) % 2, np.uint8)) & 15
-    return (even[0::2] | even[1::2] << 4).astype(np.uint8).tobytes()
+    if form == SPARSE:
+        return bits + kept.tobytes()
+    halves = np.append(kept + np.uint8(8), np.zeros(len(kept) % 2, np.uint8))
+    return bits + (halves[0::2] | halves[1::2] << 4).tobytes()

@@ -24,7 +24,13 @@ _PHASES = 4
 _ALIGNMENT = 8
 _OVERHEAD = 112
 """Bytes of flash that a compressed step takes for its numbers."""
-_CYCLES = {RAW: 20, NIBBLES: 60}
+_SIGNS = {
+    0: ".add = 0x78787878U, .flip = 0x80808080U",
+    8: ".add = 0, .flip = 0",
+    -120: ".add = 0x80808080U, .flip = 0",
+}
+"""By base: what makes four bytes of four numbers of four bits."""
+_CYCLES = {RAW: 25, NIBBLES: 70}
 """Instructions per block, about; what is sparse takes the most."""
 _SPARSE_CYCLES = 110
 
@@ -117,7 +123,8 @@ def with_tiles(step: Step, tiles: Tiles) -> Step:
         f".shared_at = {shared_at}, .scratch_at = {scratch_at}, .output_at = {output_at if apart else 0}",
         f".rows = {rows}, .row_size = {total * element}",
         f".tile_size = {tiles.channels * element}, .last_size = {last_channels * element}",
-        f".operand = {tiles.operand}, .input_count = {len(step.inputs)}, .borrows = {int(tiles.encoded[0].borrows)}, .base = {tiles.encoded[0].base}",
+        f".operand = {tiles.operand}, .input_count = {len(step.inputs)}",
+        _SIGNS[tiles.encoded[0].base] + (", .borrows = 0x00800080U" if tiles.encoded[0].borrows else ""),
     ]
     call = Call(
         function="mslite_compressed_run",

@@ -1,36 +1,53 @@
 /* Blocks of 16 bytes in four forms: as they are; numbers of four bits; only what is not zero, as bits say; the same in
- * four bits. All but the first are differences from a base. */
+ * four bits. Bytes are made four at a time, as words of a little-endian machine. */
 #include "compressed.h"
 
 #include <string.h>
 
 enum { BLOCK = 16, RAW = 0, NIBBLES = 1, SPARSE = 2 };
 
-/* The signed number in the lower four bits. */
-static int8_t nibble(uint32_t bits) { return (int8_t)((int32_t)((bits & 15) ^ 8) - 8); }
+#define HALVES 0x0f0f0f0fU
+#define SIGNS 0x80808080U
 
-static const uint8_t *unpack_nibbles(const uint8_t *data, int8_t *to) {
-  for (int32_t i = 0; i < BLOCK; i += 2) {
-    const uint32_t both = *data++;
-    to[i] = nibble(both);
-    to[i + 1] = nibble(both >> 4);
+static void put(int8_t *to, uint32_t word) { memcpy(to, &word, sizeof word); }
+
+/* Four bytes, each plus 128, from the lower halves of four: no byte of the sum and of the difference leaves its place.
+ */
+static uint32_t from_halves(const mslite_compressed *own, uint32_t word) {
+  const uint32_t bytes = (word & HALVES) + own->add;
+  return (bytes - ((~bytes & own->borrows) << 1)) ^ own->flip;
+}
+
+static const uint8_t *unpack_nibbles(const mslite_compressed *own, const uint8_t *data, int8_t *to) {
+  for (int32_t i = 0; i < BLOCK; i += 8, data += 4) {
+    uint32_t word;
+    memcpy(&word, data, sizeof word);
+    put(to + i, from_halves(own, word));
+    put(to + i + 4, from_halves(own, word >> 4));
   }
   return data;
 }
 
-static const uint8_t *unpack_sparse(const uint8_t *data, int32_t form, int8_t *to) {
+static const uint8_t *unpack_sparse(const mslite_compressed *own, int32_t form, const uint8_t *data, int8_t *to) {
   uint32_t bits = data[0] | (uint32_t)data[1] << 8, upper = 0;
   data += 2;
-  memset(to, 0, BLOCK);
-  for (; bits != 0; bits >>= 1, ++to) {
-    if ((bits & 1) == 0) continue;
-    if (form == SPARSE) {
-      *to = (int8_t)*data++;
-    } else {
-      *to = nibble((uint32_t)*data >> (4 * upper));
-      data += upper;
-      upper ^= 1;
+  for (int32_t i = 0; i < BLOCK; i += 4, bits >>= 4) {
+    uint32_t word = 0;
+    if ((bits & 15) != 0) {
+      for (uint32_t k = 0; k < 4; ++k) {
+        if ((bits >> k & 1) == 0) continue;
+        if (form == SPARSE) {
+          word |= (uint32_t)*data++ << (8 * k);
+        } else {
+          word |= (((((uint32_t)*data >> (4 * upper)) & 15) + 248) & 255) << (8 * k);
+          data += upper;
+          upper ^= 1;
+        }
+      }
+      word ^= SIGNS;
+      word = (word - ((~word & own->borrows) << 1)) ^ SIGNS;
     }
+    put(to + i, word);
   }
   return data + upper;
 }
@@ -40,15 +57,13 @@ static const uint8_t *unpack(const mslite_compressed *own, const uint8_t *forms,
                              const uint8_t *data, int8_t *to) {
   for (int32_t i = first; i < end; ++i, to += BLOCK) {
     const int32_t form = forms[i >> 2] >> (2 * (i & 3)) & 3;
-    if (form == RAW) {
+    if (form == NIBBLES) {
+      data = unpack_nibbles(own, data, to);
+    } else if (form == RAW) {
       memcpy(to, data, BLOCK);
       data += BLOCK;
-      continue;
-    }
-    data = form == NIBBLES ? unpack_nibbles(data, to) : unpack_sparse(data, form, to);
-    for (int32_t k = 0; k < BLOCK; k += 2) {
-      to[k] = (int8_t)(to[k] + own->base);
-      to[k + 1] = (int8_t)(to[k + 1] + own->base - (own->borrows && to[k] < 0));
+    } else {
+      data = unpack_sparse(own, form, data, to);
     }
   }
   return data;

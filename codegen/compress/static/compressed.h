@@ -20,7 +20,8 @@ typedef struct {
   int32_t output_at;                       /* a tile's output before its rows go to their places; 0: it has one row */
   int32_t rows, row_size, tile_size, last_size; /* of the output, in bytes */
   int8_t operand, input_count;                  /* the input that is compressed */
-  int8_t borrows, base;
+  uint32_t add, flip; /* what makes bytes of numbers of four bits, four at a time: plus `add`, exclusive or `flip` */
+  uint32_t borrows;   /* 0x00800080 where the second byte of a pair is less by one when the first is negative; else 0 */
 } mslite_compressed;
 
 /* One part. Inputs are the kernel's, the compressed one in place of the plain one. */
