@@ -60,6 +60,7 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
     lines += [_CHANCE, *_differences(labelled, by_key), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
     lines += ["## Other models", "", *_others(others, by_key, ""), ""]
+    lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key), ""]
     lines += ["## What was chosen", "", *_chosen(names, by_key), ""]
     lines += ["## Samples", "", *_samples(names, by_key), ""]
     failed = [
@@ -130,6 +131,29 @@ def _differences(names: list[str], by_key: dict[tuple[str, str], Result]) -> lis
             lines.append(
                 f"| {name} | {other} | {better} | {worse} | {points:+.2f} ± {error:.2f} | {chance(better, worse):.2f} |"
             )
+    return lines
+
+
+def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    """On how many models mslite's SQNR is higher, as high, or lower: two standard errors of the difference decide."""
+    lines = []
+    for tool in TOOLS[1:]:
+        higher, alike, lower = 0, 0, []
+        for name in names:
+            mine, other = by_key[name, "mslite"], by_key.get((name, tool))
+            if other is None or mine.error or other.error:
+                continue
+            difference = mine.sqnr - other.sqnr
+            if abs(difference) <= 2 * math.hypot(mine.sqnr_error, other.sqnr_error):
+                alike += 1
+            elif difference > 0:
+                higher += 1
+            else:
+                lower.append(name)
+        lines.append(
+            f"- {tool}, {higher + alike + len(lower)} models: mslite's SQNR is higher on {higher}, within two standard errors on"
+            f" {alike}, lower on {len(lower)}{': ' if lower else ''}{', '.join(lower)}."
+        )
     return lines
 
 
