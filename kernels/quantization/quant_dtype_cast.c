@@ -21,8 +21,18 @@ typedef struct {
   int64_t count, channels, inner; /* channel of element i: i / inner % channels */
   int32_t from, to;
   int32_t low, high; /* limits of the output */
-  cast_record records[CAST_CHANNELS];
+} cast_numbers;
+
+/* Of one record, which is the usual thing: generated C carries these numbers. */
+typedef struct {
+  cast_numbers numbers;
+  cast_record record;
 } cast_derived;
+
+typedef struct {
+  cast_numbers numbers;
+  cast_record records[CAST_CHANNELS];
+} cast_channels_derived;
 
 static bool is_integer(int32_t type) {
   return type == MSLITE_INT8 || type == MSLITE_UINT8 || type == MSLITE_INT16 || type == MSLITE_UINT16 ||
@@ -39,7 +49,11 @@ static int32_t cast_support(const mslite_node *node) {
   return is_usable(x) && is_usable(y) && (x->type != MSLITE_FLOAT32 || y->type != MSLITE_FLOAT32);
 }
 
-static void set_limits(cast_derived *numbers) {
+static int32_t cast_one_support(const mslite_node *node) {
+  return cast_support(node) && node->inputs[0]->quant_count <= 1 && node->outputs[0]->quant_count <= 1;
+}
+
+static void set_limits(cast_numbers *numbers) {
   static const struct {
     int32_t type, low, high;
   } limits[] = {{MSLITE_INT8, INT8_MIN, INT8_MAX},
@@ -58,11 +72,11 @@ static const mslite_quant *quant_of(const mslite_tensor *tensor, int32_t channel
   return tensor->quant_count == 0 ? NULL : &tensor->quant[tensor->quant_count > 1 ? channel : 0];
 }
 
-static mslite_status cast_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+static mslite_status set_numbers(const mslite_node *node, cast_numbers *numbers, cast_record *to_fill,
+                                 mslite_schedule *schedule) {
   const mslite_tensor *x = node->inputs[0];
   const mslite_tensor *y = node->outputs[0];
-  cast_derived *numbers = derived;
-  memset(numbers, 0, offsetof(cast_derived, records));
+  memset(numbers, 0, sizeof *numbers);
   numbers->count = mslite_element_count(x);
   numbers->from = x->type;
   numbers->to = y->type;
@@ -80,7 +94,7 @@ static mslite_status cast_prepare(const mslite_node *node, void *derived, mslite
   for (int32_t i = 0; i < (int32_t)numbers->channels; ++i) {
     const mslite_quant *from = x->type == MSLITE_FLOAT32 ? NULL : quant_of(x, i);
     const mslite_quant *to = y->type == MSLITE_FLOAT32 ? NULL : quant_of(y, i);
-    cast_record *record = &numbers->records[i];
+    cast_record *record = &to_fill[i];
     memset(record, 0, sizeof *record);
     if ((from != NULL && !(from->scale > 0)) || (to != NULL && !(to->scale > 0))) return MSLITE_ERROR_ATTRIBUTE;
     record->from_zero = from == NULL ? 0 : from->zero_point;
@@ -94,11 +108,21 @@ static mslite_status cast_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-static int32_t limited(const cast_derived *numbers, int64_t value) {
+static mslite_status cast_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  cast_derived *own = derived;
+  return set_numbers(node, &own->numbers, &own->record, schedule);
+}
+
+static mslite_status channels_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  cast_channels_derived *own = derived;
+  return set_numbers(node, &own->numbers, own->records, schedule);
+}
+
+static int32_t limited(const cast_numbers *numbers, int64_t value) {
   return (int32_t)(value < numbers->low ? numbers->low : value > numbers->high ? numbers->high : value);
 }
 
-static int32_t quantised(const cast_derived *numbers, const cast_record *record, float x) {
+static int32_t quantised(const cast_numbers *numbers, const cast_record *record, float x) {
   const float quotient = x / (float)record->scale;
   const float rounded = record->rounds_even ? rintf(quotient) : roundf(quotient);
   if (!(rounded > -2147483648.0f)) return limited(numbers, rounded != rounded ? record->to_zero : INT32_MIN);
@@ -106,7 +130,7 @@ static int32_t quantised(const cast_derived *numbers, const cast_record *record,
   return limited(numbers, (int64_t)rounded + record->to_zero);
 }
 
-static int32_t requantised(const cast_derived *numbers, const cast_record *record, int32_t q) {
+static int32_t requantised(const cast_numbers *numbers, const cast_record *record, int32_t q) {
   const int32_t value = mslite_rescale((int32_t)((uint32_t)q - (uint32_t)record->from_zero), record->factor);
   return limited(numbers, (int64_t)value + record->to_zero);
 }
@@ -135,13 +159,11 @@ static void store(void *data, int32_t type, int64_t at, int32_t value) {
   }
 }
 
-static void cast_run(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
-  const cast_derived *numbers = run->derived;
+static void cast_part(const mslite_run *run, const cast_numbers *numbers, const cast_record *records, int32_t part) {
   int64_t at = (int64_t)part * CAST_ELEMENTS;
   const int64_t end = numbers->count - at < CAST_ELEMENTS ? numbers->count : at + CAST_ELEMENTS;
   while (at < end) {
-    const cast_record *record = &numbers->records[at / numbers->inner % numbers->channels];
+    const cast_record *record = &records[at / numbers->inner % numbers->channels];
     int64_t stop = numbers->channels == 1 ? end : (at / numbers->inner + 1) * numbers->inner;
     if (stop > end) stop = end;
     for (; at < stop; ++at) {
@@ -159,4 +181,18 @@ static void cast_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(quant_dtype_cast, QuantDTypeCast, cast_derived, cast_support, cast_prepare, cast_run, NULL)
+static void cast_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const cast_derived *own = run->derived;
+  cast_part(run, &own->numbers, &own->record, part);
+}
+
+static void channels_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const cast_channels_derived *own = run->derived;
+  cast_part(run, &own->numbers, own->records, part);
+}
+
+MSLITE_MOVEMENT_KERNEL(quant_dtype_cast, QuantDTypeCast, cast_derived, cast_one_support, cast_prepare, cast_run, NULL)
+MSLITE_MOVEMENT_KERNEL(quant_dtype_cast_channels, QuantDTypeCast, cast_channels_derived, cast_support, channels_prepare,
+                       channels_run, NULL)
