@@ -71,7 +71,7 @@ def best(data: bytes) -> Encoded:
 def form_bytes(forms: tuple[int, ...]) -> bytes:
     """Four to a byte."""
     padded = np.array([*forms, *[0] * (-len(forms) % 4)], np.uint8).reshape(-1, 4)
-    return (padded << np.array([0, 2, 4, 6], np.uint8)).sum(axis=1).astype(np.uint8).tobytes()
+    return bytes((padded << np.array([0, 2, 4, 6], np.uint8)).sum(axis=1).tolist())
 
 
 _BASES = (8, -120)
@@ -90,10 +90,10 @@ def _block(form: int, raw: _Bytes, values: _Bytes) -> bytes:
         return raw.tobytes()
     if form == NIBBLES:
         words = values.reshape(-1, 2, 4) + np.uint8(8)
-        return (words[:, 0] | words[:, 1] << 4).tobytes()
+        return bytes((words[:, 0] | words[:, 1] << 4).reshape(-1).tolist())
     kept = values[values != 0]
     bits = np.packbits(values != 0, bitorder="little").tobytes()
     if form == SPARSE:
         return bits + kept.tobytes()
     halves = np.append(kept + np.uint8(8), np.zeros(len(kept) % 2, np.uint8))
-    return bits + (halves[0::2] | halves[1::2] << 4).tobytes()
+    return bits + bytes((halves[0::2] | halves[1::2] << 4).tolist())

@@ -32,7 +32,7 @@ _SIGNS = {
 """By base: what makes four bytes of four numbers of four bits."""
 _CYCLES = {RAW: 25, NIBBLES: 70}
 """Instructions per block, about; what is sparse takes the most."""
-_SPARSE_CYCLES = 110
+_SPARSE_CYCLES = 118
 
 
 @dataclass(frozen=True)
