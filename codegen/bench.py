@@ -85,7 +85,7 @@ class _Project:
 
     def objects(self, sources: Sequence[Path]) -> list[Path]:
         """The sources, compiled once for all programs."""
-        objects = [source.with_suffix(f"{self.level}.o") for source in sources]
+        objects = [source.with_name(f"{source.stem}{self.level}.o") for source in sources]
         options = [*self._options(), *self.board.compiler_options]
         for source, target in zip(sources, objects, strict=True):
             compile_for_board(source, options, target)

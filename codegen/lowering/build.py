@@ -50,10 +50,16 @@ class _Builder:
             else:
                 steps.append(self._step(step))
                 self._numbers[steps[-1]] = number
-        for variable, written in zip(variables, self._plan.variables, strict=True):
-            steps.extend(self._assignment(variable, self._operand(number)) for number in written.writes)
+        assigned = [
+            (variable, self._operand(number))
+            for variable, written in zip(variables, self._plan.variables, strict=True)
+            for number in written.writes
+        ]
+        old = _OldValues({variable for variable, _ in assigned})
+        moves = [(variable, old.of(value)) for variable, value in assigned if _root(value) is not variable]
         inputs = [self._tensors[number] for number in self._plan.inputs]
-        outputs = [self._operand(number) for number in self._plan.outputs]
+        outputs = [old.of(self._operand(number)) for number in self._plan.outputs]
+        steps += [*old.steps, *(_copy(value, variable) for variable, value in moves)]
         return Program(name, target, inputs, outputs, steps, self._cut, self._cut_channels, self._call_numbers)
 
     def _step(self, step: _codegen.WrittenStep) -> Step:
@@ -158,18 +164,45 @@ class _Builder:
             self._tensors[read] = tensor
         return tensor
 
-    def _assignment(self, variable: Tensor, value: Tensor) -> Step:
-        return Step(
-            name=variable.name,
-            operator="AssignVariable",
-            kernel=COPY,
-            inputs=[value],
-            outputs=[variable],
-            derived=b"",
-            parts=(1,),
-            shared_size=0,
-            scratch_size=0,
-        )
+
+class _OldValues:
+    """Copies of what variables held before this run gave them other values, for those who read it afterwards."""
+
+    def __init__(self, assigned: set[Tensor]) -> None:
+        self.steps: list[Step] = []
+        self._assigned = assigned
+        self._copies: dict[Tensor, Tensor] = {}
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """The tensor, or the copy of it where it is a variable that is assigned."""
+        if _root(tensor) not in self._assigned:
+            return tensor
+        if tensor not in self._copies:
+            copy = Tensor(f"{tensor.name}_before", tensor.dtype, tensor.shape, Storage.ACTIVATION, tensor.size)
+            copy.quant = tensor.quant
+            self._copies[tensor] = copy
+            self.steps.append(_copy(tensor, copy))
+        return self._copies[tensor]
+
+
+def _root(tensor: Tensor) -> Tensor:
+    while tensor.alias_of is not None:
+        tensor = tensor.alias_of
+    return tensor
+
+
+def _copy(value: Tensor, target: Tensor) -> Step:
+    return Step(
+        name=target.name,
+        operator="AssignVariable" if target.storage is Storage.VARIABLE else "Identity",
+        kernel=COPY,
+        inputs=[value],
+        outputs=[target],
+        derived=b"",
+        parts=(1,),
+        shared_size=0,
+        scratch_size=0,
+    )
 
 
 def _with_rows(tensor: Tensor, rows: int) -> Tensor:

@@ -114,3 +114,19 @@ def extreme() -> Module:
     op = MatMulFusion(transpose_b=True)
     build.graph.nodes.append(Node(op, "product", (x, weight), (y,), quant_type=QuantType.QUANT_ALL))
     return build.module(y)
+
+
+def swapped() -> Module:
+    """Two variables that change places at each run; what one of them held before is an output."""
+    build = Builder()
+    x = build.input(4)
+    old = {}
+    for name, first in (("one", [1, 0, 0, 2]), ("other", [5, 6, 7, 8])):
+        old[name] = Value(f"old_{name}", DataType.FLOAT32, (4,))
+        start = constant(f"first_{name}", np.array(first, np.float32))
+        build.graph.nodes.append(Node(ReadVariable(variable=name), f"read_{name}", (start,), (old[name],)))
+    y = build.call(AddFusion(), old["one"], x)
+    for name, value in (("one", old["other"]), ("other", old["one"])):
+        kept = Value(f"kept_{name}", DataType.FLOAT32, (4,))
+        build.graph.nodes.append(Node(AssignVariable(variable=name), f"assign_{name}", (value,), (kept,)))
+    return build.module(y, old["other"])

@@ -47,6 +47,7 @@ def test_models_of_all_quantisations_give_the_runtime_s_bits(tmp_path: Path, nam
         modules.floats,
         modules.stored,
         modules.counter,
+        modules.swapped,
         modules.looked_up,
         modules.passed_on,
         modules.fixed,
