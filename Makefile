@@ -12,6 +12,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make check-avx512 the AVX-512 kernels, under an emulator
 # make bench-peers  speed beside other runtimes
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
+# make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
 .PHONY: help check-slow check-avx512 setup-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
 
@@ -24,7 +25,7 @@ demo: .venv/mslite-installed
 	@$(PYTHON) examples/digits/demo.py
 
 # The package itself, built and installed into .venv; again only when a source changed.
-SOURCES := $(shell git ls-files converter kernels lite_runtime benchmark quantizer codegen delegate 2>/dev/null)
+SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark quantizer codegen delegate 2>/dev/null)
 .venv/mslite-installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	@.ci/setup demo
 	@echo "Building and installing mslite (a few minutes the first time) ..."
@@ -158,12 +159,18 @@ bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
 bench-micro: setup $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python:. $(PYTHON) -m tests.codegen.bench_micro --out $(BUILD)/bench_micro.json
 
-# ---- accuracy beside other quantisers; an hour, and downloads of Debian packages with recorded speech -------------------
+# ---- the onnx package's own test cases -----------------------------------------------------------------------------------
+
+.PHONY: onnx-suite
+onnx-suite: setup $(BUILD)/python-ready
+	@PYTHONPATH=$(BUILD)/python:. $(PYTHON) -W ignore -m tests.onnx_suite
+
+# ---- accuracy beside other quantisers: an hour at first, then what changed; downloads Debian packages with recorded speech ---
 
 .PHONY: accuracy trained-models
 accuracy: setup $(BUILD)/python-ready $(BUILD)/tflite-venv/ready
 	@$(PYTHON) -m pip install -q scikit-image
-	@PYTHONPATH=$(BUILD)/python:. MSLITE_TF_PYTHON=$(CURDIR)/$(BUILD)/tflite-venv/bin/python $(PYTHON) -m tests.accuracy --again
+	@PYTHONPATH=$(BUILD)/python:. MSLITE_TF_PYTHON=$(CURDIR)/$(BUILD)/tflite-venv/bin/python $(PYTHON) -m tests.accuracy
 
 # The trained models of that comparison, trained again with PyTorch.
 trained-models: $(PEERS:bin/python=ready)

@@ -1,0 +1,86 @@
+"""`make onnx-suite`: the score of the onnx package's own cases, by operator.
+
+Writes docs/onnx_suite.md and, beside this file, rest.json: the cases that do not pass, with their reasons. A regular
+expression as argument runs only the cases that it finds, prints their failures, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import onnx
+from rich.progress import track
+
+from .cases import model_of, names
+from .outcome import REST, outcome
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "onnx_suite.md"
+
+
+def score(results: dict[str, str]) -> dict[str, tuple[int, int]]:
+    """Operator -> cases that pass, and all cases that have it in their main graph."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for name, reason in results.items():
+        for operator in {node.op_type for node in model_of(name).graph.node}:
+            counts[operator][0] += not reason
+            counts[operator][1] += 1
+    return {operator: (passed, total) for operator, (passed, total) in sorted(counts.items())}
+
+
+def by_reason(results: dict[str, str]) -> dict[str, list[str]]:
+    """Reason -> the cases that do not pass for it, the most frequent reason first."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, reason in sorted(results.items()):
+        if reason:
+            found[reason].append(name)
+    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
+def page(results: dict[str, str]) -> str:
+    """docs/onnx_suite.md."""
+    passed = sum(not reason for reason in results.values())
+    lines = [
+        "# The ONNX backend test suite",
+        "",
+        "Written by `make onnx-suite`, which converts and runs every test case of the onnx package through",
+        "`mslite.onnx_backend`; do not edit.",
+        "",
+        f"onnx {onnx.__version__}: **{passed} of {len(results)}** cases pass, to the tolerance that each states. Networks that",
+        "the package would download are not counted.",
+        "",
+        "## Cases that do not pass",
+        "",
+    ]
+    for reason, found in by_reason(results).items():
+        lines += [f"- {reason} ({len(found)}): {', '.join(f'`{name}`' for name in found)}"]
+    lines += ["", "## By operator", "", "| operator | pass | of |", "|---|---:|---:|"]
+    lines += [f"| {operator} | {good} | {total} |" for operator, (good, total) in score(results).items()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pattern", nargs="?", default="", help="regular expression for the names of cases")
+    pattern = parser.parse_args().pattern
+    chosen = [name for name in names() if re.search(pattern, name)]
+    results = {name: outcome(name) for name in track(chosen, "cases", disable=not sys.stderr.isatty())}
+    for operator, (good, total) in score(results).items():
+        print(f"{operator:28} {good:4} of {total:4}{'' if good == total else '  <--'}")
+    print(f"{'all':28} {sum(not reason for reason in results.values()):4} of {len(results):4}")
+    if pattern:
+        for name, reason in results.items():
+            if reason:
+                print(f"{name}: {reason}")
+        return 0
+    REST.write_text(json.dumps(by_reason(results), indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(results), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
