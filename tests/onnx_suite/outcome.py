@@ -38,7 +38,7 @@ def outcome(name: str) -> str:
 def _blocked(blockers: Sequence[Blocker]) -> str:
     """The first: what stands behind it cannot be known."""
     first = blockers[0]
-    reason = re.sub(r"'[^']*'", "a tensor", first.reason.replace("of this graph input the", "inputs of"))
+    reason = re.sub(r"'[^']*'", "a tensor", first.reason.replace("of this graph input the", "an input's"))
     return reason if first.operator == "graph" else f"{first.operator}: {reason}"
 
 
