@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import NoReturn
 
 from mslite.codegen.generate import GenerateSettings, Source
 from mslite.codegen.targets import Target, target_named
 from mslite.codegen.training.options import SECTION, train_settings
 from mslite.converter.config_file import read_config, read_sections
-from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
 from mslite.converter.training import TrainSettings
@@ -38,7 +37,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
     """The models of a command line with `--configFile`, and the project to make of them.
 
     Raises:
-        UsageError: for an impossible value; ConversionError for what is not built.
+        UsageError: for an impossible value.
     """
     path = Path(given["configFile"])
     micro = read_config(path)[MICRO]
@@ -55,7 +54,6 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         raise UsageError(
             "INPUT ILLEGAL: support_parallel=true needs target x86, ARM32 or ARM64: microcontrollers have no threads"
         )
-    _refuse_what_is_not_built(micro)
     debug = _switch(micro, "debug_mode")
     if debug and target.is_micro:
         raise UsageError(
@@ -77,19 +75,23 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         sources = [_source(given, warn, shapes)]
     else:
         sources = [_source(_flags(keys, path, folder), warn, shapes) for keys in models]
+    train = _train(path, micro)
     return sources, GenerateSettings(
         target,
         folder,
         parallel=parallel,
         debug=debug,
-        keep_weights=keep,
+        keep_weights=keep and train is None,  # one that trains holds them so anyway
         changeable=changeable,
-        train=_train(path, micro),
+        train=train,
     )
 
 
 def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
-    if micro.get("codegen_mode") != "Train":
+    mode = micro.get("codegen_mode", "Inference")
+    if mode not in ("Inference", "Train"):
+        raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
+    if mode == "Inference":
         return None
     return train_settings(read_config(path).get(SECTION, {}))
 
@@ -112,16 +114,6 @@ def _target(micro: Mapping[str, str]) -> Target:
     if name not in _TARGETS and not name.lower().startswith("cortex-m"):
         raise UsageError(f"INPUT ILLEGAL: target must be {'|'.join(_TARGETS)}, or a processor such as cortex-m4")
     return target_named(name)
-
-
-def _refuse(what: str, remedy: str) -> NoReturn:
-    raise ConversionError(f"[{MICRO}] {what} is not built in this version. {remedy}", code=ReturnCode.NOT_SUPPORTED)
-
-
-def _refuse_what_is_not_built(micro: Mapping[str, str]) -> None:
-    mode = micro.get("codegen_mode", "Inference")
-    if mode not in ("Inference", "Train"):
-        raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
 
 
 def _folder(given: Mapping[str, str], micro: Mapping[str, str], several: bool) -> Path:

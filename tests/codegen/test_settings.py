@@ -8,7 +8,7 @@ import pytest
 
 from mslite.codegen.settings import read_settings
 from mslite.converter.cli import main
-from mslite.converter.errors import ConversionError, UsageError
+from mslite.converter.errors import UsageError
 
 from .networks import autoencoder
 
@@ -34,6 +34,10 @@ def test_one_model(tmp_path: Path) -> None:
     assert read_settings(_one(tmp_path, ""), print)[1].target.name == "x86"
     assert read_settings(_one(tmp_path, "support_parallel=true"), print)[1].parallel
     assert read_settings(_one(tmp_path, "debug_mode=true"), print)[1].debug
+    trained = read_settings(_one(tmp_path, "codegen_mode=Train\nkeep_original_weight=true"), print)[1]
+    assert trained.train is not None
+    assert not trained.keep_weights
+    assert read_settings(_one(tmp_path, "codegen_mode=Inference"), print)[1].train is None
     kept = read_settings(_one(tmp_path, "keep_original_weight=true\nchangeable_weights_name=table, b"), print)[1]
     assert kept.keep_weights
     assert kept.changeable == ("table", "b")
@@ -65,17 +69,6 @@ def test_symbols_with_several_values_are_combined(tmp_path: Path) -> None:
     source = read_settings(given, print)[0][0]
     assert source.shapes == {"a": (1, 4), "b": (7, 1)}
     assert source.more_shapes == ({"a": (3, 4), "b": (7, 3)}, {"a": (4, 4), "b": (7, 4)})
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ("codegen_mode=Train", "codegen_mode=Train"),
-    ],
-)
-def test_what_is_not_built_is_refused_by_name(keys: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ConversionError, match=message):
-        read_settings(_one(tmp_path, keys), print)
 
 
 @pytest.mark.parametrize(
