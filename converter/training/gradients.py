@@ -178,7 +178,8 @@ _NONE = (
 def _by_activation(call: Call, dy: Value, kind: ActivationType, alpha: float = 0.0) -> Gradients:
     at = call.node.output if kind in _OF_Y else call.node.inputs[0]
     op = training.ActivationGrad(activation_type=kind, alpha=alpha)
-    return [call.add(op, "x", [dy, at], call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
+    inputs = [at, dy] if kind in (ActivationType.SIGMOID, ActivationType.TANH) else [dy, at]
+    return [call.add(op, "x", inputs, call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
 
 
 @rule("Activation")
@@ -225,11 +226,11 @@ def _softmax(call: Call, dy: Value) -> Gradients:
 def _function(call: Call, dy: Value) -> Gradients:
     x, y = call.node.inputs[0], call.node.output
     made: dict[str, tuple[Operator, list[Value]]] = {
-        "Abs": (training.AbsGrad(), [dy, x]),
+        "Abs": (training.AbsGrad(), [x, dy]),
         "Log": (training.LogGrad(), [dy, x]),
         "Neg": (training.NegGrad(), [dy]),
-        "Sqrt": (training.SqrtGrad(), [dy, y]),
-        "Rsqrt": (training.RsqrtGrad(), [dy, y]),
+        "Sqrt": (training.SqrtGrad(), [y, dy]),
+        "Rsqrt": (training.RsqrtGrad(), [y, dy]),
         "Square": (training.PowerGrad(power=2.0, scale=1.0), [dy, x]),
     }
     op, inputs = made[call.op.name]

@@ -62,9 +62,9 @@ static float factor(int32_t op, int32_t which, float a, float b) {
     case MSLITE_OP_DivGrad:
       return which == 0 ? 1.0f / b : -a / (b * b);
     case MSLITE_OP_MaximumGrad:
-      return (a >= b) == (which == 0) ? 1.0f : 0.0f;
+      return (a > b) == (which == 0) ? 1.0f : 0.0f;
     default:
-      return (a <= b) == (which == 0) ? 1.0f : 0.0f;
+      return (a < b) == (which == 0) ? 1.0f : 0.0f;
   }
 }
 

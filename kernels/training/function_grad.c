@@ -15,6 +15,7 @@ typedef struct {
   double power, scale, shift; /* PowerGrad; of ActivationGrad, `scale` is alpha */
   float low, high, outside;   /* GRAD_GATE: f' is 1 in between, else `outside` */
   int32_t function;
+  int32_t dy; /* the input that dy is */
 } gradient_derived;
 
 static int32_t function_of(const mslite_node *node) {
@@ -34,6 +35,15 @@ static int32_t function_of(const mslite_node *node) {
     default:
       return GRAD_POWER;
   }
+}
+
+/* MindSpore's operators do not agree on where dy stands: behind x or y for these. */
+static int32_t place_of_dy(const mslite_node *node) {
+  if (node->op == MSLITE_OP_ActivationGrad) {
+    const int32_t function = function_of(node);
+    return function == MSLITE_ACTIVATION_TYPE_SIGMOID || function == MSLITE_ACTIVATION_TYPE_TANH;
+  }
+  return node->op == MSLITE_OP_AbsGrad || node->op == MSLITE_OP_SqrtGrad || node->op == MSLITE_OP_RsqrtGrad;
 }
 
 static int32_t support(const mslite_node *node) {
@@ -67,6 +77,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->power = numbers->scale = numbers->shift = 0;
   set_gate(numbers, 0.0f, 0.0f, 0.0f);
   numbers->function = function_of(node);
+  numbers->dy = place_of_dy(node);
   if (node->op == MSLITE_OP_ActivationGrad) {
     const float alpha = ((const mslite_ActivationGrad *)node->params)->alpha;
     numbers->scale = (double)alpha;
@@ -135,7 +146,8 @@ static double slope(const gradient_derived *numbers, double s) {
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const gradient_derived *numbers = run->derived;
-  const float *dy = run->inputs[0], *at = numbers->function == GRAD_NEG ? dy : run->inputs[1];
+  const float *dy = run->inputs[numbers->dy];
+  const float *at = numbers->function == GRAD_NEG ? dy : run->inputs[1 - numbers->dy];
   float *dx = run->outputs[0];
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t end = numbers->count - begin < PART_ELEMENTS ? numbers->count : begin + PART_ELEMENTS;
@@ -148,10 +160,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   for (int64_t i = begin; i < end; ++i) dx[i] = (float)((double)dy[i] * slope(numbers, (double)at[i]));
 }
 
-static int32_t in_place(const mslite_node *node) {
-  (void)node;
-  return 0;
-}
+static int32_t in_place(const mslite_node *node) { return place_of_dy(node); }
 
 #define FUNCTION_GRAD(name_, operator)          \
   const mslite_kernel mslite_kernel_##name_ = { \

@@ -56,6 +56,8 @@ _SLOPES: dict[ActivationType, Callable[[Array, float], Array]] = {
 def activation_gradient(op: ops.ActivationGrad, inputs: Inputs) -> list[Array]:
     """dy f', f' told by y for SIGMOID, TANH and ELU, by x else."""
     dy, at = _wide(inputs)
+    if op.activation_type in (ActivationType.SIGMOID, ActivationType.TANH):  # they read y first
+        dy, at = at, dy
     return [(dy * _SLOPES[op.activation_type](at, op.alpha)).astype(np.float32)]
 
 
@@ -63,6 +65,8 @@ def activation_gradient(op: ops.ActivationGrad, inputs: Inputs) -> list[Array]:
 def function_gradient(op: ops.PowerGrad, inputs: Inputs) -> list[Array]:
     """dy f', f' told by y for Rsqrt and Sqrt, by x else."""
     dy, *rest = _wide(inputs)
+    if op.name in ("AbsGrad", "SqrtGrad", "RsqrtGrad"):  # they read x or y first
+        dy, rest = rest[0], [dy]
     slopes: dict[str, Callable[[], Array]] = {
         "AbsGrad": lambda: np.sign(rest[0]),
         "LogGrad": lambda: 1 / rest[0],
@@ -84,7 +88,7 @@ def _summed_to(gradient: Array, like: Array) -> Array:
 
 @reference("AddGrad", "SubGrad", "MulGrad", "DivGrad", "MaximumGrad", "MinimumGrad")
 def binary_gradient(op: ops.AddGrad, inputs: Inputs) -> list[Array]:
-    """dy times each operand's factor, summed over what was repeated; of equal operands the first is the extremum."""
+    """dy times each operand's factor, summed over what was repeated; of equal operands the second is the extremum."""
     extremum = op.name in ("MaximumGrad", "MinimumGrad")
     first, second, third = _wide(inputs)
     dy, a, b = (third, first, second) if extremum else (first, second, third)
@@ -93,8 +97,8 @@ def binary_gradient(op: ops.AddGrad, inputs: Inputs) -> list[Array]:
         "SubGrad": lambda: (np.ones_like(a), -np.ones_like(b)),
         "MulGrad": lambda: (b, a),
         "DivGrad": lambda: (1 / b, -a / b**2),
-        "MaximumGrad": lambda: ((a >= b).astype(np.float64), (a < b).astype(np.float64)),
-        "MinimumGrad": lambda: ((a <= b).astype(np.float64), (a > b).astype(np.float64)),
+        "MaximumGrad": lambda: ((a > b).astype(np.float64), (a <= b).astype(np.float64)),
+        "MinimumGrad": lambda: ((a < b).astype(np.float64), (a >= b).astype(np.float64)),
     }
     of_a, of_b = factors[op.name]()
     return [_summed_to(dy * of_a, a), _summed_to(dy * of_b, b)]
@@ -288,8 +292,10 @@ for _type in _SLOPES:
 case("several-parts", ops.ActivationGrad(activation_type=ActivationType.RELU), [normal(3, 16411), normal(3, 16411)])
 case("any", ops.AbsGrad(), [normal(70), normal(70)])
 case("any", ops.NegGrad(), [normal(70)])
-for _op in (ops.LogGrad(), ops.RsqrtGrad(), ops.SqrtGrad(), ops.PowerGrad(power=2.5, scale=0.7, shift=0.2)):
+for _op in (ops.LogGrad(), ops.PowerGrad(power=2.5, scale=0.7, shift=0.2)):
     case("positive", _op, [normal(70), np.abs(normal(70)) + np.float32(0.1)])
+for _op in (ops.RsqrtGrad(), ops.SqrtGrad()):
+    case("positive", _op, [np.abs(normal(70)) + np.float32(0.1), normal(70)])
 for _binary in (ops.AddGrad(), ops.SubGrad(), ops.MulGrad(), ops.DivGrad(), ops.MaximumGrad(), ops.MinimumGrad()):
     for _label, _a, _b in (
         ("same", (3, 5, 7), (3, 5, 7)),
