@@ -140,3 +140,12 @@ def test_wide_activations_leave_it_in_float() -> None:
     settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": "16"}})
     report = quantise(copy, settings, samples(module, 4))
     assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
+
+
+def test_what_has_no_form_on_integers_is_named() -> None:
+    settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})
+    module = network(clip=1.0)
+    notes = quantise(module, settings, samples(module, 4)).notes
+    assert "LSTMSequence: float, as it has no form on stored integers (100.0 % of the multiply-accumulates)" in notes
+    module = network()
+    assert not any("no form" in note for note in quantise(module, settings, samples(module, 4)).notes)
