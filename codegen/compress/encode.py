@@ -92,7 +92,7 @@ def _block(form: int, raw: _Bytes, values: _Bytes) -> bytes:
         words = values.reshape(-1, 2, 4) + np.uint8(8)
         return bytes((words[:, 0] | words[:, 1] << 4).reshape(-1).tolist())
     kept = values[values != 0]
-    bits = np.packbits(values != 0, bitorder="little").tobytes()
+    bits: bytes = np.packbits(values != 0, bitorder="little").tobytes()
     if form == SPARSE:
         return bits + kept.tobytes()
     halves = np.append(kept + np.uint8(8), np.zeros(len(kept) % 2, np.uint8))

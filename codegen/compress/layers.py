@@ -18,7 +18,7 @@ from mslite.codegen.compress.encode import BLOCK, NIBBLES, RAW, Encoded, best, e
 from mslite.codegen.program import Call, Program, Step, Storage
 from mslite.converter.mindir.graph import numpy_type
 
-_STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parent / "static"
 _INPUTS = 4
 _PHASES = 4
 _ALIGNMENT = 8
@@ -124,7 +124,7 @@ def with_tiles(step: Step, tiles: Tiles) -> Step:
         f".rows = {rows}, .row_size = {total * element}",
         f".tile_size = {tiles.channels * element}, .last_size = {last_channels * element}",
         f".operand = {tiles.operand}, .input_count = {len(step.inputs)}",
-        _SIGNS[tiles.encoded[0].base] + (", .borrows = 0x00800080U" if tiles.encoded[0].borrows else ""),
+        sign_fields(tiles.encoded[0]),
     ]
     call = Call(
         function="mslite_compressed_run",
@@ -151,6 +151,11 @@ def with_tiles(step: Step, tiles: Tiles) -> Step:
         call=call,
         note=_note(tiles),
     )
+
+
+def sign_fields(encoded: Encoded) -> str:
+    """The fields of the struct that say how bytes come out of numbers of four bits."""
+    return _SIGNS[encoded.base] + (", .borrows = 0x00800080U" if encoded.borrows else "")
 
 
 def _others(step: Step) -> int:
@@ -208,4 +213,4 @@ def _initialiser(first: Step, last: Step, fields: Sequence[str], isa: str) -> st
 
 @cache
 def _source(name: str) -> str:
-    return (_STATIC / name).read_text(encoding="utf-8")
+    return (STATIC / name).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import shutil
 import subprocess
@@ -12,15 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mslite.codegen import sources
 from mslite.codegen.compress import compressed
-from mslite.codegen.compress.encode import BLOCK, NIBBLES, RAW, SPARSE, Encoded, best, encode
+from mslite.codegen.compress.encode import BLOCK, NIBBLES, RAW, SPARSE, Encoded, best, encode, form_bytes
+from mslite.codegen.compress.layers import STATIC, sign_fields
 from mslite.codegen.emit import EmitOptions, emit_cores
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.lowering import lower_ms
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program, Step
-from mslite.codegen.targets import target_named
+from mslite.codegen.targets import STRICT_OPTIONS, target_named
 
 from .generated import Compiled, Reference, by_chance, difference
 from .networks import autoencoder, keywords, resnet8
@@ -89,6 +92,56 @@ def test_pairs_of_the_dsp_kernels_take_half() -> None:
 def test_bytes_by_chance_stay_raw() -> None:
     encoded = best(np.random.default_rng(1).bytes(4096))
     assert encoded.size <= 4096 * 65 // 64
+
+
+_SHIM = """
+#include <string.h>
+#include "compressed.c"
+static void copy(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  (void)part;
+  memcpy(run->outputs[0], run->inputs[0], *(const size_t *)run->derived);
+}
+void unpack_all(const void *data, void *memory, void *to, size_t size, int32_t forms_size) {
+  const void *inputs[] = {data};
+  void *outputs[] = {to};
+  const mslite_compressed own = {.run = copy, .numbers = &size, .last_numbers = &size, .parts = {1}, .tiles = 1,
+      .last_blocks = (int32_t)(size / 16), .forms_size = forms_size, .input_count = 1, FIELDS};
+  const mslite_run run = {.derived = &own, .inputs = inputs, .outputs = outputs, .scratch = memory};
+  mslite_compressed_run(&run, 0, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(("borrows", "base"), [(False, 0), (True, 0), (False, 8), (False, -120)])
+def test_c_unpacks_the_same(borrows: bool, base: int, tmp_path: Path) -> None:
+    chance = np.random.default_rng(3)
+    parts = [
+        chance.integers(-8, 8, 960) + base,
+        chance.integers(-128, 128, 960),
+        chance.integers(-128, 128, 960) * (chance.random(960) < 0.1),
+        chance.integers(-8, 8, 960) * (chance.random(960) < 0.2),
+    ]
+    data = np.concatenate(parts).astype(np.int8).tobytes()
+    encoded = encode(data, borrows, base)
+    assert base or set(encoded.forms) == {0, 1, 2, 3}
+    for name, text in sources.kernel_files([], "scalar").items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "compressed").mkdir()
+    for path in STATIC.iterdir():
+        shutil.copy(path, tmp_path / "compressed")
+    shim = tmp_path / "compressed" / "shim.c"
+    shim.write_text(_SHIM.replace("FIELDS", sign_fields(encoded)))
+    command = ["gcc", "-std=c99", *STRICT_OPTIONS, "-shared", "-fPIC", "-o", str(tmp_path / "shim.so"), str(shim)]
+    subprocess.run(command, check=True)
+    memory, found = np.zeros((2, len(data)), np.uint8)
+    forms = form_bytes(encoded.forms)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (memory, found)]
+    ctypes.CDLL(str(tmp_path / "shim.so")).unpack_all(
+        forms + encoded.data, *pointers, ctypes.c_size_t(len(data)), ctypes.c_int32(len(forms))
+    )
+    assert found.tobytes() == data
 
 
 def _programs(model: bytes, target: str, folder: Path, memory: MemoryOptions) -> tuple[Path, Program, Program]:
