@@ -318,3 +318,50 @@ def test_other_rows() -> None:
     net = _Net((1, 4, 6)).add(rearrange.Reshape(), np.asarray([1, 24], np.int32)).add(MatMulFusion(), _numbers(24, 6))
     made = training_graph(net.module(), TrainSettings(Loss.SQUARED, batch=7))
     assert made.module.main.outputs[1].shape == (7, 6)
+
+
+MINDSPORE = Path(__file__).resolve().parents[3] / "shared" / "models" / "mindspore_ms"
+
+
+@pytest.mark.parametrize("name", ["conv_train_model", "lenet_train_lite"])
+def test_files_of_mindspore(name: str, tmp_path: Path) -> None:
+    """Training files that MindSpore's converter wrote: the gradient of the last bias by central differences, and a falling loss."""
+    file = MINDSPORE / name / "model.ms"
+    if not file.is_file():
+        pytest.skip(f"{file} is not there")
+    chance = np.random.default_rng(0)
+
+    def losses(change: float, count: int) -> tuple[list[float], Array]:
+        """With the last bias's first number changed: the losses of some steps, and its gradient at the first."""
+        made = adopted_graph(load(file))
+        graph = made.module.main
+        variable = next(one for one in made.parameters if one.endswith("bias"))
+        (read,) = [
+            node
+            for node in graph.nodes
+            if getattr(node.op, "variable", None) == variable and node.op.name == "ReadVariable"
+        ]
+        first = np.array(read.inputs[0].array(), np.float32)
+        first.reshape(-1)[0] += change
+        read.inputs[0].data = first
+        (optimiser,) = [
+            node for node in graph.nodes if node.inputs[0] is read.output and node.op.name in ("Adam", "ApplyMomentum")
+        ]
+        graph.outputs = [graph.outputs[0], optimiser.inputs[9 if optimiser.op.name == "Adam" else 3]]
+        made.module.outputs = None
+        save(made.module, tmp_path / "train.ms")
+        model = mslite.Model()
+        model.build_from_file(str(tmp_path / "train.ms"), mslite.ModelType.MINDIR_LITE, mslite.Context())
+        tensors = model.get_inputs()
+        tensors[0].set_data_from_numpy(data)
+        tensors[1].set_data_from_numpy(labels)
+        runs = [[np.array(one.get_data_to_numpy()) for one in model.predict(tensors)] for _ in range(count)]
+        return [float(one[0].reshape(-1)[0]) for one in runs], runs[0][1].reshape(-1)
+
+    graph = load(file).main
+    data, labels = (chance.uniform(0, 1, value.shape).astype(np.float32) for value in graph.inputs)
+    labels /= labels.sum(axis=1, keepdims=True)
+    steps, gradient = losses(0, 12)
+    assert steps[-1] < steps[0]
+    slope = (losses(2e-2, 1)[0][0] - losses(-2e-2, 1)[0][0]) / 4e-2
+    assert abs(gradient[0] - slope) < 1e-2 * abs(gradient[0])
