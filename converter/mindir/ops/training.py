@@ -19,13 +19,13 @@ from .enums import ActivationType, Format, PadMode, ReduceMode, Reduction, Resiz
 
 @operator(3, inputs="dy x", outputs="dx", training=True)
 class ActivationGrad(Operator):
-    """Gradient of Activation; the second operand is y for SIGMOID, TANH and ELU, x or y for the ReLU family, else x."""
+    """Gradient of Activation, by dy and x (ELU: y; the ReLU family: either); SIGMOID and TANH read y, then dy."""
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
     alpha: float = real(1)
 
 
-@operator(183, inputs="dy x", outputs="dx", training=True)
+@operator(183, inputs="x dy", outputs="dx", training=True)
 class AbsGrad(Operator):
     """Gradient of Abs."""
 
@@ -350,7 +350,7 @@ class ResizeGrad(Operator):
     align_corners: bool = boolean(1)
 
 
-@operator(184, inputs="dy y", outputs="dx", training=True)
+@operator(184, inputs="y dy", outputs="dx", training=True)
 class RsqrtGrad(Operator):
     """Gradient of Rsqrt."""
 
@@ -405,7 +405,7 @@ class SparseSoftmaxCrossEntropyWithLogits(Operator):
     is_grad: bool = boolean(0)
 
 
-@operator(185, inputs="dy y", outputs="dx", training=True)
+@operator(185, inputs="y dy", outputs="dx", training=True)
 class SqrtGrad(Operator):
     """Gradient of Sqrt."""
 
