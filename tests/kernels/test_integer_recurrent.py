@@ -213,7 +213,9 @@ def test_lstm_cell(data: st.DataObject) -> None:
     ]
     options = {0: ("byte", 4), 3: ("byte", 1)}
     operator = Operator("LSTM", [0, 1, 2, 3, 4], [5, 6, 7, 8], options, "LSTMOptions")
-    inputs = [integers(seed + index, tensors[place].dtype, tensors[place].shape) for index, place in enumerate((0, 1, 4))]
+    inputs = [
+        integers(seed + index, tensors[place].dtype, tensors[place].shape) for index, place in enumerate((0, 1, 4))
+    ]
     compare(build(Graph(tensors, [0, 1, 4], [5, 6], [operator])), inputs)
 
 
@@ -255,7 +257,10 @@ def test_lstm_with_weights_of_8_bits(time_major: bool, projected: bool, asymmetr
         shape = (steps, batch, size) if time_major else (batch, steps, size)
         x = t.add(Tensor("x", shape))
         operands = [x, *_hybrid_lstm(t, "w", size, units, outputs)]
-        operands += [t.add(Tensor("h", (batch, outputs), variable=True)), t.add(Tensor("c", (batch, units), variable=True))]
+        operands += [
+            t.add(Tensor("h", (batch, outputs), variable=True)),
+            t.add(Tensor("c", (batch, units), variable=True)),
+        ]
         y = t.add(Tensor("y", (*shape[:2], outputs)))
         options = {0: ("byte", 4), 3: ("bool", time_major), 4: ("bool", asymmetric)}
         operator = Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [y], options, "UnidirectionalSequenceLSTMOptions")
@@ -283,3 +288,20 @@ def test_rnn_with_weights_of_8_bits(name: str, asymmetric: bool, tmp_path: Path)
             options = ({0: ("bool", False), 1: ("byte", 4), 2: ("bool", asymmetric)}, "SequenceRNNOptions")
         content = build(Graph(t.all, [x], [y], [Operator(name, operands, [y], *options)]))
         _near(content, t.chance.normal(size=shape).astype(np.float32), tmp_path)
+
+
+@pytest.mark.parametrize("asymmetric", [False, True])
+@pytest.mark.parametrize("merged", [False, True])
+def test_both_directions_with_weights_of_8_bits(merged: bool, asymmetric: bool, tmp_path: Path) -> None:
+    batch, steps, size, units = 2, 4, 11, 9
+    t = Tensors(np.random.default_rng(1))
+    x = t.add(Tensor("x", (steps, batch, size)))
+    operands = [x, *_hybrid_lstm(t, "f", size, units, units), *_hybrid_lstm(t, "b", size, units, units)]
+    operands += [t.add(Tensor(name, (batch, units), variable=True)) for name in ("fh", "fc", "bh", "bc")]
+    operands += [-1] * 9
+    widths = [2 * units] if merged else [units, units]
+    results = [t.add(Tensor(f"y{index}", (steps, batch, width))) for index, width in enumerate(widths)]
+    options = {0: ("byte", 4), 3: ("bool", merged), 4: ("bool", True), 5: ("bool", asymmetric)}
+    operator = Operator("BIDIRECTIONAL_SEQUENCE_LSTM", operands, results, options, "BidirectionalSequenceLSTMOptions")
+    content = build(Graph(t.all, [x], results, [operator]))
+    _near(content, t.chance.normal(size=(steps, batch, size)).astype(np.float32), tmp_path)

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.quantization import DynamicQuant
 from mslite.converter.mindir.ops.rearrange import Reshape, ReverseV2, Squeeze
 from mslite.converter.mindir.ops.recurrent import LSTMSequence, RNNSequence
 
@@ -122,7 +124,14 @@ def _rounding(call: Call, weight: int) -> int:
 def _rounded(call: Call, x: Value, weight: int) -> Value:
     """x [time, batch, size] or [batch, time, size], rounded at run time for the 8-bit weights at input `weight`."""
     rounding = _rounding(call, weight)
-    return call.rounded(x, rounding == 1, (0, 1)) if rounding else x
+    if not rounding:
+        return x
+    op = DynamicQuant(
+        symmetric=rounding == 1, dst_type=int(DataType.FLOAT32), activation_channel=True, prefer_axes=(0, 1)
+    )
+    result = call.emit(op, x)
+    result.dtype = DataType.FLOAT32
+    return result
 
 
 def _lstm(
