@@ -16,8 +16,8 @@ typedef struct MicroModelInfo {
   bool keeps_state;    /* the arena holds variables: it is the model's own */
   int (*run)(const MicroModel *model, const void *const inputs[], void *const outputs[], void *arena);
   void (*reset)(const MicroModel *model); /* gives variables their first values; NULL: there are none */
-  /* Takes the shapes of inputs that input_data points to (int64_t); false: the program was not generated for them. NULL:
-   * shapes are fixed. */
+  /* Takes the shapes of inputs that input_data points to (int64_t); false: the program was not generated for them.
+   * NULL: shapes are fixed. */
   bool (*reshape)(MicroModel *model);
 } MicroModelInfo;
 
