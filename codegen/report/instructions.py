@@ -29,7 +29,7 @@ CALL = 100
 _CONVOLUTION, _DEPTHWISE, _DENSE = "convolution", "depthwise", "dense"
 _COSTS: dict[str, dict[str, Cost]] = {
     "cortex-m4": {_CONVOLUTION: Cost(1.15, 30), _DEPTHWISE: Cost(1.5, 22.5), _DENSE: Cost(1.25, 20)},
-    "cortex-m55": {_CONVOLUTION: Cost(0.2, 10), _DEPTHWISE: Cost(1.2, 14), _DENSE: Cost(0.17, 7.5)},
+    "cortex-m55": {_CONVOLUTION: Cost(0.15, 8.5), _DEPTHWISE: Cost(1.0, 10.5), _DENSE: Cost(0.17, 7.5)},
 }
 _LIKE = {"cortex-m7": "cortex-m4", "cortex-m33": "cortex-m4", "cortex-m85": "cortex-m55"}
 """The same instructions."""
