@@ -149,7 +149,7 @@ def _layer(step: Step, target: Target, in_use: int, peak: bool, how: str) -> Lay
         kernel="memcpy" if step.kernel == COPY else step.kernel,
         shapes=f"{', '.join(sources)} → {', '.join(results)}",
         macs=step.macs,
-        instructions=instructions(step, target.name),
+        instructions=_instructions(step, target),
         constants=sum(size for _, size, _ in constants_of(step)),
         in_use=in_use,
         workspace=step.workspace,
@@ -158,6 +158,13 @@ def _layer(step: Step, target: Target, in_use: int, peak: bool, how: str) -> Lay
         plain_constants=step.call.plain_constants if step.call is not None else None,
         more_instructions=step.call.more_instructions if step.call is not None else None,
     )
+
+
+def _instructions(step: Step, target: Target) -> int | None:
+    """The step's own, and what it takes to unpack its constants."""
+    own = instructions(step, target.name)
+    more = step.call.more_instructions if step.call is not None else None
+    return None if own is None else own + (more or 0)
 
 
 def _sharing(step: Step, core: Core) -> str:
