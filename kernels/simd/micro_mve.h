@@ -51,7 +51,6 @@ MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32
   return v;
 }
 MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
-MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return vaddq_n_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmulq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
 MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
@@ -153,7 +152,6 @@ MICRO_EACH(micro_emulated_not, ~a + 0 * b)
 MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
 #undef MICRO_EACH
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
-MICRO_INLINE micro_i32x4 micro_add_n_i32x4(micro_i32x4 a, int32_t b) { return micro_add_i32x4(a, micro_set_i32x4(b)); }
 
 #define MICRO_DOUBLING(a, b) micro_emulated_doubling(a, b)
 #define MICRO_HIGH(a, b) micro_emulated_high(a, b)

@@ -1,5 +1,5 @@
-/* Helium's 16-bit products of bytes, and loads that pick lanes. Where there is no Helium an instruction is replaced by
- * its definition. */
+/* Helium's 16-bit products of bytes, and how they become bytes again. Where there is no Helium an instruction is
+ * replaced by its definition. */
 #ifndef MSLITE_MICRO_MVE_LANES_H
 #define MSLITE_MICRO_MVE_LANES_H
 
@@ -8,14 +8,6 @@
 #if defined(__ARM_FEATURE_MVE)
 
 typedef int16x8_t micro_i16x8;
-
-/* Words and sign-extended bytes at these offsets, in bytes. */
-MICRO_INLINE micro_i32x4 micro_pick_words(const int32_t *from, micro_u32x4 offsets) {
-  return vldrwq_gather_offset_s32(from, offsets);
-}
-MICRO_INLINE micro_i32x4 micro_pick_bytes(const int8_t *from, micro_u32x4 offsets) {
-  return vldrbq_gather_offset_s32(from, offsets);
-}
 
 /* Products of the lanes 0, 2, 4 ..., and 1, 3, 5 ... */
 MICRO_INLINE micro_i16x8 micro_multiply_even(micro_i8x16 a, micro_i8x16 b) { return vmullbq_int_s8(a, b); }
@@ -43,17 +35,6 @@ MICRO_INLINE micro_i8x16 micro_limit_i8x16(micro_i8x16 v, micro_i8x16 low, micro
 typedef struct {
   int16_t at[8];
 } micro_i16x8;
-
-MICRO_INLINE micro_i32x4 micro_pick_words(const int32_t *from, micro_u32x4 offsets) {
-  micro_i32x4 v;
-  for (int32_t i = 0; i < 4; ++i) memcpy(&v.at[i], (const int8_t *)from + offsets.at[i], 4);
-  return v;
-}
-MICRO_INLINE micro_i32x4 micro_pick_bytes(const int8_t *from, micro_u32x4 offsets) {
-  micro_i32x4 v;
-  for (int32_t i = 0; i < 4; ++i) v.at[i] = from[offsets.at[i]];
-  return v;
-}
 
 MICRO_INLINE micro_i16x8 micro_multiply_from(micro_i8x16 a, micro_i8x16 b, int32_t first) {
   micro_i16x8 v;
