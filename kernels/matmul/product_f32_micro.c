@@ -40,95 +40,56 @@ MICRO_SHARED void finish(const micro_float_tile *t, int32_t pixel, int32_t c, in
   micro_store_first_f32x4(t->y + at, micro_clamp_f32x4(sum, t->low, t->high), width);
 }
 
-/* After about so many terms their sum is added to that of the others: sums of many terms stay exact. */
-enum { TERMS = 64 };
-
 /* One channel of one pixel. */
 MICRO_SHARED float one_channel(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row) {
-  float sum = 0.0F, part = 0.0F;
-  int32_t room = TERMS;
+  float sum = 0.0F;
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
     const float *x_tap = x_row, *weight = w;
     for (int32_t kx = t->taps; kx > 0; --kx, x_tap += t->x_tap) {
       const float *x = x_tap;
-      for (int32_t rest = t->length; rest > 0; rest -= TERMS) {
-        const int32_t count = rest < TERMS ? rest : TERMS;
-        for (int32_t k = count; k > 0; --k, weight += w_step) part = micro_fma(*weight, *x++, part);
-        room -= count;
-        if (room > 0) continue;
-        sum += part;
-        part = 0.0F;
-        room = TERMS;
-      }
+      for (int32_t k = t->length; k > 0; --k, weight += w_step) sum = micro_fma(*weight, *x++, sum);
     }
   }
-  return sum + part;
+  return sum;
 }
 
 /* Four channels of one pixel. */
 MICRO_SHARED micro_f32x4 four_channels(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row) {
-  micro_f32x4 sum = micro_set_f32x4(0.0F), part = sum;
-  int32_t room = TERMS;
+  micro_f32x4 sum = micro_set_f32x4(0.0F);
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
     const float *x_tap = x_row, *weight = w;
     for (int32_t kx = t->taps; kx > 0; --kx, x_tap += t->x_tap) {
       const float *x = x_tap;
-      for (int32_t rest = t->length; rest > 0; rest -= TERMS) {
-        const int32_t count = rest < TERMS ? rest : TERMS;
-        for (int32_t k = count; k > 0; --k, weight += w_step) {
-          part = micro_fma_n_f32x4(micro_load_f32x4(weight), *x++, part);
-        }
-        room -= count;
-        if (room > 0) continue;
-        sum = micro_add_f32x4(sum, part);
-        part = micro_set_f32x4(0.0F);
-        room = TERMS;
+      for (int32_t k = t->length; k > 0; --k, weight += w_step) {
+        sum = micro_fma_n_f32x4(micro_load_f32x4(weight), *x++, sum);
       }
     }
   }
-  return micro_add_f32x4(sum, part);
+  return sum;
 }
 
 #if MICRO_DSP
-/* The sums lie in memory: their parts need all registers. */
-MICRO_SHARED void add_part(float *sum, micro_f32x4 part) {
-  micro_store_f32x4(sum, micro_add_f32x4(micro_load_f32x4(sum), part));
-}
-
 /* Four channels of four pixels. */
 MICRO_SHARED void four_pixels(const micro_float_tile *t, const float *w, int32_t w_step, int32_t c) {
-  float sums[16] = {0};
-  micro_f32x4 part0 = micro_set_f32x4(0.0F), part1 = part0, part2 = part0, part3 = part0;
+  micro_f32x4 sum0 = micro_set_f32x4(0.0F), sum1 = sum0, sum2 = sum0, sum3 = sum0;
   const float *x_row = t->x;
-  int32_t room = TERMS;
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
     const float *x_tap = x_row, *weight = w;
     for (int32_t kx = t->taps; kx > 0; --kx, x_tap += t->x_tap) {
       const float *x0 = x_tap, *x1 = x0 + t->x_step, *x2 = x1 + t->x_step, *x3 = x2 + t->x_step;
-      for (int32_t rest = t->length; rest > 0; rest -= TERMS) {
-        const int32_t count = rest < TERMS ? rest : TERMS;
-        for (int32_t k = count; k > 0; --k, weight += w_step) {
-          const micro_f32x4 four = micro_load_f32x4(weight);
-          part0 = micro_fma_n_f32x4(four, *x0++, part0);
-          part1 = micro_fma_n_f32x4(four, *x1++, part1);
-          part2 = micro_fma_n_f32x4(four, *x2++, part2);
-          part3 = micro_fma_n_f32x4(four, *x3++, part3);
-        }
-        room -= count;
-        if (room > 0) continue;
-        add_part(sums, part0);
-        add_part(sums + 4, part1);
-        add_part(sums + 8, part2);
-        add_part(sums + 12, part3);
-        part0 = part1 = part2 = part3 = micro_set_f32x4(0.0F);
-        room = TERMS;
+      for (int32_t k = t->length; k > 0; --k, weight += w_step) {
+        const micro_f32x4 four = micro_load_f32x4(weight);
+        sum0 = micro_fma_n_f32x4(four, *x0++, sum0);
+        sum1 = micro_fma_n_f32x4(four, *x1++, sum1);
+        sum2 = micro_fma_n_f32x4(four, *x2++, sum2);
+        sum3 = micro_fma_n_f32x4(four, *x3++, sum3);
       }
     }
   }
-  finish(t, 0, c, 4, micro_add_f32x4(micro_load_f32x4(sums), part0));
-  finish(t, 1, c, 4, micro_add_f32x4(micro_load_f32x4(sums + 4), part1));
-  finish(t, 2, c, 4, micro_add_f32x4(micro_load_f32x4(sums + 8), part2));
-  finish(t, 3, c, 4, micro_add_f32x4(micro_load_f32x4(sums + 12), part3));
+  finish(t, 0, c, 4, sum0);
+  finish(t, 1, c, 4, sum1);
+  finish(t, 2, c, 4, sum2);
+  finish(t, 3, c, 4, sum3);
 }
 #endif
 

@@ -87,15 +87,15 @@ ROW(never_f32, float, uint8_t, v != v && v == v)
 ROW(never_f64, double, uint8_t, v != v && v == v)
 
 #define PICK(type_name, row) \
-  case MSLITE_##type_name:   \
+  case type_name:            \
     return row;
-#define SIGNED_OF(name) PICK(INT8, name##_i8) PICK(INT16, name##_i16) PICK(INT32, name##_i32) PICK(INT64, name##_i64)
-#define UNSIGNED_OF(name) \
-  PICK(UINT8, name##_u8) PICK(UINT16, name##_u16) PICK(UINT32, name##_u32) PICK(UINT64, name##_u64)
-#define FLOATS_OF(name) PICK(FLOAT32, name##_f32) PICK(FLOAT64, name##_f64)
-#define OPERATOR(op, cases) \
-  case MSLITE_OP_##op:      \
-    switch (type) { cases default : return NULL; }
+#define SIGNED_OF(name)        \
+  PICK(MSLITE_INT8, name##_i8) \
+  PICK(MSLITE_INT16, name##_i16) PICK(MSLITE_INT32, name##_i32) PICK(MSLITE_INT64, name##_i64)
+#define UNSIGNED_OF(name)       \
+  PICK(MSLITE_UINT8, name##_u8) \
+  PICK(MSLITE_UINT16, name##_u16) PICK(MSLITE_UINT32, name##_u32) PICK(MSLITE_UINT64, name##_u64)
+#define FLOATS_OF(name) PICK(MSLITE_FLOAT32, name##_f32) PICK(MSLITE_FLOAT64, name##_f64)
 
 static unary_row infinity_row(int32_t type, bool negative, bool positive) {
   if (negative && positive) switch (type) {
@@ -110,45 +110,8 @@ static unary_row infinity_row(int32_t type, bool negative, bool positive) {
   switch (type) { FLOATS_OF(never) default : return NULL; }
 }
 
-static unary_row find_row(int32_t op, int32_t type) {
-  switch (op) {
-    OPERATOR(Abs, SIGNED_OF(abs) UNSIGNED_OF(same) PICK(FLOAT64, abs_f64))
-    OPERATOR(Neg, SIGNED_OF(neg) PICK(FLOAT64, neg_f64))
-    OPERATOR(Square, SIGNED_OF(square) UNSIGNED_OF(square) PICK(FLOAT64, square_f64))
-    OPERATOR(Sign, SIGNED_OF(sign) UNSIGNED_OF(sign) PICK(FLOAT64, sign_f64))
-    OPERATOR(BitwiseNot, SIGNED_OF(not ) UNSIGNED_OF(not ))
-    OPERATOR(LogicalNot, PICK(BOOL, logical_not) PICK(INT32, logical_not_i32) PICK(FLOAT32, logical_not_f32))
-    OPERATOR(Sqrt, PICK(FLOAT64, sqrt_f64))
-    OPERATOR(Rsqrt, PICK(FLOAT64, rsqrt_f64))
-    OPERATOR(Reciprocal, PICK(FLOAT64, reciprocal_f64))
-    OPERATOR(Ceil, PICK(FLOAT64, ceil_f64))
-    OPERATOR(Floor, PICK(FLOAT64, floor_f64))
-    OPERATOR(Round, PICK(FLOAT64, round_f64))
-    OPERATOR(ExpFusion, PICK(FLOAT64, exp_f64))
-    OPERATOR(Log, PICK(FLOAT64, log_f64))
-    OPERATOR(Erf, PICK(FLOAT64, erf_f64))
-    OPERATOR(Log1p, FLOATS_OF(log1p))
-    OPERATOR(Sin, FLOATS_OF(sin))
-    OPERATOR(Cos, FLOATS_OF(cos))
-    OPERATOR(Tan, FLOATS_OF(tan))
-    OPERATOR(Asin, FLOATS_OF(asin))
-    OPERATOR(Acos, FLOATS_OF(acos))
-    OPERATOR(Atan, FLOATS_OF(atan))
-    OPERATOR(Sinh, FLOATS_OF(sinh))
-    OPERATOR(Cosh, FLOATS_OF(cosh))
-    OPERATOR(Asinh, FLOATS_OF(asinh))
-    OPERATOR(Acosh, FLOATS_OF(acosh))
-    OPERATOR(Atanh, FLOATS_OF(atanh))
-    OPERATOR(IsNaN, FLOATS_OF(is_nan))
-    OPERATOR(IsFinite, FLOATS_OF(is_finite))
-    default:
-      return NULL;
-  }
-}
-
 typedef struct {
   int64_t count;
-  int32_t op;
   int32_t type;
   int32_t size_in;
   int32_t size_out;
@@ -156,20 +119,9 @@ typedef struct {
   int32_t positive;
 } unary_derived;
 
-static bool is_natural(const mslite_ExpFusion *attributes) {
-  return attributes->base == -1 && attributes->scale == 1 && attributes->shift == 0;
-}
-
-static int32_t support(const mslite_node *node) {
-  const int32_t type = node->inputs[0]->type;
-  if (node->op == MSLITE_OP_ExpFusion && !is_natural(node->params)) return 0;
-  return node->op == MSLITE_OP_IsInf ? infinity_row(type, true, true) != NULL : find_row(node->op, type) != NULL;
-}
-
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   unary_derived *numbers = derived;
   numbers->count = mslite_element_count(node->outputs[0]);
-  numbers->op = node->op;
   numbers->type = node->inputs[0]->type;
   numbers->size_in = mslite_type_size(node->inputs[0]->type);
   numbers->size_out = mslite_type_size(node->outputs[0]->type);
@@ -180,14 +132,10 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
+static void run_rows(const mslite_run *run, int32_t part, unary_row row) {
   const unary_derived *numbers = run->derived;
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t n = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
-  const unary_row row = numbers->op == MSLITE_OP_IsInf
-                            ? infinity_row(numbers->type, numbers->negative != 0, numbers->positive != 0)
-                            : find_row(numbers->op, numbers->type);
   row((const char *)run->inputs[0] + begin * numbers->size_in, (char *)run->outputs[0] + begin * numbers->size_out, n);
 }
 
@@ -195,45 +143,81 @@ static int32_t in_place(const mslite_node *node) {
   return mslite_type_size(node->inputs[0]->type) == mslite_type_size(node->outputs[0]->type) ? 0 : -1;
 }
 
-#define UNARY(operator)                                 \
+#define KERNEL_OF(operator)                             \
   const mslite_kernel mslite_kernel_unary_##operator= { \
       .name = "unary_" #operator"_scalar",              \
       .op = MSLITE_OP_##operator,                       \
       .isa = MSLITE_ISA_SCALAR,                         \
       .derived_size = sizeof(unary_derived),            \
-      .support = support,                               \
+      .support = operator##_support,                    \
       .prepare = prepare,                               \
-      .run = run_part,                                  \
+      .run = operator##_run,                            \
       .in_place = in_place,                             \
   };
 
-UNARY(Abs)
-UNARY(Neg)
-UNARY(Square)
-UNARY(Sign)
-UNARY(BitwiseNot)
-UNARY(LogicalNot)
-UNARY(Sqrt)
-UNARY(Rsqrt)
-UNARY(Reciprocal)
-UNARY(Ceil)
-UNARY(Floor)
-UNARY(Round)
-UNARY(ExpFusion)
-UNARY(Log)
-UNARY(Erf)
-UNARY(Log1p)
-UNARY(Sin)
-UNARY(Cos)
-UNARY(Tan)
-UNARY(Asin)
-UNARY(Acos)
-UNARY(Atan)
-UNARY(Sinh)
-UNARY(Cosh)
-UNARY(Asinh)
-UNARY(Acosh)
-UNARY(Atanh)
-UNARY(IsNaN)
-UNARY(IsFinite)
-UNARY(IsInf)
+/* Functions of its own for each operator: a program carries the rows of those that it has. */
+#define ROWS(operator, cases)                                                          \
+  static unary_row operator##_rows(int32_t type) {                                     \
+    switch (type) { cases default : return NULL; }                                     \
+  }                                                                                    \
+  static void operator##_run(const mslite_run *run, int32_t phase, int32_t part) {     \
+    (void)phase;                                                                       \
+    run_rows(run, part, operator##_rows(((const unary_derived *)run->derived)->type)); \
+  }
+
+#define UNARY(operator, cases)                                 \
+  ROWS(operator, cases)                                        \
+  static int32_t operator##_support(const mslite_node *node) { \
+    return operator##_rows(node->inputs[0]->type) != NULL;     \
+  }                                                            \
+  KERNEL_OF(operator)
+
+UNARY(Abs, SIGNED_OF(abs) UNSIGNED_OF(same) PICK(MSLITE_FLOAT64, abs_f64))
+UNARY(Neg, SIGNED_OF(neg) PICK(MSLITE_FLOAT64, neg_f64))
+UNARY(Square, SIGNED_OF(square) UNSIGNED_OF(square) PICK(MSLITE_FLOAT64, square_f64))
+UNARY(Sign, SIGNED_OF(sign) UNSIGNED_OF(sign) PICK(MSLITE_FLOAT64, sign_f64))
+UNARY(BitwiseNot, SIGNED_OF(not ) UNSIGNED_OF(not ))
+UNARY(LogicalNot,
+      PICK(MSLITE_BOOL, logical_not) PICK(MSLITE_INT32, logical_not_i32) PICK(MSLITE_FLOAT32, logical_not_f32))
+UNARY(Sqrt, PICK(MSLITE_FLOAT64, sqrt_f64))
+UNARY(Rsqrt, PICK(MSLITE_FLOAT64, rsqrt_f64))
+UNARY(Reciprocal, PICK(MSLITE_FLOAT64, reciprocal_f64))
+UNARY(Ceil, PICK(MSLITE_FLOAT64, ceil_f64))
+UNARY(Floor, PICK(MSLITE_FLOAT64, floor_f64))
+UNARY(Round, PICK(MSLITE_FLOAT64, round_f64))
+UNARY(Log, PICK(MSLITE_FLOAT64, log_f64))
+UNARY(Erf, PICK(MSLITE_FLOAT64, erf_f64))
+UNARY(Log1p, FLOATS_OF(log1p))
+UNARY(Sin, FLOATS_OF(sin))
+UNARY(Cos, FLOATS_OF(cos))
+UNARY(Tan, FLOATS_OF(tan))
+UNARY(Asin, FLOATS_OF(asin))
+UNARY(Acos, FLOATS_OF(acos))
+UNARY(Atan, FLOATS_OF(atan))
+UNARY(Sinh, FLOATS_OF(sinh))
+UNARY(Cosh, FLOATS_OF(cosh))
+UNARY(Asinh, FLOATS_OF(asinh))
+UNARY(Acosh, FLOATS_OF(acosh))
+UNARY(Atanh, FLOATS_OF(atanh))
+UNARY(IsNaN, FLOATS_OF(is_nan))
+UNARY(IsFinite, FLOATS_OF(is_finite))
+
+static bool is_natural(const mslite_ExpFusion *attributes) {
+  return attributes->base <= 0 && attributes->scale == 1 && attributes->shift == 0;
+}
+
+ROWS(ExpFusion, PICK(MSLITE_FLOAT64, exp_f64))
+static int32_t ExpFusion_support(const mslite_node *node) {
+  return is_natural(node->params) && ExpFusion_rows(node->inputs[0]->type) != NULL;
+}
+KERNEL_OF(ExpFusion)
+
+static void IsInf_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const unary_derived *numbers = run->derived;
+  run_rows(run, part, infinity_row(numbers->type, numbers->negative != 0, numbers->positive != 0));
+}
+static int32_t IsInf_support(const mslite_node *node) {
+  return infinity_row(node->inputs[0]->type, true, true) != NULL;
+}
+KERNEL_OF(IsInf)
