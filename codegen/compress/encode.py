@@ -87,13 +87,13 @@ def _without_borrows(padded: _Bytes) -> _Bytes:
 
 def _block(form: int, raw: _Bytes, values: _Bytes) -> bytes:
     if form == RAW:
-        return raw.tobytes()
+        return bytes(raw.tolist())
     if form == NIBBLES:
         words = values.reshape(-1, 2, 4) + np.uint8(8)
         return bytes((words[:, 0] | words[:, 1] << 4).reshape(-1).tolist())
     kept = values[values != 0]
     bits: bytes = np.packbits(values != 0, bitorder="little").tobytes()
     if form == SPARSE:
-        return bits + kept.tobytes()
+        return bits + bytes(kept.tolist())
     halves = np.append(kept + np.uint8(8), np.zeros(len(kept) % 2, np.uint8))
     return bits + bytes((halves[0::2] | halves[1::2] << 4).tolist())
