@@ -139,7 +139,7 @@ def test_digits_are_learnt(tmp_path: Path) -> None:
     project = Project(tmp_path / "lenet.onnx", settings, tmp_path / "project")
     x, labels = _digits()
     held = 10 * BATCH
-    losses = project.train(x[held:], labels[held:], 600)
+    losses = project.train(x[held:], labels[held:], 2000)
     assert np.mean(losses[-20:]) < 0.3 < np.mean(losses[:20])
     right = 0
     for first in range(0, held, BATCH):
