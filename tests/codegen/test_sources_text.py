@@ -122,7 +122,11 @@ def test_a_macro_stands_for_its_parts() -> None:
             {"axis", "MOST"},
             {"window", "rows", "height"},
         ),
-        ("static const row rows[LAST] = {[ADD] = add_int8, [SUB] = sub_int8};", {"row", "LAST", "ADD", "add_int8"}, {"rows"}),
+        (
+            "static const row rows[LAST] = {[ADD] = add_int8, [SUB] = sub_int8};",
+            {"row", "LAST", "ADD", "add_int8"},
+            {"rows"},
+        ),
     ],
 )
 def test_names_that_an_item_uses(text: str, used: set[str], unused: set[str]) -> None:
