@@ -25,6 +25,9 @@ typedef struct {
 
 MICRO_INLINE void micro_cut_pair(micro_row_pair *rows, const micro_product *p) {
   const int32_t terms = p->layer->terms, whole = terms & ~15;
+#if !defined(__ARM_FEATURE_MVE)
+  memset(rows, 0, sizeof *rows); /* gcc does not see that without such terms nobody reads the tails */
+#endif
   rows->chunks = terms >> 4;
   rows->x0 = p->x[0];
   rows->x1 = p->x[1];
