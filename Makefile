@@ -151,7 +151,7 @@ $(BUILD)/bench-int8/tflite-ready: $(BUILD)/bench-int8 $(BUILD)/tflite-venv/ready
 bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
-	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-results $(BUILD)/bench_peers.json
+	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models
 
 # ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------
 

@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("models", type=Path, help="folder of ONNX files with fixed shapes")
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for the results")
     parser.add_argument("--name", default="bench_peers", help="of the results: NAME.json, NAME.md, NAME.html")
-    parser.add_argument("--float-results", type=Path, help="JSON of the same networks in float32, to set beside int8")
+    parser.add_argument("--float-models", type=Path, help="folder of the same networks in float32, to set beside int8")
     parser.add_argument("--threads", default="1,2", help="thread counts (1,2)")
     parser.add_argument("--networks", default="", help="only these, separated by commas")
     parser.add_argument("--rounds", type=int, default=7, help="turns that each runtime gets (7)")
@@ -33,14 +33,14 @@ def main() -> int:
     def show(row: Row) -> None:
         found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
         doubt = "  [red]differs[/red]" if row.cosine is not None and row.cosine < 0.999 else ""
-        console.print(f"{row.network:28} {row.threads} thread(s)  {row.runtime:12} {found}{doubt}", highlight=False)
+        console.print(f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{doubt}", highlight=False)
 
     threads = [int(count) for count in options.threads.split(",")]
-    rows, versions = measure_all(models, threads, options.rounds, options.seconds, show)
+    rows, versions = measure_all(models, threads, options.rounds, options.seconds, show, options.float_models)
     options.out.mkdir(parents=True, exist_ok=True)
     machine = processor()
     write_json(rows, options.out / f"{options.name}.json")
-    write_markdown(rows, versions, machine, options.out / f"{options.name}.md", options.float_results)
+    write_markdown(rows, versions, machine, options.out / f"{options.name}.md")
     write_html(rows, versions, machine, options.out / f"{options.name}.html")
     for count in threads:
         found = ratios(rows, "mslite", count)

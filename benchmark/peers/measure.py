@@ -22,6 +22,8 @@ import onnx
 from .runtimes import RUNTIMES
 
 REFERENCE = "onnxruntime"
+OWN_FLOAT = "mslite float32"
+"""mslite on the float network of the same name, beside a quantised one."""
 
 
 @dataclass
@@ -94,9 +96,17 @@ def cosine(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
 
 
 def measure(
-    model: Path, threads: int, runtimes: list[str], rounds: int, seconds: float, versions: dict[str, str]
+    model: Path,
+    threads: int,
+    runtimes: list[str],
+    rounds: int,
+    seconds: float,
+    versions: dict[str, str],
+    float_model: Path | None = None,
 ) -> list[Row]:
-    """All runtimes on one network with one thread count."""
+    """All runtimes on one network with one thread count, and mslite on `float_model`, which takes the same inputs."""
+    if float_model is not None:
+        runtimes = [*runtimes, OWN_FLOAT]
     rows = {name: Row(model.stem, threads, name) for name in runtimes}
     workers: dict[str, Worker] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -107,6 +117,9 @@ def measure(
             for name in runtimes:
                 worker = Worker()
                 request = {"runtime": name, "model": str(model), "work": str(work), "threads": threads}
+                if name == OWN_FLOAT:
+                    (work / "float").mkdir()
+                    request |= {"runtime": "mslite", "model": str(float_model), "work": str(work / "float")}
                 answer = worker.ask({"load": {**request, "inputs": str(inputs)}})
                 if "error" in answer:
                     rows[name].error = answer["error"]
@@ -152,14 +165,23 @@ def compare(workers: dict[str, Worker], rows: dict[str, Row], work: Path) -> Non
 
 
 def measure_all(
-    models: list[Path], thread_counts: list[int], rounds: int, seconds: float, report: Callable[[Row], None]
+    models: list[Path],
+    thread_counts: list[int],
+    rounds: int,
+    seconds: float,
+    report: Callable[[Row], None],
+    floats: Path | None = None,
 ) -> tuple[list[Row], dict[str, str]]:
-    """Every network with every thread count; the rows, and the versions of the runtimes that ran."""
+    """Every network with every thread count; the rows, and the versions of the runtimes that ran.
+
+    `floats`: the folder of the float networks, to set beside quantised ones.
+    """
     rows: list[Row] = []
     versions: dict[str, str] = {}
     for model in models:
+        own = floats / model.name if floats is not None and (floats / model.name).exists() else None
         for threads in thread_counts:
-            for row in measure(model, threads, list(RUNTIMES), rounds, seconds, versions):
+            for row in measure(model, threads, list(RUNTIMES), rounds, seconds, versions, own):
                 rows.append(row)
                 report(row)
     return rows, versions

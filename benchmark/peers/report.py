@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mslite.benchmark.page import render_page, write_page
 
-from .measure import REFERENCE, Row
+from .measure import OWN_FLOAT, REFERENCE, Row
 from .runtimes import RUNTIMES
 
 
@@ -41,36 +41,42 @@ def best_ratios(rows: list[Row], threads: int) -> dict[str, float]:
     found: dict[str, float] = {}
     for network in dict.fromkeys(row.network for row in rows):
         times = {row.runtime: row.median_ms for row in rows if row.network == network and row.threads == threads}
-        mine = times.pop("mslite", None)
+        mine, _ = times.pop("mslite", None), times.pop(OWN_FLOAT, None)
         peers = [time for time in times.values() if time]
         if mine and peers:
             found[network] = mine / min(peers)
     return found
 
 
-def float_ratios(rows: list[Row], threads: int, table: Path) -> dict[str, float]:
-    """Latency of mslite over its own in `table`, the JSON of another comparison, per network that both have."""
-    before = json.loads(table.read_text(encoding="utf-8"))
+def float_ratios(rows: list[Row], threads: int) -> dict[str, float]:
+    """Latency of mslite over its own on the float network, per network where both ran."""
+    times = {(row.network, row.runtime): row.median_ms for row in rows if row.threads == threads}
     found: dict[str, float] = {}
-    for row in rows:
-        time = before.get(row.network, {}).get(str(threads), {}).get("mslite")
-        if row.runtime == "mslite" and row.threads == threads and row.median_ms and time:
-            found[row.network] = row.median_ms / time
+    for network in dict.fromkeys(row.network for row in rows):
+        mine, own = times.get((network, "mslite")), times.get((network, OWN_FLOAT))
+        if mine and own:
+            found[network] = mine / own
     return found
 
 
-def write_markdown(
-    rows: list[Row], versions: dict[str, str], machine: str, path: Path, floats: Path | None = None
-) -> None:
-    """The tables that docs/performance.md shows. `floats`: the JSON of the comparison in float32, for quantised networks."""
-    names = [name for name in RUNTIMES if any(row.runtime == name and row.median_ms for row in rows)]
-    lines = [f"Machine: {machine}. Versions: {', '.join(f'{name} {versions[name]}' for name in names)}.", ""]
+def _names(rows: list[Row]) -> list[str]:
+    """What ran at all, in order."""
+    return [name for name in (*RUNTIMES, OWN_FLOAT) if any(row.runtime == name and row.median_ms for row in rows)]
+
+
+def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
+    """The tables that docs/performance.md shows."""
+    names = _names(rows)
+    lines = [
+        f"Machine: {machine}. Versions: {', '.join(f'{name} {versions[name]}' for name in names if name != OWN_FLOAT)}.",
+        "",
+    ]
     for threads in sorted({row.threads for row in rows}):
         lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms:", ""]
         columns = {f"mslite / {REFERENCE}": ratios(rows, "mslite", threads)}
-        if floats is not None:
+        if OWN_FLOAT in names:
             columns["mslite / best"] = best_ratios(rows, threads)
-            columns["mslite / its float32"] = float_ratios(rows, threads, floats)
+            columns["mslite / its float32"] = float_ratios(rows, threads)
         lines.append(f"| network | {' | '.join(names)} | {' | '.join(columns)} |")
         lines.append("|---|" + "---:|" * (len(names) + len(columns)))
         times = {(row.network, row.runtime): row for row in rows if row.threads == threads}
@@ -95,7 +101,7 @@ def write_markdown(
 
 def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
     """One self-contained page: a bar per runtime, network by network."""
-    names = [name for name in RUNTIMES if any(row.runtime == name and row.median_ms for row in rows)]
+    names = _names(rows)
     groups = []
     for threads in sorted({row.threads for row in rows}):
         networks = []
