@@ -229,14 +229,14 @@ TEST(Unsupported, AllNodesAreNamed) {
   const uint32_t x = builder.Value("x", {2, 3});
   const uint32_t a = builder.Value("a", {2, 3});
   const uint32_t b = builder.Value("b", {2, 3});
-  builder.Node("first", schema::CreateAdam(builder.builder), {x}, {a});
+  builder.Node("first", schema::CreateAllGather(builder.builder), {x}, {a});
   builder.Node("second", schema::CreateNLLLoss(builder.builder), {x}, {b});
   builder.Graph({x}, {a, b}, {0, 1});
   const std::string file = builder.Finish({x}, {a, b});
   Model model;
   const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
   EXPECT_EQ(status, kLiteNotFindOp);
-  EXPECT_NE(status.GetErrDescription().find("node 'first' (Adam)"), std::string::npos);
+  EXPECT_NE(status.GetErrDescription().find("node 'first' (AllGather)"), std::string::npos);
   EXPECT_NE(status.GetErrDescription().find("node 'second' (NLLLoss)"), std::string::npos);
 }
 
