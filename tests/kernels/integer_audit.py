@@ -221,7 +221,9 @@ def _select(name: str) -> Maker:
 
 
 def _prelu(dtype: str) -> Subject:
-    return Subject([_x(dtype), _weight("int8" if dtype == "int16" else dtype, (1, 1, 3)), _x(dtype, name="y", scale=0.04)])
+    return Subject(
+        [_x(dtype), _weight("int8" if dtype == "int16" else dtype, (1, 1, 3)), _x(dtype, name="y", scale=0.04)]
+    )
 
 
 def _resize(name: str, slots: tuple[int, int]) -> Maker:
@@ -247,7 +249,9 @@ def _scattered(dtype: str) -> Subject:
 
 def _one_hot(dtype: str) -> Subject:
     at = Tensor("at", (3,), "int32")
-    on, off = (Tensor(name, data=np.array(value, dtype), quant=_x(dtype).quant) for name, value in (("on", 7), ("off", 1)))
+    on, off = (
+        Tensor(name, data=np.array(value, dtype), quant=_x(dtype).quant) for name, value in (("on", 7), ("off", 1))
+    )
     return Subject([at, _scalar(4), on, off, _x(dtype, (3, 4), name="y")], ("OneHotOptions", {0: ("int", -1)}),
                    inputs=[np.array([3, 1, 0], np.int32)])  # fmt: skip
 
@@ -310,7 +314,9 @@ def _window(dtype: str) -> Subject:
     init = Tensor("i", data=np.array(np.iinfo(dtype).min, dtype), quant=_x(dtype).quant)
     sizes = ((1, 2, 2, 1), (1, 2, 2, 1), (1, 1, 1, 1))
     window = [Tensor(f"w{index}", data=np.array(values, np.int64)) for index, values in enumerate(sizes)]
-    return Subject([_x(dtype), init, *window, _x(dtype, (2, 2, 3, 3), name="y")], ("ReduceWindowOptions", {0: ("int", 4)}))
+    return Subject(
+        [_x(dtype), init, *window, _x(dtype, (2, 2, 3, 3), name="y")], ("ReduceWindowOptions", {0: ("int", 4)})
+    )
 
 
 def _root(scale: float, result: Quant) -> Maker:
@@ -464,7 +470,9 @@ def outcome(name: str, dtype: str, isa: str = "scalar") -> str:
     content, inputs = content_and_inputs(name, dtype)
     try:
         # ELU is quantised, but not among the reference kernels.
-        wanted = reference(content, inputs, resolver="BUILTIN_WITHOUT_DEFAULT_DELEGATES" if name == "ELU" else "BUILTIN_REF")
+        wanted = reference(
+            content, inputs, resolver="BUILTIN_WITHOUT_DEFAULT_DELEGATES" if name == "ELU" else "BUILTIN_REF"
+        )
     except (RuntimeError, ValueError) as error:
         return f"{REFUSED}: {str(error)[:110]}"
     with tempfile.TemporaryDirectory() as folder:

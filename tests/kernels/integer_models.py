@@ -49,9 +49,7 @@ def model(
     return build(Graph(list(tensors), entering, node.outputs, [node]))
 
 
-def reference(
-    content: bytes, inputs: Sequence[Array], runs: int = 1, resolver: str = "BUILTIN_REF"
-) -> list[Array]:
+def reference(content: bytes, inputs: Sequence[Array], runs: int = 1, resolver: str = "BUILTIN_REF") -> list[Array]:
     """What LiteRT's reference kernels compute (after `runs` runs, for models that keep something)."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     runner = interpreter.Interpreter(
