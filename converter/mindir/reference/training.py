@@ -294,8 +294,8 @@ case("any", ops.AbsGrad(), [normal(70), normal(70)])
 case("any", ops.NegGrad(), [normal(70)])
 for _op in (ops.LogGrad(), ops.PowerGrad(power=2.5, scale=0.7, shift=0.2)):
     case("positive", _op, [normal(70), np.abs(normal(70)) + np.float32(0.1)])
-for _op in (ops.RsqrtGrad(), ops.SqrtGrad()):
-    case("positive", _op, [np.abs(normal(70)) + np.float32(0.1), normal(70)])
+for _root in (ops.RsqrtGrad(), ops.SqrtGrad()):
+    case("positive", _root, [np.abs(normal(70)) + np.float32(0.1), normal(70)])
 for _binary in (ops.AddGrad(), ops.SubGrad(), ops.MulGrad(), ops.DivGrad(), ops.MaximumGrad(), ops.MinimumGrad()):
     for _label, _a, _b in (
         ("same", (3, 5, 7), (3, 5, 7)),
