@@ -24,7 +24,7 @@ from tests.kernels.random_calls import Call, Draw, normal, shapes
 
 from .arithmetic import activated
 from .assembly import only
-from .graph import Array, Graph, run
+from .graph import Array, Graph, defined, run
 from .registry import compared
 
 
@@ -338,7 +338,12 @@ def resampled(draw: Draw, name: str) -> Call:
 def resize_any(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     modes = {key: getattr(op, key) for key in _WAYS if key != "nearest_mode" or op.method is ResizeMethod.NEAREST}
     mode = {ResizeMethod.LINEAR: "linear", ResizeMethod.NEAREST: "nearest", ResizeMethod.CUBIC: "cubic"}[op.method]
-    return run("Resize", inputs[0], None, inputs[1], mode=mode, **modes)
+    x, scales = inputs
+    lengths = scales * x.shape
+    if op.coordinate_transformation_mode == "align_corners" and not np.array_equal(lengths, np.floor(lengths)):
+        # onnxruntime takes the whole size that comes out, the standard the length that the scale stands for.
+        return defined("Resize", x, None, scales, mode=mode, **modes)
+    return run("Resize", x, None, scales, mode=mode, **modes)
 
 
 @st.composite
