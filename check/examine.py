@@ -136,21 +136,28 @@ def _targets(path: Path, source: str, kernels: Kernels) -> list[TargetFacts]:
 
 
 def _runtime(path: Path, source: str, kernels: Kernels) -> TargetFacts:
-    summary = f"the runtime on this processor ({', '.join(_native.isas())})"
+    isas = _native.isas()
+    summary = f"the runtime on this processor ({', '.join(isas)})"
     model = _codegen.Model(str(path))
     inputs = [Input(tensor.name, tuple(tensor.dims)) for tensor in model.inputs]
     try:
         shapes = fixed_shapes(source, inputs, {})
     except LoweringError:
         return TargetFacts(CPU, summary, True, "kernels are chosen when the open sizes are known (--inputShape)")
-    plan = model.plan(_native.isas(), [list(shape) for shape in shapes])
+    try:
+        plan = model.plan(isas, [list(shape) for shape in shapes])
+    except _codegen.ModelError as error:
+        return TargetFacts(CPU, summary, False, str(error).replace(str(path), source))
     blockers = tuple(
         Blocker(one.name, one.op, one.reason, "Use other types or attributes for it")
         for one in plan.refusals
         if "known at run time only" not in one.reason
     )
+    # Where the runtime goes on as results come in, there is no plan of the whole.
+    is_open = len(blockers) < len(plan.refusals)
     kernels[CPU] = {step.name: step.kernel for step in plan.steps} | {one.node: one.reason for one in blockers}
-    return TargetFacts(CPU, summary, not blockers, blockers=blockers)
+    problem = "some kernels are chosen when shapes, or the steps that run, are known" if is_open else ""
+    return TargetFacts(CPU, summary, not blockers, problem, blockers)
 
 
 def _generated(path: Path, source: str, target: Target, kernels: Kernels) -> TargetFacts:

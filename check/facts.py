@@ -73,6 +73,7 @@ class Examination:
         """Of the whole model, as far as shapes are known."""
         return sum(node.macs for node in self.nodes)
 
-    def share_of(self, blocker: Blocker) -> float | None:
-        """Of the node that a blocker names."""
-        return next((node.share for node in self.nodes if blocker in node.blockers), None)
+    @property
+    def shares(self) -> dict[str, float | None]:
+        """Name of a node -> its share of the multiply-accumulates."""
+        return {node.name: node.share for node in self.nodes}

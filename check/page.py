@@ -27,7 +27,7 @@ def write_check_page(path: Path, found: Examination) -> None:
         {"answer": answer},
         found=found,
         verdict=verdict(found),
-        shares={node.name: node.share for node in found.nodes},
+        shares=found.shares,
         # No "<" of a name can end the script.
         graph=Markup(json.dumps(graph, separators=(",", ":")).replace("<", "\\u003c")),
     )

@@ -51,7 +51,7 @@ def answer(target: TargetFacts) -> str:
 
 def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
     """Node, operator, reason, remedy, share of the multiply-accumulates."""
-    shares = {node.name: node.share for node in found.nodes}
+    shares = found.shares
     table = Table(show_edge=False)
     for title in ("node", "operator", "reason", "what to do", "share"):
         table.add_column(title, overflow="fold")

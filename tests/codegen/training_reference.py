@@ -3,6 +3,7 @@ as here; weights of convolutions [out, kh, kw, in]."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,18 +17,20 @@ from onnx import TensorProto, helper, numpy_helper
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-class Layer:
+class Layer(ABC):
     """`weights`: its parameters; `backward` leaves their gradients in `gradients`."""
 
     def __init__(self, *weights: Array) -> None:
         self.weights = list(weights)
         self.gradients: list[Array] = []
 
+    @abstractmethod
     def forward(self, x: Array) -> Array:
-        raise NotImplementedError
+        """The result, [batch, ...]; what `backward` needs is kept."""
 
+    @abstractmethod
     def backward(self, dy: Array) -> Array:
-        raise NotImplementedError
+        """The gradient of the input from that of the result."""
 
 
 class Convolution(Layer):

@@ -131,3 +131,18 @@ def test_scan(direction: int, axis: int, tmp_path: Path) -> None:
     )
     inputs = {"start": random(3), "x": random(4, 3, seed=1), "y": random(3, 4, seed=2)}
     check(make_model([scan], inputs, ["last", "products", "sums"]), inputs, tmp_path)
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_scan_of_opset_8_has_a_batch(direction: int, tmp_path: Path) -> None:
+    nodes = [node("Add", ["state", "a"], ["next"]), node("Mul", ["next", "next"], ["square"])]
+    inner = body(
+        "body", nodes, [("state", FLOAT, [3]), ("a", FLOAT, [3])], [("next", FLOAT, [3]), ("square", FLOAT, [3])]
+    )
+    attributes = {"body": inner, "num_scan_inputs": 1, "directions": [direction]}
+    scan = node("Scan", ["", "start", "x"], ["last", "squares"], **attributes)
+    inputs = {"start": random(2, 3), "x": random(2, 4, 3, seed=1)}
+    model = make_model([scan], inputs, ["last", "squares"], opset=8)
+    slices = inputs["x"][:, ::-1] if direction else inputs["x"]
+    sums = inputs["start"][:, None] + np.cumsum(slices, axis=1)
+    check(model, inputs, tmp_path, wanted=[sums[:, -1], sums * sums])
