@@ -1,6 +1,6 @@
 """The AVX-512 and AVX-512 VNNI kernels, on an emulated machine that has both: kernel tests, and every quantised model,
 whose outputs are compared with those of the scalar kernels here (that tests/slow/test_integers.py compares with the
-reference's). One boot for everything; an hour or two."""
+reference's). One boot for everything, small models first; an hour or two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.slow import avx512_machine
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
 ISAS_512 = [isa for isa in ISAS if isa in ("avx512", "vnni")]
-ENTRIES = int8_models()
+ENTRIES = sorted(int8_models(), key=lambda entry: entry.source.stat().st_size)
 _SECONDS = 3 * 3600.0
 
 pytestmark = [
