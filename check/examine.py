@@ -22,10 +22,10 @@ from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import Options, SaveType
-from mslite.converter.parsers.stand_in import STAND_IN
+from mslite.converter.mindir.stand_in import is_stand_in, shown_operator
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_node
-from mslite.quantizer.choices import macs
+from mslite.converter.shares import shares_of
 
 CPU = "CPU"
 """The runtime on this machine's processor."""
@@ -83,22 +83,19 @@ def _nodes(module: Module, context: Context, blockers: Sequence[Blocker], kernel
         by_name.setdefault(blocker.node, []).append(blocker)
     listed = [node for graph in module.graphs for node in graph.nodes]
     number = {id(node): index for index, node in enumerate(listed)}
-    total = sum(map(macs, listed))
+    shares = shares_of(module)
     facts = []
     for node in listed:
         own = tuple(by_name.get(node.name, ()))
-        operator = str(getattr(node.op, "type", "") or "")
-        stands_in = operator.startswith(STAND_IN)
-        state = State.BLOCKED if own else State.UNKNOWN if stands_in else State.FINE
+        state = State.BLOCKED if own else State.UNKNOWN if is_stand_in(node) else State.FINE
         facts.append(
             NodeFacts(
                 node.name,
-                operator.removeprefix(STAND_IN) if stands_in else node.op.name,
+                shown_operator(node),
                 node.source,
                 _producers(node, number),
                 tuple(map(_shape, node.outputs)),
-                macs(node),
-                None if stands_in or not total else macs(node) / total,
+                shares[id(node)],
                 state,
                 own,
                 tuple((target, found[node.name]) for target, found in kernels.items() if node.name in found),

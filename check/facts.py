@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mslite.converter.errors import Blocker
+from mslite.converter.shares import Share
 
 
 class State(StrEnum):
@@ -29,10 +30,8 @@ class NodeFacts:
     """Numbers of the nodes whose outputs it reads."""
     shapes: tuple[str, ...]
     """Of its outputs, with their element types."""
-    macs: int
-    """Multiply-accumulates; 0 for other operators, and where shapes are not known."""
-    share: float | None
-    """Of the model's multiply-accumulates; None where the model has none, or its own are not known."""
+    share: Share
+    """Its multiply-accumulates, and their share of the model's."""
     state: State
     blockers: tuple[Blocker, ...] = ()
     kernels: tuple[tuple[str, str], ...] = ()
@@ -71,9 +70,9 @@ class Examination:
     @property
     def macs(self) -> int:
         """Of the whole model, as far as shapes are known."""
-        return sum(node.macs for node in self.nodes)
+        return sum(node.share.macs or 0 for node in self.nodes)
 
     @property
-    def shares(self) -> dict[str, float | None]:
+    def shares(self) -> dict[str, Share]:
         """Name of a node -> its share of the multiply-accumulates."""
         return {node.name: node.share for node in self.nodes}

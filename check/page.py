@@ -38,9 +38,8 @@ def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
     facts = [*node.shapes]
     if node.origin:
         facts.append(f"from {node.origin}")
-    if node.macs:
-        share = "" if node.share is None else f", {100 * node.share:.1f} %"
-        facts.append(f"{node.macs:,} multiply-accumulates{share}")
+    if node.share.macs:
+        facts.append(f"{node.share.macs:,} multiply-accumulates, {node.share}")
     facts += [f"{target}: {kernel}" for target, kernel in node.kernels]
     facts += [f"{one.reason}. {one.remedy}" for one in node.blockers]
     return {
@@ -50,6 +49,6 @@ def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
         "op": node.operator,
         "state": node.state.value,
         "in": node.inputs,
-        "share": node.share or 0,
+        "share": node.share.fraction or 0,
         "facts": facts,
     }

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.table import Table
 
-from mslite.benchmark.page import grouped, percent, size
+from mslite.benchmark.page import grouped, size
 from mslite.check.facts import Examination, TargetFacts
 from mslite.converter.errors import Blocker
+from mslite.converter.shares import NOT_KNOWN
 
 
 def verdict(found: Examination) -> str:
@@ -56,9 +57,8 @@ def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
     for title in ("node", "operator", "reason", "what to do", "share"):
         table.add_column(title, overflow="fold")
     for one in blockers:
-        share = shares.get(one.node)
         reason = f"attribute {one.attribute}: {one.reason}" if one.attribute else one.reason
-        table.add_row(one.node, one.operator, reason, one.remedy, "not known" if share is None else percent(share))
+        table.add_row(one.node, one.operator, reason, one.remedy, str(shares.get(one.node, NOT_KNOWN)))
     return table
 
 

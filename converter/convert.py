@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from mslite.converter.blocking import complete
 from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -98,7 +99,11 @@ def convert(
     """
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
-    module = parse_model(options, framework)
+    try:
+        module = parse_model(options, framework)
+    except ConversionError as error:
+        layout = None if error.module is None else error.module.layout
+        raise complete(error, options.model_file, None, settings_of(options, framework, layout)) from None
     check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)
@@ -119,7 +124,10 @@ def convert(
     quantiser = Step(
         "quantise", quantise_module, "on the fused graph; its boundary may become integers", optional=False
     )
-    context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.asks_for_something else [])
+    try:
+        context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.asks_for_something else [])
+    except ConversionError as error:
+        raise complete(error, options.model_file, module, settings) from None
     bound = _bound(module, options, settings.source_layout)
     progress("write")
     try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mslite.converter.mindir.graph import Module
+    from mslite.converter.shares import Share
 
 
 class ReturnCode(IntEnum):
@@ -49,6 +50,21 @@ class Blocker:
         attribute = f", attribute '{self.attribute}'" if self.attribute else ""
         return f"{self.operator} '{self.node}'{attribute}: {self.reason}. {self.remedy}"
 
+    def shown(self, share: str) -> str:
+        """As `str`, with the node's share of the model's floating-point operations."""
+        amount = "share of the FLOPs not known" if share == "not known" else f"{share} of the FLOPs"
+        return f"{self} ({amount})"
+
+
+class Blocked(Exception):
+    """Raised by a converter for a node that it cannot express."""
+
+    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+        self.attribute = attribute
+
 
 class ConversionError(Exception):
     """A model that cannot be converted, with every blocking node; `str()` is what the user reads."""
@@ -60,12 +76,21 @@ class ConversionError(Exception):
         code: ReturnCode = ReturnCode.ERROR,
         module: Module | None = None,
     ) -> None:
-        super().__init__("\n".join([message, *(f"  {blocker}" for blocker in blockers)]))
+        super().__init__(message)
         self.message = message
         self.blockers = tuple(blockers)
         self.code = code
         self.module = module
         """What could be read of the model, with stand-ins for the blocking nodes, for a report."""
+        self.shares: Mapping[str, Share] = {}
+        """Name of a node -> its share of the model's work, where somebody counted."""
+
+    def __str__(self) -> str:
+        lines = [
+            blocker.shown(str(self.shares[blocker.node])) if blocker.node in self.shares else str(blocker)
+            for blocker in self.blockers
+        ]
+        return "\n".join([self.message, *(f"  {line}" for line in lines)])
 
 
 class UsageError(Exception):

@@ -48,7 +48,7 @@ def _pytorch(options: Options) -> Module:
             module = parse(file, options.input_shapes)
         except ConversionError as error:
             raise ConversionError(
-                error.message.replace(str(file), f"{path} (exported to ONNX)"), error.blockers, error.code
+                error.message.replace(str(file), f"{path} (exported to ONNX)"), error.blockers, error.code, error.module
             ) from None
     module.framework = FmkType.PYTORCH
     return module

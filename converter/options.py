@@ -7,22 +7,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
+from mslite.converter.frameworks import FmkType as FmkType
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.sources import Source
-
-
-class FmkType(IntEnum):
-    """Frameworks that models come from; numbers are MindSpore Lite's."""
-
-    TF = 0
-    CAFFE = 1
-    ONNX = 2
-    MINDIR = 3
-    TFLITE = 4
-    PYTORCH = 5
-    MSLITE = 6
 
 
 class SaveType(IntEnum):
@@ -40,8 +29,10 @@ class Options:
     output_file: Path
     framework: FmkType | None = None
     """None: told from the file."""
+    format_name: str = ""
+    """What a registered model parser calls the format, with the framework THIRDPARTY; left out, the file's suffix tells."""
     weight_file: Path | None = None
-    """The weights of a Caffe model."""
+    """The weights of a Caffe model, or of one that a registered model parser reads."""
     save_type: SaveType = SaveType.MINDIR_LITE
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
@@ -57,6 +48,10 @@ class Options:
     run_once: bool = False
     """Load the result and run it once with random data (`--infer`)."""
 
+    plugins: tuple[Path, ...] = ()
+    """Python files that register parsers, passes and custom operators for this conversion."""
+    config: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The sections of the configuration file, which plug-ins may ask for."""
     quantizer: QuantizerSettings = field(default_factory=QuantizerSettings)
     calibration: Source | None = None
     """Calibration samples from Python, instead of the folders that the settings name."""

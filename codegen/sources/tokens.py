@@ -20,6 +20,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_TEXT = re.compile(re.sub(r"\?P<\w+>", "?:", _TOKEN.pattern), re.VERBOSE | re.DOTALL)
+"""The same without groups."""
+
 KEYWORDS = frozenset(
     [
         "auto",
@@ -71,15 +74,26 @@ class Token(NamedTuple):
 
     kind: str
     text: str
+    is_blank: bool = False
 
-    @property
-    def is_blank(self) -> bool:
-        return self.kind in ("space", "comment")
+
+class _Known(dict[str, Token]):
+    """Tokens by their texts: the same few thousand make up all files, and a text alone says of what kind it is."""
+
+    def __missing__(self, text: str) -> Token:
+        match = _TOKEN.match(text)
+        assert match is not None
+        kind = str(match.lastgroup)
+        self[text] = Token(kind, text, kind in ("space", "comment"))
+        return self[text]
+
+
+_KNOWN = _Known()
 
 
 @lru_cache(maxsize=4096)
 def tokenise(text: str) -> tuple[Token, ...]:
-    return tuple(Token(str(match.lastgroup), match.group()) for match in _TOKEN.finditer(text))
+    return tuple(map(_KNOWN.__getitem__, _TEXT.findall(text)))
 
 
 def join(tokens: Iterable[Token]) -> str:

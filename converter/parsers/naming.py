@@ -1,16 +1,8 @@
-"""What every front end needs: names taken once, and the exception of a node that cannot be expressed."""
+"""What every front end needs: names taken once (and the exception of a node that cannot be expressed)."""
 
 from __future__ import annotations
 
-
-class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
-
-    def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.attribute = attribute
+from mslite.converter.errors import Blocked as Blocked
 
 
 class Names:

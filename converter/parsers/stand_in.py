@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.custom import Custom
-
-STAND_IN = "mslite.StandIn:"
-"""Begins the type of such a Custom node; the foreign operator follows."""
+from mslite.converter.mindir.stand_in import STAND_IN
 
 
 def stand_in(graph: Graph, operator: str, name: str, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
@@ -23,6 +21,10 @@ def stand_in(graph: Graph, operator: str, name: str, inputs: Sequence[Value], ou
 
 def blocked(name: str, blockers: Sequence[Blocker], module: Module, noun: str = "node") -> ConversionError:
     """The error of a model with blocking nodes; `module` is what became of it, with stand-ins."""
-    counted = f"1 {noun} stands" if len(blockers) == 1 else f"{len(blockers)} {noun}s stand"
-    message = f"{name}: {counted} in the way of the conversion:"
-    return ConversionError(message, blockers, ReturnCode.NOT_FIND_OP, module)
+    return ConversionError(in_the_way(name, len(blockers), noun), blockers, ReturnCode.NOT_FIND_OP, module)
+
+
+def in_the_way(name: str, count: int, noun: str = "node") -> str:
+    """The headline of a list of blocking nodes of a file."""
+    counted = f"1 {noun} stands" if count == 1 else f"{count} {noun}s stand"
+    return f"{name}: {counted} in the way of the conversion:"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
-from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.quantised import NARROW, is_quantised
+from mslite.converter.mindir.stand_in import is_stand_in
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
@@ -87,9 +88,13 @@ class _Inference:
         if index in self._started:
             return
         self._started.add(index)
+        graph = self._module.graphs[index]
         failed: set[Value] = set()
-        for node in self._module.graphs[index].nodes:
-            if any(value in failed for value in node.inputs):
+        for node in graph.nodes:
+            if is_stand_in(node):  # of a conversion that has failed already: the source may say its shapes
+                failed.update(value for value in node.outputs if value.shape is None)
+                continue
+            if any(value in failed or _comes_from_nowhere(value, graph) for value in node.inputs):
                 failed.update(node.outputs)
                 continue
             blocker = self._node(node)
@@ -159,6 +164,11 @@ class _Inference:
                     for sizes in zip(*shapes, strict=True)
                 )
         return None
+
+
+def _comes_from_nowhere(value: Value, graph: Graph) -> bool:
+    """What a front end leaves of a node that it could not read."""
+    return value.producer is None and not value.is_constant and value not in graph.inputs
 
 
 def _callees(closure: Value) -> list[int]:

@@ -35,7 +35,7 @@ display_library: term
 romimage: file={bios}
 vgaromimage: file={vga}
 cpu: model=corei7_icelake_u, count=1, ips=50000000, reset_on_triple_fault=0, ignore_bad_msrs=1
-memory: guest=1024, host=1024
+memory: guest={megabytes}, host={megabytes}
 boot: cdrom
 ata0: enabled=1
 ata0-master: type=cdrom, path={folder}/boot.iso, status=inserted
@@ -83,8 +83,8 @@ def _kernel(folder: Path) -> Path:
     return next(folder.glob("boot/vmlinuz-*"))
 
 
-def _libraries(program: Path) -> list[Path]:
-    """The shared libraries that a program loads, and the loader."""
+def libraries(program: Path) -> list[Path]:
+    """The shared libraries that a program or another library loads, and the loader."""
     text = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
     return [Path(match) for match in re.findall(r"(?:=> |^\s*)(/\S+)", text, re.MULTILINE)]
 
@@ -95,7 +95,7 @@ def _memory(folder: Path, commands: Sequence[str], programs: Sequence[Path], fil
     for name in ("bin", "dev", "proc", "tmp"):
         (root / name).mkdir(parents=True)
     shutil.copy(str(shutil.which("busybox")), root / "bin/busybox")
-    own = [path for program in programs for path in (program, *_libraries(program))]
+    own = [path for program in programs for path in (program, *libraries(program))]
     for place, path in [*((str(path), path) for path in own), *files.items()]:
         (root / place.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, root / place.lstrip("/"))
@@ -127,10 +127,10 @@ def _disc(folder: Path, kernel: Path) -> None:
     )
 
 
-def _emulate(folder: Path, seconds: float) -> None:
+def _emulate(folder: Path, seconds: float, megabytes: int) -> None:
     """Runs Bochs until the machine is switched off. Its debugger wants a terminal; its screen is another one, which has to
     be read, or Bochs waits."""
-    (folder / "bochsrc").write_text(_MACHINE.format(bios=_BIOS[0], vga=_BIOS[1], folder=folder))
+    (folder / "bochsrc").write_text(_MACHINE.format(bios=_BIOS[0], vga=_BIOS[1], folder=folder, megabytes=megabytes))
     (folder / "continue").write_text("c\n")  # Debian's Bochs starts in its debugger
     process, console = pty.fork()
     if process == 0:
@@ -160,7 +160,12 @@ def _emulate(folder: Path, seconds: float) -> None:
 
 
 def run(
-    commands: Sequence[str], programs: Sequence[Path], files: Mapping[str, Path], folder: Path, seconds: float
+    commands: Sequence[str],
+    programs: Sequence[Path],
+    files: Mapping[str, Path],
+    folder: Path,
+    seconds: float,
+    megabytes: int = 1024,
 ) -> list[Result]:
     """Boots, runs shell commands one after the other, and returns what became of those that ended within `seconds`.
 
@@ -173,7 +178,7 @@ def run(
     machine.mkdir()
     _memory(machine, commands, programs, files)
     _disc(machine, kernel)
-    _emulate(machine, seconds)
+    _emulate(machine, seconds, megabytes)
     serial = machine / "serial.txt"
     text = serial.read_text(errors="replace").replace("\r", "") if serial.exists() else ""
     results = []

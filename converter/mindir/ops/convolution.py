@@ -101,3 +101,30 @@ class Conv2DAddFusion(Operator):
     """[top, bottom, left, right]"""
     group: int = long(6, 1)
     activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
+
+
+# ---- ours: integers whose scales and zero points are known at run time ----
+
+
+@operator(
+    1221,
+    inputs="x weight x_zero weight_zero [scale] [bias]",
+    layout="nhwc",
+    onnx="ConvInteger",
+    custom_type="mslite.ConvInteger",
+)
+class ConvInteger(Operator):
+    """2-D convolution of x - x_zero with weight - weight_zero, 8-bit integers, signed or unsigned, in int32; sums wrap.
+
+    weight_zero: one, or one per output channel. Padding is x_zero. With a scale (one, or one per channel) the result is
+    float32: the sum rounded to float32, times the scale, plus the bias of each channel.
+    """
+
+    format: Format = enum(0, Format.NCHW)
+    kernel_size: Longs = longs(1)
+    stride: Longs = longs(2)
+    dilation: Longs = longs(3)
+    pad_mode: PadMode = enum(4, PadMode.PAD)
+    pad_list: Longs = longs(5)
+    """[top, bottom, left, right]"""
+    group: int = long(6, 1)

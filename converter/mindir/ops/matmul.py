@@ -59,3 +59,20 @@ class Attention(Operator):
     """the weight of q is an operand of its own"""
     scale: float = real(3)
     """of the products; 0: 1 / sqrt(head_size), or 1 where something is added to them"""
+
+
+# ---- ours: products of integers whose scales and zero points are known at run time ----
+
+
+@operator(
+    1220,
+    inputs="a b a_zero b_zero [scale] [bias]",
+    onnx="MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul",
+    custom_type="mslite.MatMulInteger",
+)
+class MatMulInteger(Operator):
+    """Batched product (a - a_zero) (b - b_zero) of 8-bit integers, signed or unsigned, in int32; sums wrap.
+
+    a_zero: one, or one per row of a; b_zero: one, or one per column of b. With a scale (one, or one per column) the
+    result is float32: the sum rounded to float32, times the scale, plus the bias of each column.
+    """

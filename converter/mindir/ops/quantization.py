@@ -51,3 +51,14 @@ class FakeQuantWithMinMaxVarsPerChannel(Operator):
 
     num_bits: int = long(0)
     narrow_range: bool = boolean(1)
+
+
+@operator(
+    1222, outputs="y scale zero", layout="any", onnx="DynamicQuantizeLinear", custom_type="mslite.DynamicQuantizeLinear"
+)
+class DynamicQuantizeLinear(Operator):
+    """uint8 with the scale and zero point that the range of x and 0 gives, both of which are results; in float32.
+
+    scale = (high - low) / 255, or 1 where all is 0; zero = nearest(-low / scale); y = nearest(x / scale) + zero; both
+    half to even and limited to 8 bits.
+    """

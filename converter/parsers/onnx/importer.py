@@ -154,12 +154,22 @@ class GraphImporter:
                 self._bind(output, Value(output, DataType.UNKNOWN) if value is None else value)
 
     def _stand_in(self, call: Call) -> Sequence[Value | None]:
-        outputs = [Value(name, DataType.UNKNOWN) if name else None for name in call.node.output]
-        known = [self._values.get(name) for name in call.node.input]
-        inputs = [value for value in known if isinstance(value, Value)]
+        outputs = [
+            Value(name, self.known_type(name)[0], self.known_shape(name)) if name else None for name in call.node.output
+        ]
+        inputs = [value for name in call.node.input if isinstance(value := self._known_operand(name), Value)]
         made = [value for value in outputs if value is not None]
         stand_in(self.graph, call.node.op_type, call.name, inputs, made)
         return outputs
+
+    def _known_operand(self, name: str) -> Value | TensorSequence | None:
+        """What a node that blocks reads, as far as it is there; weights say how much it computes."""
+        if name not in self._values and name in self._initializers:
+            try:
+                return self.lookup(name)
+            except Blocked:
+                return None
+        return self._values.get(name)
 
     def _convert(self, call: Call, domain: str) -> Sequence[Value | None]:
         operator = call.node.op_type

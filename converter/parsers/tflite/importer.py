@@ -177,7 +177,7 @@ class GraphImporter(Constants):
         mark(self.graph.nodes[first:])
 
     def _stand_in(self, call: Call) -> Sequence[Value]:
-        inputs = [value for index in call.node.inputs if (value := self._values.get(index)) is not None]
+        inputs = [value for index in call.node.inputs if (value := self._known_operand(index)) is not None]
         tensors = [self.source.tensors[index] for index in call.node.outputs]
         outputs = [
             Value(self._names[index], tensor.dtype, tensor.shape)
@@ -185,6 +185,15 @@ class GraphImporter(Constants):
         ]
         stand_in(self.graph, call.node.name, call.name, inputs, outputs)
         return outputs
+
+    def _known_operand(self, index: int) -> Value | None:
+        """What a node that blocks reads, as far as it is there; weights say how much it computes."""
+        if index in self._values or not 0 <= index < len(self.source.tensors) or self.source.tensors[index].data is None:
+            return self._values.get(index)
+        try:
+            return self.lookup(index)
+        except (Blocked, FlatBufferError):
+            return None
 
     def _convert(self, call: Call) -> Value | Sequence[Value]:
         converter = CONVERTERS.get(call.node.name)
