@@ -74,7 +74,7 @@ class Writer:
             self._export(kernel)
         self._keep_macros()
         bodies = {path: self._whole_body(file) for path, file in self.files.items()}
-        self.included = {path: self._project(self.files[path], _words(body)) for path, body in bodies.items()}
+        self.included = {path: self._project(self.files[path], self._named(path, body)) for path, body in bodies.items()}
         return {path: self._text(file, bodies[path]) for path, file in sorted(self.files.items())}
 
     # ---- what is written of a file
@@ -284,7 +284,7 @@ class Writer:
     # ---- includes
 
     def _includes(self, file: File, body: str) -> list[str]:
-        words = _words(body)
+        words = self._named(file.path, body)
         project = set(self.included[file.path])
         origin = self._origin(file)
         in_source = set(origin.system)
@@ -308,6 +308,11 @@ class Writer:
 
     def _origin(self, file: File) -> Unit:
         return file.unit or self.reached.units[file.path.removesuffix(".h") + ".c"]
+
+    def _named(self, path: str, body: str) -> frozenset[str]:
+        """What a file's text names, the names that its macros put together included."""
+        made = (piece.item for piece in self.files[path].pieces if piece.item.kind == "call")
+        return _words(body).union(*(used_names(leaf) for item in made for leaf in item.leaves()))
 
     def _project(self, file: File, words: frozenset[str]) -> set[str]:
         """The written headers that define what a file's text names."""

@@ -99,7 +99,7 @@ def _as_given(arrays: Sequence[Array], program: Program, nchw: bool) -> list[Arr
             array = array.transpose(0, 2, 3, 1)
         if array.shape != tensor.shape:
             return None
-        found.append(np.ascontiguousarray(array))
+        found.append(np.require(array, requirements="C"))  # keeps scalars as they are
     return found
 
 

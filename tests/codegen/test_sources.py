@@ -150,10 +150,11 @@ def test_derived_numbers_leave_zeros_out() -> None:
 
 @pytest.fixture(scope="module")
 def each_portable_kernel(tmp_path_factory: pytest.TempPathFactory) -> Collection:
-    """The files of every portable kernel alone, and of all together."""
+    """The files of every portable kernel alone, of two that are rows of one macro, and of all together."""
     collection = Collection(tmp_path_factory.mktemp("portable"))
     for name in sources.kernels("scalar"):
         collection.add(name, [name], "scalar")
+    collection.add("rows", ["unary_Acos_scalar", "unary_Asin_scalar"], "scalar")
     collection.add("all", sources.kernels("scalar"), "scalar")
     return collection
 
