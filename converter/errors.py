@@ -52,7 +52,7 @@ class Blocker:
 
     def shown(self, share: str) -> str:
         """As `str`, with the node's share of the model's floating-point operations."""
-        amount = "share of the FLOPs not known" if share == "not known" else f"{share} of the FLOPs"
+        amount = "share of the FLOPs not known" if share == "not known" else f"{share} of the known FLOPs"
         return f"{self} ({amount})"
 
 

@@ -133,6 +133,11 @@ def watched_values(nodes: Sequence[Node]) -> list[Value]:
     return list(watched.values())
 
 
+def multiplies(node: Node) -> bool:
+    """Whether `macs` counts its multiply-accumulates: a convolution, a product or a recurrent layer."""
+    return node.op.name in _RECURRENT or is_product(node)
+
+
 def macs(node: Node) -> int:
     """Multiply-accumulates of one run; 0 for other operators. Unknown sizes count as 1."""
     if node.op.name in _RECURRENT and len(node.inputs) > 2 and node.inputs[0].shape is not None:

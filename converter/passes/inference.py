@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
-from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, is_symbol
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.quantised import NARROW, is_quantised
@@ -89,18 +89,18 @@ class _Inference:
             return
         self._started.add(index)
         graph = self._module.graphs[index]
-        failed: set[Value] = set()
+        told = set(graph.inputs)
         for node in graph.nodes:
             if is_stand_in(node):  # of a conversion that has failed already: the source may say its shapes
-                failed.update(value for value in node.outputs if value.shape is None)
+                told.update(value for value in node.outputs if value.shape is not None)
                 continue
-            if any(value in failed or _comes_from_nowhere(value, graph) for value in node.inputs):
-                failed.update(node.outputs)
+            if not all(value in told or value.is_constant for value in node.inputs):
                 continue
             blocker = self._node(node)
-            if blocker is not None:
+            if blocker is None:
+                told.update(node.outputs)
+            else:
                 self.blockers.append(blocker)
-                failed.update(node.outputs)
 
     def _node(self, node: Node) -> Blocker | None:
         if isinstance(node.op, PartialFusion):
@@ -164,11 +164,6 @@ class _Inference:
                     for sizes in zip(*shapes, strict=True)
                 )
         return None
-
-
-def _comes_from_nowhere(value: Value, graph: Graph) -> bool:
-    """What a front end leaves of a node that it could not read."""
-    return value.producer is None and not value.is_constant and value not in graph.inputs
 
 
 def _callees(closure: Value) -> list[int]:

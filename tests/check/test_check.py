@@ -119,7 +119,7 @@ def test_targets_of_a_model_that_converts(good: Path) -> None:
         assert target.flash is not None
         assert target.flash >= 4 * 8 * 27
     (convolution,) = (node for node in found.nodes if node.operator == "Conv2DFusion")
-    assert convolution.share == 1
+    assert convolution.share.fraction == 1
     assert convolution.origin == "Conv 'stem'"
     assert {name for name, _ in convolution.kernels} == {"CPU", *TARGETS}
 

@@ -130,6 +130,7 @@ class Importer:
                 self._check_results(call, results)
         except Blocked as blocked:
             self.blockers.append(call.blocker(blocked))
+            del self.graph.nodes[first:]
             results = ()
         if not results:
             self._stand_in(layer, name, blobs)

@@ -143,6 +143,7 @@ class GraphImporter:
             results = self._convert(call, domain)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
+            del self.graph.nodes[first:]
             results = self._stand_in(call)
         if results and results[0] is not None and id(results[0].producer) in call.emitted:
             assert results[0].producer is not None

@@ -156,6 +156,7 @@ class GraphImporter(Constants):
             result = self._convert(call)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
+            del self.graph.nodes[first:]
             result = self._stand_in(call)
         results = (result,) if isinstance(result, Value) else tuple(result)
         for position, index in enumerate(call.node.outputs):
@@ -188,7 +189,11 @@ class GraphImporter(Constants):
 
     def _known_operand(self, index: int) -> Value | None:
         """What a node that blocks reads, as far as it is there; weights say how much it computes."""
-        if index in self._values or not 0 <= index < len(self.source.tensors) or self.source.tensors[index].data is None:
+        if (
+            index in self._values
+            or not 0 <= index < len(self.source.tensors)
+            or self.source.tensors[index].data is None
+        ):
             return self._values.get(index)
         try:
             return self.lookup(index)

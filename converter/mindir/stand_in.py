@@ -1,0 +1,19 @@
+"""Nodes that stand where a front end had no operator: failed conversions only have them, and their reports draw them."""
+
+from __future__ import annotations
+
+from .graph import Node
+from .ops.custom import Custom
+
+STAND_IN = "mslite.StandIn:"
+"""Begins the type of such a Custom node; the foreign operator follows."""
+
+
+def is_stand_in(node: Node) -> bool:
+    return isinstance(node.op, Custom) and (node.op.type or "").startswith(STAND_IN)
+
+
+def shown_operator(node: Node) -> str:
+    """The operator as a report names it: the foreign one, where the node is a stand-in."""
+    operator = getattr(node.op, "type", "") if is_stand_in(node) else node.op.name
+    return str(operator).removeprefix(STAND_IN)
