@@ -7,11 +7,13 @@ from collections.abc import Callable
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
+from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.quantised import NARROW, is_quantised
 from mslite.converter.mindir.stand_in import is_stand_in
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.custom_shapes import infer_custom
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
 from mslite.converter.passes.layout.table import is_channels_last_only
 
@@ -178,6 +180,8 @@ def _callees(closure: Value) -> list[int]:
 
 def infer_node(node: Node, context: Context) -> Blocker | None:
     """Fills type and shape of one node's outputs, by the shape rules; a blocker when the node cannot be."""
+    if isinstance(node.op, Custom):
+        return infer_custom(node, context)
     on_integers = node.quant_type is QuantType.QUANT_ALL
     facts = [
         native.Facts(DataType.FLOAT32, value.shape)

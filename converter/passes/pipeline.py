@@ -18,8 +18,10 @@ from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
 from mslite.converter.passes.quantised_nodes import form_quantised_nodes
+from mslite.converter.passes.registered import run_registered
 from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS, STORED
+from mslite.converter.registry.passes import PassPosition
 
 Pass = Callable[[Module, Context], None]
 
@@ -46,6 +48,7 @@ _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
     Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),
     Step("infer_shapes", infer_shapes, "everything below asks for ranks and types"),
     Step("float16_graphs", widen_float16, "kernels compute in float32; the types of the outputs are known now"),
+    Step("plugins_begin", run_registered(PassPosition.BEGIN), "types are known, and nothing is rewritten yet"),
     Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
     Step("branches", inline_branches, "conditions on shapes are constants now; layouts should see one graph"),
     Step("proven_int64", narrow_proven_int64, "constants are folded; the casts it makes superfluous go next"),
@@ -92,6 +95,10 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
 )
 
+_PLUGINS_END = Step(
+    "plugins_end", run_registered(PassPosition.END), "on the graph as it would be without them; boundary types follow"
+)
+
 _FINISH: tuple[Step, ...] = (
     Step(
         "boundary_types", set_boundary_types, "casts at the boundary are wanted, no rule may take them for an accident"
@@ -101,7 +108,7 @@ _FINISH: tuple[Step, ...] = (
     Step("float16", store_float16, "last: shapes and rules see float32 weights"),
 )
 
-PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, *_FINISH)
+PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, _PLUGINS_END, *_FINISH)
 
 
 def run_pipeline(
@@ -122,7 +129,7 @@ def run_pipeline(
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
     layout_steps = () if settings.keep_layout else _CHANNELS_LAST
-    for step in (*_IN_SOURCE_LAYOUT, *layout_steps, *before_finish, *_FINISH):
+    for step in (*_IN_SOURCE_LAYOUT, *layout_steps, _PLUGINS_END, *before_finish, *_FINISH):
         if step.optional and not settings.fusion:
             continue
         progress(step.name)

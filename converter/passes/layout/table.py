@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Node
+from mslite.converter.passes.custom_shapes import follows_layout
 from mslite.converter.passes.layout.behaviours import (
     AxisBased,
     ChannelsLast,
@@ -84,6 +85,8 @@ def behaviour_of(node: Node) -> Behaviour:
     declaration = node.op.declaration
     if declaration.name in _BY_NAME:
         return _BY_NAME[declaration.name]
+    if declaration.name == "Custom":
+        return _ELEMENTWISE if follows_layout(node) else _SOURCE
     if declaration.name in ("Where", "Select"):
         return _ELEMENTWISE if len(node.inputs) == 3 else _SOURCE
     by_layout = {"nhwc": _CHANNELS_LAST, "elementwise": _ELEMENTWISE, "axis": _AXIS}

@@ -1,0 +1,105 @@
+"""Types and shapes of Custom nodes, which only the plug-in that registered their type knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Node, Shape
+from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.verifier import MAX_RANK
+from mslite.converter.passes.context import Context
+from mslite.converter.registry.operators import CustomAttributes, CustomOperator, OpenSize, TensorType, sizes_for_rule
+from mslite.converter.registry.tables import active
+
+_LARGEST = 2**31 - 1
+_CORRECT = "Correct the plug-in"
+
+
+def infer_custom(node: Node, context: Context) -> Blocker | None:
+    """Fills type and shape of the outputs of a Custom node; a blocker when the node cannot be.
+
+    Where nobody registered a rule, what the source states of the outputs (`.ms` files do) stays.
+    """
+    assert isinstance(node.op, Custom)
+    operator = active().operators.get(node.op.type or "")
+    if operator is None:
+        stated = all(value.dtype is not DataType.UNKNOWN and value.shape is not None for value in node.outputs)
+        if stated and not context.settings.input_shapes:
+            return None
+        return _blocker(
+            node,
+            f"the shapes of Custom nodes of type '{node.op.type}' are not known",
+            "Register a shape rule for the type in a plug-in (docs/extending.md)",
+        )
+    operands = _operands(node)
+    if isinstance(operands, str):
+        return _blocker(node, operands, "Give --inputShape")
+    known: dict[int, OpenSize] = {}
+    types = [
+        TensorType(value.dtype, sizes_for_rule(shape, known), value.data)
+        for value, shape in zip(node.inputs, operands, strict=True)
+    ]
+    try:
+        result = operator.rule.call(types, CustomAttributes(node.op))
+    except ValueError as error:
+        return _blocker(node, f"{error} (so says the shape rule of '{operator.type}')", "Check the model")
+    except (Exception, SystemExit) as error:
+        reason = f"the shape rule of '{operator.type}' fails with {type(error).__name__}: {error}"
+        return _blocker(node, f"{reason} ({operator.rule.place(error)})", _CORRECT)
+    results = (result,) if isinstance(result, TensorType) else result
+    problem = _problem(results, len(node.outputs))
+    if problem:
+        return _blocker(node, f"the shape rule of '{operator.type}' in {operator.rule.origin} {problem}", _CORRECT)
+    symbols = {id(size): symbol for symbol, size in known.items()}
+    for value, found in zip(node.outputs, results, strict=True):
+        value.dtype = found.dtype
+        value.shape = tuple(
+            int(size) if not isinstance(size, OpenSize) else symbols.setdefault(id(size), context.new_symbol())
+            for size in found.shape
+        )
+        context.known.pop(value, None)
+    return None
+
+
+def _operands(node: Node) -> list[Shape] | str:
+    shapes = []
+    for value in node.inputs:
+        if value.shape is None:
+            return f"the number of dimensions of '{value.name}' is not known"
+        shapes.append(value.shape)
+    return shapes
+
+
+def _problem(results: object, count: int) -> str:
+    """What is wrong with what a rule returned; empty when nothing is."""
+    if not isinstance(results, Sequence) or not all(isinstance(one, TensorType) for one in results):
+        return f"returns {type(results).__name__}, not a TensorType for each output"
+    if len(results) != count:
+        return f"returns {len(results)} results; the node has {count} outputs"
+    for one in results:
+        if not isinstance(one.dtype, DataType) or one.dtype is DataType.UNKNOWN:
+            return f"returns the element type {one.dtype!r}"
+        if not isinstance(one.shape, Sequence) or len(one.shape) > MAX_RANK:
+            return f"returns the shape {one.shape!r}; a shape has at most {MAX_RANK} sizes"
+        for size in one.shape:
+            if not isinstance(size, OpenSize) and not (_is_integer(size) and 0 <= size <= _LARGEST):
+                return f"returns the shape {one.shape!r}, in which {size!r} is no size"
+    return ""
+
+
+def _is_integer(size: object) -> bool:
+    return hasattr(size, "__index__") and not isinstance(size, bool)
+
+
+def _blocker(node: Node, reason: str, remedy: str) -> Blocker:
+    return Blocker(node.name, node.source.partition(" '")[0] or f"Custom {getattr(node.op, 'type', '')}", reason, remedy)
+
+
+def follows_layout(node: Node) -> bool:
+    """Whether a Custom node computes element by element, in any layout."""
+    operator: CustomOperator | None = active().operators.get(getattr(node.op, "type", None) or "")
+    return operator is not None and operator.elementwise
+
+

@@ -1,0 +1,96 @@
+"""The passes that plug-ins schedule: run, checked, and followed by what makes their result complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.order import CycleError, execution_order
+from mslite.converter.mindir.text import to_text
+from mslite.converter.mindir.verifier import VerificationError, verify
+from mslite.converter.passes.cleanup import remove_dead_code, remove_identities
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.folding import fold_constants
+from mslite.converter.passes.inference import infer_shapes
+from mslite.converter.passes.layout import unify_layout
+from mslite.converter.passes.naming import make_names_unique
+from mslite.converter.registry.passes import BUILT_IN, PassPosition
+from mslite.converter.registry.tables import Entry, active
+
+Pass = Callable[[Module, Context], None]
+
+
+def _dump(module: Module, context: Context) -> None:
+    print(to_text(module))
+
+
+_OWN: dict[str, Pass] = {
+    "ConstFoldPass": fold_constants,
+    "DecreaseTransposeAlgo": remove_identities,
+    "DumpGraph": _dump,
+    "ToNHWCFormat": unify_layout,
+}
+assert set(_OWN) == set(BUILT_IN)
+
+
+def run_registered(position: PassPosition) -> Pass:
+    """A pass that runs what is scheduled at a position."""
+
+    def run(module: Module, context: Context) -> None:
+        for name in active().schedules.get(position, ()):
+            if name not in context.settings.disabled_fusions:
+                _run(name, position, module, context)
+
+    return run
+
+
+def _run(name: str, position: PassPosition, module: Module, context: Context) -> None:
+    own = _OWN.get(name)
+    entry = active().passes.get(name)
+    if own is not None:
+        own(module, context)
+    elif entry is not None:
+        _call(name, entry, module)
+    else:
+        known = ", ".join([*active().passes, *_OWN])
+        hint = "; kernels compute on NHWC only" if name == "ToNCHWFormat" else ""
+        raise ConversionError(
+            f"the pass '{name}', which is scheduled at {position.name}, is not registered{hint}. Known are {known}",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    remove_dead_code(module, context)
+    make_names_unique(module)
+    _infer(name, module, context)
+    context.applied[name] = context.applied.get(name, 0) + 1
+
+
+def _call(name: str, entry: Entry, module: Module) -> None:
+    """Runs a plug-in's pass. Raises ConversionError where it fails, or leaves a graph that is not valid."""
+    try:
+        entry.call(module)
+    except ConversionError:
+        raise
+    except (Exception, SystemExit) as error:
+        reason = f"the pass '{name}' fails with {type(error).__name__}: {error} ({entry.place(error)})"
+        raise ConversionError(f"{reason}. Correct the plug-in") from None
+    where = f"the pass '{name}' of {entry.origin} leaves a graph that is not valid. Correct the plug-in:"
+    try:
+        for graph in module.graphs:
+            graph.nodes = execution_order(graph.nodes)
+        verify(module)
+    except CycleError as error:
+        raise ConversionError(f"{where}\n  {error}") from None
+    except VerificationError as error:
+        details = "\n".join(f"  {line}" for line in error.violations)
+        raise ConversionError(f"{where}\n{details}") from None
+    except (AttributeError, TypeError) as error:  # something in the lists that is no node or value
+        raise ConversionError(f"{where}\n  {error}") from None
+
+
+def _infer(name: str, module: Module, context: Context) -> None:
+    try:
+        infer_shapes(module, context)
+    except ConversionError as error:
+        message = f"after the pass '{name}' shapes cannot be inferred:"
+        raise ConversionError(message, error.blockers, error.code) from None
