@@ -21,10 +21,11 @@ from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import Format
-from mslite.converter.options import Options, SaveType
 from mslite.converter.mindir.stand_in import is_stand_in, shown_operator
+from mslite.converter.options import Options, SaveType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_node
+from mslite.converter.registry.plugins import plugins
 from mslite.converter.shares import shares_of
 
 CPU = "CPU"
@@ -40,6 +41,11 @@ def examine(options: Options) -> Examination:
     Raises:
         ConversionError: for a file that cannot be read at all; UsageError as a conversion does.
     """
+    with plugins(options.plugins, options.config):
+        return _examine(options)
+
+
+def _examine(options: Options) -> Examination:
     framework = options.framework if options.framework is not None else detect(options.model_file)
     with tempfile.TemporaryDirectory(prefix="mslite-check-") as folder:
         own = dataclasses.replace(

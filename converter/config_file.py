@@ -9,6 +9,7 @@ from pathlib import Path
 from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Shape
+from mslite.converter.registry.plugins import plugin_files
 from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 
@@ -38,6 +39,9 @@ Sections = Mapping[str, Mapping[str, str]]
 class ConfigChoices:
     """What a configuration asks for, of what is built."""
 
+    sections: Sections = field(default_factory=dict)
+    """All of them, for plug-ins."""
+    plugins: tuple[Path, ...] = ()
     fusion: bool = True
     disabled_fusions: frozenset[str] = frozenset()
     dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
@@ -85,8 +89,10 @@ def read_sections(path: Path) -> list[tuple[str, dict[str, str]]]:
     return sections
 
 
-def choices_of(sections: Sections, warn: Callable[[str], None]) -> ConfigChoices:
-    """Reads what is built. Raises UsageError for an impossible value, ConversionError for a section not built yet."""
+def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | None = None) -> ConfigChoices:
+    """Reads what is built; plug-ins are also looked for in `folder`, that of the file. Raises UsageError for an impossible
+    value, ConversionError for a section not built yet and for plug-ins that are not there."""
+    choices = _registry(sections.get("registry", {}), folder)
     for name in sections:
         if name in _NOT_BUILT:
             raise ConversionError(f"configuration section [{name}]: {_NOT_BUILT[name]}", code=ReturnCode.NOT_SUPPORTED)
@@ -96,25 +102,22 @@ def choices_of(sections: Sections, warn: Callable[[str], None]) -> ConfigChoices
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        if name not in ("registry", SECTION, *QUANTIZER_SECTIONS, *_GENERATOR):
+        known = ("registry", SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
+        if name not in known and not choices.plugins:  # which may ask for sections of their own
             warn(f"configuration section [{name}] is unknown and has no effect")
-    choices = _registry(sections.get("registry", {}))
+    choices = replace(choices, sections=sections)
     if SECTION in sections:
         choices = replace(choices, dynamic_dims=parse_dynamic_dims(sections[SECTION]))
     return replace(choices, quantizer=quantizer_settings(sections))
 
 
-def _registry(section: Mapping[str, str]) -> ConfigChoices:
+def _registry(section: Mapping[str, str], folder: Path | None) -> ConfigChoices:
     for key in section:
         if key not in _REGISTRY_KEYS:
             raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [registry]")
-    if section.get("plugin_path"):
-        raise ConversionError(
-            "configuration key 'plugin_path' in [registry]: plug-ins are not built in this version",
-            code=ReturnCode.NOT_SUPPORTED,
-        )
     disable = section.get("disable_fusion", "off")
     if disable not in ("on", "off"):
         raise UsageError("INPUT ILLEGAL: disable_fusion must be on|off")
     names = frozenset(name for name in section.get("fusion_blacklists", "").split(",") if name)
-    return ConfigChoices(fusion=disable == "off", disabled_fusions=names)
+    plugins = plugin_files(section.get("plugin_path", ""), folder)
+    return ConfigChoices(plugins=plugins, fusion=disable == "off", disabled_fusions=names)

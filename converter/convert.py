@@ -19,6 +19,7 @@ from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Step, run_pipeline
+from mslite.converter.registry.plugins import plugins
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
 from mslite.quantizer.report import QuantiseReport
@@ -95,8 +96,14 @@ def convert(
 ) -> Report:
     """Converts a model and writes the result; on failure nothing is written.
 
-    `progress` hears the name of each stage before it begins, `samples` how far calibration and searches are. Raises ConversionError.
+    `progress` hears the name of each stage before it begins, `samples` how far calibration and searches are. What the plug-ins
+    register holds for this conversion. Raises ConversionError.
     """
+    with plugins(options.plugins, options.config):
+        return _convert(options, progress, samples)
+
+
+def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
     try:

@@ -252,7 +252,8 @@ class Converter:
 
     def _options(self, framework: FmkType, model: str, output: str, weight: str, config: str) -> Options:
         refused = {
-            f"weight_file ({framework.name} models have none)": bool(weight) and framework is not FmkType.CAFFE,
+            f"weight_file ({framework.name} models have none)": bool(weight)
+            and framework not in (FmkType.CAFFE, FmkType.THIRDPARTY),
             "encryption": self._enable_encryption or bool(self._encrypt_key),
             "decrypt_key": bool(self._decrypt_key),
             "infer with save_type MINDIR": self._infer and self._save_type is ModelType.MINDIR,
@@ -266,7 +267,7 @@ class Converter:
         for section, keys in self._config.items():
             sections.setdefault(section, {}).update(keys)
         notes: list[str] = []
-        choices = choices_of(sections, notes.append)
+        choices = choices_of(sections, notes.append, Path(config).parent if config else None)
         if choices.quantizer.asks_for_something and self._save_type is ModelType.MINDIR:
             raise UsageError("quantisation with save_type MINDIR is not supported yet")
         shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
@@ -286,6 +287,8 @@ class Converter:
             dynamic_dims=choices.dynamic_dims,
             quantizer=choices.quantizer,
             calibration=self._calibration,
+            plugins=choices.plugins,
+            config=choices.sections,
             run_once=self._infer,
         )
 

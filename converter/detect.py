@@ -7,6 +7,7 @@ from pathlib import Path
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.options import FmkType
+from mslite.converter.registry.models import parser_of_file
 
 _SUFFIXES = {
     ".onnx": FmkType.ONNX,
@@ -24,6 +25,9 @@ _IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkTy
 
 def detect(path: Path) -> FmkType:
     """The framework of a model file. Raises ConversionError when neither contents nor name tell."""
+    registered = parser_of_file(path)
+    if registered is not None:
+        return FmkType[registered.fmk] if registered.fmk in FmkType.__members__ else FmkType.THIRDPARTY
     if path.is_dir() or path.name == "saved_model.pb" or path.suffix.lower() in _TENSORFLOW_SUFFIXES:
         return FmkType.TF
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -85,12 +85,33 @@ def _format(given: Mapping[str, str], name: str) -> Format | None:
     return Format[value] if value else None
 
 
+def _framework(given: Mapping[str, str], plugins: Sequence[Path]) -> tuple[str, str]:
+    """The framework, and the name of a format that only a plug-in can read: it is looked up when the plug-ins have run."""
+    name = given.get("fmk", "")
+    if not name or name in {known.name for known in FRONT_ENDS}:
+        return name, ""
+    if plugins:
+        return FmkType.THIRDPARTY.name, name
+    if name == FmkType.THIRDPARTY.name:
+        raise FlagError(
+            "INPUT ILLEGAL: fmk=THIRDPARTY needs a plug-in that reads the file: plugin_path in [registry] of --configFile",
+            "fmk",
+        )
+    _choice(given, "fmk", _FRAMEWORKS, "fmk")
+    _refuse(f"--fmk={name}", f"This version converts {', '.join(known.name for known in FRONT_ENDS)} models")
+
+
 def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options:
     """Checks all flags. Raises FlagError or UsageError for a wrong value, ConversionError for what is not built."""
     float16 = _choice(given, "fp16", ("on", "off"), "fp16") == "on"
     input_type = _data_type(given, "inputDataType", tuple(_DATA_TYPES))
     output_type = _data_type(given, "outputDataType", _OUTPUT_TYPES)
-    framework = _choice(given, "fmk", _FRAMEWORKS, "fmk")
+    choices = None
+    if "configFile" in given:
+        config = Path(given["configFile"])
+        choices = choices_of(read_config(config), warn, config.parent)
+    plugins = choices.plugins if choices is not None else ()
+    framework, format_name = _framework(given, plugins)
     train = _choice(given, "trainModel", ("true", "false"), "trainModel")
     shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
     wanted_format = _format(given, "inputDataFormat")
@@ -109,12 +130,9 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             raise FlagError(f"INPUT MISSING: {name} is needed", name)
     if given["outputFile"].endswith("/"):
         raise FlagError("INPUT ILLEGAL: outputFile must not end in '/'", "outputFile")
-    known = [known.name for known in FRONT_ENDS]
-    if framework and framework not in known:
-        _refuse(f"--fmk={framework}", f"This version converts {', '.join(known)} models")
-    if framework == "CAFFE" and "weightFile" not in given:
+    if framework == "CAFFE" and "weightFile" not in given and not plugins:
         raise FlagError("INPUT MISSING: weightFile is needed with fmk=CAFFE", "weightFile")
-    if "weightFile" in given and framework not in ("", "CAFFE"):
+    if "weightFile" in given and framework not in ("", "CAFFE") and not plugins:
         raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
     if train == "true":
         _refuse("--trainModel=true", "Convert for inference with --trainModel=false")
@@ -136,6 +154,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         model_file=Path(given["modelFile"]),
         output_file=Path(given["outputFile"]),
         framework=FmkType[framework] if framework else None,
+        format_name=format_name,
         weight_file=Path(given["weightFile"]) if "weightFile" in given else None,
         save_type=SaveType[save_type],
         input_shapes=shapes,
@@ -148,10 +167,11 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         int64_to_int32=int64 == "int32",
         run_once=infer == "true",
     )
-    if "configFile" in given:
-        choices = choices_of(read_config(Path(given["configFile"])), warn)
+    if choices is not None:
         options = dataclasses.replace(
             options,
+            plugins=plugins,
+            config=choices.sections,
             fusion=options.fusion and choices.fusion,
             disabled_fusions=choices.disabled_fusions,
             dynamic_dims=choices.dynamic_dims,

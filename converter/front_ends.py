@@ -10,12 +10,19 @@ from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
+from mslite.converter.registry.models import (
+    ConverterParameters,
+    ModelParserEntry,
+    find_model_parser,
+    parse_registered,
+)
 
 
 def _onnx(options: Options) -> Module:
     from mslite.converter.parsers.onnx import parse
+    from mslite.converter.passes.incremental import IncrementalInference
 
-    return parse(options.model_file, options.input_shapes)
+    return parse(options.model_file, options.input_shapes, IncrementalInference(Format.NCHW))
 
 
 def _tflite(options: Options) -> Module:
@@ -40,12 +47,13 @@ def _mindir(options: Options) -> Module:
 def _pytorch(options: Options) -> Module:
     from mslite.converter.parsers.onnx import parse
     from mslite.converter.parsers.pytorch import export_onnx
+    from mslite.converter.passes.incremental import IncrementalInference
 
     path = options.model_file
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
         file = export_onnx(path, Path(folder))
         try:
-            module = parse(file, options.input_shapes)
+            module = parse(file, options.input_shapes, IncrementalInference(Format.NCHW))
         except ConversionError as error:
             raise ConversionError(
                 error.message.replace(str(file), f"{path} (exported to ONNX)"), error.blockers, error.code, error.module
@@ -56,10 +64,11 @@ def _pytorch(options: Options) -> Module:
 
 def _caffe(options: Options) -> Module:
     from mslite.converter.parsers.caffe import parse
+    from mslite.converter.passes.incremental import IncrementalInference
 
     if options.weight_file is None:
         raise UsageError("INPUT MISSING: weightFile, the caffemodel, is needed with fmk=CAFFE")
-    return parse(options.model_file, options.weight_file, options.input_shapes)
+    return parse(options.model_file, options.weight_file, options.input_shapes, IncrementalInference(Format.NCHW))
 
 
 def _mslite(options: Options) -> Module:
@@ -91,6 +100,19 @@ FRONT_ENDS: dict[FmkType, Callable[[Options], Module]] = {
 }
 """What this version converts, in the order in which messages name it."""
 
+
+def _registered(entry: ModelParserEntry, options: Options) -> Module:
+    """What a plug-in's parser makes of the file."""
+    parameters = ConverterParameters(
+        entry.fmk,
+        options.model_file,
+        options.weight_file,
+        options.input_shapes,
+        dict(options.config.get("converter_parameters", {})),
+    )
+    return parse_registered(entry, parameters)
+
+
 NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.CAFFE, FmkType.MINDIR, FmkType.PYTORCH})
 """Frameworks whose images are NCHW; the others' are NHWC."""
 
@@ -100,6 +122,9 @@ def parse_model(options: Options, framework: FmkType) -> Module:
 
     Raises ConversionError, and UsageError where a weight file is missing or is not wanted.
     """
+    registered = find_model_parser(framework, options.format_name, options.model_file)
+    if registered is not None:
+        return _registered(registered, options)
     if framework not in FRONT_ENDS:
         names = ", ".join(known.name for known in FRONT_ENDS)
         raise ConversionError(

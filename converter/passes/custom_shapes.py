@@ -94,12 +94,12 @@ def _is_integer(size: object) -> bool:
 
 
 def _blocker(node: Node, reason: str, remedy: str) -> Blocker:
-    return Blocker(node.name, node.source.partition(" '")[0] or f"Custom {getattr(node.op, 'type', '')}", reason, remedy)
+    return Blocker(
+        node.name, node.source.partition(" '")[0] or f"Custom {getattr(node.op, 'type', '')}", reason, remedy
+    )
 
 
 def follows_layout(node: Node) -> bool:
     """Whether a Custom node computes element by element, in any layout."""
     operator: CustomOperator | None = active().operators.get(getattr(node.op, "type", None) or "")
     return operator is not None and operator.elementwise
-
-

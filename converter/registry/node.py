@@ -35,10 +35,18 @@ class ForeignNode(ABC):
 
     # ---- what the node has ----
 
-    @property
     @abstractmethod
+    def _attributes(self) -> Mapping[str, Any]: ...
+
+    def _mark_read(self, *names: str) -> None:
+        """Hears which attributes were asked for."""
+
+    @property
     def attributes(self) -> Mapping[str, Any]:
         """All attributes as numbers, texts, lists, arrays; of Caffe the fields of the layer's parameters."""
+        found = self._attributes()
+        self._mark_read(*found)
+        return found
 
     @property
     @abstractmethod
@@ -67,7 +75,8 @@ class ForeignNode(ABC):
 
     def attribute(self, name: str, default: Any = _MISSING) -> Any:
         """One attribute. Raises Blocked where the node leaves it out and there is no default."""
-        value = self.attributes.get(name, default)
+        self._mark_read(name)
+        value = self._attributes().get(name, default)
         if value is _MISSING:
             raise self.block("is missing", "Export the model with it", name)
         return value

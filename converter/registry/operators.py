@@ -69,7 +69,9 @@ class CustomOperatorRegistry:
 
     def __init__(self, type: str, rule: ShapeRule, *, elementwise: bool = False) -> None:
         if not type or type.startswith(_OURS):
-            raise ValueError(f"'{type}' cannot be registered: the type must have a name that does not begin with {_OURS}")
+            raise ValueError(
+                f"'{type}' cannot be registered: the type must have a name that does not begin with {_OURS}"
+            )
         active().operators[type] = CustomOperator(type, Entry(rule, caller_file()), elementwise)
 
     @staticmethod

@@ -13,11 +13,13 @@ from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.emitted import Inference
 from mslite.converter.parsers.naming import Blocked, Names
 from mslite.converter.parsers.stand_in import stand_in
 
 from .call import MAX_DIMENSION, Blob, Call
 from .inputs import is_data_layer, layer_inputs
+from .plugin import plugin_converter
 from .prototxt import Network, SourceLayer, damaged
 from .registry import CONVERTERS
 from .unsupported import DROPPED, LOSSES, explain
@@ -30,7 +32,15 @@ _SMALL_BYTES = 4096
 class Importer:
     """Turns one network into a Graph."""
 
-    def __init__(self, network: Network, weights: Weights, input_shapes: Mapping[str, Sequence[int]]) -> None:
+    def __init__(
+        self,
+        network: Network,
+        weights: Weights,
+        input_shapes: Mapping[str, Sequence[int]],
+        inference: Inference | None = None,
+    ) -> None:
+        self.inference = inference
+        """Tells the shapes of what plug-ins emit."""
         self.network = network
         self.weights = weights
         self.graph = Graph(network.name or "main_graph")
@@ -107,7 +117,8 @@ class Importer:
             return
         if layer.type in LOSSES and not layer.tops:
             layer = replace(layer, tops=(layer.name or name,))  # as Caffe does
-        dropped = DROPPED.get(layer.type)
+        plugin = plugin_converter(layer.type)
+        dropped = DROPPED.get(layer.type) if plugin is None else None
         if dropped is not None:
             self.notes.append(f"{layer.type} '{name}' is left out: {dropped}")
             return
@@ -116,10 +127,10 @@ class Importer:
         results: Sequence[Blob] = ()
         first = len(self.graph.nodes)
         try:
-            converter = CONVERTERS.get(layer.type)
+            converter = plugin or CONVERTERS.get(layer.type)
             if converter is None:
                 raise explain(call)
-            if layer.problem:
+            if layer.problem and plugin is None:
                 remedy = "The network was written for a fork of Caffe: take the field out, or write the layer as Caffe 1.0 has it"
                 raise call.block(layer.problem, remedy)
             if layer.type != "Upsample" and any(blob.mask for blob in call.bottoms):

@@ -33,6 +33,8 @@ class SourceLayer:
     """LayerParameter or V1LayerParameter."""
     problem: str = ""
     """Why the layer's parameters are not understood, if they are not."""
+    text: str = ""
+    """What stands between the layer's braces."""
 
     def parameter(self, name: str) -> Message:
         """The layer's message `<name>_param`; one with the defaults where the layer has none."""
@@ -93,7 +95,7 @@ def read_network(path: Path) -> Network:
         except ProtobufError as error:
             raise damaged(file, f"a layer cannot be read: {error}") from None
         if _is_included(message, net.state):
-            network.layers.append(_source_layer(file, message, problem, line))
+            network.layers.append(_source_layer(file, message, problem, line, chunk))
     if not network.layers:
         raise damaged(file, "this is not a Caffe network: it has no layers for inference (phase TEST)")
     return network
@@ -175,7 +177,7 @@ def _texts(file: str, values: Iterator[str]) -> list[str]:
     return texts
 
 
-def _source_layer(file: str, message: Message, problem: str, line: int) -> SourceLayer:
+def _source_layer(file: str, message: Message, problem: str, line: int, text: str) -> SourceLayer:
     old = message.DESCRIPTOR.name == "V1LayerParameter"
     if old and message.HasField("layer"):
         reason = (
@@ -187,4 +189,4 @@ def _source_layer(file: str, message: Message, problem: str, line: int) -> Sourc
     if not kind:
         raise damaged(file, f"line {line}: the layer '{clean(message.name)}' has no type")
     name, *tops = _texts(file, iter((message.name, *message.top)))
-    return SourceLayer(name, kind, _texts(file, iter(message.bottom)), tops, message, problem)
+    return SourceLayer(name, kind, _texts(file, iter(message.bottom)), tops, message, problem, text)

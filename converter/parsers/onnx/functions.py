@@ -12,6 +12,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorPro
 
 from .expansion import Expansion, expand_nodes, is_foreign
 from .function_versions import align_versions
+from .plugin import plugin_converter
 from .protos import all_nodes
 from .registry import KNOWN_OPSET, find_converter
 from .types import infer_types
@@ -33,6 +34,7 @@ def expand_functions(
     A node whose definition cannot be instantiated stays; the second result knows why, and it is reported later.
     Raises FunctionError.
     """
+    _leave_to_plugins(model)
     if model.functions:
         align_versions(model)
         try:
@@ -53,6 +55,15 @@ def expand_functions(
         elif not changed:
             break
     return model, expansion
+
+
+def _leave_to_plugins(model: ModelProto) -> None:
+    """Takes out the functions whose calls a plug-in parses."""
+    kept = [one for one in model.functions if plugin_converter(one.domain, one.name) is None]
+    if len(kept) < len(model.functions):
+        kept = [FunctionProto.FromString(one.SerializeToString()) for one in kept]
+        del model.functions[:]
+        model.functions.extend(kept)
 
 
 def _expand_foreign(

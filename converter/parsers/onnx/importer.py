@@ -9,7 +9,7 @@ import onnx
 from onnx import GraphProto, NodeProto, TensorProto, TypeProto
 
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import Array, Graph, Node, Value
+from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
@@ -28,6 +28,7 @@ from .quantised import Coded, Quantised
 from .registry import KNOWN_OPSET, find_converter
 from .tensor_sequence import TensorSequence
 from .tensors import TensorError, UnsupportedTensor
+from .types import infer_types
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
@@ -339,6 +340,19 @@ class GraphImporter:
         if shape is None or any(dim is None for dim in shape):
             return None
         return tuple(dim for dim in shape if dim is not None)
+
+    def tell_types(self, names: Sequence[str], values: Sequence[Value]) -> None:
+        """Lets type inference go on behind outputs that it could not tell: those of a plug-in's node."""
+        told = False
+        for name, value in zip(names, values, strict=False):
+            dtype, shape = self.type_of(value), self.shape_of(value)
+            if not name or dtype is DataType.UNKNOWN or shape is None or self.known_type(name)[1] is not None:
+                continue
+            kind = onnx.helper.np_dtype_to_tensor_dtype(numpy_type(dtype))
+            self.proto.value_info.append(onnx.helper.make_tensor_value_info(name, kind, list(shape)))
+            told = True
+        if told:
+            self.model.types.update(infer_types(self.model.skeleton))
 
     def type_of(self, value: Value) -> DataType:
         if value.dtype is not DataType.UNKNOWN:

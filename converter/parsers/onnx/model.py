@@ -36,8 +36,9 @@ class SourceModel:
     """An ONNX model ready to be walked."""
 
     name: str
+    skeleton: ModelProto
     graph: GraphProto
-    """The main graph; functions are expanded, large initializers are only in `initializers`."""
+    """The main graph of it; functions are expanded, large initializers are only in `initializers`."""
     initializers: dict[str, TensorProto]
     opsets: dict[str, int]
     reader: TensorReader
@@ -78,6 +79,7 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         types = infer_types(skeleton)
     return SourceModel(
         name=name,
+        skeleton=skeleton,
         graph=skeleton.graph,
         initializers=initializers,
         opsets=_operator_sets(skeleton, name),

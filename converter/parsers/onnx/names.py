@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph
+from mslite.converter.parsers.emitted import Inference
 from mslite.converter.parsers.naming import Names
 
 from .model import SourceModel
@@ -16,6 +17,8 @@ class Session:
     """One conversion."""
 
     model: SourceModel
+    inference: Inference | None = None
+    """Tells the types of what plug-ins emit."""
     graphs: list[Graph] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)

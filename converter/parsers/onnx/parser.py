@@ -8,6 +8,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from mslite.converter.mindir.graph import Module
+from mslite.converter.parsers.emitted import Inference
 from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
@@ -21,6 +22,7 @@ from . import (  # noqa: F401  (each registers its converters)
     einsum,
     elementwise,
     indexing,
+    integer_products,
     linear_algebra,
     matmul,
     normalization,
@@ -43,18 +45,23 @@ from .names import Session
 FRAMEWORK_ONNX = 2
 
 
-def parse(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> Module:
+def parse(
+    source: str | Path | ModelProto,
+    input_shapes: Mapping[str, Sequence[int]] | None = None,
+    inference: Inference | None = None,
+) -> Module:
     """Reads an ONNX model.
 
     `input_shapes` fixes the dimensions of graph inputs (-1 leaves one as it is). Activations keep the NCHW layout, weights
     are in MindIR's. Dimensions that the model leaves open are symbols; equal names are equal symbols.
+    `inference` tells the types of what plug-ins emit, for the nodes behind.
 
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
     """
     name = source.graph.name or "model" if isinstance(source, ModelProto) else str(source)
     try:
         model = load(source, input_shapes)
-        session = Session(model)
+        session = Session(model, inference)
         GraphImporter(session, model.graph, "main_graph").run()
     except RecursionError:
         raise graph_error(name, "sub-graphs are nested too deeply") from None

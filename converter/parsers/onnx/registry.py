@@ -35,7 +35,12 @@ def onnx_operator(*names: str, since: int = 1, domain: str = "") -> Callable[[Co
 
 
 def find_converter(domain: str, name: str, version: int) -> Converter | None:
-    """The converter of an operator in version `version` of its operator set, or None."""
+    """The converter of an operator in version `version` of its operator set, a plug-in's before ours, or None."""
+    from .plugin import plugin_converter  # which needs Call, as the annotations here do
+
+    plugin = plugin_converter(domain, name)
+    if plugin is not None:
+        return plugin
     for since, converter in _CONVERTERS.get((domain, name), ()):
         if since <= version:
             return converter

@@ -19,6 +19,7 @@ from mslite.converter.parsers.stand_in import stand_in
 from .call import Call
 from .model import ARGUMENT, Ref, SourceGraph, SourceNode, damaged
 from .order import ordered
+from .plugin import plugin_converter
 from .registry import CALL_BY_NAME, COMPLEX_PASSES, CONVERTERS, ON_COMPLEX, QUANTIZED, Converter
 from .session import MAX_CALLS, MAX_DEPTH, Session, Skipped
 from .tensors import TensorError, read_tensor
@@ -113,6 +114,9 @@ class GraphImporter(ConstantPool):
         stand_in(self.graph, call.operator, call.name, [value for value in known if value is not None], [output])
 
     def _converter(self, call: Call) -> Converter:
+        plugin = plugin_converter(call.operator)
+        if plugin is not None:
+            return plugin
         if call.operator not in COMPLEX_PASSES and call.operator not in self.session.model.functions:
             values = call.inputs()
             if any(
@@ -167,6 +171,10 @@ class GraphImporter(ConstantPool):
 
     def is_read(self, name: str, output: int) -> bool:
         return Ref(name, output) in self._reads
+
+    def outputs_read(self, name: str) -> int:
+        """How many outputs of a node the model reads, at least one."""
+        return max((ref.output + 1 for ref in self._reads if ref.node == name), default=1)
 
     def lookup(self, ref: Ref) -> Value:
         """The value of a node's output. Raises Skipped or Blocked when there is none."""

@@ -20,9 +20,10 @@ from .boundary import before_boundary
 from .call import Call
 from .constants import Constants
 from .model import SourceGraph, SourceTensor
+from .plugin import plugin_converter
 from .quantised import axis_fits, concerns_integers, convert_quantised, mark
 from .records import is_shifted, quant_params, stored, stored_type
-from .registry import CONVERTERS
+from .registry import CONVERTERS, Converter
 from .session import Session
 from .unsupported import unknown
 from .variables import GraphVariables, keep_assigned
@@ -201,7 +202,7 @@ class GraphImporter(Constants):
             return None
 
     def _convert(self, call: Call) -> Value | Sequence[Value]:
-        converter = CONVERTERS.get(call.node.name)
+        converter: Converter | None = plugin_converter(call.node.name) or CONVERTERS.get(call.node.name)
         if converter is None:
             raise unknown(call)
         for index in call.node.outputs:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from mslite.converter.mindir.flatbuffer import Table
 
@@ -189,3 +191,12 @@ class Options:
 
     def text(self, name: str) -> str:
         return "" if self._table is None else self._table.text(self._fields[name].slot) or ""
+
+    def all(self) -> dict[str, Any]:
+        """Every option by its name."""
+        readers: dict[str, Callable[[str], Any]] = {"string": self.text, "float": self.real, "[float]": self.reals}
+        found = {}
+        for name, field in self._fields.items():
+            reader = readers.get(field.kind, self.integers if field.kind.startswith("[") else self.integer)
+            found[name] = bool(reader(name)) if field.kind == "bool" else reader(name)
+        return found

@@ -9,6 +9,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnx.defs import has as is_standard
 
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.onnx.plugin import plugin_converter
 from mslite.converter.parsers.onnx.protos import all_nodes, sub_graphs
 from mslite.converter.parsers.onnx.tensors import TensorError
 
@@ -41,6 +42,8 @@ def node_key(node: NodeProto) -> str:
 def expander_of(node: NodeProto, version: int) -> Expander | None:
     """The expansion of a node. onnxruntime knew some operators in the standard domain before the standard did."""
     domain = "" if node.domain == "ai.onnx" else node.domain
+    if plugin_converter(domain, node.op_type) is not None:
+        return None
     if domain == "" and is_standard(node.op_type, version, ""):
         return EXPANDERS.get((STANDARD, node.op_type))
     return EXPANDERS.get((domain, node.op_type))

@@ -1,0 +1,82 @@
+"""Nodes that a plug-in's parser takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy.typing as npt
+from flatbuffers import flexbuffers
+
+from mslite.converter.frameworks import FmkType
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
+
+from .call import Call
+
+_CUSTOM = "CUSTOM:"
+_LARGEST_OPTIONS = 1 << 20
+
+
+class TfliteNode(ForeignNode):
+    """A TensorFlow Lite node as plug-ins see it. Attributes of a custom operator are its FlexBuffers map, if it has one;
+    `source.custom_options` are the bytes as they are. Quantised operands arrive as real numbers, and results are quantised
+    again behind the node."""
+
+    framework = FmkType.TFLITE
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.operator, self.name, self.source = call.node.name, call.name, call.node
+
+    @cached_property
+    def _read(self) -> dict[str, Any]:
+        if not self.operator.startswith(_CUSTOM):
+            return self._call.options.all()
+        content = bytes(self._call.node.custom_options[:_LARGEST_OPTIONS])
+        try:
+            found = flexbuffers.Loads(bytearray(content)) if content else {}
+        except Exception:  # bytes of the operator's own: the reader fails in many ways on them
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return self._read
+
+    @property
+    def input_count(self) -> int:
+        return self._call.input_count
+
+    @property
+    def output_count(self) -> int:
+        return len(self._call.node.outputs)
+
+    def has_input(self, index: int) -> bool:
+        return self._call.has_input(index)
+
+    def input(self, index: int) -> Value:
+        return self._call.input(index)
+
+    def shape(self, value: Value) -> tuple[int | None, ...] | None:
+        tensor = self._call.importer.tensor_of(value)
+        sizes = value.shape if tensor is None else tensor.shape
+        return None if sizes is None else tuple(size if size >= 0 else None for size in sizes)
+
+    def dtype(self, value: Value) -> DataType:
+        tensor = self._call.importer.tensor_of(value)
+        return value.dtype if tensor is None or value.dtype is not DataType.UNKNOWN else tensor.dtype
+
+    def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
+        return self._call.const(array_of(data, dtype))
+
+    def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
+        return self._call.emit_many(op, inputs, outputs)
+
+
+def plugin_converter(name: str) -> Callable[[Call], Sequence[Value]] | None:
+    """The converter that asks a plug-in, where one registered a parser for the operator."""
+    entry = find_node_parser(FmkType.TFLITE, name, name.removeprefix(_CUSTOM))
+    return None if entry is None else lambda call: parsed(entry, TfliteNode(call))
