@@ -74,7 +74,9 @@ class Writer:
             self._export(kernel)
         self._keep_macros()
         bodies = {path: self._whole_body(file) for path, file in self.files.items()}
-        self.included = {path: self._project(self.files[path], self._named(path, body)) for path, body in bodies.items()}
+        self.included = {
+            path: self._project(self.files[path], self._named(path, body)) for path, body in bodies.items()
+        }
         return {path: self._text(file, bodies[path]) for path, file in sorted(self.files.items())}
 
     # ---- what is written of a file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -13,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
-import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores, for_threads
 from mslite.codegen.lowering import lower_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program
+from mslite.codegen.project import recorded
 from mslite.codegen.targets import COMMON_OPTIONS, STRICT_OPTIONS, target_named
 from mslite.converter.mindir.graph import numpy_type
 
@@ -150,29 +150,13 @@ def _pointers(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
 
 
-class Reference:
-    """The runtime on the same file, with portable kernels: its floats are rounded as those of generated C are."""
+class Reference(recorded.Reference):
+    """What projects are compared with, of portable kernels: its floats are rounded as those of generated C are."""
 
     def __init__(self, model: Path, program: Program) -> None:
-        self._model = mslite.Model()
-        before = os.environ.get("MSLITE_ISA")
-        os.environ["MSLITE_ISA"] = "scalar"
-        try:
-            self._model.build_from_file(str(model), mslite.ModelType.MINDIR_LITE, mslite.Context())
-        finally:
-            os.environ.pop("MSLITE_ISA")
-            if before is not None:
-                os.environ["MSLITE_ISA"] = before
-        tensors = self._model.get_inputs()
-        shapes = [list(tensor.shape) for tensor in program.inputs]
-        if [list(tensor.shape) for tensor in tensors] != shapes:
-            self._model.resize(tensors, shapes)
-
-    def run(self, inputs: Sequence[Array]) -> list[Array]:
-        tensors = self._model.get_inputs()
-        for tensor, array in zip(tensors, inputs, strict=True):
-            tensor.set_data_from_numpy(array)
-        return [np.array(output.get_data_to_numpy()) for output in self._model.predict(tensors)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MSLITE_ISA", "scalar")
+            super().__init__(model, program)
 
 
 def by_chance(program: Program, seed: int) -> list[Array]:
