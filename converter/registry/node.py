@@ -40,6 +40,7 @@ class ForeignNode(ABC):
 
     def _mark_read(self, *names: str) -> None:
         """Hears which attributes were asked for."""
+        return
 
     @property
     def attributes(self) -> Mapping[str, Any]:

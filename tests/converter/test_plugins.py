@@ -1,0 +1,188 @@
+"""Plug-ins in ONNX models: what they may do, and what is said of those that are wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import mslite
+from mslite.converter import registry
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.registry import CustomAttributes, custom
+from mslite.converter.registry.tables import active
+from tests.converter.onnx_models import save, weight
+from tests.converter.plugin_files import HALVES, PARSER, convert, customs, halves, network, result, write_plugin
+
+
+def test_a_foreign_node_becomes_a_custom_node(tmp_path: Path) -> None:
+    """Also what is behind it is understood: Gemm asks how many dimensions it reads."""
+    model = network(tmp_path / "net.onnx")
+    assert convert(model, write_plugin(tmp_path, PARSER)) == 0
+    (node,) = customs(result(model), "Halves")
+    assert node.name == "halves"
+    assert node.op == custom("Halves", by=2)
+    assert [(value.dtype, value.shape) for value in node.outputs] == [(DataType.FLOAT32, (1, 4))]
+    assert active().node_parsers == {}, "a plug-in holds for one conversion"
+
+
+def test_sizes_that_are_open_stay_open(tmp_path: Path) -> None:
+    model = network(tmp_path / "net.onnx", batch="n")
+    assert convert(model, write_plugin(tmp_path, PARSER)) == 0
+    (node,) = customs(result(model), "Halves")
+    assert node.output.shape is not None
+    assert node.output.shape[0] < 0
+    assert node.output.shape[1] == 4
+
+
+def test_a_parser_may_emit_several_nodes_and_override_ours(tmp_path: Path) -> None:
+    text = """
+        from mslite.converter.registry import FmkType, node_parser, ops
+
+        @node_parser(FmkType.ONNX, "com.example.Halves")
+        def halves(node):
+            assert node.shape(node.input(0)) == (1, 8) and node.dtype(node.input(0)).name == "FLOAT32"
+            half = node.emit(ops.rearrange.Reshape(), node.input(0), node.const([1, 4, 2]))
+            assert node.shape(half) == (1, 4, 2)
+            return node.emit(ops.reduction.ReduceFusion(mode=ops.enums.ReduceMode.ReduceMax), half, node.const([2]))
+
+        @node_parser(FmkType.ONNX, "Relu")
+        def relu(node):
+            return [node.emit(ops.unary.Abs(), *node.inputs)]
+    """
+    model = network(tmp_path / "net.onnx", halves())
+    assert convert(model, write_plugin(tmp_path, text)) == 0
+    x = np.linspace(-2, 1, 8, dtype=np.float32).reshape(1, 8)
+    runner = mslite.Model()
+    runner.build_from_file(str(model.with_suffix(".ms")), mslite.ModelType.MINDIR_LITE)
+    (tensor,) = runner.get_inputs()
+    tensor.set_data_from_numpy(x)
+    (y,) = runner.predict([tensor])
+    w = onnx.numpy_helper.to_array(weight("w", 4, 3))
+    np.testing.assert_allclose(y.get_data_to_numpy(), np.abs(x).reshape(1, 4, 2).max(-1) @ w, rtol=1e-5)
+
+
+def test_a_plugin_goes_before_expansions_and_functions(tmp_path: Path) -> None:
+    """Operators that are written out in standard nodes before, and functions that the model brings along."""
+    body = helper.make_function(
+        "com.example", "Halves", ["a"], ["b"], [helper.make_node("Identity", ["a"], ["b"])],
+        [helper.make_opsetid("", 17)],
+    )  # fmt: skip
+    path = save(
+        tmp_path / "net.onnx",
+        [
+            helper.make_node("Halves", ["x"], ["a"], name="function", domain="com.example"),
+            helper.make_node("QuickGelu", ["a"], ["y"], name="expanded", domain="com.microsoft"),
+        ],
+        {"x": [2, 8]},
+        {"y": [2, 2]},
+    )
+    proto = onnx.load(path)
+    proto.functions.append(body)
+    proto.opset_import.extend([helper.make_opsetid("com.example", 1), helper.make_opsetid("com.microsoft", 1)])
+    onnx.save(proto, path)
+    text = PARSER + 'node_parser(FmkType.ONNX, "com.microsoft.QuickGelu")(lambda node: custom("Halves"))\n'
+    assert convert(path, write_plugin(tmp_path, text)) == 0
+    assert [node.name for node in customs(result(path), "Halves")] == ["function", "expanded"]
+
+
+def test_a_qualified_name_goes_before_a_bare_one(tmp_path: Path) -> None:
+    text = PARSER + 'node_parser(FmkType.ONNX, "Halves")(lambda node: custom("Wrong"))\n'
+    model = network(tmp_path / "net.onnx")
+    assert convert(model, write_plugin(tmp_path, text)) == 0
+    assert len(customs(result(model), "Halves")) == 1
+
+
+def test_what_a_program_registers_holds_for_all_of_its_conversions(tmp_path: Path) -> None:
+    model = network(tmp_path / "net.onnx")
+    with registry.tables.scope(active().copy()):  # so that the other tests do not see it
+        registry.NodeParserRegistry(registry.FmkType.ONNX, "com.example.Halves", lambda node: custom("Same", **node.attributes))
+        registry.CustomOperatorRegistry("Same", lambda inputs, attributes: registry.TensorType(inputs[0].dtype, (1, 4)))
+        for name in ("one", "two"):
+            mslite.Converter().convert(mslite.FmkType.ONNX, str(model), str(tmp_path / name))
+            assert customs(result(tmp_path / f"{name}.ms"), "Same")
+
+
+def test_attributes_come_back_as_they_were_given() -> None:
+    op = custom("A", b=True, i=-3, f=0.5, t="ü", l=[1, 2], r=(0.5, 1.5), raw=b"\x01", a=np.array([1, 2], np.int16))
+    found = CustomAttributes(op)
+    assert (found.boolean("b"), found.integer("i"), found.real("f"), found.text("t")) == (True, -3, 0.5, "ü")
+    assert (found.integers("l"), found.reals("r")) == ((1, 2), (0.5, 1.5))
+    assert (found.data["raw"], found.data["a"]) == (b"\x01", b"\x01\x00\x02\x00")
+    assert (found.integer("absent", 7), found.text("absent", "x")) == (7, "x")
+    with pytest.raises(ValueError, match="'absent' is missing"):
+        found.integer("absent")
+    with pytest.raises(ValueError, match="'l' has 16 bytes, not those of one number"):
+        found.integer("l")
+    with pytest.raises(TypeError, match="'d' is of the type dict"):
+        custom("A", d={})
+    with pytest.raises(OverflowError, match="64 bits"):
+        custom("A", i=1 << 63)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ("x = (", 1, ["plugin.py: this plug-in cannot be run: line 1: '(' was never closed"]),
+        ("\nimport no_such_module", 1, ["line 2: ModuleNotFoundError: No module named 'no_such_module'"]),
+        ("import sys\nsys.exit(7)", 1, ["line 2: SystemExit: 7"]),
+        (PARSER.replace("custom(\"Halves\"", "1 / 0, custom(\"Halves\""), 3,
+         ["com.example.Halves 'halves': its parser fails with ZeroDivisionError: division by zero", "plugin.py, line 11",
+          "Correct the plug-in"]),
+        (PARSER.replace("return custom", "custom"), 3, ["returns NoneType, not a primitive, a value or a list of values"]),
+        (PARSER.replace("return custom(", "raise node.block('not today', 'Come back tomorrow') #"), 3,
+         ["com.example.Halves 'halves': not today. Come back tomorrow"]),
+        (PARSER.replace("node.attribute(\"by\", 2)", "2"), 3, ["attribute 'by': its parser in", "does not read it"]),
+        (PARSER.replace("TensorType(inputs[0].dtype, ", "("), 3, ["the shape rule of 'Halves' in", "not a TensorType"]),
+        (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' fails with IndexError", "plugin.py, line 6"]),
+        (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returns the shape (1, -4), in which -4 is no size"]),
+        (PARSER.replace("    *rest", "    raise ValueError('odd')\n    *rest"), 3, ["odd (so says the shape rule of 'Halves')"]),
+        ("\n".join(PARSER.splitlines()[:2] + PARSER.splitlines()[8:]), 3,
+         ["the shapes of Custom nodes of type 'Halves' are not known", "docs/extending.md"]),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_wrong_plugin(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, status: int, said: list[str]
+) -> None:
+    model = network(tmp_path / "net.onnx")
+    assert convert(model, write_plugin(tmp_path, body)) == status
+    error = capsys.readouterr().err
+    assert [text for text in said if text not in error] == []
+    assert "Traceback" not in error
+    assert not model.with_suffix(".ms").exists()
+
+
+def test_plugins_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = network(tmp_path / "net.onnx")
+    config = tmp_path / "config.cfg"
+    for path, status, said in (
+        ("absent.py", 1, "absent.py: there is no such file, and not beside the configuration file"),
+        ("libmine.so", 3, "libmine.so: this is a C++ plug-in, which this converter cannot load"),
+        (";".join(["a.py"] * 11), 2, "plugin_path names 11 plug-ins; at most 10 are possible"),
+    ):
+        config.write_text(f"[registry]\nplugin_path={path}\n")
+        assert convert(model, config) == status
+        assert said in capsys.readouterr().err
+
+
+def test_several_blocking_nodes_are_all_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [halves("one"), helper.make_node("Nobody", ["x"], ["c"], name="two", domain="com.example")]
+    model = network(tmp_path / "net.onnx", *nodes)
+    assert convert(model, write_plugin(tmp_path, PARSER.replace("return", "raise RuntimeError() #"))) == 3
+    error = capsys.readouterr().err
+    assert "2 nodes stand in the way" in error
+    assert "com.example.Halves 'one'" in error
+    assert "com.example.Nobody 'two'" in error
+
+
+def test_names_that_cannot_be_registered() -> None:
+    with pytest.raises(ValueError, match="mslite\\."):
+        registry.CustomOperatorRegistry("mslite.Det", registry.same_as_input)
+    with pytest.raises(ValueError, match="nodes of MSLITE models"):
+        registry.NodeParserRegistry(registry.FmkType.MSLITE, "Abs", lambda node: ())
+    with pytest.raises(ValueError, match="cannot be the name of a format"):
+        registry.ModelParserRegistry("a b", lambda parameters: registry.Module([]))
+    assert HALVES  # what the other tests build on
