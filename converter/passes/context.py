@@ -51,7 +51,9 @@ class Context:
     """How often each rule rewrote something."""
 
     float16_source: bool = False
-    """The source computes in float16: its weights are stored that way again."""
+    """The source computes in float16, at least in part: its weights are stored that way again."""
+    float32_source: bool = False
+    """Other parts of such a source compute in float32: what float16 would round is stored as it is."""
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
     """(rule, node, reason) of each match that a rule left alone."""
 

@@ -77,6 +77,9 @@ def widen_float16(module: Module, context: Context) -> None:
     if not values:
         return
     context.float16_source = True
+    context.float32_source = any(
+        value.dtype is DataType.FLOAT32 and value.is_constant for graph in module.graphs for value in graph.values()
+    )
     context.note("the model computes in float16; here it computes in float32, with float16 inputs and outputs")
     graph = module.main
     inputs = [value for value in graph.inputs if value.dtype is DataType.FLOAT16]
@@ -94,8 +97,12 @@ def widen_float16(module: Module, context: Context) -> None:
 
 
 def store_float16(module: Module, context: Context) -> None:
-    """Stores float32 constants as float16, where they fit; activations stay float32."""
-    if not context.settings.float16_weights and not context.float16_source:
+    """Stores float32 constants as float16, where they fit; activations stay float32.
+
+    Where only a part of the source is float16, those constants that lose nothing: which part they are from is not known.
+    """
+    wanted = context.settings.float16_weights
+    if not wanted and not context.float16_source:
         return
     for graph in module.graphs:
         for value in graph.values():
@@ -104,7 +111,10 @@ def store_float16(module: Module, context: Context) -> None:
             if not bool((np.abs(value.data[np.isfinite(value.data)]) <= _FLOAT16_MAX).all()):
                 context.note(f"constant '{value.name}' stays float32: it does not fit into float16")
                 continue
-            value.data = value.data.astype(np.float16)
+            narrow = value.data.astype(np.float16)
+            if not wanted and context.float32_source and not np.array_equal(narrow, value.data, equal_nan=True):
+                continue
+            value.data = narrow
             value.dtype = DataType.FLOAT16
 
 
