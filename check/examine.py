@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mslite import _codegen, _native
+from mslite.check.custom_nodes import REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
 from mslite.check.facts import Examination, NodeFacts, State, TargetFacts
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
@@ -67,7 +68,7 @@ def _examine(options: Options) -> Examination:
             for graph in module.graphs:
                 for node in graph.nodes:
                     node.source = origins.get(node.name, "")
-            targets = _targets(own.output_path, str(options.model_file), kernels)
+            targets = _targets(own.output_path, str(options.model_file), kernels, custom_types(module))
     layout = source_layout(framework) if module.layout is None else module.layout
     nodes = _nodes(module, Context(layout=layout if blockers else Format.NHWC), blockers, kernels)
     return Examination(str(options.model_file), framework.name, not blockers, problem, blockers, nodes, tuple(targets))
@@ -131,10 +132,12 @@ def _shape(value: Value) -> str:
 # ---- targets ----
 
 
-def _targets(path: Path, source: str, kernels: Kernels) -> list[TargetFacts]:
-    facts = [_runtime(path, source, kernels)]
+def _targets(path: Path, source: str, kernels: Kernels, customs: Mapping[str, str]) -> list[TargetFacts]:
+    facts = [with_custom_kernels(_runtime(path, source, kernels), customs, REMEDY_RUNTIME)]
     for target in TARGETS.values():
-        facts.append(_generated(path, source, target, kernels))
+        facts.append(with_custom_kernels(_generated(path, source, target, kernels), customs, REMEDY_GENERATED))
+    for found in kernels.values():
+        found.update({name: f"your kernel for {kind}" for name, kind in customs.items()})
     return facts
 
 

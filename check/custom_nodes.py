@@ -1,0 +1,39 @@
+"""What is said of Custom nodes, whose kernels the user brings along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mslite.check.facts import TargetFacts
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.ops.custom import Custom
+
+REMEDY_RUNTIME = "Register a kernel and its shape rule: RegisterKernel, RegisterKernelInterface (docs/extending.md)"
+REMEDY_GENERATED = "Write CustomKernel for it in the generated project (docs/extending.md)"
+
+
+def custom_types(module: Module) -> dict[str, str]:
+    """Names of the Custom nodes that are not mslite's own -> their types."""
+    return {
+        node.name: node.op.type or "" for graph in module.graphs for node in graph.nodes if isinstance(node.op, Custom)
+    }
+
+
+def with_custom_kernels(facts: TargetFacts, types: Mapping[str, str], remedy: str) -> TargetFacts:
+    """The same facts, which say that the kernels of these nodes are the user's: where the target runs the model, that it
+    needs them; where it does not, how to bring them along."""
+    if not types:
+        return facts
+    blockers = tuple(_blocker(one, types[one.node], remedy) if one.node in types else one for one in facts.blockers)
+    problem = facts.problem
+    if facts.runs:
+        names = ", ".join(sorted(set(types.values())))
+        own = f"with your kernel for {names}"
+        problem = f"{own}; {problem}" if problem else own
+    return replace(facts, blockers=blockers, problem=problem)
+
+
+def _blocker(one: Blocker, kind: str, remedy: str) -> Blocker:
+    return Blocker(one.node, f"Custom {kind}", f"no kernel of mslite's computes the Custom type '{kind}'", remedy)
