@@ -16,6 +16,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
 
 from .call import Call
+from .model import SourceTensor
 
 _CUSTOM = "CUSTOM:"
 _LARGEST_OPTIONS = 1 << 20
@@ -60,13 +61,19 @@ class TfliteNode(ForeignNode):
     def input(self, index: int) -> Value:
         return self._call.input(index)
 
+    def _tensor(self, value: Value) -> SourceTensor | None:
+        """The source's record of a value; that of the quantised operand for the real numbers that it stands for."""
+        indices = [index for index in range(self.input_count) if self.has_input(index)]
+        operand = next((index for index in indices if self.input(index) is value), None)
+        return self._call.importer.tensor_of(value) if operand is None else self._call.source(operand)
+
     def shape(self, value: Value) -> tuple[int | None, ...] | None:
-        tensor = self._call.importer.tensor_of(value)
+        tensor = self._tensor(value)
         sizes = value.shape if tensor is None else tensor.shape
         return None if sizes is None else tuple(size if size >= 0 else None for size in sizes)
 
     def dtype(self, value: Value) -> DataType:
-        tensor = self._call.importer.tensor_of(value)
+        tensor = self._tensor(value)
         return value.dtype if tensor is None or value.dtype is not DataType.UNKNOWN else tensor.dtype
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:

@@ -1,4 +1,5 @@
-"""Writes maxout.onnx, a network with an operator that no tool but ours knows, and one input with the numbers it must give.
+"""Writes maxout.onnx, a network with an operator that no tool but ours knows, and one input with the numbers it must give;
+and net.layers, the same network in the text format that layers_plugin.py reads, with its weights.
 
 The operator is `com.example.Maxout`: y[..., i] = scale * max(x[..., i * pieces], ..., x[..., i * pieces + pieces - 1]).
 """
@@ -14,6 +15,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 HERE = Path(__file__).parent
 PIECES, SCALE, FACTOR = 2, 0.5, 0.5
+
+LAYERS = f"""\
+# The network of maxout.onnx
+input x 1 8
+dense w1.npy b1.npy
+maxout {PIECES} {SCALE * FACTOR}
+dense w2.npy b2.npy
+output y
+"""
 
 Floats = npt.NDArray[np.float32]
 
@@ -60,6 +70,9 @@ def main() -> None:
     x = np.random.default_rng(8).uniform(-1, 1, (1, 8)).astype(np.float32)
     x.tofile(HERE / "maxout_input.bin")
     y = expected(x)
+    for name, array in weights().items():
+        np.save(HERE / f"{name}.npy", array)
+    (HERE / "net.layers").write_text(LAYERS)
     numbers = " ".join(f"{number:.8g}" for number in y.ravel())
     (HERE / "maxout_expected.txt").write_text(f"y {y.ndim} {' '.join(map(str, y.shape))}\n{numbers}\n")
 
