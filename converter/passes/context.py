@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Shape, Value
@@ -50,6 +50,8 @@ class Context:
     applied: dict[str, int] = field(default_factory=dict)
     """How often each rule rewrote something."""
 
+    graph_outputs: Sequence[Value] = ()
+    """Of the graph that rules are applied to at this moment: they keep their values."""
     float16_source: bool = False
     """The source computes in float16, at least in part: its weights are stored that way again."""
     float32_source: bool = False

@@ -39,6 +39,7 @@ class Rule:
 
     def find(self, node: Node, graph: Graph, context: Context) -> Match | None:
         """The first match at `node` that may be rewritten; refusals are noted in the context."""
+        context.graph_outputs = graph.outputs
         for pattern in self.patterns:
             for match in pattern.match_node(node, Match()):
                 if not self.shared and not match.is_private(graph):
