@@ -1,18 +1,17 @@
-/* Convolution of stored int8 as a matrix product: rows are output pixels, columns output channels, k the window
- * [ky][kx][channel]. A part gathers the windows of its rows, padding included, in the form that its dot product reads.
+/* Convolution of stored int8 as a matrix product (convolution/conv2d_gather.h).
  */
+#include "convolution/conv2d_gather.h"
 #include "convolution/stored.h"
-#include "matmul/gemm_int8.h"
 #include "quantised.h"
 
 typedef struct {
-  mslite_convolution geometry;
+  conv2d_rows rows;
   gemm_int8_plan plan;
   int32_t x_zero;
-  bool rows_are_pixels; /* 1 x 1, and every pixel of x is a row */
 } conv2d_int8_derived;
 
-/* Depthwise: a matrix product of one column and few terms is no way to compute it. */
+/* Depthwise: a matrix product of one column and few terms is no way to compute
+ * it. */
 static int32_t conv2d_int8_support(const mslite_node *node) {
   if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;
@@ -27,185 +26,42 @@ static mslite_int8_channel channel_of(const mslite_node *node, int64_t index) {
   return numbers;
 }
 
-/* From the constant weight alone; false when the group does not divide the channels. */
-static bool weights_of(const mslite_node *node, mslite_int8_weights *weights) {
-  mslite_convolution_attributes attributes;
-  mslite_convolution_read(node->op, node->params, &attributes);
-  const int64_t *dims = node->inputs[1]->dims;
-  if (attributes.group < 1 || dims[0] % attributes.group != 0) return false;
-  weights->groups = attributes.group;
-  weights->n = dims[0] / attributes.group;
-  weights->k = dims[1] * dims[2] * dims[3];
-  weights->n_step = weights->k;
-  weights->group_step = weights->n * weights->k;
-  weights->k_step = 1;
-  weights->x_zero = node->inputs[0]->quant->zero_point;
-  return true;
-}
-
 static int64_t conv2d_int8_pack_size(const mslite_node *node, int32_t input) {
-  mslite_int8_weights weights;
-  mslite_int8_packed packed;
-  if (input != 1 || !weights_of(node, &weights)) return 0;
-  mslite_plan_int8(weights.groups, weights.n, weights.k, &gemm_int8_layout, &packed);
-  return packed.bytes;
+  return input == 1 ? conv2d_pack_size(node) : 0;
 }
 
 static void conv2d_int8_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_int8_weights weights;
-  if (input == 1 && weights_of(node, &weights)) {
-    mslite_pack_int8(node, source, &weights, &gemm_int8_layout, channel_of, packed);
-  }
-}
-
-static bool is_inside(const mslite_axis *axis) {
-  return axis->kernel == 1 && axis->stride == 1 && axis->pad_before == 0 && axis->output == axis->input;
+  if (input != 1 || !conv2d_weights(node, &weights)) return;
+  weights.x_zero = node->inputs[0]->quant->zero_point;
+  mslite_pack_int8(node, source, &weights, &gemm_int8_layout, channel_of, packed);
 }
 
 static mslite_status conv2d_int8_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   conv2d_int8_derived *own = derived;
-  mslite_convolution *g = &own->geometry;
-  const mslite_status status = mslite_convolution_of(node, g);
+  gemm_int8_plan *plan = &own->plan;
+  const mslite_status status = conv2d_plan_rows(node, &own->rows, plan);
   if (status != MSLITE_OK) return status;
   const mslite_stored_numbers numbers = mslite_stored_numbers_of(node);
-  gemm_int8_plan *plan = &own->plan;
   own->x_zero = numbers.x_zero;
-  own->rows_are_pixels = is_inside(&g->height) && is_inside(&g->width) && g->group == 1;
-  plan->m = g->batch * g->height.output * g->width.output;
-  plan->n = g->group_out;
-  plan->k = g->height.kernel * g->width.kernel * g->group_in;
   plan->y_zero = numbers.y_zero;
   plan->low = numbers.low;
   plan->high = numbers.high;
-  plan->rounds_once = false;
+  plan->is_whole = false;
   plan->has_zeros = mslite_has_zero_points(node->inputs[1]);
-  gemm_int8_prepare(plan, g->group);
-  const int64_t parts = plan->plan.row_blocks * plan->plan.panel_blocks;
-  if (plan->m > INT32_MAX || parts > INT32_MAX / g->group) return MSLITE_ERROR_UNSUPPORTED;
-  schedule->phase_count = 1;
-  schedule->part_count[0] = plan->m == 0 ? 0 : (int32_t)(parts * g->group);
-  schedule->scratch_bytes = plan->bytes;
-  return MSLITE_OK;
-}
-
-/* Where gathering stands. */
-typedef struct {
-  const int8_t *end; /* of x */
-  int32_t x_zero;
-  dot_element *to;
-} gathered;
-
-static inline void gather(gathered *g, const int8_t *from, int64_t count) {
-  dot_stage(from, count, g->end - from >= count + DOT_CHUNK, g->to);
-  g->to += count;
-}
-
-static inline void gather_zeros(gathered *g, int64_t count) {
-  dot_fill(g->x_zero, count, g->to);
-  g->to += count;
-}
-
-/* Elements [begin, begin + count) of one window row; `line` is a row of x, or NULL above and below the input. */
-static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t ox, int64_t begin, int64_t count,
-                        gathered *to) {
-  const mslite_axis *axis = &g->width;
-  const int64_t first = ox * axis->stride - axis->pad_before;
-  if (line == NULL) {
-    gather_zeros(to, count);
-    return;
-  }
-  if (axis->dilation == 1 && g->group == 1) {
-    const int64_t from = first * g->in_channels + begin, width = axis->input * g->in_channels;
-    const int64_t start = from < 0 ? (-from < count ? -from : count) : 0;
-    int64_t stop = width - from < count ? width - from : count;
-    if (stop < start) stop = start;
-    if (start > 0) gather_zeros(to, start);
-    if (stop > start) gather(to, line + from + start, stop - start);
-    if (stop < count) gather_zeros(to, count - stop);
-    return;
-  }
-  int64_t tap = begin / g->group_in, skipped = begin % g->group_in;
-  while (count > 0) {
-    const int64_t ix = first + tap * axis->dilation;
-    const int64_t length = g->group_in - skipped < count ? g->group_in - skipped : count;
-    if (ix < 0 || ix >= axis->input) {
-      gather_zeros(to, length);
-    } else {
-      gather(to, line + ix * g->in_channels + skipped, length);
-    }
-    count -= length;
-    skipped = 0;
-    ++tap;
-  }
-}
-
-/* A whole window whose lines are in the input, each in one piece. False: this one is not. */
-static inline bool gather_inside(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox,
-                                 gathered *to) {
-  const int64_t iy = oy * g->height.stride - g->height.pad_before, ix = ox * g->width.stride - g->width.pad_before;
-  const int64_t last_y = iy + (g->height.kernel - 1) * g->height.dilation, line = g->width.kernel * g->in_channels;
-  if (iy < 0 || last_y >= g->height.input || ix < 0 || ix + g->width.kernel > g->width.input) return false;
-  const int64_t step = g->width.input * g->in_channels;
-  const int8_t *from = image + iy * step + ix * g->in_channels;
-  if (to->end - (from + (last_y - iy) * step) < line + DOT_CHUNK) return false;
-  for (int64_t ky = 0; ky < g->height.kernel; ++ky, from += g->height.dilation * step, to->to += line) {
-    dot_stage(from, line, true, to->to);
-  }
-  return true;
-}
-
-/* Elements [k, k + length) of one window, ky and begin being where k is. */
-static void gather_window(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox, int64_t ky,
-                          int64_t begin, int64_t length, gathered *to) {
-  const int64_t line = g->width.kernel * g->group_in;
-  for (; length > 0; ++ky) {
-    const int64_t count = line - begin < length ? line - begin : length;
-    const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
-    const bool is_inside = iy >= 0 && iy < g->height.input;
-    gather_line(g, is_inside ? image + iy * g->width.input * g->in_channels : NULL, ox, begin, count, to);
-    length -= count;
-    begin = 0;
-  }
+  return conv2d_schedule(&own->rows, plan, schedule);
 }
 
 static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
                   int64_t step, dot_element *to) {
   const conv2d_int8_derived *own = run->derived;
-  const mslite_convolution *g = &own->geometry;
-  const int64_t image_size = g->height.input * g->width.input * g->in_channels;
-  const int8_t *x = run->inputs[0];
-  gathered out = {.end = x + g->batch * image_size, .x_zero = own->x_zero};
-  if (own->rows_are_pixels) {
-    x += row * own->plan.k + k;
-    for (int64_t r = 0; r < count; ++r, x += own->plan.k) {
-      out.to = to + r * step;
-      gather(&out, x, length);
-    }
-    return;
-  }
-  const int64_t line = g->width.kernel * g->group_in;
-  const int64_t ky = k / line, begin = k % line;
-  const bool is_whole = length == own->plan.k && g->group == 1 && g->width.dilation == 1;
-  const int64_t plane = g->height.output * g->width.output;
-  int64_t oy = row % plane / g->width.output, ox = row % g->width.output;
-  x += row / plane * image_size + group * g->group_in;
-  for (int64_t r = 0; r < count; ++r) {
-    out.to = to + r * step;
-    if (!is_whole || !gather_inside(g, x, oy, ox, &out)) gather_window(g, x, oy, ox, ky, begin, length, &out);
-    if (++ox == g->width.output) {
-      ox = 0;
-      if (++oy == g->height.output) {
-        oy = 0;
-        x += image_size;
-      }
-    }
-  }
+  conv2d_gather(&own->rows, run->inputs[0], own->x_zero, group, row, count, k, length, step, to);
 }
 
 static void conv2d_int8_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const conv2d_int8_derived *own = run->derived;
-  gemm_int8_part(run, &own->plan, stage, own->geometry.group, part);
+  gemm_int8_part(run, &own->plan, stage, own->rows.geometry.group, part);
 }
 
 const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_gemm_int8) = {

@@ -5,6 +5,7 @@ void mslite_convolution_read(int32_t op, const void *params, mslite_convolution_
   static const mslite_longs none = {0, NULL};
   attributes->output_paddings = none;
   attributes->transposed = op == MSLITE_OP_Conv2dTransposeFusion;
+  attributes->activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
 #define MSLITE_COPY_ATTRIBUTES(type)                        \
   do {                                                      \
     const type *from = params;                              \
@@ -14,19 +15,26 @@ void mslite_convolution_read(int32_t op, const void *params, mslite_convolution_
     attributes->pad_list = from->pad_list;                  \
     attributes->pad_mode = from->pad_mode;                  \
     attributes->group = from->group == 0 ? 1 : from->group; \
-    attributes->activation = from->activation_type;         \
   } while (0)
+#define MSLITE_COPY_ACTIVATION(type) attributes->activation = ((const type *)params)->activation_type
   if (op == MSLITE_OP_Conv2dTransposeFusion) {
     MSLITE_COPY_ATTRIBUTES(mslite_Conv2dTransposeFusion);
+    MSLITE_COPY_ACTIVATION(mslite_Conv2dTransposeFusion);
     attributes->output_paddings = ((const mslite_Conv2dTransposeFusion *)params)->output_paddings;
   } else if (op == MSLITE_OP_Conv2DAddFusion) {
     MSLITE_COPY_ATTRIBUTES(mslite_Conv2DAddFusion);
+    MSLITE_COPY_ACTIVATION(mslite_Conv2DAddFusion);
   } else if (op == MSLITE_OP_AdderFusion) {
     MSLITE_COPY_ATTRIBUTES(mslite_AdderFusion);
+    MSLITE_COPY_ACTIVATION(mslite_AdderFusion);
+  } else if (op == MSLITE_OP_ConvInteger) {
+    MSLITE_COPY_ATTRIBUTES(mslite_ConvInteger);
   } else {
     MSLITE_COPY_ATTRIBUTES(mslite_Conv2DFusion);
+    MSLITE_COPY_ACTIVATION(mslite_Conv2DFusion);
   }
 #undef MSLITE_COPY_ATTRIBUTES
+#undef MSLITE_COPY_ACTIVATION
 }
 
 static mslite_status fail(const char **reason, mslite_status status, const char *why) {

@@ -1,13 +1,14 @@
-/* The inner loops of gemm_int8.h, once for all kernels that multiply stored integers. */
+/* The inner loops of gemm_int8.h, once for all kernels that multiply stored
+ * integers. */
 #include "matmul/gemm_int8.h"
 
-#include "math/fixed_point_simd.h"
-#include "simd/narrow.h"
+#include "matmul/gemm_int8_store.h"
 
 enum { FEWEST_PANELS = 4 }; /* of a part */
 
-/* `rows` x GEMM_INT8_COLUMNS sums; `rows` is a constant where this is inlined. Few rows take several chains of sums, so
- * that no sum waits for the one before. */
+/* `rows` x GEMM_INT8_COLUMNS sums; `rows` is a constant where this is inlined.
+ * Few rows take several chains of sums, so that no sum waits for the one
+ * before. */
 SIMD_INLINE void tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to, int64_t to_step, const int32_t rows) {
   enum { V = GEMM_INT8_VECTORS, STEP = SIMD_WIDTH * DOT_DEPTH };
   const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
@@ -79,101 +80,22 @@ static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const d
 }
 #undef TILE_CASE
 
-/* `columns` results of one row. */
-SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
-  if (columns == GEMM_INT8_COLUMNS) {
-    simd_narrow(result, GEMM_INT8_VECTORS, limits, y);
-    return;
-  }
-  int8_t whole[GEMM_INT8_COLUMNS];
-  simd_narrow(result, GEMM_INT8_VECTORS, limits, whole);
-  memcpy(y, whole, (size_t)columns);
-}
-
-/* The numbers of one panel's channels, in vectors. */
-typedef struct {
-  simd_multiplier factor[GEMM_INT8_VECTORS];
-  simd_i32 zero[GEMM_INT8_VECTORS];
-  simd_narrow_limits limits;
-} panel_numbers;
-
-static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
-  SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
-    const int64_t at = v * SIMD_WIDTH;
-    numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
-    numbers->zero[v] = simd_load_i32(g->zero + at);
-  }
-  numbers->limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
-}
-
-/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once. */
-SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
-                             int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros) {
-  const panel_numbers own = *numbers;
-  int8_t *y = g->y;
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += g->y_step) {
-    simd_i32 result[GEMM_INT8_VECTORS];
-    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
-      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
-      if (has_zeros) sum -= simd_set_i32(g->row_sums[r]) * own.zero[v];
-      result[v] = simd_rescale(sum, &own.factor[v]);
-    }
-    store_row(result, &own.limits, columns, y);
-  }
-}
-
-/* The same for results that are rounded once, half away from zero, in float64. Twice what truncation leaves, truncated,
- * is the step that it misses. */
-static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t sums_step,
-                       int64_t rows, int64_t columns) {
-  typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
-    simd_i32 result[GEMM_INT8_VECTORS];
-    const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
-    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
-      const simd_i32 most = simd_load_i32(g->value + v * SIMD_WIDTH);
-      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
-      if (g->row_sums != NULL) sum -= row_sum * numbers->zero[v];
-      simd_i32 beyond = sum > most;
-      sum = (sum & ~beyond) | (most & beyond);
-      beyond = sum < -most;
-      sum = (sum & ~beyond) | (-most & beyond);
-      reals scale;
-      memcpy(&scale, g->scale + v * SIMD_WIDTH, sizeof scale);
-      const reals exact = __builtin_convertvector(sum, reals) * scale;
-      const simd_i32 steps = __builtin_convertvector(exact, simd_i32);
-      const reals rest = exact - __builtin_convertvector(steps, reals);
-      result[v] = steps + __builtin_convertvector(rest + rest, simd_i32);
-    }
-    store_row(result, &numbers->limits, columns, g->y + r * g->y_step);
-  }
-}
-
-static __attribute__((noinline)) void store(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
-                                            int64_t sums_step, int64_t rows, int64_t columns) {
-  if (g->scale != NULL) {
-    store_real(g, numbers, sums, sums_step, rows, columns);
-  } else if (g->row_sums != NULL) {
-    store_fixed(g, numbers, sums, sums_step, rows, columns, true);
-  } else {
-    store_fixed(g, numbers, sums, sums_step, rows, columns, false);
-  }
-}
-
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-/* Tiles of nearly equal height. On vectors of 16 lanes all but the last are even: its spare row is nobody's. */
+/* Tiles of nearly equal height. On vectors of 16 lanes all but the last are
+ * even: its spare row is nobody's. */
 void gemm_int8_run(const gemm_int8_block *block) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
   gemm_int8_block g = *block;
   const int64_t tiles = (block->rows + GEMM_INT8_ROWS - 1) / GEMM_INT8_ROWS;
   const int64_t even = SIMD_WIDTH == 16 && block->rows > 1 ? 2 : 1;
+  const int64_t result_size = g.operands == NULL ? 1 : (int64_t)sizeof(int32_t);
   while (g.columns > 0) {
     const int64_t columns = g.columns < GEMM_INT8_COLUMNS ? g.columns : GEMM_INT8_COLUMNS;
     const dot_weight *b = dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
     gemm_int8_block t = g;
-    panel_numbers numbers;
-    set_numbers(&g, &numbers);
+    panel_numbers numbers = {0};
+    if (g.operands == NULL) set_numbers(&g, &numbers);
     for (int64_t left = tiles; t.rows > 0; --left) {
       const int64_t high = round_up((t.rows + left - 1) / left, even), rows = t.rows < high ? t.rows : high;
       const int64_t sums_step = t.sums == NULL ? GEMM_INT8_COLUMNS : t.sums_step;
@@ -184,6 +106,7 @@ void gemm_int8_run(const gemm_int8_block *block) {
       if (t.sums != NULL) t.sums += rows * sums_step;
       if (t.row_sums != NULL) t.row_sums += rows;
       t.y += rows * t.y_step;
+      t.row += rows;
       t.rows -= rows;
     }
     g.b += g.b_step;
@@ -193,7 +116,9 @@ void gemm_int8_run(const gemm_int8_block *block) {
     g.shift += columns;
     g.zero += columns;
     if (g.scale != NULL) g.scale += columns;
-    g.y += columns;
+    if (g.column_sums != NULL) g.column_sums += columns;
+    g.y += columns * result_size;
+    g.column += columns;
     g.columns -= columns;
   }
 }
@@ -203,7 +128,8 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   const int64_t units = plan->packed.units;
   mslite_gemm_plan *cut = &plan->plan;
   mslite_plan_gemm(plan->m, plan->n, units, GEMM_INT8_ROWS, GEMM_INT8_COLUMNS, cut);
-  /* Each part gathers its rows for itself: that is to be little beside the products. */
+  /* Each part gathers its rows for itself: that is to be little beside the
+   * products. */
   const int64_t panels = (plan->n + GEMM_INT8_COLUMNS - 1) / GEMM_INT8_COLUMNS;
   if (cut->panel_block < FEWEST_PANELS) {
     cut->panel_block = panels < FEWEST_PANELS ? panels : FEWEST_PANELS;
@@ -219,6 +145,14 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   plan->room_at = plan->row_sums_at + (plan->has_zeros ? round_up(rows * (int64_t)sizeof(int32_t), 64) : 0);
   plan->bytes = plan->room_at;
   if (DOT_WIDENS) plan->bytes += cut->k_block * GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
+}
+
+/* Bytes that stand for unsigned integers were read as signed ones: now as the
+ * unsigned ones less 128. */
+static void flip_elements(dot_element *a, int64_t step, int64_t rows, int64_t length) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = 0; i < length; ++i) a[r * step + i] = (dot_element)(a[r * step + i] ^ (dot_element)INT8_MIN);
+  }
 }
 
 static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64_t length, int32_t *row_sums) {
@@ -240,6 +174,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
   const int64_t channel = group * packed->padded + column;
   const char *weights = run->inputs[1];
   char *scratch = run->scratch;
+  const int64_t result_size = plan->is_whole ? (int64_t)sizeof(int32_t) : 1;
   const int32_t *numbers[4];
   const int64_t places[4] = {packed->bias, packed->value, packed->shift, packed->zero};
   for (int32_t i = 0; i < 4; ++i) numbers[i] = (const int32_t *)(const void *)(weights + places[i]) + channel;
@@ -254,18 +189,29 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
       .sums = cut->k_block < packed->units ? (int32_t *)(void *)(scratch + plan->sums_at) : NULL,
       .sums_step = cut->panel_block * GEMM_INT8_COLUMNS,
       .bias = numbers[0],
+      .column = group * plan->n + column,
+      .row = row,
+      .k = plan->k,
       .value = numbers[1],
       .shift = numbers[2],
       .zero = numbers[3],
       .scale = plan->rounds_once ? (const double *)(const void *)(weights + packed->scale) + channel : NULL,
       .row_sums = row_sums,
-      .y = (int8_t *)run->outputs[0] + row * groups * plan->n + group * plan->n + column,
-      .y_step = groups * plan->n,
+      .y = (int8_t *)run->outputs[0] + ((row * groups + group) * plan->n + column) * result_size,
+      .y_step = groups * plan->n * result_size,
       .y_zero = plan->y_zero,
       .low = plan->low,
       .high = plan->high,
       .room = (dot_weight *)(void *)(scratch + plan->room_at),
   };
+  if (plan->is_whole) {
+    /* The place of the bias holds the sums of the columns, that of weight_zero
+     * nothing. */
+    g.column_sums = g.bias;
+    g.bias = g.zero;
+    g.operands = &plan->operands;
+    g.inputs = run->inputs;
+  }
   if (row_sums != NULL) memset(row_sums, 0, (size_t)g.rows * sizeof *row_sums);
   const int8_t *panel =
       (const int8_t *)weights + packed->panels + group * packed->group_bytes + column / GEMM_INT8_COLUMNS * g.b_step;
@@ -276,6 +222,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
     g.last = unit + g.units == packed->units;
     const int64_t k = unit * DOT_DEPTH, length = g.last ? plan->k - k : g.units * DOT_DEPTH;
     stage(run, group, row, g.rows, k, length, plan->a_step, a);
+    if (plan->is_whole && plan->operands.a_flip != 0) flip_elements(a, plan->a_step, g.rows, length);
     if (row_sums != NULL) add_row_sums(a, plan->a_step, g.rows, length, row_sums);
     g.b = panel + unit * GEMM_INT8_COLUMNS * DOT_DEPTH;
     gemm_int8_run(&g);

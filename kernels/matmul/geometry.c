@@ -7,6 +7,9 @@ void mslite_product_read(int32_t op, const void *params, mslite_product_attribut
     attributes->transpose_b = true;
     attributes->flatten = true;
     attributes->activation = ((const mslite_FullConnection *)params)->activation_type;
+  } else if (op == MSLITE_OP_MatMulInteger) {
+    const mslite_product_attributes plain = {.activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION};
+    *attributes = plain;
   } else {
     const mslite_MatMulFusion *from = params;
     attributes->transpose_a = from->transpose_a;
@@ -16,7 +19,8 @@ void mslite_product_read(int32_t op, const void *params, mslite_product_attribut
   }
 }
 
-/* Batch dimension `i` counted from the last one, 1 where the tensor has none. */
+/* Batch dimension `i` counted from the last one, 1 where the tensor has none.
+ */
 static int64_t batch_dim(const mslite_tensor *tensor, int32_t i) {
   const int32_t at = tensor->rank - 3 - i;
   return at < 0 ? 1 : tensor->dims[at];

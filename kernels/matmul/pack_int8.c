@@ -19,7 +19,8 @@ void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_la
   plan->bytes = plan->panels + groups * plan->group_bytes;
 }
 
-/* A clamp of sums before they are multiplied with `scale`: keeps results in 32 bits and changes no int8. */
+/* A clamp of sums before they are multiplied with `scale`: keeps results in 32
+ * bits and changes no int8. */
 static int32_t sum_limit(double scale) {
   const double largest = 268435456.0; /* 2^28 */
   return scale * 2147483647.0 <= largest ? INT32_MAX : (int32_t)(largest / scale);
@@ -31,7 +32,7 @@ static uint32_t pack_column(const int8_t *source, const mslite_int8_weights *wei
   const int64_t depth = layout->depth, step = layout->columns * depth;
   uint32_t sum = 0;
   for (int64_t k = 0; k < weights->k; ++k) {
-    const int32_t weight = source[k * weights->k_step];
+    const int32_t weight = (int8_t)((uint8_t)source[k * weights->k_step] ^ weights->flip);
     to[k / depth * step + k % depth] = (int8_t)weight;
     sum += (uint32_t)weight;
   }

@@ -33,12 +33,27 @@ int32_t mslite_dynamic_integer(const mslite_dynamic_range *range, float v) {
   return q < (float)range->low ? range->low : q > (float)INT8_MAX ? INT8_MAX : (int32_t)q;
 }
 
-void mslite_round_dynamically(const float *x, int64_t count, bool symmetric, float *y) {
+/* ONNX's DynamicQuantizeLinear: half to even, and the zero point comes out of the low end. */
+static void round_to_even(float low, float high, const float *x, int64_t count, float *y) {
+  const float scale = low == high ? 1.0F : (high - low) / 255.0F;
+  const float nearest = rintf(-low / scale);
+  const float zero = nearest > 255.0F ? 255.0F : nearest > 0.0F ? nearest : 0.0F;
+  for (int64_t i = 0; i < count; ++i) {
+    const float q = rintf(x[i] / scale) + zero;
+    y[i] = scale * ((q < 0.0F ? 0.0F : q > 255.0F ? 255.0F : q) - zero);
+  }
+}
+
+void mslite_round_dynamically(const float *x, int64_t count, int32_t rounding, float *y) {
   float low = 0.0F, high = 0.0F;
   for (int64_t i = 0; i < count; ++i) {
     low = x[i] < low ? x[i] : low;
     high = x[i] > high ? x[i] : high;
   }
-  const mslite_dynamic_range range = mslite_dynamic_range_of(low, high, symmetric);
+  if (rounding == MSLITE_ROUNDS_TO_EVEN) {
+    round_to_even(low, high, x, count, y);
+    return;
+  }
+  const mslite_dynamic_range range = mslite_dynamic_range_of(low, high, rounding == MSLITE_ROUNDS_SYMMETRIC);
   for (int64_t i = 0; i < count; ++i) y[i] = range.scale * (float)(mslite_dynamic_integer(&range, x[i]) - range.zero);
 }

@@ -20,7 +20,10 @@ mslite_dynamic_range mslite_dynamic_range_of(float low, float high, bool symmetr
 
 int32_t mslite_dynamic_integer(const mslite_dynamic_range *range, float v);
 
+/* How recurrent layers round what weights multiply, as their attribute `rounding` says it. */
+enum { MSLITE_ROUNDS_NOT, MSLITE_ROUNDS_SYMMETRIC, MSLITE_ROUNDS_ASYMMETRIC, MSLITE_ROUNDS_TO_EVEN };
+
 /* What a vector of `count` numbers stands for after it was rounded. */
-void mslite_round_dynamically(const float *x, int64_t count, bool symmetric, float *y);
+void mslite_round_dynamically(const float *x, int64_t count, int32_t rounding, float *y);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct {
   int64_t bias_at[2], hidden_bias_at[2];                             /* -1: there is none */
   float clip, cell_clip, projection_clip;                            /* 0: none */
   int32_t input_forget, linear_before_reset;
-  int32_t rounding; /* of what weights multiply, to 8 bits: 0, 1 symmetric, 2 asymmetric */
+  int32_t rounding; /* of what weights multiply, to 8 bits: see quantization/dynamic_range.h */
   mslite_recurrent_activation activations[2][3];
 } mslite_recurrent_plan;
 

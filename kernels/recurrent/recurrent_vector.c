@@ -204,8 +204,8 @@ typedef struct {
 
 /* What weights multiply: `x`, or what 8 bits leave of it. */
 static const float *as_multiplied(const recurrent_derived *n, const float *x, int64_t count, const recurrent_space *s) {
-  if (n->plan.rounding == 0) return x;
-  mslite_round_dynamically(x, count, n->plan.rounding == 1, s->rounded);
+  if (n->plan.rounding == MSLITE_ROUNDS_NOT) return x;
+  mslite_round_dynamically(x, count, n->plan.rounding, s->rounded);
   return s->rounded;
 }
 

@@ -12,7 +12,8 @@ static void leading_dimensions(const mslite_tensor *tensor, mslite_tensor *leadi
   leading->rank = tensor->rank > 2 ? tensor->rank - 2 : 0;
 }
 
-/* As numpy.matmul: leading dimensions broadcast; a vector is a row (a) or a column (b) that disappears from y. */
+/* As numpy.matmul: leading dimensions broadcast; a vector is a row (a) or a
+ * column (b) that disappears from y. */
 MSLITE_SHAPE_RULE(mslite_shape_of_matmul) {
   (void)output_count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "two matrices are needed");
@@ -46,7 +47,17 @@ MSLITE_SHAPE_RULE(mslite_shape_of_matmul) {
   return MSLITE_OK;
 }
 
-/* use_axis: the dimensions before `axis`, then [out]; otherwise [rows, out] with as many rows as x fills. */
+/* With a scale the result is real. */
+MSLITE_SHAPE_RULE(mslite_shape_of_matmul_integer) {
+  (void)params;
+  static const mslite_MatMulFusion plain = {0};
+  const mslite_status status = mslite_shape_of_matmul(context, &plain, inputs, input_count, outputs, output_count);
+  outputs[0]->type = input_count > 4 ? MSLITE_FLOAT32 : MSLITE_INT32;
+  return status;
+}
+
+/* use_axis: the dimensions before `axis`, then [out]; otherwise [rows, out]
+ * with as many rows as x fills. */
 MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
   (void)output_count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a weight is needed");
@@ -130,8 +141,8 @@ static int64_t attention_columns(mslite_shape_context *context, const mslite_ten
   return is_known ? weight->dims[0] : mslite_new_symbol(context);
 }
 
-/* [batch, q rows, columns of the output's weight]; the keys [batch, heads, size, k rows], the values [..., k rows,
- * size]. */
+/* [batch, q rows, columns of the output's weight]; the keys [batch, heads,
+ * size, k rows], the values [..., k rows, size]. */
 MSLITE_SHAPE_RULE(mslite_shape_of_attention) {
   const mslite_Attention *attributes = params;
   mslite_attention_operands operands;

@@ -29,3 +29,12 @@ MSLITE_SHAPE_RULE(mslite_shape_of_fake_quant) {
   mslite_same_shape(inputs[0], outputs[0]);
   return MSLITE_OK;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_dynamic_quantize_linear) {
+  (void)params, (void)input_count;
+  if (output_count != 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "it must have three outputs");
+  mslite_same_shape(inputs[0], outputs[0]);
+  outputs[0]->type = outputs[2]->type = MSLITE_UINT8;
+  outputs[1]->type = MSLITE_FLOAT32;
+  return MSLITE_OK;
+}

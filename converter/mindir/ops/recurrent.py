@@ -56,7 +56,7 @@ class RNNSequence(Operator):
     has_initial_hidden: bool = boolean(8)
     rounding: int = long(9)
     """the hidden state is rounded to 8 bits before each product, as `DynamicQuant` does: 0 not at all, 1 symmetric,
-    2 asymmetric"""
+    2 asymmetric, 3 as `DynamicQuantizeLinear` does"""
 
 
 @operator(
@@ -115,7 +115,7 @@ class LSTMSequence(Operator):
     """On stored integers: products of 8 bits, whose zero points these are, in the order of `gate_scales`."""
     rounding: int = long(22)
     """the hidden state is rounded to 8 bits before each product, and so is what is projected, as `DynamicQuant` does:
-    0 not at all, 1 symmetric, 2 asymmetric"""
+    0 not at all, 1 symmetric, 2 asymmetric, 3 as `DynamicQuantizeLinear` does"""
 
 
 @operator(

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..ops import convolution as ops
 from ..ops.enums import ActivationType, PadMode
-from ._declare import Array, Inputs, case, normal, reference
-from .matmul import fused_activation
+from ._declare import Array, Inputs, case, integers, normal, reference
+from .matmul import fused_activation, integer_result
 
 
 def resolved_pads(op: ops.Conv2DFusion, size: tuple[int, int], kernel: tuple[int, int]) -> list[tuple[int, int]]:
@@ -57,6 +57,24 @@ def convolution(op: ops.Conv2DFusion, inputs: Inputs) -> list[Array]:
     for extra in inputs[2:]:
         y = y if extra is None else y + extra
     return [fused_activation(op.activation_type, y).astype(np.float32)]
+
+
+@reference("ConvInteger")
+def integer_convolution(op: ops.ConvInteger, inputs: Inputs) -> list[Array]:
+    """The convolution of x - x_zero and weight - weight_zero, whose sums wrap in 32 bits; [times the scale, plus the
+    bias]. Padding is nothing."""
+    x, weight, x_zero, weight_zero = (np.asarray(array, np.int64) for array in inputs[:4])
+    x, weight = x - x_zero.reshape(()), weight - weight_zero.reshape(-1, 1, 1, 1)
+    plain = ops.Conv2DFusion(stride=op.stride, dilation=op.dilation, pad_mode=op.pad_mode, pad_list=op.pad_list)
+    kernel = (weight.shape[1], weight.shape[2])
+    pads = resolved_pads(plain, (x.shape[1], x.shape[2]), kernel)
+    view = windows(padded(x, pads), kernel, op.stride or (1, 1), op.dilation or (1, 1))
+    parts = [
+        np.einsum("bijhwc,ohwc->bijo", x_part, weight_part)
+        for x_part, weight_part in zip(np.split(view, op.group, axis=5), np.split(weight, op.group), strict=True)
+    ]
+    extra = [*inputs[4:], None, None]
+    return [integer_result(np.concatenate(parts, axis=3), extra[0], extra[1])]
 
 
 @reference("AdderFusion")
@@ -218,3 +236,37 @@ for _label, _transposed, _image, _weight in (
 ):
     _channels = _weight[3] * (_transposed.group or 1)
     case(_label, _transposed, [normal(*_image), normal(*_weight), normal(_channels)], (1, 2))
+
+
+def _integer_case(
+    label: str,
+    image: tuple[int, int, int, int],
+    out: int,
+    kernel: tuple[int, int],
+    op: ops.ConvInteger,
+    *,
+    kinds: tuple[type, type] = (np.uint8, np.int8),
+    points: int = 1,
+    real: int = 0,
+) -> None:
+    shapes = (image, (out, *kernel, image[3] // op.group), (), (points,))
+    operands = []
+    for shape, kind in zip(shapes, (*kinds, *kinds), strict=True):
+        limits = np.iinfo(kind)
+        operands.append(integers(int(limits.min), int(limits.max) + 1, *shape, dtype=kind))
+    operands += [np.abs(normal(out)), normal(out)][:real]
+    for name, constants in (("", ()), ("-weights", (1, 3))):
+        case(f"{label}{name}", op, operands, constants, tolerance=0)
+
+
+_INT = ops.ConvInteger
+_S, _U = np.int8, np.uint8
+_integer_case("plain", (2, 7, 8, 6), 5, (3, 3), _INT(pad_list=(1, 1, 1, 1)))
+_integer_case("signed", (1, 7, 8, 6), 20, (3, 2), _INT(stride=(2, 2)), kinds=(_S, _S), points=20, real=2)
+_integer_case(
+    "unsigned", (1, 9, 8, 5), 7, (3, 3), _INT(dilation=(2, 1), pad_list=(2, 0, 1, 3)), kinds=(_U, _U), points=7
+)
+_integer_case("one-by-one", (2, 5, 5, 40), 33, (1, 1), _INT(), kinds=(_S, _U), points=33, real=1)
+_integer_case("groups", (1, 6, 6, 8), 12, (3, 3), _INT(pad_mode=PadMode.SAME, group=4), points=12, real=2)
+_integer_case("depthwise", (1, 6, 6, 8), 8, (3, 3), _INT(pad_list=(1, 1, 1, 1), group=8), kinds=(_U, _U))
+_integer_case("large", (1, 14, 14, 64), 70, (3, 3), _INT(pad_list=(1, 1, 1, 1)), kinds=(_U, _U), points=70, real=2)

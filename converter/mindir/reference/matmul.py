@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops import matmul as ops
 from ..ops.enums import ActivationType
-from ._declare import Array, Inputs, case, integers, normal, reference
+from ._declare import Array, Inputs, case, float32, integers, normal, reference
 
 
 def fused_activation(activation: ActivationType, x: Array) -> Array:
@@ -57,6 +57,26 @@ def full_connection(op: ops.FullConnection, inputs: Inputs) -> list[Array]:
     if op.use_axis:
         y = y.reshape(*x.shape[: op.axis % x.ndim], weight.shape[0])
     return [fused_activation(op.activation_type, y).astype(np.float32)]
+
+
+def integer_result(sums: Array, scale: Array | None, bias: Array | None) -> Array:
+    """Sums of 64 bits as int32 that wrapped; with a scale as float32, rounded after each step."""
+    wrapped = sums.astype(np.uint64).astype(np.uint32).astype(np.int32)
+    if scale is None:
+        return wrapped
+    y = wrapped.astype(np.float32) * scale.reshape(-1)
+    return np.asarray(y if bias is None else y + bias, np.float32)
+
+
+@reference("MatMulInteger")
+def integer_product(op: ops.MatMulInteger, inputs: Inputs) -> list[Array]:
+    """(a - a_zero) (b - b_zero), whose sums wrap in 32 bits; [times the scale, plus the bias]."""
+    a, b, a_zero, b_zero = (np.asarray(array, np.int64) for array in inputs[:4])
+    if a_zero.ndim == 1 and a_zero.size > 1:
+        a_zero = a_zero[:, None]
+    a_zero, b_zero = (zero.reshape(()) if zero.size == 1 else zero for zero in (a_zero, b_zero))
+    extra = [*inputs[4:], None, None]
+    return [integer_result(np.matmul(a - a_zero, b - b_zero), extra[0], extra[1])]
 
 
 _AFFINE_ACTIVATIONS: dict[ActivationType, Callable[[Array], Array]] = {
@@ -168,6 +188,52 @@ for _label, _full, _x, _weight in (
     ("axis-negative", ops.FullConnection(has_bias=True, use_axis=True, axis=-1), (2, 3, 8), (9, 8)),
 ):
     case(_label, _full, [normal(*_x), normal(*_weight), normal(_weight[0])], (1, 2))
+
+
+def _byte_case(
+    label: str,
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    *,
+    kinds: tuple[type, type] = (np.uint8, np.int8),
+    zeros: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    real: int = 0,
+) -> None:
+    """`real`: operands behind the zero points. Zero points are of any value, or (None) nothing."""
+    operands = []
+    for shape, kind in zip((a, b, *zeros), (*kinds, *kinds), strict=True):
+        limits = np.iinfo(kind)
+        operands.append(integers(int(limits.min), int(limits.max) + 1, *shape, dtype=kind))
+    columns = b[-1]
+    operands += [np.abs(normal(*((1,) if "one-scale" in label else (columns,)))), normal(columns)][:real]
+    for name, constants in (("", ()), ("-weights", (1, 3)), ("-all", (1, 2, 3, 4, 5)[: 3 + real])):
+        case(f"{label}{name}", ops.MatMulInteger(), operands, constants, tolerance=0)
+
+
+_S, _U = np.int8, np.uint8
+_byte_case("plain", (17, 19), (19, 23))
+_byte_case("signed", (17, 19), (19, 23), kinds=(_S, _S))
+_byte_case("unsigned", (17, 19), (19, 23), kinds=(_U, _U))
+_byte_case("signed-unsigned", (6, 33), (33, 40), kinds=(_S, _U))
+_byte_case("one-row", (1, 300), (300, 77), zeros=((), (77,)), real=2)
+_byte_case("rows-and-columns", (13, 41), (41, 35), zeros=((13,), (35,)), kinds=(_U, _U))
+_byte_case("large", (50, 900), (900, 130), zeros=((1,), (130,)), real=2)
+_byte_case("batch", (2, 3, 5, 20), (2, 3, 20, 9), zeros=((2, 3, 5, 1), (2, 3, 1, 9)))
+_byte_case("broadcast", (2, 3, 5, 20), (20, 9), zeros=((), (9,)), real=1)
+_byte_case("broadcast-one-scale", (4, 20), (3, 20, 9), kinds=(_S, _S), zeros=((4,), ()), real=2)
+_byte_case("empty-inner", (3, 0), (0, 4), real=2)
+# Sums beyond 2^24, and beyond 2^31: they wrap.
+_LONG = [np.full((3, 40000), 255, _U), np.full((40000, 5), 255, _U), np.zeros((), _U), np.zeros((), _U)]
+case("wraps", ops.MatMulInteger(), _LONG, (1, 3), tolerance=0)
+case("beyond-24-bits", ops.MatMulInteger(), [_LONG[0][:, :9999], _LONG[1][:9999], *_LONG[2:]], (1, 3), tolerance=0)
+_SYMMETRIC = [
+    integers(-128, 128, 4, 30, dtype=_S),
+    integers(0, 256, 30, 18, dtype=_U),
+    np.array([5], _S),
+    np.array([128], _U),
+]
+case("symmetric", ops.MatMulInteger(), _SYMMETRIC, (1, 3), tolerance=0)
+case("negative-scale", ops.MatMulInteger(), [*_SYMMETRIC, float32([-0.5])], (1, 3), tolerance=0)
 
 _AFFINE = ops.Affine
 case("plain", _AFFINE(context=(-1, 0, 1), output_dim=12), [normal(1, 9, 4), normal(12, 5), normal(1, 7, 5)])

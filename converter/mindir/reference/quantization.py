@@ -73,6 +73,31 @@ for _type in (DataType.INT8, DataType.FLOAT32):
     case(f"nothing-{_label}", ops.DynamicQuant(dst_type=int(_type)), [float32(np.zeros((0, 3)))])
 
 
+@reference("DynamicQuantizeLinear")
+def dynamic_quantize_linear(op: ops.DynamicQuantizeLinear, inputs: Inputs) -> list[Array]:
+    """uint8 by the range of the values and 0, its scale and zero point; in float32, half to even."""
+    assert inputs[0] is not None
+    x = inputs[0]
+    low, high = (np.float32(f(x, initial=np.float32(0))) for f in (np.min, np.max))
+    scale = np.float32(1) if low == high else np.float32((high - low) / np.float32(255))
+    zero = np.clip(np.rint(-low / scale), 0, 255)
+    y = np.clip(np.rint(x / scale) + zero, 0, 255)
+    return [y.astype(np.uint8), np.asarray(scale), np.asarray(zero, np.uint8)]
+
+
+for _label, _x in (
+    ("plain", normal(5, 7)),
+    ("large", normal(3, 20000)),
+    ("halves", float32(np.arange(-8, 247.5, 0.5))),
+    ("positive", np.abs(normal(40)) + float32(3)),
+    ("negative", -np.abs(normal(40)) - float32(3)),
+    ("zeros", float32(np.zeros((2, 3)))),
+    ("nothing", float32(np.zeros((0, 3)))),
+    ("single", float32(-7.5)),
+):
+    case(_label, ops.DynamicQuantizeLinear(), [_x], tolerance=0)
+
+
 @reference("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def fake_quant(op: ops.FakeQuantWithMinMaxVars, inputs: Inputs) -> list[Array]:
     """The nearest of the evenly spaced numbers from min to max, moved so that 0 is one of them; in float32, in

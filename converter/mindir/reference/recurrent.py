@@ -11,9 +11,9 @@ import numpy as np
 from ..ops import recurrent as ops
 from ..ops._declare import Floats
 from ..ops.enums import DataType
-from ..ops.quantization import DynamicQuant
+from ..ops.quantization import DynamicQuant, DynamicQuantizeLinear
 from ._declare import Array, Inputs, case, integers, normal, reference
-from .quantization import dynamic_quant
+from .quantization import dynamic_quant, dynamic_quantize_linear
 
 Function = Callable[[Array], Array]
 
@@ -53,6 +53,12 @@ def _apply(formula: Callable[..., Array], numbers: list[float], x: Array) -> Arr
     return formula(x, *numbers)
 
 
+def _rounded_to_even(h: Array) -> Array:
+    """What 8 bits leave of the state of one sequence, as ONNX rounds it."""
+    y, scale, zero = dynamic_quantize_linear(DynamicQuantizeLinear(), [h.astype(np.float32)])
+    return np.asarray(scale * (y.astype(np.float32) - zero), np.float64)
+
+
 @dataclass
 class _Cell:
     """One direction of a recurrent network, batch vectors in float64."""
@@ -77,6 +83,8 @@ class _Cell:
         """What weights multiply: the vector, or what 8 bits leave of it."""
         if not self.rounding:
             return h
+        if self.rounding == 3:
+            return _rounded_to_even(h)
         op = DynamicQuant(symmetric=self.rounding == 1, dst_type=int(DataType.FLOAT32))
         return np.asarray(dynamic_quant(op, [h.astype(np.float32)])[0], np.float64)
 
@@ -367,7 +375,7 @@ for _peepholes in (False, True):
     _normal = ops.LSTMSequence(has_bias=True, has_peepholes=_peepholes, has_normalization=True)
     _rest = [_bias(4), *([normal(1, 3 * _H)] if _peepholes else []), normal(1, 4 * _H)]
     case(f"normalized-{_peepholes}", _normal, [normal(_T, _B, _I), *_weights(4), *_rest])
-for _rounding in (1, 2):
+for _rounding in (1, 2, 3):
     case(f"rounded-{_rounding}", ops.RNNSequence(rounding=_rounding), [normal(_T, _B, _I), *_weights(1)])
     _rounded = ops.LSTMSequence(has_bias=True, has_projection=True, rounding=_rounding)
     case(f"rounded-{_rounding}", _rounded, [normal(_T, _B, _I), *_weights(4, 1, 9), _bias(4), normal(1, 9, _H)])

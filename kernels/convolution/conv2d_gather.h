@@ -1,0 +1,40 @@
+/* Convolutions of 8-bit integers as matrix products: rows are output pixels,
+ * columns output channels, k the window [ky][kx][channel]. A part gathers the
+ * windows of its rows, padding included, in the form that its dot product
+ * reads.
+ */
+#ifndef MSLITE_CONV2D_GATHER_H
+#define MSLITE_CONV2D_GATHER_H
+
+#include "convolution/geometry.h"
+#include "matmul/gemm_int8.h"
+
+typedef struct {
+  mslite_convolution geometry;
+  bool are_pixels; /* 1 x 1, and every pixel of x is a row */
+} conv2d_rows;
+
+#define conv2d_gather MSLITE_ISA_NAME(mslite_conv2d_gather)
+#define conv2d_plan_rows MSLITE_ISA_NAME(mslite_conv2d_plan_rows)
+#define conv2d_schedule MSLITE_ISA_NAME(mslite_conv2d_schedule)
+#define conv2d_weights MSLITE_ISA_NAME(mslite_conv2d_weights)
+#define conv2d_pack_size MSLITE_ISA_NAME(mslite_conv2d_pack_size)
+
+/* The rows and the size of the product. */
+mslite_status conv2d_plan_rows(const mslite_node *node, conv2d_rows *rows, gemm_int8_plan *plan);
+
+/* The end of preparation, when `plan` says everything about the results. */
+mslite_status conv2d_schedule(const conv2d_rows *rows, gemm_int8_plan *plan, mslite_schedule *schedule);
+
+/* From the constant weight alone, but for x_zero and flip; false when the group
+ * does not divide the channels. */
+bool conv2d_weights(const mslite_node *node, mslite_int8_weights *weights);
+
+/* Bytes of the packed weights. */
+int64_t conv2d_pack_size(const mslite_node *node);
+
+/* A gemm_int8_stage of x, padded with x_zero. */
+void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int64_t group, int64_t row, int64_t count,
+                   int64_t k, int64_t length, int64_t step, dot_element *to);
+
+#endif

@@ -1,0 +1,21 @@
+/* The operands of a ConvInteger. */
+#ifndef MSLITE_CONV_INTEGER_H
+#define MSLITE_CONV_INTEGER_H
+
+#include "convolution/geometry.h"
+#include "matmul/integer_product.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* MSLITE_ERROR_SHAPE when zero points, scale or bias do not fit the channels.
+ */
+mslite_status mslite_conv_integer_operands(const mslite_node *node, const mslite_convolution *geometry,
+                                           mslite_integer_operands *operands);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,126 @@
+/* How gemm_int8_dot.c turns the sums of a tile into results, when k is done. */
+#ifndef MSLITE_MATMUL_GEMM_INT8_STORE_H
+#define MSLITE_MATMUL_GEMM_INT8_STORE_H
+
+#include "math/fixed_point_simd.h"
+#include "matmul/gemm_int8.h"
+#include "simd/narrow.h"
+
+/* `columns` results of one row. */
+SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
+  if (columns == GEMM_INT8_COLUMNS) {
+    simd_narrow(result, GEMM_INT8_VECTORS, limits, y);
+    return;
+  }
+  int8_t whole[GEMM_INT8_COLUMNS];
+  simd_narrow(result, GEMM_INT8_VECTORS, limits, whole);
+  memcpy(y, whole, (size_t)columns);
+}
+
+/* The numbers of one panel's channels, in vectors. */
+typedef struct {
+  simd_multiplier factor[GEMM_INT8_VECTORS];
+  simd_i32 zero[GEMM_INT8_VECTORS];
+  simd_narrow_limits limits;
+} panel_numbers;
+
+static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
+  SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
+    const int64_t at = v * SIMD_WIDTH;
+    numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
+    numbers->zero[v] = simd_load_i32(g->zero + at);
+  }
+  numbers->limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
+}
+
+/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at
+ * once. */
+SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
+                             int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros) {
+  const panel_numbers own = *numbers;
+  int8_t *y = g->y;
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += g->y_step) {
+    simd_i32 result[GEMM_INT8_VECTORS];
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
+      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
+      if (has_zeros) sum -= simd_set_i32(g->row_sums[r]) * own.zero[v];
+      result[v] = simd_rescale(sum, &own.factor[v]);
+    }
+    store_row(result, &own.limits, columns, y);
+  }
+}
+
+/* The same for results that are rounded once, half away from zero, in float64.
+ * Twice what truncation leaves, truncated, is the step that it misses. */
+static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t sums_step,
+                       int64_t rows, int64_t columns) {
+  typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+    simd_i32 result[GEMM_INT8_VECTORS];
+    const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
+      const simd_i32 most = simd_load_i32(g->value + v * SIMD_WIDTH);
+      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
+      if (g->row_sums != NULL) sum -= row_sum * numbers->zero[v];
+      simd_i32 beyond = sum > most;
+      sum = (sum & ~beyond) | (most & beyond);
+      beyond = sum < -most;
+      sum = (sum & ~beyond) | (-most & beyond);
+      reals scale;
+      memcpy(&scale, g->scale + v * SIMD_WIDTH, sizeof scale);
+      const reals exact = __builtin_convertvector(sum, reals) * scale;
+      const simd_i32 steps = __builtin_convertvector(exact, simd_i32);
+      const reals rest = exact - __builtin_convertvector(steps, reals);
+      result[v] = steps + __builtin_convertvector(rest + rest, simd_i32);
+    }
+    store_row(result, &numbers->limits, columns, g->y + r * g->y_step);
+  }
+}
+
+/* The same for whole sums, which the zero points of both sides are taken out
+ * of: sum (a - a_zero)(b - b_zero) = sum a b - a_zero sum b - b_zero (sum a - k
+ * a_zero) */
+static void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows,
+                        int64_t columns) {
+  const mslite_integer_operands *operands = g->operands;
+  const void *const *inputs = g->inputs;
+  int32_t zero[GEMM_INT8_COLUMNS] = {0};
+  float scale[GEMM_INT8_COLUMNS] = {0}, bias[GEMM_INT8_COLUMNS] = {0};
+  for (int64_t n = 0; n < columns; ++n) {
+    const int64_t at = g->column + n;
+    zero[n] = mslite_flipped_at(inputs[MSLITE_B_ZERO], operands->b_zeros > 1 ? at : 0, operands->b_flip);
+    if (operands->scales > 0) scale[n] = ((const float *)inputs[MSLITE_SCALE])[operands->scales > 1 ? at : 0];
+    /* Adding -0 changes nothing. */
+    bias[n] = operands->has_bias != 0 ? ((const float *)inputs[MSLITE_BIAS])[at] : -0.0F;
+  }
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+    const int64_t a_zero_at = operands->a_zeros > 1 ? (g->row + r) % operands->a_zeros : 0;
+    const int32_t a_zero = mslite_flipped_at(inputs[MSLITE_A_ZERO], a_zero_at, operands->a_flip) + DOT_OFFSET;
+    uint32_t rest = 0;
+    if (g->row_sums != NULL) rest = (uint32_t)g->row_sums[r] - (uint32_t)g->k * (uint32_t)a_zero;
+    simd_i32 result[GEMM_INT8_VECTORS];
+    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
+      const int32_t at = v * SIMD_WIDTH;
+      simd_i32 sum = simd_load_i32(sums + at) - simd_set_i32(a_zero) * simd_load_i32(g->column_sums + at);
+      sum -= simd_set_i32((int32_t)rest) * simd_load_i32(zero + at);
+      if (operands->scales > 0) sum = simd_as_i32(simd_from_i32(sum) * simd_load(scale + at) + simd_load(bias + at));
+      result[v] = sum;
+    }
+    memcpy(g->y + r * g->y_step, result, (size_t)columns * sizeof(int32_t));
+  }
+}
+
+static __attribute__((noinline)) void store(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
+                                            int64_t sums_step, int64_t rows, int64_t columns) {
+  if (g->operands != NULL) {
+    store_whole(g, sums, sums_step, rows, columns);
+  } else if (g->scale != NULL) {
+    store_real(g, numbers, sums, sums_step, rows, columns);
+  } else if (g->row_sums != NULL) {
+    store_fixed(g, numbers, sums, sums_step, rows, columns, true);
+  } else {
+    store_fixed(g, numbers, sums, sums_step, rows, columns, false);
+  }
+}
+
+#endif
