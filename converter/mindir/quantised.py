@@ -97,6 +97,8 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
             raise ValueError(f"{len(records)} scales do not fit dimension {axis} of the shape {data.shape}")
         shape = [-1 if index == axis else 1 for index in range(data.ndim)]
         scales, points = scales.reshape(shape), points.reshape(shape)
+    elif data.ndim == 0:  # a number stays one
+        scales, points = scales.reshape(()), points.reshape(())
     with np.errstate(over="ignore"):
         return np.asarray((data.astype(np.float64) - points) * scales).astype(np.float32)
 
