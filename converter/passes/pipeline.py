@@ -11,6 +11,7 @@ from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.branches import inline_branches
 from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
 from mslite.converter.passes.context import Context, Settings
+from mslite.converter.passes.element_type_casts import cast_unsupported_types
 from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16, widen_float16
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes, state_sizes
@@ -93,6 +94,11 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     ),
     Step("stored", fuse(STORED), "nodes on integers are all there now", optional=True),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
+    Step(
+        "element_type_casts",
+        cast_unsupported_types,
+        "which kernel takes a node is settled; no rule may take these casts for the model's",
+    ),
 )
 
 _PLUGINS_END = Step(

@@ -1,6 +1,7 @@
 // mslite._native: the converter's and the tests' way to the C++ side.
 #include <nanobind/nanobind.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +90,39 @@ std::vector<std::string> QuantisedKernels() {
   return names;
 }
 
+/// Element types of the outputs of a call that some portable kernel takes, whatever the open sizes are; nothing where
+/// none does. Throws what inference does.
+std::optional<std::vector<int32_t>> PortableTypes(nb::handle primitive, const std::vector<TensorInfo> &inputs,
+                                                  int32_t output_count) {
+  const PrimitiveBuffer buffer(primitive);
+  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("impossible number of outputs");
+  TensorViews views(inputs);
+  std::vector<mslite_tensor> outputs(static_cast<size_t>(output_count));
+  int64_t next_symbol = MSLITE_SYMBOL_LIMIT - (int64_t{1} << 50);
+  Check(InferShapes(buffer.op, buffer.params, views.Pointers(), &outputs, &next_symbol));
+  std::vector<const mslite_tensor *> results;
+  std::vector<int32_t> types;
+  for (mslite_tensor &output : outputs) {
+    results.push_back(&output);
+    types.push_back(output.type);
+  }
+  for (std::vector<mslite_tensor> *list : {&views.tensors, &outputs}) {
+    for (mslite_tensor &tensor : *list) {
+      for (int32_t i = 0; i < tensor.rank; ++i) tensor.dims[i] = mslite_is_symbol(tensor.dims[i]) ? 1 : tensor.dims[i];
+    }
+  }
+  const std::vector<const mslite_tensor *> operands = views.Pointers();
+  const mslite_node node = {
+      buffer.op, buffer.params, static_cast<int32_t>(operands.size()), output_count, operands.data(), results.data(),
+      0};
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    const mslite_kernel &kernel = *mslite_kernels[i];
+    const bool is_portable = kernel.op == node.op && kernel.isa == MSLITE_ISA_SCALAR && kernel.quantised == 0;
+    if (is_portable && kernel.support(&node) > 0) return types;
+  }
+  return std::nullopt;
+}
+
 /// Numbers of the operators that have a shape rule.
 std::vector<int32_t> ShapeRules() {
   std::vector<int32_t> operators;
@@ -155,6 +189,9 @@ NB_MODULE(_native, module) {
              "Infers the outputs; returns them and the next unused symbol. Raises OperatorError.");
   module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
              "Runs the operator with scalar kernels on inputs that all have data. Raises OperatorError.");
+  module.def("portable_types", &PortableTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
+             "Element types of the outputs of a call that some portable kernel takes, None where none does. Raises "
+             "OperatorError.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
   module.def("quantised_kernels", &QuantisedKernels, "Names of the kernels that compute on stored integers.");
   module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");

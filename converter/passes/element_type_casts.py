@@ -1,0 +1,171 @@
+"""Nodes whose element types no kernel takes compute in wider ones, between casts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from mslite import _native
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, numpy_type
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import live_nodes
+
+_FLOATS = (DataType.FLOAT32,)
+_SMALL = (DataType.INT32, DataType.FLOAT32)
+_LARGE = (DataType.INT64, DataType.FLOAT32)
+_WIDER: Mapping[DataType, Sequence[DataType]] = {
+    DataType.FLOAT64: _FLOATS,
+    DataType.BOOL: _SMALL,
+    DataType.INT8: _SMALL,
+    DataType.UINT8: _SMALL,
+    DataType.INT16: _SMALL,
+    DataType.UINT16: _SMALL,
+    DataType.INT32: _FLOATS,
+    DataType.UINT32: _LARGE,
+    DataType.INT64: _FLOATS,
+    DataType.UINT64: _LARGE,
+}
+"""What a node may compute in, the first that a kernel takes. Sums that wrap in the wider type wrap in the narrow one alike."""
+
+_ORDERS = frozenset({"ArgMaxFusion", "ArgMinFusion", "TopKFusion", "UniqueSlices", "Maximum", "Minimum"})
+"""What compares: in int64, uint64 numbers from 2^63 on would be negative."""
+
+_EXCLUDED = frozenset(
+    {"Cast", "QuantDTypeCast", "Bitcast", "Custom", "GenOP", "ReadVariable", "AssignVariable"}
+    | {"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend", "DynamicQuant"}
+)
+"""Operators that are about types, or that the executor runs."""
+
+Types = Mapping[DataType, DataType]
+
+
+def cast_unsupported_types(module: Module, context: Context) -> None:
+    """Lets nodes compute in float32, int32 or int64 where no kernel takes the types of their operands.
+
+    Nodes that no kernel takes in wider types either stay as they are.
+    """
+    if not hasattr(_native, "portable_types"):
+        return
+    done: Counter[tuple[str, str]] = Counter()
+    for graph in module.graphs:
+        _Casts(graph, done).run()
+    for (narrow, wide), count in done.items():
+        nodes = "1 node has" if count == 1 else f"{count} nodes have"
+        context.note(f"{nodes} no kernel for {narrow} and computes in {wide}")
+
+
+class _Casts:
+    """The casts of one graph; a value is cast once, and what was cast back is read as it was before."""
+
+    def __init__(self, graph: Graph, done: Counter[tuple[str, str]]) -> None:
+        self._graph = graph
+        self._done = done
+        self._cast: dict[tuple[Value, DataType], Value] = {}
+        self._nodes: list[Node] = []
+
+    def run(self) -> None:
+        for node in self._graph.nodes:
+            types = _wider_types(node)
+            if types is None:
+                self._nodes.append(node)
+            else:
+                self._rewrite(node, types)
+        self._graph.nodes = self._nodes
+        self._graph.nodes = live_nodes(self._graph)
+
+    def _rewrite(self, node: Node, types: Types) -> None:
+        for narrow, wide in types.items():
+            self._done[narrow.name.lower(), wide.name.lower()] += 1
+        node.set_inputs([self._in(value, types.get(value.dtype)) for value in node.inputs])
+        self._nodes.append(node)
+        results = []
+        dtypes = _results(node.op, node.inputs, len(node.outputs), {})
+        assert dtypes is not None
+        for value, dtype in zip(node.outputs, dtypes, strict=True):
+            if value.dtype is dtype:
+                results.append(value)
+                continue
+            wide = Value(f"{value.name}/{dtype.name.lower()}", dtype, value.shape, format=value.format)
+            wide.producer = node
+            self._cast[value, dtype] = wide
+            self._add(value, wide)
+            results.append(wide)
+        node.outputs = tuple(results)
+
+    def _in(self, value: Value, wanted: DataType | None) -> Value:
+        if wanted is None:
+            return value
+        key = (value, wanted)
+        if key not in self._cast:
+            name = f"{value.name}/{wanted.name.lower()}"
+            if value.data is not None:
+                self._cast[key] = constant(name, value.data.astype(numpy_type(wanted)), value.format)
+            else:
+                self._cast[key] = Value(name, wanted, value.shape, format=value.format)
+                self._add(self._cast[key], value)
+        return self._cast[key]
+
+    def _add(self, result: Value, operand: Value) -> None:
+        """Casts `operand` to the type of `result`."""
+        kind = constant(f"{result.name}/type", np.array([int(result.dtype)], np.int32))
+        self._nodes.append(Node(Cast(), f"{result.name}/cast", (operand, kind), (result,)))
+
+
+def _wider_types(node: Node) -> Types | None:
+    """The types that the node computes in instead of its own; None where it is taken as it is, or in no other types."""
+    values = (*node.inputs, *node.outputs)
+    if node.op.name in _EXCLUDED or node.quant_type != 0 or any(value.quant for value in values):
+        return None
+    if all(value.dtype is DataType.FLOAT32 for value in values) or _has_kernel(node, {}):
+        return None
+    return next((types for types in _candidates(node) if _has_kernel(node, types)), None)
+
+
+def _candidates(node: Node) -> Iterator[Types]:
+    kinds = [value.dtype for value in node.inputs if value.dtype in _WIDER]
+    reals = {DataType.FLOAT64: DataType.FLOAT32} if DataType.FLOAT64 in kinds else {}
+    if reals:
+        yield reals
+    for kind in dict.fromkeys(kinds):
+        if kind is DataType.UINT64 and _compares(node):
+            continue
+        for wider in _WIDER[kind]:
+            yield {**reals, kind: wider}
+
+
+def _compares(node: Node) -> bool:
+    mode = getattr(node.op, "mode", None)
+    return node.op.name in _ORDERS or (node.op.name == "ReduceFusion" and getattr(mode, "name", "") in ("MAX", "MIN"))
+
+
+def _results(op: Operator, inputs: Sequence[Value], count: int, types: Types) -> list[DataType] | None:
+    """The types of the results when the operands have these; None where no portable kernel takes them."""
+    infos = [_info(value, types) for value in inputs]
+    try:
+        results = _native.portable_types(primitive_bytes(op), infos, count)
+    except (_native.OperatorError, ValueError):
+        return None
+    return None if results is None else [DataType(result) for result in results]
+
+
+def _has_kernel(node: Node, types: Types) -> bool:
+    """Whether the node can have operands of these types, and its results can be cast back."""
+    results = _results(node.op, node.inputs, len(node.outputs), types)
+    return results is not None and all(
+        got in (value.dtype, types.get(value.dtype)) for value, got in zip(node.outputs, results, strict=True)
+    )
+
+
+def _info(value: Value, types: Types) -> _native.TensorInfo:
+    dtype, data = types.get(value.dtype, value.dtype), value.data
+    if data is not None and dtype is not value.dtype:
+        data = data.astype(numpy_type(dtype))
+    if data is not None and not data.flags.c_contiguous:
+        data = np.ascontiguousarray(data).reshape(data.shape)
+    return _native.TensorInfo(int(dtype), None if value.shape is None else list(value.shape), None, data)

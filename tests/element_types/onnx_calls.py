@@ -1,0 +1,247 @@
+"""Every operator of ONNX in every element type that the standard allows it: models of one node, from the cases of the onnx
+package, whose operands are given another type."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, defs, helper, numpy_helper
+from onnx.defs import OpSchema
+from onnx.reference import ReferenceEvaluator
+
+from mslite import onnx_backend
+from mslite.converter.errors import ConversionError
+from tests.onnx_suite.cases import case_named, model_of, names
+
+Array = npt.NDArray[Any]
+
+TYPES = {
+    "float16": TensorProto.FLOAT16,
+    "float": TensorProto.FLOAT,
+    "double": TensorProto.DOUBLE,
+    "int8": TensorProto.INT8,
+    "uint8": TensorProto.UINT8,
+    "int16": TensorProto.INT16,
+    "uint16": TensorProto.UINT16,
+    "int32": TensorProto.INT32,
+    "uint32": TensorProto.UINT32,
+    "int64": TensorProto.INT64,
+    "uint64": TensorProto.UINT64,
+    "bool": TensorProto.BOOL,
+}
+"""What a `.ms` file has: ONNX's spelling -> its number."""
+
+RANDOM = frozenset(
+    ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout")
+)
+"""Operators whose numbers a generator chooses."""
+_TOLERANCES = {"float16": 4e-3, "float32": 1e-4, "float64": 1e-4}
+_WANTED_CASES = {"Resize": "nearest", "GridSample": "nearest"}
+"""Operators of which the reference implementation rounds integers in every step, but not in these cases."""
+_NAMES_ITS_TYPE = ("to", "dtype")
+_OPSET = defs.onnx_opset_version()
+_STEP = 5
+"""Real numbers times this, rounded, are the integers of a case."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator with one of its type variables in a type; `case` is where attributes and shapes come from."""
+
+    operator: str
+    variable: str
+    type: str
+    case: str
+
+    def __str__(self) -> str:
+        return f"{self.operator}({self.variable}={self.type})"
+
+
+@cache
+def cases_of() -> dict[str, list[str]]:
+    """Operator of the standard's main domain -> cases of that node alone, in its newest version."""
+    found: dict[str, list[str]] = {}
+    for name in names():
+        model = model_of(name)
+        if len(model.graph.node) != 1 or model.graph.initializer or model.graph.sparse_initializer:
+            continue
+        (node,) = model.graph.node
+        if _WANTED_CASES.get(node.op_type, "") not in name:
+            continue
+        if node.domain or any(attribute.type == AttributeProto.GRAPH for attribute in node.attribute):
+            continue
+        version = next(entry.version for entry in model.opset_import if entry.domain == "")
+        newest = defs.get_schema(node.op_type, _OPSET, "").since_version
+        if defs.get_schema(node.op_type, version, "").since_version == newest:
+            found.setdefault(node.op_type, []).append(name)
+    return found
+
+
+def calls() -> Iterator[Call]:
+    """Every operator, type variable and type; with the first case that has an oracle."""
+    for operator, found in sorted(cases_of().items()):
+        schema = defs.get_schema(operator, _OPSET, "")
+        if operator in RANDOM or schema.deprecated:
+            continue
+        for constraint in schema.type_constraints:
+            for spelling in TYPES:
+                if f"tensor({spelling})" in constraint.allowed_type_strs:
+                    yield Call(operator, constraint.type_param_str, spelling, found[0])
+
+
+@dataclass(frozen=True)
+class Retyped:
+    """A model of one node, the values of its inputs, and what it computes."""
+
+    model: ModelProto
+    inputs: dict[str, Array]
+    wanted: list[Array]
+
+
+def retyped(call: Call) -> Retyped | None:
+    """The call as a model; None where the reference implementation has no answer in any case."""
+    for name in cases_of()[call.operator][:_MOST_CASES]:
+        case = case_named(name)
+        if case is None:
+            continue
+        made = _retyped(call, case.model, case.inputs)
+        if made is not None:
+            return made
+    return None
+
+
+_MOST_CASES = 12
+
+
+def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped | None:
+    node = NodeProto()
+    node.CopyFrom(model.graph.node[0])
+    schema = defs.get_schema(call.operator, _OPSET, "")
+    inputs = dict(zip(node.input, _variables(schema.inputs, len(node.input)), strict=True))
+    outputs = dict(zip(node.output, _variables(schema.outputs, len(node.output)), strict=True))
+    if call.variable not in (*inputs.values(), *outputs.values()):
+        return None
+    number = TYPES[call.type]
+    if call.variable not in inputs.values():
+        named = [attribute for attribute in node.attribute if attribute.name in _NAMES_ITS_TYPE]
+        if not named:
+            return None
+        named[0].i = number
+    arrays = {
+        name: _converted(values[name], number) if variable == call.variable else values[name]
+        for name, variable in inputs.items()
+        if name
+    }
+    wanted = _oracle(node, arrays)
+    if wanted is None or any(
+        kind == call.variable and array.dtype != helper.tensor_dtype_to_np_dtype(number)
+        for array, kind in zip(wanted, (outputs[name] for name in node.output if name), strict=True)
+    ):
+        return None
+    if call.type == "float16":  # the reference would round in every step
+        exact = _oracle(node, {name: _widened(array) for name, array in arrays.items()})
+        wanted = exact and [array.astype(rough.dtype) for array, rough in zip(exact, wanted, strict=True)]
+        if wanted is None:
+            return None
+    return Retyped(_model(node, arrays, wanted), arrays, wanted)
+
+
+def _variables(formal: list[OpSchema.FormalParameter], count: int) -> list[str]:
+    """The type variable of each operand; the last one may be repeated."""
+    return [str(formal[min(index, len(formal) - 1)].type_str) for index in range(count)]
+
+
+def _converted(array: Array, number: int) -> Array:
+    """The operand in another type, with numbers that it can hold."""
+    kind = np.dtype(helper.tensor_dtype_to_np_dtype(number))
+    if array.dtype == kind:
+        return array
+    if kind.kind == "b":
+        return np.asarray(array > 0)
+    if kind.kind == "f":
+        return np.asarray(array.astype(kind))
+    if array.dtype.kind == "b":
+        return np.asarray(array.astype(kind))
+    if array.dtype.kind == "f":
+        finite = np.where(np.isfinite(array), array, 1)
+        array = np.round(finite * (_STEP if np.abs(finite).max(initial=0) < _STEP else 1)).astype(np.int64)
+    bounds, own = np.iinfo(kind), np.iinfo(array.dtype)
+    low, high = max(bounds.min, own.min), min(bounds.max, own.max)
+    return np.asarray(np.clip(np.abs(array) if kind.kind == "u" else array, low, high).astype(kind))
+
+
+def _widened(array: Array) -> Array:
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def _model(node: NodeProto, inputs: dict[str, Array], outputs: list[Array]) -> ModelProto:
+    def info(name: str, array: Array) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+    graph = helper.make_graph(
+        [node],
+        "call",
+        [info(name, array) for name, array in inputs.items()],
+        [info(name, array) for name, array in zip([n for n in node.output if n], outputs, strict=True)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=13)
+
+
+def _oracle(node: NodeProto, inputs: dict[str, Array]) -> list[Array] | None:
+    graph = helper.make_graph(
+        [node],
+        "call",
+        [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in inputs.items()],
+        [helper.make_tensor_value_info(n, 0, None) for n in node.output if n],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=13)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            results = ReferenceEvaluator(model).run(None, inputs)
+    except Exception:  # the reference raises whatever NumPy does
+        return None
+    if any(not isinstance(result, np.ndarray | np.generic) for result in results):
+        return None
+    return [np.asarray(result) for result in results]
+
+
+def outcome(call: Call) -> str:
+    """Empty when the call runs, with the reference's numbers; otherwise why not. "no oracle" where nothing tells."""
+    made = retyped(call)
+    if made is None:
+        return "no oracle"
+    try:
+        got = list(onnx_backend.run_model(made.model, made.inputs))
+    except ConversionError as error:
+        return error.blockers[0].reason if error.blockers else error.message.splitlines()[0]
+    except (RuntimeError, ValueError, TypeError) as error:
+        lines = [line.strip() for line in str(error).splitlines()]
+        return lines[-1] if lines else "it fails"
+    return _difference(call, got, made.wanted)
+
+
+def _difference(call: Call, got: list[Array], wanted: list[Array]) -> str:
+    for index, (actual, right) in enumerate(zip(got, wanted, strict=True)):
+        if actual.dtype != right.dtype or actual.shape != right.shape:
+            return f"output {index} is {actual.dtype}{list(actual.shape)}, not {right.dtype}{list(right.shape)}"
+        if right.dtype.kind not in "fc":
+            if not np.array_equal(actual, right):
+                return f"output {index}: {np.count_nonzero(actual != right)} of {right.size} elements differ"
+            continue
+        kind = "float16" if call.type == "float16" else str(right.dtype)
+        finite = right[np.isfinite(right)].astype(np.float64)
+        slack = _TOLERANCES.get(kind, 1e-4) * max(1.0, float(np.abs(finite).max(initial=0)))
+        if not np.allclose(actual.astype(np.float64), right.astype(np.float64), 0, slack, True):
+            return f"output {index} differs"
+    return ""
+
+
+__all__ = ["RANDOM", "TYPES", "Call", "Retyped", "calls", "numpy_helper", "outcome", "retyped"]
