@@ -73,7 +73,7 @@ class _More(Network):
         )
 
 
-def _mixture() -> bytes:
+def mixture() -> bytes:
     """Sums, products, maxima and averages over padding, strides of two, odd numbers of channels."""
     net = _More(1, 13, 11, 3)
     x = net.convolution(7, (3, 3))
@@ -115,7 +115,7 @@ def _called(program: Program) -> set[str]:
 @pytest.mark.parametrize(
     ("network", "functions"),
     [
-        (_mixture, {"arm_convolve_wrapper_s8", "arm_depthwise_conv_wrapper_s8", "arm_elementwise_add_s8",
+        (mixture, {"arm_convolve_wrapper_s8", "arm_depthwise_conv_wrapper_s8", "arm_elementwise_add_s8",
                     "arm_elementwise_mul_s8", "arm_max_pool_s8"}),
         (_matrix, {"arm_fully_connected_per_channel_s8"}),
     ],
@@ -178,7 +178,7 @@ def test_another_api_does_not_compile(change: tuple[str, str], tmp_path: Path) -
 
 def test_too_little_working_memory_is_reported(tmp_path: Path) -> None:
     """A version that needs more than was reserved ends the run with an error."""
-    _, program = _program(_mixture(), "cortex-m4", tmp_path)
+    _, program = _program(mixture(), "cortex-m4", tmp_path)
     core = _core(program)
     core.files["src/reference.c"] = "#define NEEDED_BYTES 100000\n" + (FACTS / "reference.c").read_text()
     compiled = Compiled(core, tmp_path / "core", Settings(options=("-O1", "-fwrapv", f"-I{FACTS}")))
@@ -195,7 +195,7 @@ def test_fully_connected_layers_stay_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("machine", ["host", "cortex-m4", "cortex-m55"])
-@pytest.mark.parametrize("network", [keywords, resnet8, _mixture, _matrix])
+@pytest.mark.parametrize("network", [keywords, resnet8, mixture, _matrix])
 def test_with_the_library(network: Callable[[], bytes], machine: str, tmp_path: Path) -> None:
     if not Path(LIBRARY, "Include", "arm_nnfunctions.h").is_file():
         pytest.skip("MSLITE_CMSIS_NN is no checkout of CMSIS-NN")

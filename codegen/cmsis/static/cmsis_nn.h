@@ -6,6 +6,12 @@
 #ifndef MSLITE_CMSIS_NN_H
 #define MSLITE_CMSIS_NN_H
 
+#ifdef __has_include
+#if !__has_include(<arm_nnfunctions.h>)
+#error "this model calls CMSIS-NN, 7.0.0 or later: put its folder Include on the include path, and build its sources, too"
+#endif
+#endif
+
 #include <arm_nnfunctions.h>
 #include <stddef.h>
 #include <stdint.h>
