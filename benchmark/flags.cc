@@ -43,6 +43,8 @@ std::vector<Flag> Table(Flags *f) {
       {"cosineDistanceThreshold", &f->cosineDistanceThreshold, "X", "smallest mean cosine; compared when >= -1"},
       {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},
       {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
+      {"pluginPath", &f->pluginPath, "A.so;B.so", "plug-ins with kernels of custom operators"},
+      {"provider", &f->provider, "NAME", "whose registered kernels come before the library's own"},
       {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
       {"htmlFile", &f->htmlFile, "FILE", "write a report with pictures, one self-contained page"},
       {"help", &f->help, "", "print this"},
@@ -51,8 +53,7 @@ std::vector<Flag> Table(Flags *f) {
 
 // Flags of the original that this build knows and does not have.
 const std::set<std::string> &NotBuilt() {
-  static const std::set<std::string> names = {"provider",
-                                              "enableGLTexture",
+  static const std::set<std::string> names = {"enableGLTexture",
                                               "delegateMode",
                                               "perfProfiling",
                                               "perfEvent",

@@ -28,6 +28,8 @@ struct Flags {
   bool enableParallel = false;
   bool timeProfiling = false;
   std::string configFile;
+  std::string pluginPath;
+  std::string provider;
   std::string jsonFile;
   std::string htmlFile;
   bool help = false;

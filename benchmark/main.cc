@@ -70,6 +70,7 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
   }
   auto cpu = std::make_shared<mindspore::CPUDeviceInfo>();
   cpu->SetEnableFP16(flags.enableFp16);
+  cpu->SetProvider(flags.provider);
   context->MutableDeviceInfo().push_back(cpu);
   return context;
 }
@@ -80,6 +81,10 @@ std::string Prepare(const Flags &flags, mindspore::Model *model) {
     if (const mindspore::Status status = model->LoadConfig(flags.configFile); status.IsError()) {
       std::cerr << "warning: " << flags.configFile << " was not loaded: " << status.ToString() << "\n";
     }
+  }
+  if (!flags.pluginPath.empty()) {
+    const mindspore::Status status = model->UpdateConfig("registry", {"plugin_path", flags.pluginPath});
+    if (status.IsError()) return status.ToString();
   }
   const auto type = flags.modelType == "MindIR" ? mindspore::kMindIR : mindspore::kMindIR_Lite;
   if (const mindspore::Status status = model->Build(flags.modelFile, type, MakeContext(flags)); status.IsError()) {

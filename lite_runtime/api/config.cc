@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <vector>
 
 #include "api/log.h"
+#include "include/mslite/plugin.h"
 #include "model/message.h"
 
 namespace mslite {
 namespace {
 constexpr size_t kMaximumSections = 100;
 constexpr size_t kMaximumSettings = 1000;
+constexpr char kRegistry[] = "registry";
 
 // Sections that MindSpore Lite gives a meaning.
 constexpr const char *kSections[] = {"execution_plan", "build_session",      "common",
@@ -25,6 +28,17 @@ void WarnOfNoEffect(const std::string &section) {
                                    : "section '" + section + "' is not known; its settings have no effect");
 }
 
+mindspore::Status LoadPlugins(const std::string &paths, const std::string &folder) {
+  std::istringstream list(paths);
+  for (std::string path; std::getline(list, path, ';');) {
+    const bool is_python = path.size() > 3 && path.compare(path.size() - 3, 3, ".py") == 0;
+    if (path.empty() || is_python) continue;
+    const bool is_beside = !folder.empty() && !std::ifstream(path) && std::ifstream(folder + "/" + path);
+    MSLITE_TRY(LoadPlugin(is_beside ? folder + "/" + path : path));
+  }
+  return mindspore::kSuccess;
+}
+
 std::string Trim(const std::string &text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -32,11 +46,12 @@ std::string Trim(const std::string &text) {
 }  // namespace
 
 mindspore::Status AddSetting(const std::string &section, const std::pair<std::string, std::string> &setting,
-                             ConfigSections *sections) {
+                             ConfigSections *sections, const std::string &folder) {
+  if (section == kRegistry && setting.first == "plugin_path") MSLITE_TRY(LoadPlugins(setting.second, folder));
   const auto place = sections->find(section);
   if (place == sections->end()) {
     if (sections->size() >= kMaximumSections) return Fail(mindspore::kLiteError, "more than 100 sections of settings");
-    WarnOfNoEffect(section);
+    if (section != kRegistry) WarnOfNoEffect(section);
   } else if (place->second.size() >= kMaximumSettings && place->second.count(setting.first) == 0) {
     return Fail(mindspore::kLiteError, "section '" + section + "' has more than 1000 settings");
   }
@@ -70,7 +85,8 @@ mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections) 
   }
   if (stream.bad() || !stream.eof()) return error("cannot be read");
   ConfigSections merged = *sections;
-  for (const auto &[name, setting] : settings) MSLITE_TRY(AddSetting(name, setting, &merged));
+  const std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/'));
+  for (const auto &[name, setting] : settings) MSLITE_TRY(AddSetting(name, setting, &merged, folder));
   *sections = std::move(merged);
   return mindspore::kSuccess;
 }

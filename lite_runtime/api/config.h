@@ -11,10 +11,11 @@
 namespace mslite {
 using ConfigSections = std::map<std::string, std::map<std::string, std::string>>;
 
-/// Adds one setting. A section that has no effect here, which today is every one, is named in a warning when it is
-/// first seen. Errors: kLiteError beyond 100 sections or 1000 settings in one.
+/// Adds one setting. `plugin_path=a.so;b.so` of [registry] loads plug-ins: each path as it stands, or below `folder`;
+/// Python files are the converter's and left out. Other sections have no effect here, and are named in a warning when
+/// they are first seen. Errors: kLiteError beyond 100 sections or 1000 settings in one; those of LoadPlugin.
 mindspore::Status AddSetting(const std::string &section, const std::pair<std::string, std::string> &setting,
-                             ConfigSections *sections);
+                             ConfigSections *sections, const std::string &folder = "");
 
 /// Reads `[section]` and `key=value` lines; `#` begins a comment line. Nothing is added when the file has an error.
 /// Errors: kLiteFileError for a file that cannot be read or is no such text; those of AddSetting.

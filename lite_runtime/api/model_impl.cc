@@ -22,14 +22,6 @@ void SetDims(const TensorShape &shape, std::vector<int64_t> *dims) {
   dims->assign(shape.dims, shape.dims + rank);
 }
 
-MSTensor TensorFor(const mslite::Tensor &source) {
-  auto impl = std::make_shared<MSTensor::Impl>(source.name, static_cast<DataType>(source.type), source.dims);
-  impl->format = source.format == 1 ? NHWC : static_cast<Format>(source.format);
-  for (const mslite_quant &quant : source.quant)
-    impl->quant_params.push_back({8, quant.scale, quant.zero_point, 0.0, 0.0});
-  return MSTensor(impl);
-}
-
 // Turns what a step reads and writes into tensors for the caller's functions.
 class CallbackObserver : public mslite::StepObserver {
  public:

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "api/log.h"
+#include "registry/session_kernels.h"
 
 namespace mslite {
 namespace {
@@ -94,6 +95,9 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOp
   if (options->cores.empty() && context->GetThreadAffinityMode() != 0) {
     options->cores = CoresOfMode(context->GetThreadAffinityMode(), threads, cores);
   }
+  options->registered = [context](std::shared_ptr<const Graph> graph) {
+    return KernelsOfSession(std::move(graph), context);
+  };
   std::string problem;
   options->isas = AllowedIsas(&problem);
   if (!problem.empty()) Log(LogLevel::kWarning, problem);

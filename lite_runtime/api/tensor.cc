@@ -6,8 +6,17 @@
 #include <iterator>
 
 #include "kernel.h"
+#include "model/graph.h"
 
 namespace mindspore {
+MSTensor TensorFor(const mslite::Tensor &source) {
+  auto impl = std::make_shared<MSTensor::Impl>(source.name, static_cast<DataType>(source.type), source.dims);
+  impl->format = source.format == 1 ? NHWC : static_cast<Format>(source.format);
+  for (const mslite_quant &quant : source.quant)
+    impl->quant_params.push_back({8, quant.scale, quant.zero_point, 0.0, 0.0});
+  return MSTensor(impl);
+}
+
 int64_t MSTensor::Impl::ElementNum() const {
   int64_t count = 1;
   for (const int64_t dim : shape) {

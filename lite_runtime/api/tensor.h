@@ -10,7 +10,14 @@
 #include "include/api/types.h"
 #include "model/bytes.h"
 
+namespace mslite {
+struct Tensor;
+}
+
 namespace mindspore {
+// A tensor of a model file as callers see it: name, type, shape, format and records, without contents.
+MSTensor TensorFor(const mslite::Tensor &source);
+
 class MSTensor::Impl {
  public:
   Impl() = default;

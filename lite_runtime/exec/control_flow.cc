@@ -242,7 +242,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     work.output_pointers.push_back(&work.outputs[i]);
   }
   const mslite_node node = {step.node->op,
-                            step.node->params,
+                            step.params(),
                             static_cast<int32_t>(source.inputs.size()),
                             static_cast<int32_t>(source.outputs.size()),
                             work.input_pointers.data(),
@@ -250,7 +250,8 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
                             step.node->quant_type};
   const auto failed = [&](mslite_status status) {
     return Fail(mindspore::kLiteOpExecuteFailure,
-                "file '" + graph().file->name() + "': " + Describe(*step.node) + ": " + StatusText(status));
+                "file '" + graph().file->name() + "': " + Describe(*step.node) + ": " +
+                    (step.registered != nullptr ? step.registered->error() : StatusText(status)));
   };
   uint8_t *derived = nullptr;
   MSLITE_TRY(Reserve(static_cast<size_t>(std::max(step.kernel->derived_size, int32_t{0})), "a kernel", &work.derived,
@@ -278,6 +279,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
   }
   for (size_t i = 0; i < source.outputs.size(); ++i) {
     std::copy_n(work.dims[i].begin(), MSLITE_MAX_RANK, work.outputs[i].dims);
+    if (step.registered != nullptr) work.outputs[i].rank = step.registered->CountedRank(i);
     const TensorShape shape = ShapeOf(work.outputs[i]);
     const int64_t bytes = ByteSize(shape);
     if (bytes < 0) return failed(MSLITE_ERROR_SHAPE);
@@ -293,6 +295,6 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
   if (observer != nullptr) observer->Before(step, run.inputs, run.outputs);
   const mslite_failure failure = executor_.RunStep(*step.kernel, schedule, stride, run);
   if (observer != nullptr) observer->After(step, run.inputs, run.outputs, 0.0);
-  return failure.status == MSLITE_OK ? Status(mindspore::kSuccess) : KernelFailure(*step.node, failure);
+  return failure.status == MSLITE_OK ? Status(mindspore::kSuccess) : KernelFailure(step, failure);
 }
 }  // namespace mslite

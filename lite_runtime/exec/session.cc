@@ -43,7 +43,8 @@ bool IsKnown(const TensorShape &shape) {
 Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &options)
     : model_(std::move(model)),
       options_(options),
-      plan_options_{options.isas, options.threads, options.inter_op > 1, {}},
+      registered_(options.registered ? options.registered(model_->graph) : nullptr),
+      plan_options_{options.isas, options.threads, options.inter_op > 1, {}, registered_.get()},
       executor_(options.threads, options.inter_op, InternCores(options.cores)) {
   programs_.resize(model_->programs.size());
   for (size_t i = 0; i < programs_.size(); ++i) programs_[i].caches.resize(model_->programs[i].steps.size());
@@ -90,10 +91,11 @@ Status Session::Create(std::shared_ptr<SharedModel> model, const SessionOptions 
 void Session::CheckOperators() {
   for (const Program &program : model_->programs) {
     for (const ProgramStep &step : program.steps) {
-      if (step.call >= 0) continue;
+      if (step.call >= 0 || (registered_ != nullptr && registered_->Has(step.node))) continue;
       const Node &node = graph().nodes[static_cast<size_t>(step.node)];
       if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
-        problems_[step.node] = "this operator has no shape rule in this library";
+        problems_[step.node] = node.custom_type.empty() ? "this operator has no shape rule in this library"
+                                                        : "no kernel is registered for this type in this process";
       } else if (!HasKernel(node.op, plan_options_.isas)) {
         problems_[step.node] = "this operator has no kernel in this library";
       } else if (!node.problem.empty()) {
@@ -232,12 +234,13 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
   FailureRecord failures;
   executor_.Run(binding, observer, &failures);
   if (failures.first().status == MSLITE_OK) return mindspore::kSuccess;
-  return KernelFailure(*plan.steps[static_cast<size_t>(failures.step())].node, failures.first());
+  return KernelFailure(plan.steps[static_cast<size_t>(failures.step())], failures.first());
 }
 
-Status Session::KernelFailure(const Node &node, const mslite_failure &failure) const {
+Status Session::KernelFailure(const Step &step, const mslite_failure &failure) const {
   return Fail(mindspore::kLiteOpExecuteFailure,
-              "file '" + graph().file->name() + "': " + Describe(node) + ": " + FailureText(failure));
+              "file '" + graph().file->name() + "': " + Describe(*step.node) + ": " +
+                  (step.registered != nullptr ? step.registered->error() : FailureText(failure)));
 }
 
 Status Session::Run(const InputView *inputs, StepObserver *observer) {

@@ -3,6 +3,7 @@
 #define MSLITE_EXEC_SESSION_H
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,11 +12,15 @@
 #include "plan/planner.h"
 
 namespace mslite {
+// Gives the registered kernels for a graph, or nullptr.
+using FindRegistered = std::function<std::unique_ptr<RegisteredKernels>(std::shared_ptr<const Graph>)>;
+
 struct SessionOptions {
   IsaSet isas;
   int32_t threads = 1;
   int32_t inter_op = 1;
   CoreMask cores;
+  FindRegistered registered;
 };
 
 // An input of one run. All dimensions are known; `data` stays the caller's.
@@ -101,7 +106,7 @@ class Session {
   Status Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
   Status RunPlan(Binding *binding, Frame *frame, StepObserver *observer);
   Status FinishOutputs(const Activation &finished);
-  Status KernelFailure(const Node &node, const mslite_failure &failure) const;
+  Status KernelFailure(const Step &step, const mslite_failure &failure) const;
   void SetConstant(const Program &program, int32_t local, Value *value) const;
 
   Status ResetVariables();
@@ -123,6 +128,7 @@ class Session {
 
   std::shared_ptr<SharedModel> model_;
   SessionOptions options_;
+  std::unique_ptr<RegisteredKernels> registered_;  // outlives the plans
   PlanOptions plan_options_;
   Executor executor_;
   std::vector<ProgramState> programs_;

@@ -41,7 +41,9 @@ struct Node {
   std::vector<int32_t> outputs;
   int32_t quant_type = 0;
   std::string custom_type;  // of a Custom operator that is not ours
-  std::string problem;      // why it cannot run, where that shows before any shape is known
+  // In the file; nullptr for what no longer is what the file says, or never was in it.
+  const schema::Primitive *primitive = nullptr;
+  std::string problem;  // why it cannot run, where that shows before any shape is known
 };
 
 struct SubGraph {

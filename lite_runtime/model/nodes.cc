@@ -36,6 +36,7 @@ Status LoadNodes(Loader *loader) {
     if (source->primitive() == nullptr || source->primitive()->value() == nullptr) {
       return loader->Error("node '" + node.name + "': no operator");
     }
+    node.primitive = source->primitive();
     node.params = unpack::UnpackPrimitive(*source->primitive(), graph->arena, &node.op);
     if (const auto *custom = source->primitive()->value_as_Custom(); custom != nullptr && node.op == MSLITE_OP_Custom) {
       node.custom_type = custom->type() == nullptr ? "(no type)" : CleanText(custom->type()->str());

@@ -8,8 +8,12 @@
 #include <type_traits>
 #include <vector>
 
-namespace mslite::schema {
+// The tables of the file are those that kernels of others read, in the namespace that these know.
+namespace mindspore::schema {
 struct Primitive;
+}
+namespace mslite {
+namespace schema = mindspore::schema;
 }
 
 namespace mslite::unpack {

@@ -20,6 +20,12 @@ endif()
 # Sources say "include/api/model.h" or "api/model.h".
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lite_runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
+# What kernels of others read of their nodes: the tables of model files, and FlatBuffers' headers, of the version that
+# they were made with.
+install(FILES ${MSLITE_GENERATED}/schema/ops_generated.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/schema)
+find_path(FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
+install(DIRECTORY ${FLATBUFFERS_INCLUDE}/flatbuffers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/third_party
+        FILES_MATCHING PATTERN "*.h")
 
 set(MSLITE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/mslite)
 install(EXPORT mslite-targets NAMESPACE mslite:: DESTINATION ${MSLITE_CMAKE_DIR})

@@ -8,6 +8,7 @@
 #include "kernel.h"
 #include "plan/frame.h"
 #include "plan/program.h"
+#include "plan/registered.h"
 
 namespace mslite {
 // Where a step finds an operand.
@@ -21,6 +22,7 @@ struct Operand {
 struct Step {
   const Node *node = nullptr;
   const mslite_kernel *kernel = nullptr;
+  const RegisteredNode *registered = nullptr;  // where the kernel is not the library's own
   const void *derived = nullptr;
   mslite_schedule schedule = {};
   std::vector<Operand> inputs;
@@ -32,6 +34,9 @@ struct Step {
   int64_t scratch_stride = 0;  // between the scratch memories of two threads
   std::vector<int32_t> successors;
   int32_t predecessor_count = 0;
+
+  // What the kernel sees as the operator's parameters.
+  const void *params() const { return registered != nullptr ? registered : node->params; }
 };
 
 struct Plan {

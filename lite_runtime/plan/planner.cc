@@ -107,6 +107,11 @@ void Planner::Start(int32_t begin) {
       const mslite_tensor *folded = model_->weights.Folded(program_.tensors[i]);
       tensor = folded != nullptr ? *folded : TensorOf(frame_.values[i].shape);
       states_[i] = folded != nullptr ? State::kConstant : State::kValue;
+      if (folded == nullptr && options_.contents_are_fixed && frame_.values[i].data != nullptr) {
+        tensor.data = frame_.values[i].data;
+        FillKnown(&tensor);
+        states_[i] = State::kPlanConstant;
+      }
     }
     tensor.quant_count = static_cast<int32_t>(source.quant.size());
     tensor.quant = source.quant.data();
@@ -156,10 +161,34 @@ bool Planner::IsBlocked(const ProgramStep &step) const {
   });
 }
 
+// Looks whether a registered kernel runs the step.
+Status Planner::FindRegistered(const ProgramStep &step, bool *broken) {
+  registered_ = nullptr;
+  if (options_.registered == nullptr) return mindspore::kSuccess;
+  const Node &node = model_->graph->nodes[static_cast<size_t>(step.node)];
+  std::string why;
+  if (const Status status = options_.registered->Find(step.node, input_pointers_, &registered_, &why);
+      status.IsError()) {
+    return NodeError(status.StatusCode(), node, status.GetErrDescription());
+  }
+  *broken = registered_ == nullptr && !why.empty() && mslite_find_shape_rule(node.op) == nullptr;
+  if (*broken) (*problems_)[step.node] = why;
+  return mindspore::kSuccess;
+}
+
 Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdict, bool *broken) {
   *broken = false;
   std::vector<mslite_tensor> outputs(step.outputs.size());
-  const Outcome outcome = InferShapes(node.op, node.params, input_pointers_, &outputs, &next_symbol_);
+  Outcome outcome;
+  bool is_inferred = false;
+  if (registered_ != nullptr) {
+    const Status status = registered_->Infer(input_pointers_, &outputs);
+    is_inferred = status.IsOk();
+    if (!is_inferred && status != mindspore::kLiteNotSupport) {
+      return NodeError(status.StatusCode(), node, status.GetErrDescription());
+    }
+  }
+  if (!is_inferred) outcome = InferShapes(node.op, node.params, input_pointers_, &outputs, &next_symbol_);
   if (outcome.status == MSLITE_ERROR_UNSUPPORTED || outcome.status == MSLITE_ERROR_TYPE) {
     (*problems_)[step.node] = outcome.message;
     *broken = true;
@@ -172,7 +201,7 @@ Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdic
     outputs[i].quant_count = static_cast<int32_t>(source.quant.size());
     outputs[i].quant = source.quant.data();
     // The rules know no records: which integers a quantised result is stored as is the file's to say.
-    if (!source.quant.empty() && IsNarrowType(source.type)) outputs[i].type = source.type;
+    if (!is_inferred && !source.quant.empty() && IsNarrowType(source.type)) outputs[i].type = source.type;
     tensors_[static_cast<size_t>(step.outputs[i])] = outputs[i];
   }
   return mindspore::kSuccess;
@@ -211,6 +240,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     input_pointers_.push_back(&tensors_[static_cast<size_t>(input)]);
   }
   for (const int32_t output : step.outputs) output_pointers_.push_back(&tensors_[static_cast<size_t>(output)]);
+  if (!broken) MSLITE_TRY(FindRegistered(step, &broken));
   if (!broken) MSLITE_TRY(Infer(step, node, verdict, &broken));
   if (broken) {
     mark(State::kBroken);
@@ -221,7 +251,8 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     *verdict = Verdict::kStop;
     return mindspore::kSuccess;
   }
-  if (is_blocked && !HasCountingKernel(node.op)) {
+  const bool counts = registered_ != nullptr ? registered_->counts() : HasCountingKernel(node.op);
+  if (is_blocked && !counts) {
     *verdict = UseContents(step);
     if (*verdict != Verdict::kContinue) return mindspore::kSuccess;
     MSLITE_TRY(Infer(step, node, verdict, &broken));
@@ -231,7 +262,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
       tensors_[static_cast<size_t>(check.local)].data = nullptr;
   }
   bool done = false;
-  if (!is_blocked) {
+  if (!is_blocked && registered_ == nullptr) {
     MSLITE_TRY(MaterialiseKnown(step, &done));
     if (!done) MSLITE_TRY(Fold(step, node, &done));
     if (done) return mindspore::kSuccess;

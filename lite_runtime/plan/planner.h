@@ -21,6 +21,8 @@ struct PlanOptions {
   int32_t threads = 1;    // threads that may run parts of one step, each with scratch memory of its own
   bool branches = false;  // steps that do not depend on each other may run at the same time
   KernelList more_kernels;
+  RegisteredKernels *registered = nullptr;
+  bool contents_are_fixed = false;  // the contents that the frame has are those of every run
 };
 
 class Planner {
@@ -47,6 +49,7 @@ class Planner {
 
   void Start(int32_t begin);
   Status Visit(int32_t position, Verdict *verdict);
+  Status FindRegistered(const ProgramStep &step, bool *broken);
   Status Infer(const ProgramStep &step, const Node &node, Verdict *verdict, bool *broken);
   bool IsBlocked(const ProgramStep &step) const;
   Verdict UseContents(const ProgramStep &step);
@@ -71,6 +74,7 @@ class Planner {
   std::vector<State> states_;
   std::vector<const mslite_tensor *> input_pointers_;  // of the step being visited
   std::vector<const mslite_tensor *> output_pointers_;
+  RegisteredNode *registered_ = nullptr;  // of the step being visited
   // A constant that the kernel of a step wants packed.
   struct ToPack {
     size_t step;

@@ -24,14 +24,16 @@ int64_t RoundUp(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlig
 
 Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &node, Step *step) {
   const mslite_node call = {node.op,
-                            node.params,
+                            registered_ != nullptr ? registered_ : node.params,
                             static_cast<int32_t>(input_pointers_.size()),
                             static_cast<int32_t>(output_pointers_.size()),
                             input_pointers_.data(),
                             output_pointers_.data(),
                             node.quant_type};
   std::string why;
-  step->kernel = ChooseKernel(call, options_.isas, &why, options_.more_kernels);
+  step->registered = registered_;
+  step->kernel =
+      registered_ != nullptr ? &registered_->kernel() : ChooseKernel(call, options_.isas, &why, options_.more_kernels);
   if (step->kernel == nullptr) {
     (*problems_)[program_step.node] = why;
     return mindspore::kSuccess;
@@ -42,6 +44,9 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
   uint8_t *derived = nullptr;
   MSLITE_TRY(Keep(static_cast<size_t>(std::max(step->kernel->derived_size, int32_t{0})), &derived));
   const mslite_status status = step->kernel->prepare(&call, derived, &step->schedule);
+  if (status != MSLITE_OK && registered_ != nullptr) {
+    return NodeError(mindspore::kLiteError, node, registered_->error());
+  }
   if (status != MSLITE_OK) {
     return NodeError(mindspore::kLiteInvalidOpAttr, node,
                      std::string("kernel ") + step->kernel->name + ": " + StatusText(status));
@@ -109,7 +114,7 @@ Status Planner::PackWeights() {
     for (const int32_t input : source.inputs) operands[i].push_back(&tensors_[static_cast<size_t>(input)]);
     for (const int32_t output : source.outputs) operands[i].push_back(&tensors_[static_cast<size_t>(output)]);
     const mslite_node call = {step.node->op,
-                              step.node->params,
+                              step.params(),
                               static_cast<int32_t>(source.inputs.size()),
                               static_cast<int32_t>(source.outputs.size()),
                               operands[i].data(),
@@ -177,7 +182,7 @@ Status Planner::PlaceOperands() {
     for (const int32_t input : source.inputs) inputs.push_back(&tensors_[static_cast<size_t>(input)]);
     for (const int32_t output : source.outputs) outputs.push_back(&tensors_[static_cast<size_t>(output)]);
     const mslite_node call = {step.node->op,
-                              step.node->params,
+                              step.params(),
                               static_cast<int32_t>(inputs.size()),
                               static_cast<int32_t>(outputs.size()),
                               inputs.data(),

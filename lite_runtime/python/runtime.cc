@@ -21,6 +21,7 @@
 #include "include/api/context.h"
 #include "include/api/model.h"
 #include "include/api/model_parallel_runner.h"
+#include "include/mslite/plugin.h"
 
 namespace mslite::python {
 namespace {
@@ -183,6 +184,7 @@ struct ContextSettings {
   int affinity_mode = 0;
   std::vector<int> affinity_cores;
   bool fp16 = false;
+  std::string provider;
 
   std::shared_ptr<ms::Context> Make() const {
     auto context = std::make_shared<ms::Context>();
@@ -195,6 +197,7 @@ struct ContextSettings {
     }
     auto cpu = std::make_shared<ms::CPUDeviceInfo>();
     cpu->SetEnableFP16(fp16);
+    cpu->SetProvider(provider);
     context->MutableDeviceInfo().push_back(cpu);
     return context;
   }
@@ -230,6 +233,9 @@ std::vector<Value> RunnerPredict(ms::ModelParallelRunner &runner, const std::vec
 NB_MODULE(_runtime, module) {
   module.doc() = "Models that run; the classes of mslite stand on this.";
   module.def("version", [] { return ms::Version(); });
+  module.def(
+      "load_plugin", [](const std::string &path) { Check(LoadPlugin(path)); }, nb::arg("path"),
+      "Loads a plug-in: a shared object whose kernels register themselves.");
 
   nb::class_<ContextSettings>(module, "ContextSettings")
       .def(nb::init<>())
@@ -237,7 +243,8 @@ NB_MODULE(_runtime, module) {
       .def_rw("inter_op_parallel_num", &ContextSettings::inter_op_parallel_num)
       .def_rw("affinity_mode", &ContextSettings::affinity_mode)
       .def_rw("affinity_cores", &ContextSettings::affinity_cores)
-      .def_rw("fp16", &ContextSettings::fp16);
+      .def_rw("fp16", &ContextSettings::fp16)
+      .def_rw("provider", &ContextSettings::provider);
 
   nb::class_<ms::Model>(module, "Model")
       .def(nb::init<>())

@@ -9,6 +9,10 @@
 
 #include "schema/ops_generated.h"
 
+namespace mslite {
+namespace schema = mindspore::schema;
+}
+
 namespace mslite::test {
 constexpr int32_t kFloat = 43;
 constexpr int32_t kInt = 34;

@@ -10,7 +10,7 @@ from ..ops._declare import FIRST_CUSTOM_ID, Attribute
 from ..ops.tables import TABLES
 
 _HEADER = (
-    "// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\nnamespace mslite.schema;\n"
+    "// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\nnamespace mindspore.schema;\n"
 )
 
 

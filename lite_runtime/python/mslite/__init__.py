@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mslite.converter.converter_api import Converter
     from mslite.converter.options import FmkType
     from mslite.model import Model, ModelParallelRunner
+    from mslite.plugin import load_plugin
     from mslite.tensor import Tensor, TensorMeta
 
 __version__ = "0.1.0"
@@ -23,6 +24,7 @@ _LAZY = {
     "ModelParallelRunner": "mslite.model",
     "Tensor": "mslite.tensor",
     "TensorMeta": "mslite.tensor",
+    "load_plugin": "mslite.plugin",
 }
 """Loaded on first use: the converter needs packages that a program which only runs models does not."""
 
@@ -52,4 +54,5 @@ __all__ = [
     "ModelType",
     "Tensor",
     "TensorMeta",
+    "load_plugin",
 ]

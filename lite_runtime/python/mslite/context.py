@@ -26,6 +26,18 @@ class CPU:
         self._inter_op_parallel_num = 0
         self._thread_affinity_mode = 0
         self._thread_affinity_core_list: list[int] = []
+        self._provider = ""
+
+    @property
+    def provider(self) -> str:
+        """Whose registered kernels come before this library's own, for operators that it has; "": nobody's."""
+        return self._provider
+
+    @provider.setter
+    def provider(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"provider must be a str, not {type(name).__name__}")
+        self._provider = name
 
     @property
     def precision_mode(self) -> str:
@@ -140,6 +152,7 @@ def native_settings(context: Context | None) -> _runtime.ContextSettings:
     settings.inter_op_parallel_num = context.cpu.inter_op_parallel_num
     settings.affinity_mode = context.cpu.thread_affinity_mode
     settings.affinity_cores = context.cpu.thread_affinity_core_list
+    settings.provider = context.cpu.provider
     settings.fp16 = context.cpu.precision_mode == "preferred_fp16"
     return settings
 

@@ -1,0 +1,72 @@
+// A node of a model with the registered kernel that runs it.
+#ifndef MSLITE_REGISTRY_KERNEL_NODE_H
+#define MSLITE_REGISTRY_KERNEL_NODE_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/frame.h"
+#include "plan/registered.h"
+#include "registry/registry.h"
+
+namespace mslite {
+// One kernel object per node and session: made and prepared once, resized whenever the shapes are others than those it
+// has seen last. Its tensors are handed on to it by sharing.
+class KernelNode : public RegisteredNode {
+ public:
+  // Errors: what its creator throws, or gives that is no kernel.
+  static Status Create(const Graph &graph, const Node &node, const mindspore::Context *context,
+                       const RegisteredKernel &registered, std::unique_ptr<KernelNode> *result);
+
+  Status Infer(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) override;
+  bool counts() const override { return is_open_; }
+  const mslite_kernel &kernel() const override { return entry_; }
+  const std::string &error() const override { return error_; }
+  int32_t CountedRank(size_t output) const override { return counted_[output].rank; }
+
+  mindspore::DataType type() const { return registered_.type; }
+
+ private:
+  // What the kernel entry keeps for a step: this node, and behind it the shapes of its inputs and outputs.
+  struct Derived {
+    KernelNode *node;
+  };
+
+  KernelNode(const Graph &graph, const Node &node, const mindspore::Context *context,
+             const RegisteredKernel &registered);
+  static mslite_status PrepareStep(const mslite_node *node, void *derived, mslite_schedule *schedule);
+  static mslite_status CountStep(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);
+  static void RunStep(const mslite_run *run, int32_t phase, int32_t part);
+
+  size_t OperandCount() const { return inputs_.size() + outputs_.size(); }
+  bool IsAsDeclared(const std::vector<const mslite_tensor *> &inputs) const;
+  bool AskRule(mindspore::Status *status);
+  bool ReadOutputs(bool is_open, std::vector<TensorShape> *shapes);
+  bool ShowShapes(const TensorShape *shapes);
+  bool TakeShapes(const TensorShape *shapes);
+  bool Run(const TensorShape *shapes, const mslite_run &run);
+  bool TakeResult(size_t output, const TensorShape &shape, void *memory);
+  template <typename Function>
+  bool Call(const char *what, Function function);
+  bool Fails(const std::string &reason);
+
+  const Node &node_;
+  RegisteredKernel registered_;
+  std::string name_;
+  mslite_kernel entry_ = {};
+  std::vector<mindspore::MSTensor> inputs_;
+  std::vector<mindspore::MSTensor> outputs_;
+  std::vector<TensorShape> declared_;  // of the outputs, by the file; rank -1: open
+  std::vector<std::vector<int64_t>> declared_inputs_;
+  std::shared_ptr<mindspore::kernel::Kernel> kernel_;
+  std::shared_ptr<mindspore::kernel::KernelInterface> rule_;
+  std::vector<TensorShape> seen_;  // shapes that the kernel was prepared or resized for last
+  std::vector<TensorShape> counted_;
+  bool is_prepared_ = false;
+  bool is_open_ = false;  // the rule was asked last, and left a rank open
+  std::string error_;
+};
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,34 @@
+#include "include/mslite/plugin.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+#include "api/log.h"
+#include "model/message.h"
+#include "registry/registry.h"
+
+namespace mslite {
+mindspore::Status LoadPlugin(const std::string &path) {
+  return Guard([&]() -> Status {
+    static std::mutex mutex;
+    const std::lock_guard<std::mutex> lock(mutex);
+    // Without a slash the linker would look for it where libraries are.
+    const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+    const size_t before = RegistrationCount();
+    if (void *loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); loaded != nullptr) {
+      dlclose(loaded);  // it is loaded already, and stays
+      return mindspore::kSuccess;
+    }
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+      const char *reason = dlerror();
+      return Fail(mindspore::kLiteFileError,
+                  "plug-in '" + path + "' cannot be loaded: " + (reason == nullptr ? "no reason is given" : reason));
+    }
+    if (RegistrationCount() == before) {
+      Log(LogLevel::kWarning, "plug-in '" + path + "' registers no kernel that was not registered before");
+    }
+    return mindspore::kSuccess;
+  });
+}
+}  // namespace mslite

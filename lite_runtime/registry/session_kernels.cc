@@ -1,0 +1,103 @@
+#include "registry/session_kernels.h"
+
+#include <algorithm>
+#include <map>
+
+#include "registry/kernel_node.h"
+
+namespace mslite {
+namespace {
+class SessionKernels : public RegisteredKernels {
+ public:
+  SessionKernels(std::shared_ptr<const Graph> graph, std::shared_ptr<mindspore::Context> context)
+      : graph_(std::move(graph)), context_(std::move(context)) {
+    std::vector<Provider> providers;
+    for (const auto &device : context_->MutableDeviceInfo()) {
+      if (!device->GetProvider().empty()) providers.push_back({device->GetProvider(), device->GetProviderDevice()});
+    }
+    for (size_t i = 0; i < graph_->nodes.size(); ++i) {
+      if (graph_->nodes[i].primitive == nullptr) continue;
+      std::vector<RegisteredKernel> kernels = KernelsOf(KeyOf(*graph_->nodes[i].primitive), providers);
+      if (!kernels.empty()) nodes_[static_cast<int32_t>(i)].kernels = std::move(kernels);
+    }
+  }
+
+  bool IsEmpty() const { return nodes_.empty(); }
+  bool Has(int32_t node) const override { return nodes_.count(node) != 0; }
+
+  Status Find(int32_t node, const std::vector<const mslite_tensor *> &inputs, RegisteredNode **found,
+              std::string *why) override {
+    *found = nullptr;
+    const auto place = nodes_.find(node);
+    if (place == nodes_.end()) return mindspore::kSuccess;
+    Candidates &candidates = place->second;
+    const RegisteredKernel *chosen = Choose(candidates.kernels, inputs);
+    if (chosen == nullptr) {
+      *why = "kernels are registered for it, but none for inputs of these types:";
+      for (const mslite_tensor *input : inputs) *why += " " + TypeName(input->type);
+      *why += "; there are";
+      for (const RegisteredKernel &kernel : candidates.kernels) {
+        *why += " " + TypeName(static_cast<int32_t>(kernel.type)) + " of '" + kernel.provider + "'";
+      }
+      return mindspore::kSuccess;
+    }
+    if (candidates.made == nullptr || candidates.made->type() != chosen->type) {
+      MSLITE_TRY(KernelNode::Create(*graph_, graph_->nodes[static_cast<size_t>(node)], context_.get(), *chosen,
+                                    &candidates.made));
+    }
+    *found = candidates.made.get();
+    return mindspore::kSuccess;
+  }
+
+ private:
+  struct Candidates {
+    std::vector<RegisteredKernel> kernels;
+    std::unique_ptr<KernelNode> made;
+  };
+
+  // The first input's type decides; where nothing is registered for it, the type that MindSpore Lite goes by.
+  static const RegisteredKernel *Choose(const std::vector<RegisteredKernel> &kernels,
+                                        const std::vector<const mslite_tensor *> &inputs) {
+    const auto find = [&](int32_t type) {
+      const auto place = std::find_if(kernels.begin(), kernels.end(), [type](const RegisteredKernel &kernel) {
+        return static_cast<int32_t>(kernel.type) == type;
+      });
+      return place == kernels.end() ? nullptr : &*place;
+    };
+    const RegisteredKernel *found = inputs.empty() ? nullptr : find(inputs[0]->type);
+    return found != nullptr ? found : find(TypeOfCall(inputs));
+  }
+
+  // That of the first input which has one of these; float32 where none has.
+  static int32_t TypeOfCall(const std::vector<const mslite_tensor *> &inputs) {
+    for (const mslite_tensor *input : inputs) {
+      switch (input->type) {
+        case MSLITE_FLOAT32:
+        case MSLITE_FLOAT16:
+        case MSLITE_INT8:
+        case MSLITE_INT32:
+        case MSLITE_BOOL:
+        case MSLITE_UINT8:
+        case MSLITE_STRING:
+          return input->type;
+        default:
+          break;
+      }
+    }
+    return MSLITE_FLOAT32;
+  }
+
+  std::shared_ptr<const Graph> graph_;
+  std::shared_ptr<mindspore::Context> context_;
+  std::map<int32_t, Candidates> nodes_;
+};
+}  // namespace
+
+std::unique_ptr<RegisteredKernels> KernelsOfSession(std::shared_ptr<const Graph> graph,
+                                                    const std::shared_ptr<mindspore::Context> &context) {
+  if (RegistrationCount() == 0) return nullptr;
+  auto kernels = std::make_unique<SessionKernels>(std::move(graph), context);
+  if (kernels->IsEmpty()) return nullptr;
+  return kernels;
+}
+}  // namespace mslite
