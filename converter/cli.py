@@ -12,6 +12,7 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
+from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 
 _CODE_TEXTS = {
@@ -49,21 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return ExitStatus.OK
         if _asks_to_check(given):
             return _check(given)
-        options = options_of(given, _warn)
-        with stages() as (progress, samples):
-            report = convert(options, progress, samples)
-        print_summary(report)
-        if options.run_once:
-            from mslite.converter.verify.report import infer_once
-
-            infer_once(report.files[0])
-        status = ExitStatus.OK
-        if given.get("verify", "off") != "off":
-            from mslite.converter.verify.report import verify_conversion
-
-            if not verify_conversion(options, report, given["verify"]):
-                print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
-                return ExitStatus.NOT_CONVERTIBLE
+        status = _convert(given)
+        if status is not ExitStatus.OK:
+            return status
     except UsageError as error:
         print(error, file=sys.stderr)
         if isinstance(error, FlagError):
@@ -120,6 +109,26 @@ def _check(given: Mapping[str, str]) -> int:
     else:
         print_examination(found)
     return ExitStatus.OK if found.converts else ExitStatus.NOT_CONVERTIBLE
+
+
+def _convert(given: Mapping[str, str]) -> ExitStatus:
+    """Converts, and runs and compares the result where that was asked for. Raises as these do."""
+    options = options_of(given, _warn)
+    with plugins(options.plugins, options.config):
+        with stages() as (progress, samples):
+            report = convert(options, progress, samples)
+        print_summary(report)
+        if options.run_once:
+            from mslite.converter.verify.report import infer_once
+
+            infer_once(report.files[0])
+        if given.get("verify", "off") != "off":
+            from mslite.converter.verify.report import verify_conversion
+
+            if not verify_conversion(options, report, given["verify"]):
+                print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
+                return ExitStatus.NOT_CONVERTIBLE
+    return ExitStatus.OK
 
 
 def asks_for_code(given: Mapping[str, str]) -> bool:

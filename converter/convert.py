@@ -10,10 +10,11 @@ from pathlib import Path
 from mslite.converter.blocking import complete
 from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
-from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Context, Settings
@@ -103,6 +104,36 @@ def convert(
         return _convert(options, progress, samples)
 
 
+def _quantise(module: Module, options: Options, samples: Progress | None) -> QuantiseReport:
+    return quantise(
+        module,
+        options.quantizer,
+        options.calibration,
+        boundary=Boundary(options.input_type in _INTEGERS, options.output_type in _INTEGERS),
+        progress=samples,
+        checkpoint=options.output_path.with_suffix(".calibration.npz"),
+    )
+
+
+def _cannot_calibrate(module: Module, options: Options) -> ConversionError | None:
+    """What is said when calibration cannot run a model because of its Custom nodes; None where it has none."""
+    nodes = [node for graph in module.graphs for node in graph.nodes if isinstance(node.op, Custom)]
+    if not nodes:
+        return None
+    remedy = "Quantise the weights alone (quant_type=WEIGHT_QUANT), or load the kernel in a plug-in (docs/extending.md)"
+    blockers = [
+        Blocker(
+            node.name,
+            f"Custom {getattr(node.op, 'type', '')}",
+            "no kernel for it is registered in this process",
+            remedy,
+        )
+        for node in nodes
+    ]
+    message = f"{options.model_file}: calibration has to run the model, and cannot:"
+    return ConversionError(message, blockers, ReturnCode.NOT_SUPPORTED, module)
+
+
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
@@ -117,16 +148,13 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     quantisation: list[QuantiseReport] = []
 
     def quantise_module(module: Module, context: Context) -> None:
-        quantisation.append(
-            quantise(
-                module,
-                options.quantizer,
-                options.calibration,
-                boundary=Boundary(options.input_type in _INTEGERS, options.output_type in _INTEGERS),
-                progress=samples,
-                checkpoint=options.output_path.with_suffix(".calibration.npz"),
-            )
-        )
+        try:
+            quantisation.append(_quantise(module, options, samples))
+        except RuntimeError as error:
+            problem = _cannot_calibrate(module, options)
+            if problem is None:
+                raise
+            raise problem from error
 
     quantiser = Step(
         "quantise", quantise_module, "on the fused graph; its boundary may become integers", optional=False

@@ -37,14 +37,19 @@ _FLAGS = (
     Flag(
         "configFile",
         "FILE",
-        "INI file: quantisation and calibration, [registry] disable_fusion and fusion_blacklists, [dynamic_dims]",
+        "INI file: quantisation and calibration, [registry] plugin_path (Python plug-ins: custom operators, passes, formats; "
+        "docs/extending.md), disable_fusion and fusion_blacklists, [dynamic_dims]",
     ),
     Flag("decryptKey", "HEX", "key of an encrypted MINDIR source; not supported yet"),
     Flag("decryptMode", "AES-GCM|AES-CBC", "mode of --decryptKey; not supported yet", "AES-GCM"),
     Flag("device", "NAME", "older way to choose a target; not supported yet"),
     Flag("encryptKey", "HEX", "key for --encryption; not supported yet"),
     Flag("encryption", "true|false", "write an encrypted file; true is not supported yet", "false"),
-    Flag("fmk", "|".join(known.name for known in FRONT_ENDS), "kind of the source model; left out, the file tells"),
+    Flag(
+        "fmk",
+        "|".join(known.name for known in FRONT_ENDS),
+        "kind of the source model, or a format of a plug-in; left out, the file tells",
+    ),
     Flag("fp16", "on|off", "store float32 constants as float16", "off"),
     Flag("infer", "true|false", "load the result and run it once on random data", "false"),
     Flag("inputDataFormat", "NHWC|NCHW", "layout of 4-D inputs of the result (default NHWC)"),
@@ -68,7 +73,11 @@ _FLAGS = (
         boolean=True,
         alone="random",
     ),
-    Flag("weightFile", "FILE", "the caffemodel of a Caffe model; --modelFile is its prototxt"),
+    Flag(
+        "weightFile",
+        "FILE",
+        "the caffemodel of a Caffe model; --modelFile is its prototxt. Or what a plug-in's format has",
+    ),
 )
 FLAGS = {flag.name: flag for flag in _FLAGS}
 
@@ -84,6 +93,8 @@ examples:
       halves the file; weights are stored as float16
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=quant.cfg
       quantises, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
+  converter_lite --modelFile=net.onnx --outputFile=net --configFile=plugin.cfg
+      with operators that plug-ins know, as plugin_path of [registry] in plugin.cfg says; docs/extending.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --verify
       also runs both models on the same random input and names the first layer that differs
   converter_lite --modelFile=net.onnx --check --checkReport=net.html

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mslite.converter.errors import Blocked as Blocked
 
+OR_PLUGIN = "or register a parser for it in a plug-in (docs/extending.md)"
+"""Ends the remedy for an operator that is not known."""
+
 
 class Names:
     """A set of names in which every name is taken once."""

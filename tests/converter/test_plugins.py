@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.registry import CustomAttributes, custom
 from mslite.converter.registry.tables import active
 from tests.converter.onnx_models import save, weight
-from tests.converter.plugin_files import HALVES, PARSER, convert, customs, halves, network, result, write_plugin
+from tests.converter.plugin_files import PARSER, convert, customs, halves, network, result, write_plugin
 
 
 def test_a_foreign_node_becomes_a_custom_node(tmp_path: Path) -> None:
@@ -99,7 +99,9 @@ def test_a_qualified_name_goes_before_a_bare_one(tmp_path: Path) -> None:
 def test_what_a_program_registers_holds_for_all_of_its_conversions(tmp_path: Path) -> None:
     model = network(tmp_path / "net.onnx")
     with registry.tables.scope(active().copy()):  # so that the other tests do not see it
-        registry.NodeParserRegistry(registry.FmkType.ONNX, "com.example.Halves", lambda node: custom("Same", **node.attributes))
+        registry.NodeParserRegistry(
+            registry.FmkType.ONNX, "com.example.Halves", lambda node: custom("Same", **node.attributes)
+        )
         registry.CustomOperatorRegistry("Same", lambda inputs, attributes: registry.TensorType(inputs[0].dtype, (1, 4)))
         for name in ("one", "two"):
             mslite.Converter().convert(mslite.FmkType.ONNX, str(model), str(tmp_path / name))
@@ -178,6 +180,21 @@ def test_several_blocking_nodes_are_all_named(tmp_path: Path, capsys: pytest.Cap
     assert "com.example.Nobody 'two'" in error
 
 
+@pytest.mark.parametrize(("method", "status"), [("WEIGHT_QUANT", 0), ("FULL_QUANT", 3)])
+def test_quantisation_beside_plugins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str, status: int
+) -> None:
+    """Calibration runs the model; what has no kernel in this process is named."""
+    model = network(tmp_path / "net.onnx")
+    (tmp_path / "samples").mkdir()
+    np.ones(8, np.float32).tofile(tmp_path / "samples" / "one.bin")
+    extra = f"[common_quant_param]\nquant_type={method}\nbit_num=8\nmin_quant_weight_channel=0\n"
+    extra += f"[data_preprocess_param]\ncalibrate_path=x:{tmp_path}/samples\ncalibrate_size=1\ninput_type=BIN\n"
+    assert convert(model, write_plugin(tmp_path, PARSER, extra=extra)) == status
+    error = capsys.readouterr().err
+    assert ("Custom Halves 'halves': no kernel for it is registered in this process" in error) is (status != 0)
+
+
 def test_names_that_cannot_be_registered() -> None:
     with pytest.raises(ValueError, match="mslite\\."):
         registry.CustomOperatorRegistry("mslite.Det", registry.same_as_input)
@@ -185,4 +202,3 @@ def test_names_that_cannot_be_registered() -> None:
         registry.NodeParserRegistry(registry.FmkType.MSLITE, "Abs", lambda node: ())
     with pytest.raises(ValueError, match="cannot be the name of a format"):
         registry.ModelParserRegistry("a b", lambda parameters: registry.Module([]))
-    assert HALVES  # what the other tests build on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 
 from .call import Call
 
@@ -41,5 +41,5 @@ def explain(call: Call) -> Blocked:
         return call.block(f"it runs Python code, {where}", "Write it with Caffe's own layers, or take it out")
     if kind in _REASONS:
         return call.block(*_REASONS[kind])
-    remedy = "It belongs to a fork of Caffe; write it with Caffe's own layers, or take it out"
+    remedy = f"It belongs to a fork of Caffe; write it with Caffe's own layers, take it out, {OR_PLUGIN}"
     return call.block("the layer type is not known", remedy)

@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
-from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
 from .call import Call
@@ -194,7 +194,9 @@ class GraphImporter:
         if domain == "" and onnx.defs.has(operator, domain):
             return call.block("the operator is not supported", "Replace it in the model by other operators")
         where = f"the domain '{domain}'" if domain else "the ONNX standard"
-        return call.block(f"no operator of that name is known in {where}", "Replace it by standard operators")
+        return call.block(
+            f"no operator of that name is known in {where}", f"Replace it by standard operators, {OR_PLUGIN}"
+        )
 
     def _bind(self, name: str, value: Value) -> None:
         if name in self._values:

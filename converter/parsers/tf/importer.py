@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.constant_pool import ConstantPool
-from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
 from .call import Call
@@ -133,7 +133,7 @@ class GraphImporter(ConstantPool):
         if call.operator.startswith(QUANTIZED):
             remedy = "Convert the float model, and let the converter quantise it"
             raise call.block("operators on TensorFlow's own quantised types are not supported", remedy)
-        raise call.block("the operator is not supported", "Replace it in the model by other operators")
+        raise call.block("the operator is not supported", f"Replace it in the model by other operators, {OR_PLUGIN}")
 
     def bind(self, name: str, results: Sequence[Value], call: Call) -> None:
         """Makes these the outputs of a node, and gives what the node emitted its name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 
 from .call import Call
 
@@ -40,7 +40,8 @@ def unknown(call: Call) -> Blocked:
         )
     if name.startswith("CUSTOM:"):
         return call.block(
-            f"the custom operator '{name.removeprefix('CUSTOM:')}' is not known", "Replace it by builtin operators"
+            f"the custom operator '{name.removeprefix('CUSTOM:')}' is not known",
+            f"Replace it by builtin operators, {OR_PLUGIN}",
         )
     if name.startswith("BUILTIN_"):
         return call.block("its number is newer than the schema that is known", "Export the model for older runtimes")
