@@ -22,7 +22,8 @@ from mslite.converter.passes.quantised_nodes import form_quantised_nodes
 from mslite.converter.passes.registered import run_registered
 from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS, STORED
-from mslite.converter.registry.passes import PassPosition
+from mslite.converter.registry.passes import BUILT_IN, PassPosition
+from mslite.converter.registry.tables import active
 
 Pass = Callable[[Module, Context], None]
 
@@ -132,6 +133,7 @@ def run_pipeline(
     context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
+    _note_unknown_fusions(context)
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
     layout_steps = () if settings.keep_layout else _CHANNELS_LAST
@@ -148,6 +150,14 @@ def run_pipeline(
         if check and checked:
             verify(module, step.name)
     return context
+
+
+def _note_unknown_fusions(context: Context) -> None:
+    """Says which names of fusion_blacklists nothing has, so that a slip of the pen is seen."""
+    groups = (CHANNELS_FIRST, SPELLINGS, MOVES, FOLDS, EPILOGUES, STORED)
+    known = {rule.name for group in groups for rule in group}.union(active().passes, BUILT_IN)
+    for name in sorted(context.settings.disabled_fusions - known):
+        context.note(f"fusion_blacklists names '{name}', which is no fusion of mslite's: it has no effect")
 
 
 def _last_graph(module: Module) -> Graph | None:

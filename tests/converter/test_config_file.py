@@ -74,3 +74,15 @@ def test_fusions_are_left_out(tmp_path: Path, text: str, left: set[str]) -> None
     output = tmp_path / "net"
     assert main([f"--modelFile={model}", f"--outputFile={output}", f"--configFile={config(tmp_path, text)}"]) == 0
     assert left <= {node.op.name for node in load(output.with_suffix(".ms")).main.nodes}
+
+
+def test_a_fusion_that_there_is_not_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = small_network(tmp_path / "net.onnx")
+    text = "[registry]\nfusion_blacklists=ConvActivationFusion,ConvActivationFussion\n"
+    assert (
+        main([f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--configFile={config(tmp_path, text)}"])
+        == 0
+    )
+    out = capsys.readouterr().out
+    assert "fusion_blacklists names 'ConvActivationFussion', which is no fusion of mslite's" in out
+    assert "'ConvActivationFusion'" not in out
