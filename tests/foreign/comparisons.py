@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     assembly,
     detection,
     indexing,
+    integers,
     layers,
     matrices,
     reductions,

@@ -11,6 +11,9 @@ from mslite.converter.parsers.naming import Blocked
 
 from .tensors import TensorError, TensorReader
 
+STATE_ROUNDING = "mslite_state_rounding"
+"""An attribute that expansions give to LSTM: how it rounds its hidden state, as `LSTMSequence.rounding` says it."""
+
 
 class Attributes:
     """Base of `Call`: every reader names the attribute and what it is when the node leaves it out."""

@@ -14,7 +14,7 @@ from .spatial import check_dimensions, lift, lower, pads_attribute, read_window,
 from .volumes import conv_transpose_volume, conv_volume
 
 
-def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:
+def weight_of(call: Call) -> tuple[Value, tuple[int, ...]]:
     """The weight in MindIR's layout, and the source's shape [first, second, kernel...]."""
     weight = call.stored_weight(1)
     shape = call.require_shape(weight, "a convolution")
@@ -31,14 +31,14 @@ def _weight(call: Call) -> tuple[Value, tuple[int, ...]]:
     return call.emit(Transpose(), weight, call.ints((0, 2, 3, 1))), shape
 
 
-def _kernel(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
+def kernel_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
     kernel = call.integers("kernel_shape")
     if kernel and tuple(kernel) != shape[2:]:
         raise call.block(f"{list(kernel)} differs from the weight {list(shape)}", "Export again", "kernel_shape")
     return shape[2:]
 
 
-def _group(call: Call, channels: int) -> int:
+def group_of(call: Call, channels: int) -> int:
     group = call.integer("group", 1)
     if group < 1 or channels % group != 0:
         raise call.block(f"{group} groups do not divide {channels} channels", "Export the model again", "group")
@@ -51,11 +51,11 @@ def conv(call: Call) -> Value:
     if call.rank(call.stored_weight(1)) == 5:
         bias = call.optional(2)
         shape = call.require_shape(call.input(1), "a convolution")
-        _kernel(call, shape)
-        return conv_volume(call, x, call.input(1), bias, _group(call, shape[0]))
-    weight, shape = _weight(call)
-    window = read_window(call, x, _kernel(call, shape))
-    group = _group(call, shape[0])
+        kernel_of(call, shape)
+        return conv_volume(call, x, call.input(1), bias, group_of(call, shape[0]))
+    weight, shape = weight_of(call)
+    window = read_window(call, x, kernel_of(call, shape))
+    group = group_of(call, shape[0])
     op = Conv2DFusion(
         format=Format.NCHW,
         kernel_size=window.kernel,
@@ -81,7 +81,9 @@ def _transpose_pads(
     pads, wanted = pads_attribute(call, dimensions), call.integers("output_shape")
     if wanted:
         wanted = wanted[-dimensions:]
-        shape = call.require_shape(x, "output_shape")
+        shape = call.shape(x) or ()
+        if any(size is None for size in shape[2:]):
+            raise call.block(f"output_shape needs the size of '{x.name}', which is not fixed", "Give --inputShape")
         if len(shape) != dimensions + 2 or len(wanted) != dimensions:
             raise call.block(f"{list(wanted)} does not fit the input", "Export the model again", "output_shape")
     elif auto in ("NOTSET", "", "VALID"):
@@ -108,10 +110,10 @@ def conv_transpose(call: Call) -> Value:
     x, bias = call.input(0), call.optional_stored_weight(2)
     if call.rank(call.stored_weight(1)) == 5:
         return _conv_transpose_volume(call, x)
-    weight, shape = _weight(call)
-    kernel = _kernel(call, shape)
+    weight, shape = weight_of(call)
+    kernel = kernel_of(call, shape)
     dimensions = len(kernel)
-    group = _group(call, shape[0])
+    group = group_of(call, shape[0])
     stride = sizes(call, "strides", dimensions, 1)
     dilation = sizes(call, "dilations", dimensions, 1)
     extra = list(sizes(call, "output_padding", dimensions, 0, 0))
@@ -138,9 +140,9 @@ def conv_transpose(call: Call) -> Value:
 
 def _conv_transpose_volume(call: Call, x: Value) -> Value:
     shape = call.require_shape(call.input(1), "a convolution")
-    kernel = _kernel(call, shape)
+    kernel = kernel_of(call, shape)
     stride, dilation = sizes(call, "strides", 3, 1), sizes(call, "dilations", 3, 1)
     extra = list(sizes(call, "output_padding", 3, 0, 0))
     begin, end = _transpose_pads(call, x, kernel, stride, dilation, extra)
     window = VolumeWindow(kernel, stride, dilation, tuple(begin), tuple(end))
-    return conv_transpose_volume(call, x, call.input(1), call.optional(2), _group(call, shape[0]), window, extra)
+    return conv_transpose_volume(call, x, call.input(1), call.optional(2), group_of(call, shape[0]), window, extra)

@@ -10,6 +10,7 @@ from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import recurrent as ops
 from mslite.converter.mindir.ops.enums import DataType
 
+from .attributes import STATE_ROUNDING
 from .call import Call
 from .casting import as_type
 from .registry import onnx_operator
@@ -99,12 +100,14 @@ def gru(call: Call) -> tuple[Value, ...]:
 def lstm(call: Call) -> tuple[Value, ...]:
     common = _common(call)
     input_forget = call.boolean("input_forget")
+    rounding = call.integer(STATE_ROUNDING, 0)
     plain = (
         common["direction"] in ("forward", "bidirectional")
         and common["activations"] is None
         and not common["clip"]
         and not common["layout"]
         and not input_forget
+        and not rounding
         and not call.has_input(4)
         and not call.has_input(7)
     )
@@ -116,7 +119,8 @@ def lstm(call: Call) -> tuple[Value, ...]:
             return call.emit_many(_plain_lstm(call, common["direction"], shape), filled, 3)
     names = _STATE_INPUTS | {6: "has_initial_cell", 7: "has_peepholes"}
     values, present = _operands(call, names)
-    return call.emit_many(ops.LSTMSequence(**common, **present, input_forget=input_forget), values, 3)
+    op = ops.LSTMSequence(**common, **present, input_forget=input_forget, rounding=rounding)
+    return call.emit_many(op, values, 3)
 
 
 def _plain_lstm(call: Call, direction: str, shape: tuple[int, ...]) -> ops.LSTM:

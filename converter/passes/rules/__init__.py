@@ -14,6 +14,7 @@ from mslite.converter.passes.rules import (
     flatten_matmul,
     group_norm,
     instance_norm,
+    integer_scale,
     layer_norm,
     matmul_add,
     matmul_scale,
@@ -61,6 +62,8 @@ FOLDS: tuple[Rule, ...] = (
     matmul_scale.RULE,
     norm_scale.BATCH_NORM,
     norm_scale.MUL_ADD,
+    integer_scale.SCALE,
+    integer_scale.BIAS,
 )
 """Constants that go into weights and biases."""
 

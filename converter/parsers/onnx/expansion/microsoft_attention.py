@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .attention_parts import (
     attended,
     causal,
@@ -19,6 +21,17 @@ from .body import Body
 from .registry import expands
 
 
+@dataclass(frozen=True)
+class Operands:
+    """Which inputs of an attention are what; -1: there is none."""
+
+    mask: int
+    past: int
+    bias: int = -1
+    like: tuple[str, ...] = ()
+    """Tensors of the type that it computes with."""
+
+
 @expands("Attention")
 def attention(body: Body) -> None:
     """Self attention with its projection.
@@ -26,15 +39,21 @@ def attention(body: Body) -> None:
     Inputs: x [b, s, in], weights [in, q + k + v], [bias], [mask], [past (2, b, n, p, d)], [attention bias], [length].
     Outputs: y [b, s, v], [present (2, b, n, p + s, d)].
     """
+    refuse_input(body, 6, "the length of the past in a shared buffer")
+    x, weights = body.input(0), body.input(1)
+    projected = body.op("MatMul", x, weights)
+    if body.has_input(2):
+        projected = body.op("Add", projected, body.input(2))
+    self_attention(body, projected, Operands(mask=3, past=4, bias=5, like=(x, weights)))
+
+
+def self_attention(body: Body, projected: str, operands: Operands) -> None:
+    """Attention of q, k and v side by side, the product of inputs 0 and 1."""
     if body.boolean("do_rotary") or body.integer("rotary_embedding_dim"):
         raise body.block("rotary embedding inside of Attention is not supported", "Use RotaryEmbedding", "do_rotary")
     if body.boolean("past_present_share_buffer"):
         raise body.block("shared buffers are not supported", "Export without them", "past_present_share_buffer")
-    refuse_input(body, 6, "the length of the past in a shared buffer")
     x, weights, heads = body.input(0), body.input(1), head_count(body)
-    projected = body.op("MatMul", x, weights)
-    if body.has_input(2):
-        projected = body.op("Add", projected, body.input(2))
     width = last_dim(body, weights)
     sizes = body.integers("qkv_hidden_sizes") or (width // 3,) * 3
     if len(sizes) != 3 or sum(sizes) != width or any(size <= 0 or size % heads for size in sizes):
@@ -43,23 +62,22 @@ def attention(body: Body) -> None:
     q, k, v = (to_heads(body, part, heads) for part in parts)
     batch, queries = body.size(x, 0), body.size(x, 1)
     before = body.ints(0)
-    if body.has_input(4):
-        past_k, past_v = (body.squeeze(part, 0) for part in body.split(body.input(4), 0, None, 2))
+    if body.has_input(operands.past):
+        past_k, past_v = (body.squeeze(part, 0) for part in body.split(body.input(operands.past), 0, None, 2))
         before = body.size(past_k, 2)
         k, v = body.op("Concat", past_k, k, axis=2), body.op("Concat", past_v, v, axis=2)
     if body.has_output(1):
         body.result(1, body.op("Concat", body.unsqueeze(k, 0), body.unsqueeze(v, 0), axis=0))
     keys = body.size(k, 2)
-    like = (x, weights)
     result = attended(
         body,
-        scores(body, q, k, scale_of(body, sizes[0] // heads), *like),
+        scores(body, q, k, scale_of(body, sizes[0] // heads), *operands.like),
         v,
-        padding=padding_mask(body, body.input(3), batch, keys) if body.has_input(3) else "",
-        bias=optional(body, 5),
+        padding=padding_mask(body, body.input(operands.mask), batch, keys) if body.has_input(operands.mask) else "",
+        bias=optional(body, operands.bias) if operands.bias >= 0 else "",
         allowed=causal(body, queries, keys, before) if body.boolean("unidirectional") else "",
         filter_value=body.real("mask_filter_value", -10000.0),
-        like=like,
+        like=operands.like,
     )
     body.result(0, from_heads(body, result))
 

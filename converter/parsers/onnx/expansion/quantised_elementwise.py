@@ -6,10 +6,7 @@ from .body import Body
 from .quantised_parts import (
     channels_first,
     channels_last,
-    dequantised,
     operand,
-    optional,
-    output,
     quantised_result,
 )
 from .registry import expands
@@ -110,19 +107,3 @@ def qlinear_where(body: Body) -> None:
 def linear(body: Body) -> None:
     """As in the standard; the types of newer versions were known here first."""
     body.standard(**{name: body.integer(name) for name in ("axis", "block_size") if body.has_attribute(name)})
-
-
-@expands("QAttention")
-def attention(body: Body) -> None:
-    """Inputs x, weights, [bias], scales of x and weights, [mask], [zero points of x and weights], [past]."""
-    x = dequantised(body, body.input(0), body.input(3), optional(body, 6))
-    weights = dequantised(body, body.input(1), body.input(4), optional(body, 7), 1)
-    inputs = [x, weights, optional(body, 2), optional(body, 5), optional(body, 8)]
-    while not inputs[-1]:
-        inputs.pop()
-    inherited = ("num_heads", "unidirectional", "past_present_share_buffer", "mask_filter_value", "do_rotary", "scale")
-    body.ignore(*inherited)
-    body.nodes.append(type(body.node)(op_type="Attention", domain=body.node.domain, name=output(body)))
-    body.nodes[-1].input.extend(inputs)
-    body.nodes[-1].output.extend(body.node.output)
-    body.nodes[-1].attribute.extend(entry for entry in body.node.attribute if entry.name in inherited)

@@ -1,14 +1,12 @@
-"""Quantised convolutions and matrix products, of the standard and of onnxruntime.
-
-Sums of products of 8-bit integers are exact in float32 up to 2^24, and within one part in 2^24 beyond.
-"""
+"""Quantised convolutions, matrix products and attention, of the standard and of onnxruntime."""
 
 from __future__ import annotations
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from .body import Body
+from .microsoft_attention import Operands, self_attention
 from .quantised_parts import (
     bias_scale,
     channels_first,
@@ -16,13 +14,11 @@ from .quantised_parts import (
     dequantised,
     operand,
     optional,
-    output,
     plain_result,
     quantised_result,
 )
 from .registry import STANDARD, expands
 
-_MOST_CHANNELS = 1 << 20
 _CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
 
@@ -47,38 +43,13 @@ def qlinear_conv(body: Body) -> None:
     quantised_result(body, channels_last(body, y, rank) if last else y, 6)
 
 
-def _integers(body: Body, index: int, point: str, axis: int | None = None) -> str:
-    """x - zero point as real numbers."""
-    return dequantised(body, body.input(index), body.const(1.0, np.float32), point, axis)
-
-
-@expands("ConvInteger", domain=STANDARD)
-@expands("ConvInteger")
-def conv_integer(body: Body) -> None:
-    """Inputs x, w, [zero point of x], [zero point of w, per output channel]; int32."""
-    x, weight = _integers(body, 0, optional(body, 2)), _points_integers(body, 1, optional(body, 3), 0)
-    plain_result(body, _conv(body, x, weight), "Cast", to=TensorProto.INT32)
-
-
-def _points_integers(body: Body, index: int, point: str, axis: int) -> str:
-    """x - zero point, with one zero point or one per index of `axis`: then there is a scale of 1 for each."""
-    dims = body.dims(point) if point else []
-    count = dims[0] if dims and len(dims) == 1 else 1
-    if count == 1 or not count:
-        return _integers(body, index, point)
-    if count > _MOST_CHANNELS:
-        raise body.block(f"{count} zero points are too many", "Export the model again")
-    ones = body.const(np.ones(count, np.float32), np.float32)
-    return dequantised(body, body.input(index), ones, point, axis)
-
-
-@expands("MatMulInteger", domain=STANDARD)
-@expands("MatMulInteger")
-def matmul_integer(body: Body) -> None:
-    """Inputs a, b, [zero point of a, per row], [zero point of b, per column]; int32."""
-    a = _points_integers(body, 0, optional(body, 2), -2)
-    b = _points_integers(body, 1, optional(body, 3), -1)
-    plain_result(body, body.op("MatMul", a, b), "Cast", to=TensorProto.INT32)
+@expands("ConvInteger", "MatMulInteger", "DynamicQuantizeLinear")
+def integers(body: Body) -> None:
+    """As in the standard: onnxruntime knew them before it."""
+    if body.node.op_type == "ConvInteger":
+        body.ignore(*_CONV_ATTRIBUTES)
+    body.standard()
+    body.nodes[-1].attribute.extend(body.node.attribute)
 
 
 @expands("QLinearMatMul", domain=STANDARD)
@@ -89,28 +60,29 @@ def qlinear_matmul(body: Body) -> None:
     quantised_result(body, body.op("MatMul", a, b), 6)
 
 
+def real_product(body: Body, a: str, b: str, scales: tuple[str, str], points: tuple[str, str], bias: str = "") -> str:
+    """The product of integers as real numbers: its sum times both scales, plus the bias. A point "" is 0."""
+    inputs = [a, b, *points]
+    while not inputs[-1]:
+        inputs.pop()
+    sums = body.cast(body.op("MatMulInteger", *inputs), TensorProto.FLOAT)
+    real = body.op("Mul", sums, bias_scale(body, *scales))
+    return body.op("Add", real, bias) if bias else real
+
+
 @expands("MatMulIntegerToFloat")
 def matmul_integer_to_float(body: Body) -> None:
     """Inputs a, b, scales of a and b (per column), [zero points of a and b], [bias]; real numbers."""
-    a = dequantised(body, body.input(0), body.input(2), optional(body, 4))
-    b = dequantised(body, body.input(1), body.input(3), optional(body, 5), -1)
-    _with_bias(body, body.op("MatMul", a, b), 6)
-
-
-def _with_bias(body: Body, y: str, index: int) -> None:
-    if body.has_input(index):
-        plain_result(body, y, "Add", body.input(index))
-    else:
-        plain_result(body, y)
+    scales, points = (body.input(2), body.input(3)), (optional(body, 4), optional(body, 5))
+    plain_result(body, real_product(body, body.input(0), body.input(1), scales, points, optional(body, 6)))
 
 
 @expands("DynamicQuantizeMatMul")
 def dynamic_matmul(body: Body) -> None:
     """Inputs a (real numbers), b, scale of b (per column), [zero point of b], [bias]."""
     stored, scale, point = body.many("DynamicQuantizeLinear", [body.input(0)], 3)
-    a = dequantised(body, stored, scale, point)
-    b = dequantised(body, body.input(1), body.input(2), optional(body, 3), -1)
-    _with_bias(body, body.op("MatMul", a, b), 4)
+    scales, points = (scale, body.input(2)), (point, optional(body, 3))
+    plain_result(body, real_product(body, stored, body.input(1), scales, points, optional(body, 4)))
 
 
 @expands("QGemm")
@@ -137,20 +109,9 @@ def qgemm(body: Body) -> None:
         plain_result(body, product)
 
 
-@expands("DynamicQuantizeLinear", domain=STANDARD)
-@expands("DynamicQuantizeLinear")
-def dynamic_quantize(body: Body) -> None:
-    """8 unsigned bits over the range of x and zero; outputs y, scale, zero point. Where all is zero the scale is 1."""
-    x, zero = body.input(0), body.const(0.0, np.float32)
-    # Type inference does not know that reductions over everything give single numbers, where the rank is unknown.
-    high, low = (body.op("Reshape", body.op(name, x, keepdims=0), body.ints()) for name in ("ReduceMax", "ReduceMin"))
-    high, low = body.op("Max", high, zero), body.op("Min", low, zero)
-    width = body.op("Sub", high, low)
-    step = body.op("Div", width, body.const(255.0, np.float32))
-    scale = body.op("Where", body.op("Equal", width, zero), body.const(1.0, np.float32), step)
-    nearest = body.op("Round", body.op("Div", body.op("Neg", low), scale))
-    point = body.cast(body.op("Max", body.op("Min", nearest, body.const(255.0, np.float32)), zero), TensorProto.UINT8)
-    name = output(body)
-    body.nodes.append(helper.make_node("QuantizeLinear", [x, scale, point], [name], name=name))
-    body.result(1, scale)
-    body.result(2, point)
+@expands("QAttention")
+def attention(body: Body) -> None:
+    """Inputs x, weights, [bias], scales of x and weights, [mask], [zero points of x and weights], [past]."""
+    scales, points = (body.input(3), body.input(4)), (optional(body, 6), optional(body, 7))
+    projected = real_product(body, body.input(0), body.input(1), scales, points, optional(body, 2))
+    self_attention(body, projected, Operands(past=8, mask=5, like=(body.input(3),)))

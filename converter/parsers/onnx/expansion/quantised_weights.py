@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper
 
+from mslite.converter.parsers.onnx.attributes import STATE_ROUNDING
 from mslite.converter.parsers.onnx.blocks import blocks_repeated
 
 from .body import Body
-from .quantised_parts import output, plain_result
+from .quantised_parts import dequantised, output, plain_result
 from .registry import expands
 
 _CONSTANT = "Export the model with the weights as initializers in the file"
@@ -99,7 +100,11 @@ def gather_blocks(body: Body) -> None:
 
 @expands("DynamicQuantizeLSTM")
 def lstm(body: Body) -> None:
-    """The standard's inputs with weights [directions, in, 4 * size], then scales and zero points of both weights."""
+    """The standard's inputs with weights [directions, in, 4 * size], then scales and zero points of both weights.
+
+    onnxruntime rounds x to 8 bits as a whole, and the hidden state anew in each step: of as many sequences of a batch as
+    a thread computes; here of each sequence.
+    """
     weights = []
     for index, first in ((1, 8), (2, 10)):
         stored, scale = _constant(body, index, "weights"), _constant(body, first, "scales")
@@ -116,10 +121,12 @@ def lstm(body: Body) -> None:
             )
         real = (stored.astype(np.float32) - origins) * factors
         weights.append(body.const(np.ascontiguousarray(real.transpose(0, 2, 1))))
-    inputs = [body.input(0), *weights, *(body.node.input[3:8])]
+    x = dequantised(body, *body.many("DynamicQuantizeLinear", [body.input(0)], 3))
+    inputs = [x, *weights, *(body.node.input[3:8])]
     body.ignore(*(entry.name for entry in body.node.attribute))
     node = helper.make_node("LSTM", inputs, list(body.node.output), name=output(body))
     node.attribute.extend(body.node.attribute)
+    node.attribute.append(helper.make_attribute(STATE_ROUNDING, 3))
     body.nodes.append(node)
 
 
