@@ -68,7 +68,9 @@ class Parameters:
             return bool(np.array_equal(a.data, b.data))
 
         points = same(self.point, other.point) or (self.record is not None and self.record == other.record)
-        return same(self.scale, other.scale) and points and (self.axis, self.block) == (other.axis, other.block)
+        # One scale belongs to no axis.
+        places = self.record is not None or (self.axis, self.block) == (other.axis, other.block)
+        return same(self.scale, other.scale) and points and places
 
     def spread(self, call: Call, given: Value, x: Value) -> Value:
         """A scale or zero point as float32, so that it broadcasts against x."""
