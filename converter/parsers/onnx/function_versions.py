@@ -40,3 +40,32 @@ def _same(function: FunctionProto, old: int, new: int) -> bool:
         if schemas[0].since_version != schemas[1].since_version:
             return False
     return True
+
+
+def use_version(function: FunctionProto, version: int) -> bool:
+    """Lets a definition of the standard use a newer operator set; False where an operator has another signature there.
+
+    A signature that is the same but for more types, or more attributes, means the same.
+    """
+    for entry in function.opset_import:
+        if entry.domain not in _STANDARD:
+            continue
+        for node in all_nodes(function.node):
+            if node.domain in _STANDARD and not _alike(node.op_type, entry.version, version):
+                return False
+        entry.version = version
+    return True
+
+
+def _alike(operator: str, old: int, new: int) -> bool:
+    try:
+        before, after = (onnx.defs.get_schema(operator, version, "") for version in (old, new))
+    except onnx.defs.SchemaError:
+        return False
+    if before.since_version == after.since_version:
+        return True
+    inputs = [[one.name for one in schema.inputs] for schema in (before, after)]
+    return inputs[0] == inputs[1][: len(inputs[0])] and all(
+        name in after.attributes and after.attributes[name].default_value == attribute.default_value
+        for name, attribute in before.attributes.items()
+    )

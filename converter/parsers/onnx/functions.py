@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError, EncodeError  # type: ignore[imp
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, TypeProto
 
 from .expansion import Expansion, expand_nodes, is_foreign
-from .function_versions import align_versions
+from .function_versions import align_versions, use_version
 from .plugin import plugin_converter
 from .protos import all_nodes
 from .registry import KNOWN_OPSET, find_converter
@@ -127,14 +127,8 @@ def _instantiate(
 ) -> bool:
     """Adds the definition that depends on this node's attributes and types as a function, and calls it."""
     kinds = [types.get(name, TypeProto()).SerializeToString() if name else b"" for name in node.input]
-    version = opsets.get("", 1)
-    function = FunctionProto()
-    try:
-        body = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), kinds)
-        function.ParseFromString(body)
-    except _FAILURES:
-        return False
-    if not function.node:
+    function = _body(node, schema, kinds, opsets.get("", 1))
+    if function is None:
         return False
     function.domain, function.name = _DOMAIN, f"{node.op_type}_{len(model.functions)}"
     if not any(entry.domain == _DOMAIN for entry in model.opset_import):
@@ -142,3 +136,21 @@ def _instantiate(
     model.functions.append(function)
     node.domain, node.op_type = function.domain, function.name
     return True
+
+
+def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) -> FunctionProto | None:
+    """The definition for these types and attributes, in this operator set.
+
+    The onnx package has it for some operator sets only: an older one serves where its operators still mean the same.
+    """
+    for asked in range(version, schema.since_version - 1, -1):
+        function = FunctionProto()
+        try:
+            function.ParseFromString(
+                schema.get_context_dependent_function_with_opset_version(asked, node.SerializeToString(), kinds)
+            )
+        except _FAILURES:
+            continue
+        if function.node and (asked == version or use_version(function, version)):
+            return function
+    return None
