@@ -20,6 +20,7 @@ from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Step, run_pipeline
+from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
@@ -142,6 +143,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     except ConversionError as error:
         layout = None if error.module is None else error.module.layout
         raise complete(error, options.model_file, None, settings_of(options, framework, layout)) from None
+    check_parsed(module, str(options.model_file))
     check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)

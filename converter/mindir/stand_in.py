@@ -14,6 +14,8 @@ def is_stand_in(node: Node) -> bool:
 
 
 def shown_operator(node: Node) -> str:
-    """The operator as a report names it: the foreign one, where the node is a stand-in."""
-    operator = getattr(node.op, "type", "") if is_stand_in(node) else node.op.name
-    return str(operator).removeprefix(STAND_IN)
+    """The operator as a report names it: the foreign one, where the node is a stand-in; Custom nodes with their type."""
+    if not isinstance(node.op, Custom):
+        return node.op.name
+    kind = node.op.type or ""
+    return kind.removeprefix(STAND_IN) if is_stand_in(node) else f"Custom {kind}"

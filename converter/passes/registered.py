@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
@@ -32,6 +32,24 @@ _OWN: dict[str, Pass] = {
     "ToNHWCFormat": unify_layout,
 }
 assert set(_OWN) == set(BUILT_IN)
+
+
+def check_parsed(module: Module, file: str) -> None:
+    """Checks what a front end made with the help of plug-ins. Raises ConversionError."""
+    parsers = {entry.origin: None for entry in active().node_parsers.values()}
+    if not parsers:
+        return
+    make_names_unique(module)
+    try:
+        verify(module)
+    except VerificationError as error:
+        raise _invalid(
+            f"{file}: with the node parsers of {', '.join(parsers)} the graph is", error.violations
+        ) from None
+
+
+def _invalid(where: str, violations: Sequence[str]) -> ConversionError:
+    return ConversionError("\n".join([f"{where} not valid. Correct the plug-in:", *(f"  {one}" for one in violations)]))
 
 
 def run_registered(position: PassPosition) -> Pass:
@@ -74,18 +92,15 @@ def _call(name: str, entry: Entry, module: Module) -> None:
     except (Exception, SystemExit) as error:
         reason = f"the pass '{name}' fails with {type(error).__name__}: {error} ({entry.place(error)})"
         raise ConversionError(f"{reason}. Correct the plug-in") from None
-    where = f"the pass '{name}' of {entry.origin} leaves a graph that is not valid. Correct the plug-in:"
+    where = f"the pass '{name}' of {entry.origin} leaves a graph that is"
     try:
         for graph in module.graphs:
             graph.nodes = execution_order(graph.nodes)
         verify(module)
-    except CycleError as error:
-        raise ConversionError(f"{where}\n  {error}") from None
     except VerificationError as error:
-        details = "\n".join(f"  {line}" for line in error.violations)
-        raise ConversionError(f"{where}\n{details}") from None
-    except (AttributeError, TypeError) as error:  # something in the lists that is no node or value
-        raise ConversionError(f"{where}\n  {error}") from None
+        raise _invalid(where, error.violations) from None
+    except (AttributeError, CycleError, TypeError) as error:  # or something in the lists that is no node or value
+        raise _invalid(where, [str(error)]) from None
 
 
 def _infer(name: str, module: Module, context: Context) -> None:

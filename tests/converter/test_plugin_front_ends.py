@@ -29,6 +29,7 @@ def test_tensorflow_lite(tmp_path: Path) -> None:
 @node_parser(FmkType.TFLITE, "Halves")
 def parse(node):
     assert node.shape(node.input(0)) == (2, 8) and node.dtype(node.input(0)) in (DataType.FLOAT32, DataType.INT8)
+    assert dict(node.attributes) == {"by": 2, "list": [1, 2], "mixed": [1, 0.5], "text": "x", "on": True}
     return custom("Halves", by=node.attribute("by"))
 
 @node_parser(FmkType.TFLITE, "LEAKY_RELU")
@@ -41,7 +42,9 @@ custom_operator("Same", elementwise=True)(same_as_input)
     record = (0.1, 3)
     tensors = [Tensor("x", (2, 8)), Tensor("a", (2, 8)), Tensor("b", (2, 4)), Tensor("qx", (2, 8), "int8", quant=record),
                Tensor("qy", (2, 4), "int8", quant=record)]  # fmt: skip
-    by = bytes(flexbuffers.Dumps({"by": 2}))
+    by = bytes(
+        flexbuffers.Dumps({"by": 2, "list": [1, 2], "mixed": [1, 0.5], "text": "x", "on": True, "deep": {"a": 1}})
+    )
     nodes = [
         Operator("LEAKY_RELU", [0], [1], {0: ("float", 0.25)}, "LeakyReluOptions"),
         Operator("CUSTOM:Halves", [1], [2], custom=by),
@@ -203,7 +206,7 @@ def test_check_knows_plugins_and_says_whose_kernel_it_is(tmp_path: Path, capsys:
     assert convert(model, config, "--check", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["converts"]
-    (node,) = [node for node in found["nodes"] if node["operator"] == "Custom"]
+    (node,) = [node for node in found["nodes"] if node["operator"] == "Custom Halves"]
     assert node["origin"] == "com.example.Halves 'halves'"
     for target in found["targets"]:
         assert dict(node["kernels"])[target["name"]] == "your kernel for Halves"

@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.registry import CustomAttributes, custom
 from mslite.converter.registry.tables import active
 from tests.converter.onnx_models import save, weight
-from tests.converter.plugin_files import PARSER, convert, customs, halves, network, result, write_plugin
+from tests.converter.plugin_files import HALVES, PARSER, convert, customs, halves, network, result, write_plugin
 
 
 def test_a_foreign_node_becomes_a_custom_node(tmp_path: Path) -> None:
@@ -89,6 +89,25 @@ def test_a_plugin_goes_before_expansions_and_functions(tmp_path: Path) -> None:
     assert [node.name for node in customs(result(path), "Halves")] == ["function", "expanded"]
 
 
+def test_parsers_may_be_classes(tmp_path: Path) -> None:
+    text = (
+        HALVES
+        + """
+class Parse(NodeParser):
+    def parse(self, node):
+        return custom("Halves", **node.attributes)
+
+NodeParserRegistry(FmkType.ONNX, "com.example.Halves", Parse())
+assert NodeParserRegistry.get_node_parser(FmkType.ONNX, "com.example.Halves") is not None
+assert NodeParserRegistry.get_node_parser(FmkType.TF, "com.example.Halves") is None
+assert CustomOperatorRegistry.get("Halves") is not None
+"""
+    )
+    model = network(tmp_path / "net.onnx")
+    assert convert(model, write_plugin(tmp_path, text)) == 0
+    assert len(customs(result(model), "Halves")) == 1
+
+
 def test_a_qualified_name_goes_before_a_bare_one(tmp_path: Path) -> None:
     text = PARSER + 'node_parser(FmkType.ONNX, "Halves")(lambda node: custom("Wrong"))\n'
     model = network(tmp_path / "net.onnx")
@@ -138,6 +157,9 @@ def test_attributes_come_back_as_they_were_given() -> None:
         (PARSER.replace("return custom(", "raise node.block('not today', 'Come back tomorrow') #"), 3,
          ["com.example.Halves 'halves': not today. Come back tomorrow"]),
         (PARSER.replace("node.attribute(\"by\", 2)", "2"), 3, ["attribute 'by': its parser in", "does not read it"]),
+        (PARSER.replace("return custom(\"Halves\", by=node.attribute(\"by\", 2))",
+                        "node.attributes; return Value('stray', DataType.FLOAT32, (1, 4))"), 1,
+         ["with the node parsers of", "the graph is not valid", "reads 'stray', which nothing has produced before it"]),
         (PARSER.replace("TensorType(inputs[0].dtype, ", "("), 3, ["the shape rule of 'Halves' in", "not a TensorType"]),
         (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' fails with IndexError", "plugin.py, line 6"]),
         (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returns the shape (1, -4), in which -4 is no size"]),

@@ -19,7 +19,8 @@ from .call import Call
 from .model import SourceTensor
 
 _CUSTOM = "CUSTOM:"
-_LARGEST_OPTIONS = 1 << 20
+_MAX_KEYS = 256
+_MAX_ITEMS = 1 << 16
 
 
 class TfliteNode(ForeignNode):
@@ -37,12 +38,7 @@ class TfliteNode(ForeignNode):
     def _read(self) -> dict[str, Any]:
         if not self.operator.startswith(_CUSTOM):
             return self._call.options.all()
-        content = bytes(self._call.node.custom_options[:_LARGEST_OPTIONS])
-        try:
-            found = flexbuffers.Loads(bytearray(content)) if content else {}
-        except Exception:  # bytes of the operator's own: the reader fails in many ways on them
-            return {}
-        return found if isinstance(found, dict) else {}
+        return _options(bytes(self._call.node.custom_options))
 
     def _attributes(self) -> Mapping[str, Any]:
         return self._read
@@ -81,6 +77,40 @@ class TfliteNode(ForeignNode):
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
         return self._call.emit_many(op, inputs, outputs)
+
+
+def _options(content: bytes) -> dict[str, Any]:
+    """Numbers, truth values, texts and lists of them in a FlexBuffers map; nothing where the bytes are something else.
+
+    They are untrusted: maps within the map, which could share parts without end, are left to the plug-in.
+    """
+    try:
+        found = flexbuffers.GetRoot(bytearray(content)).AsMap
+        items = [(str(key.AsKey), found.Values[index]) for index, key in enumerate(found.Keys) if index < _MAX_KEYS]
+        return {name: value for name, item in items if (value := _option(item)) is not None}
+    except Exception:  # the reader fails in many ways on damaged bytes
+        return {}
+
+
+def _option(item: Any) -> Any:
+    if item.IsMap:
+        return None
+    if item.IsVector or item.IsTypedVector or item.IsFixedTypedVector:
+        kind = "AsVector" if item.IsVector else "AsTypedVector" if item.IsTypedVector else "AsFixedTypedVector"
+        entries = getattr(item, kind)
+        values = [_scalar(entries[index]) for index in range(min(len(entries), _MAX_ITEMS))]
+        return None if None in values else values
+    return _scalar(item)
+
+
+def _scalar(item: Any) -> Any:
+    if item.IsBool:
+        return bool(item.AsBool)
+    if item.IsInt:
+        return int(item.AsInt)
+    if item.IsFloat:
+        return float(item.AsFloat)
+    return str(item.AsString) if item.IsString else str(item.AsKey) if item.IsKey else None
 
 
 def plugin_converter(name: str) -> Callable[[Call], Sequence[Value]] | None:
