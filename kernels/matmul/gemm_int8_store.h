@@ -6,22 +6,18 @@
 #include "matmul/gemm_int8.h"
 #include "simd/narrow.h"
 
-/* `columns` results of one row. */
-SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
-  if (columns == GEMM_INT8_COLUMNS) {
-    simd_narrow(result, GEMM_INT8_VECTORS, limits, y);
-    return;
-  }
-  int8_t whole[GEMM_INT8_COLUMNS];
-  simd_narrow(result, GEMM_INT8_VECTORS, limits, whole);
-  memcpy(y, whole, (size_t)columns);
-}
+#if SIMD_WIDTH == 16 && !SIMD_EMULATED
+#define GEMM_INT8_MASKS 1 /* a row of fewer results is one store */
+#else
+#define GEMM_INT8_MASKS 0
+#endif
 
 /* The numbers of one panel's channels, in vectors. */
 typedef struct {
   simd_multiplier factor[GEMM_INT8_VECTORS];
   simd_i32 zero[GEMM_INT8_VECTORS];
   simd_narrow_limits limits;
+  simd_even_limits even;
 } panel_numbers;
 
 static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
@@ -31,22 +27,45 @@ static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
     numbers->zero[v] = simd_load_i32(g->zero + at);
   }
   numbers->limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
+  numbers->even = simd_make_even_limits(g->y_zero, g->low, g->high);
 }
 
-/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at
- * once. */
+/* Stores `columns` results of one row; `limits` are NULL where they are within them. */
+SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
+  int8_t whole[GEMM_INT8_COLUMNS];
+  int8_t *to = columns == GEMM_INT8_COLUMNS ? y : whole;
+  if (limits != NULL) {
+    simd_narrow(result, GEMM_INT8_VECTORS, limits, to);
+  } else {
+    simd_store_bytes(result, GEMM_INT8_VECTORS, to);
+  }
+  if (to == y) return;
+#if GEMM_INT8_MASKS
+  const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)whole);
+  _mm256_mask_storeu_epi8(y, (__mmask32)((1U << columns) - 1), bytes);
+#else
+  memcpy(y, whole, (size_t)columns);
+#endif
+}
+
+/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once. What is in [low, high] already is
+ * rounded once, to even. */
 SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
-                             int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros) {
+                             int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros,
+                             const bool rounds_once) {
   const panel_numbers own = *numbers;
+  const int64_t y_step = g->y_step;
+  const int32_t *row_sums = g->row_sums;
   int8_t *y = g->y;
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += g->y_step) {
+  for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += y_step) {
     simd_i32 result[GEMM_INT8_VECTORS];
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
       simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
-      if (has_zeros) sum -= simd_set_i32(g->row_sums[r]) * own.zero[v];
-      result[v] = simd_rescale(sum, &own.factor[v]);
+      if (has_zeros) sum -= simd_set_i32(row_sums[r]) * own.zero[v];
+      result[v] = rounds_once ? simd_rescale_even_within(sum, own.factor[v].value, &own.even)
+                              : simd_rescale_twice(sum, &own.factor[v]);
     }
-    store_row(result, &own.limits, columns, y);
+    store_row(result, rounds_once ? NULL : &own.limits, columns, y);
   }
 }
 
@@ -77,33 +96,47 @@ static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, c
   }
 }
 
-/* The same for whole sums, which the zero points of both sides are taken out
- * of: sum (a - a_zero)(b - b_zero) = sum a b - a_zero sum b - b_zero (sum a - k
- * a_zero) */
-static void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t sums_step, int64_t rows,
-                        int64_t columns) {
+/* The numbers of one panel's columns where results are whole sums. */
+typedef struct {
+  int32_t zero[GEMM_INT8_COLUMNS];
+  float scale[GEMM_INT8_COLUMNS], bias[GEMM_INT8_COLUMNS];
+} whole_numbers;
+
+/* Little work and, so that it stays small, compiled for size. */
+static __attribute__((cold, noinline)) void set_whole_numbers(const gemm_int8_block *g, int64_t columns,
+                                                              whole_numbers *numbers) {
   const mslite_integer_operands *operands = g->operands;
   const void *const *inputs = g->inputs;
-  int32_t zero[GEMM_INT8_COLUMNS] = {0};
-  float scale[GEMM_INT8_COLUMNS] = {0}, bias[GEMM_INT8_COLUMNS] = {0};
+  memset(numbers, 0, sizeof *numbers);
   for (int64_t n = 0; n < columns; ++n) {
     const int64_t at = g->column + n;
-    zero[n] = mslite_flipped_at(inputs[MSLITE_B_ZERO], operands->b_zeros > 1 ? at : 0, operands->b_flip);
-    if (operands->scales > 0) scale[n] = ((const float *)inputs[MSLITE_SCALE])[operands->scales > 1 ? at : 0];
+    numbers->zero[n] = mslite_flipped_at(inputs[MSLITE_B_ZERO], operands->b_zeros > 1 ? at : 0, operands->b_flip);
+    if (operands->scales > 0) numbers->scale[n] = ((const float *)inputs[MSLITE_SCALE])[operands->scales > 1 ? at : 0];
     /* Adding -0 changes nothing. */
-    bias[n] = operands->has_bias != 0 ? ((const float *)inputs[MSLITE_BIAS])[at] : -0.0F;
+    numbers->bias[n] = operands->has_bias != 0 ? ((const float *)inputs[MSLITE_BIAS])[at] : -0.0F;
   }
+}
+
+/* The same for whole sums, which the zero points of both sides are taken out of:
+ *   sum (a - a_zero)(b - b_zero) = sum a b - a_zero sum b - b_zero (sum a - k a_zero) */
+static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t sums_step,
+                                                  int64_t rows, int64_t columns) {
+  const mslite_integer_operands *operands = g->operands;
+  whole_numbers numbers;
+  set_whole_numbers(g, columns, &numbers);
   for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
     const int64_t a_zero_at = operands->a_zeros > 1 ? (g->row + r) % operands->a_zeros : 0;
-    const int32_t a_zero = mslite_flipped_at(inputs[MSLITE_A_ZERO], a_zero_at, operands->a_flip) + DOT_OFFSET;
+    const int32_t a_zero = mslite_flipped_at(g->inputs[MSLITE_A_ZERO], a_zero_at, operands->a_flip) + DOT_OFFSET;
     uint32_t rest = 0;
     if (g->row_sums != NULL) rest = (uint32_t)g->row_sums[r] - (uint32_t)g->k * (uint32_t)a_zero;
     simd_i32 result[GEMM_INT8_VECTORS];
-    SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
+    for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
       const int32_t at = v * SIMD_WIDTH;
       simd_i32 sum = simd_load_i32(sums + at) - simd_set_i32(a_zero) * simd_load_i32(g->column_sums + at);
-      sum -= simd_set_i32((int32_t)rest) * simd_load_i32(zero + at);
-      if (operands->scales > 0) sum = simd_as_i32(simd_from_i32(sum) * simd_load(scale + at) + simd_load(bias + at));
+      sum -= simd_set_i32((int32_t)rest) * simd_load_i32(numbers.zero + at);
+      if (operands->scales > 0) {
+        sum = simd_as_i32(simd_from_i32(sum) * simd_load(numbers.scale + at) + simd_load(numbers.bias + at));
+      }
       result[v] = sum;
     }
     memcpy(g->y + r * g->y_step, result, (size_t)columns * sizeof(int32_t));
@@ -116,10 +149,16 @@ static __attribute__((noinline)) void store(const gemm_int8_block *g, const pane
     store_whole(g, sums, sums_step, rows, columns);
   } else if (g->scale != NULL) {
     store_real(g, numbers, sums, sums_step, rows, columns);
+  } else if (g->shift[0] == MSLITE_SHIFT_TO_EVEN) {
+    if (g->row_sums != NULL) {
+      store_fixed(g, numbers, sums, sums_step, rows, columns, true, true);
+    } else {
+      store_fixed(g, numbers, sums, sums_step, rows, columns, false, true);
+    }
   } else if (g->row_sums != NULL) {
-    store_fixed(g, numbers, sums, sums_step, rows, columns, true);
+    store_fixed(g, numbers, sums, sums_step, rows, columns, true, false);
   } else {
-    store_fixed(g, numbers, sums, sums_step, rows, columns, false);
+    store_fixed(g, numbers, sums, sums_step, rows, columns, false, false);
   }
 }
 
