@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format, PaddingMode, Red
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.mindir.ops.unary import Reciprocal, Sqrt, Square
+from mslite.converter.mindir.ops.unary import Cast, Reciprocal, Sqrt, Square
 
 from .call import Call
 from .registry import onnx_operator
@@ -135,6 +135,8 @@ def _layer_norm_with_statistics(
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, x)))
     inverse = call.emit(Reciprocal(), deviation)
     result = call.emit(MulFusion(), call.emit(MulFusion(), centred, inverse), scale)
+    if call.dtype(x) is DataType.FLOAT16:  # statistics are float32 whatever the data are
+        mean, inverse = (call.emit(Cast(), value, call.ints(int(DataType.FLOAT32))) for value in (mean, inverse))
     return (result if bias is None else call.emit(AddFusion(), result, bias)), mean, inverse
 
 

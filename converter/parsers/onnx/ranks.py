@@ -12,16 +12,23 @@ from mslite.converter.mindir.verifier import MAX_RANK
 _TARGET_INPUT = {"Reshape": 1, "ConstantOfShape": 0, "Expand": 1}
 """Operators whose result has at least as many dimensions as this input has numbers; all but Expand exactly."""
 
+_LIKE_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
+"""Operators whose definition by others is all that tells the shape, and does not always; it is that of their input."""
+
 
 def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
-    """Notes the ranks that follow from target shapes of known length in the main graph. Says whether there were any.
+    """Notes the ranks that follow from target shapes of known length, or from the input, in the main graph. Says whether there were any.
 
     Type inference, run again, carries them on to the nodes behind.
     """
     graph = model.graph
     found: list[onnx.ValueInfoProto] = []
     for node in graph.node:
-        if node.op_type not in _TARGET_INPUT or node.domain not in ("", "ai.onnx") or len(node.output) != 1:
+        if (
+            node.op_type not in {*_TARGET_INPUT, *_LIKE_INPUT}
+            or node.domain not in ("", "ai.onnx")
+            or len(node.output) != 1
+        ):
             continue
         rank = None if _rank(node.output[0], types) is not None else _result_rank(node, types)
         kind = _element_type(node, types)
@@ -43,6 +50,8 @@ def _rank(name: str, types: Mapping[str, TypeProto]) -> int | None:
 
 
 def _result_rank(node: NodeProto, types: Mapping[str, TypeProto]) -> int | None:
+    if node.op_type in _LIKE_INPUT:
+        return _rank(node.input[0], types) if node.input else None
     index = _TARGET_INPUT[node.op_type]
     if index >= len(node.input):
         return None

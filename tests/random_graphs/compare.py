@@ -1,0 +1,119 @@
+"""Converter and runtime on a random graph, and what differs from onnxruntime."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import ModelProto
+
+from mslite.context import Context
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.options import FmkType, Options
+from mslite.model import Model
+from mslite.types import ModelType
+
+from .graphs import RandomGraph, Sample
+from .values import Array
+
+RELATIVE = {"float32": 2.0**-17, "float64": 2.0**-17, "float16": 2.0**-9}
+"""Of a tensor's largest magnitude: what an element may differ by in any graph."""
+DRIFTS = 4.0
+"""How many times the drift of the disturbed graphs an element may differ by beyond that."""
+
+
+def problem(graph: RandomGraph) -> str:
+    """Empty when the graph is computed as it should be, optimised and not, by one thread and by three, for both samples."""
+    for optimise in (True, False):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                target = converted(graph.model, Path(folder), optimise)
+                text = _first_problem(graph, target)
+            except ConversionError as error:
+                text = f"is not converted: {error}"
+            except RuntimeError as error:
+                text = f"does not run: {error}"
+            except TimeoutError:
+                raise
+            except Exception as error:  # a fault of the converter, which the sweep goes on after
+                text = f"breaks: {type(error).__name__}: {error}"
+        if text:
+            return f"{'optimised' if optimise else 'not optimised'}: {text}"
+    return ""
+
+
+def converted(model: ModelProto, folder: Path, optimise: bool) -> Path:
+    """The `.ms` file. Raises ConversionError."""
+    source, target = folder / "model.onnx", folder / "model.ms"
+    onnx.save(model, source)
+    convert(Options(source, target, FmkType.ONNX, input_format=Format.NCHW, fusion=optimise))
+    return target
+
+
+def _first_problem(graph: RandomGraph, target: Path) -> str:
+    first = _loaded(target, 1)
+    several = _loaded(target, 3)
+    for number, sample in enumerate(graph.samples):
+        got = run(first, sample.inputs)
+        if text := difference(sample, got):
+            return f"sample {number}: {text}"
+        other = run(several, sample.inputs)
+        for name in got:
+            if not np.array_equal(got[name], other[name], equal_nan=got[name].dtype.kind == "f"):
+                return f"sample {number}: output {name}: three threads give other bits than one"
+    return ""
+
+
+def _loaded(path: Path, threads: int) -> Model:
+    context = Context()
+    context.cpu.thread_num = threads
+    model = Model()
+    model.build_from_file(str(path), ModelType.MINDIR_LITE, context)
+    return model
+
+
+def run(model: Model, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs by name."""
+    tensors = model.get_inputs()
+    shapes = [list(inputs[tensor.name].shape) for tensor in tensors]
+    if shapes != [list(tensor.shape) for tensor in tensors]:
+        model.resize(tensors, shapes)
+        tensors = model.get_inputs()
+    for tensor in tensors:
+        tensor.set_data_from_numpy(inputs[tensor.name])
+    return {tensor.name: tensor.get_data_to_numpy() for tensor in model.predict(tensors)}
+
+
+def difference(sample: Sample, got: Mapping[str, Array]) -> str:
+    """Empty when types, shapes and values are those of the sample."""
+    if set(got) != set(sample.outputs):
+        return f"outputs {sorted(got)} instead of {sorted(sample.outputs)}"
+    for name, wanted in sample.outputs.items():
+        actual = got[name]
+        if actual.dtype != wanted.dtype or actual.shape != wanted.shape:
+            return f"output {name} is {actual.dtype}{list(actual.shape)}, not {wanted.dtype}{list(wanted.shape)}"
+        if wanted.size == 0:
+            continue
+        if wanted.dtype.kind != "f":
+            if not np.array_equal(actual, wanted):
+                index = _first(actual != wanted)
+                count = int(np.count_nonzero(actual != wanted))
+                return f"output {name}: {count} of {wanted.size} differ, {actual[index]} instead of {wanted[index]} at {index}"
+            continue
+        one, two = actual.astype(np.float64), wanted.astype(np.float64)
+        allowed = RELATIVE[str(wanted.dtype)] * float(np.max(np.abs(two))) + DRIFTS * sample.drifts[name]
+        apart = np.abs(one - two)
+        if not np.all(apart <= allowed):  # NaN included
+            index = _first(~(apart <= allowed))
+            return f"output {name}: {one[index]} instead of {two[index]} at {index}, tolerance {allowed:.3g}"
+    return ""
+
+
+def _first(wrong: Array) -> tuple[int, ...]:
+    """Where the first True is."""
+    return tuple(int(axis) for axis in np.unravel_index(np.argmax(wrong), wrong.shape))

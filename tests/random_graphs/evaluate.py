@@ -1,0 +1,147 @@
+"""One node at a time through onnxruntime: what the generator's values are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import NodeProto, helper
+
+from .values import NOISY, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Array, Value
+
+LARGEST = {"float32": 1e4, "float64": 1e4, "float16": 500.0}
+"""Magnitudes beyond which a graph would soon overflow."""
+MOST_INTEGER = 1_000_000
+"""Beyond it integers would soon overflow."""
+MOST_ELEMENTS = 20_000
+WORST_CONDITION = 1e-2
+"""Drift over magnitude beyond which a comparison would say nothing."""
+
+_EXACT = (
+    "Abs And ArgMax ArgMin Ceil Compress Concat Constant ConstantOfShape DepthToSpace Dropout Equal Expand EyeLike Flatten"
+    " Floor Gather GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity IsInf IsNaN Less LessOrEqual"
+    " Max MaxPool Min Neg NonZero Not OneHot Or Pad ReduceMax ReduceMin Relu Reshape ReverseSequence Round Scatter"
+    " ScatterElements ScatterND Shape Sign Size Slice SpaceToDepth Split Squeeze Tile TopK Transpose Trilu Unique Unsqueeze"
+    " Where Xor Clip MaxUnpool TensorScatter"
+)
+EXACT_OPERATORS = frozenset(_EXACT.split())
+"""Operators that only choose or move: every implementation gives the same bits, so nothing is disturbed there."""
+
+
+FIRST_ONLY = frozenset({"Resize", "Range", "Upsample", "OneHot"})
+"""Operators whose other operands steer them."""
+
+
+class Rejected(Exception):
+    """A node that does not join the graph; the text says why."""
+
+
+def quiet_session(model: bytes) -> onnxruntime.InferenceSession:
+    """onnxruntime without its graph optimisation, on one thread."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+
+
+@lru_cache(maxsize=2000)
+def _session(node: bytes, operands: tuple[tuple[str, str], ...], opset: int) -> onnxruntime.InferenceSession:
+    proto = NodeProto.FromString(node)
+    inputs = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), None)
+        for name, dtype in operands
+    ]
+    outputs = [onnx.ValueInfoProto(name=name) for name in proto.output if name]
+    graph = helper.make_graph([proto], "node", inputs, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    return quiet_session(model.SerializeToString())
+
+
+def evaluate(node: NodeProto, operands: list[Value], opset: int, noise: int) -> list[tuple[Array, ...]]:
+    """The node's results in every world.
+
+    Args:
+        node: its outputs have names.
+        operands: every value that the node or its bodies name, each once.
+        opset: of the standard's operators.
+        noise: seed of the disturbances.
+
+    Returns:
+        For each named output what it holds in each world.
+
+    Raises:
+        Rejected: where onnxruntime does not take the node, or the results are of no use for a comparison.
+    """
+    rng = np.random.default_rng(noise)
+    exact = node.op_type in EXACT_OPERATORS
+    results: list[list[Array]] = []
+    try:
+        session = _session(node.SerializeToString(), tuple((v.name, v.dtype) for v in operands), opset)
+        for world in range(WORLDS):
+            disturbed = not exact and world in (*NOISY, OTHER_NOISY)
+            feed = {v.name: v.worlds[world] for v in operands}
+            if disturbed:
+                rough = node.input[:1] if node.op_type in FIRST_ONLY else feed
+                feed |= {name: _disturb(feed[name], rng) for name in rough}
+            got = [np.asarray(array) for array in session.run(None, feed)]
+            results.append([_disturb(array, rng) if disturbed else array for array in got])
+    except Exception as error:  # its own classes have no common base that is public
+        raise Rejected(f"onnxruntime: {node.op_type}: {error}") from None
+    values = [tuple(column) for column in zip(*results, strict=True)]
+    for worlds in values:
+        _check(node.op_type, worlds)
+    return values
+
+
+def _disturb(array: Array, rng: np.random.Generator) -> Array:
+    if array.dtype.kind != "f":
+        return array
+    factor = 1 + RELATIVE_NOISE[str(array.dtype)] * rng.uniform(-1, 1, array.shape)
+    return np.asarray(array * factor, array.dtype)
+
+
+def _check(operator: str, worlds: tuple[Array, ...]) -> None:
+    """Raises Rejected for values that are too large, not numbers, or that hang on the last bit of others."""
+    for exact, noisy in ((0, NOISY), (3, (OTHER_NOISY,))):
+        first = worlds[exact]
+        if first.size > MOST_ELEMENTS:
+            raise Rejected(f"{operator}: {first.size} elements")
+        if any(worlds[world].shape != first.shape for world in noisy):
+            raise Rejected(f"{operator}: the shape hangs on the last bit")
+        if first.dtype.kind in "iu" and first.size and int(np.max(np.abs(first.astype(np.float64)))) > MOST_INTEGER:
+            raise Rejected(f"{operator}: large integers")
+        if first.dtype.kind != "f":
+            if any(not np.array_equal(worlds[world], first) for world in noisy):
+                raise Rejected(f"{operator}: hangs on the last bit")
+            continue
+        if first.size == 0:
+            continue
+        largest = float(np.max(np.abs(first)))
+        if not largest <= LARGEST[str(first.dtype)]:
+            raise Rejected(f"{operator}: magnitude {largest}")
+        for world in noisy:
+            apart = np.max(np.abs(worlds[world].astype(np.float64) - first))
+            if not apart <= WORST_CONDITION * largest:
+                raise Rejected(f"{operator}: badly conditioned")
+
+
+def operand_names(node: NodeProto) -> set[str]:
+    """The names that a node reads, those of outer graphs that its bodies read included."""
+    names = {name for name in node.input if name}
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            names |= _free_names(attribute.g)
+    return names
+
+
+def _free_names(graph: Any) -> set[str]:
+    inner = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    free: set[str] = set()
+    for node in graph.node:
+        free |= operand_names(node) - inner
+        inner |= set(node.output)
+    return free | {value.name for value in graph.output} - inner

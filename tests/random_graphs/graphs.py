@@ -1,0 +1,90 @@
+"""The strategy: random graphs, with the inputs to run them on and what onnxruntime says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import reject
+from hypothesis import strategies as st
+from onnx import ModelProto
+
+from .builder import Builder
+from .chance import Chance, Hypothesis
+from .evaluate import Rejected
+from .operators import OPERATORS
+from .values import EXACT, OTHER, Array, Value, drift
+
+_OPSETS = (18, 13, 14, 15, 16, 17, 18, 19, 20, 21, 21, 22, 23, 24)
+REJECTIONS: Counter[str] = Counter()
+"""Why nodes were dropped while graphs grew; `--count` shows the table."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Inputs by name, and for each output what is right and how far disturbed graphs drift from it."""
+
+    inputs: dict[str, Array]
+    outputs: dict[str, Array]
+    drifts: dict[str, float]
+
+
+@dataclass(frozen=True, repr=False)
+class RandomGraph:
+    """A valid model, and what each of its values is."""
+
+    model: ModelProto
+    values: dict[str, Value]
+    operators: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<graph of {', '.join(node.op_type for node in self.model.graph.node)}>"
+
+    @property
+    def samples(self) -> list[Sample]:
+        """What is compared: one, and another of other values (and another batch size where it is open)."""
+        return [self._sample(world) for world in (EXACT, OTHER)]
+
+    def _sample(self, world: int) -> Sample:
+        outputs = {output.name: self.values[output.name] for output in self.model.graph.output}
+        return Sample(
+            {value.name: self.values[value.name].worlds[world] for value in self.model.graph.input},
+            {name: value.worlds[world] for name, value in outputs.items()},
+            {name: drift(_at(value, world)) for name, value in outputs.items()},
+        )
+
+
+def grown(chance: Chance, most: int = 12) -> RandomGraph:
+    """A graph of up to so many steps; a step is an operator of the table. Raises Rejected."""
+    builder = Builder(chance, chance.choose(_OPSETS), chance.choose((False, False, True)))
+    names = [name for name, (since, _) in OPERATORS.items() if since <= builder.opset]
+    used = []
+    for name in chance.several(names, most):
+        reason = builder.attempt(OPERATORS[name][1], name)
+        if reason:
+            REJECTIONS[f"{name}: {reason}"[:160]] += 1
+        else:
+            used.append(name)
+    model = builder.model()
+    values = {value.name: value for value in (*builder.inputs, *builder.values)}
+    return RandomGraph(model, values, used)
+
+
+@st.composite
+def graphs(draw: Callable[[st.SearchStrategy[Any]], Any], most: int = 12) -> RandomGraph:
+    """The same as a strategy."""
+    try:
+        return grown(Hypothesis(draw), most)
+    except Rejected:
+        reject()
+
+
+def _at(value: Value, world: int) -> Value:
+    """The value as if that world were the one that is compared."""
+    if world == EXACT:
+        return value
+    noisy = value.worlds[world + 1]
+    return dataclasses.replace(value, worlds=(value.worlds[world], noisy, noisy, *value.worlds[3:]))

@@ -1,0 +1,53 @@
+"""A random graph for people: its text form, and files to run it again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.printer
+from onnx import ModelProto
+
+from .graphs import RandomGraph
+from .values import WORLDS, Value
+
+
+def text_of(model: ModelProto) -> str:
+    """ONNX's text form; the numbers of large constants are left out."""
+    text = onnx.printer.to_text(model)
+    return "\n".join(line if len(line) < 400 else f"{line[:400]} ..." for line in text.splitlines())
+
+
+def save(graph: RandomGraph, folder: Path) -> Path:
+    """Writes model.onnx, and worlds.npz with what its inputs and outputs hold; the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(graph.model, folder / "model.onnx")
+    arrays = {}
+    for info in (*graph.model.graph.input, *graph.model.graph.output):
+        arrays |= {f"{world}.{info.name}": array for world, array in enumerate(graph.values[info.name].worlds)}
+    np.savez(folder / "worlds.npz", **arrays)
+    return folder
+
+
+def load(folder: Path) -> RandomGraph:
+    """A saved graph."""
+    model = onnx.load(folder / "model.onnx")
+    names = {info.name for info in (*model.graph.input, *model.graph.output)}
+    with np.load(folder / "worlds.npz") as arrays:
+        values = {name: Value(name, tuple(arrays[f"{world}.{name}"] for world in range(WORLDS))) for name in names}
+    return RandomGraph(model, values)
+
+
+def kind_of(graph: RandomGraph, text: str) -> str:
+    """Operators and the problem without numbers and names: equal for graphs that fail for one reason."""
+    plain = re.sub(r"/\S+|'[^']*'|output \w+|-?\d+(\.\d+)?(e-?\d+)?|\[[^]]*\]|\([^)]*\)", "*", text)
+    operators = ", ".join(sorted({node.op_type for node in graph.model.graph.node} - {"Constant"}))
+    return f"{operators}: {plain[:150]}"
+
+
+def failure(graph: RandomGraph, text: str, folder: Path) -> str:
+    """The message of a test: problem, graph, and where it was saved. What hypothesis shrinks to is written last."""
+    save(graph, folder)
+    return f"{text}\n{text_of(graph.model)}\nsaved in {folder}; run it again with --replay {folder}"

@@ -1,0 +1,105 @@
+"""What random graphs brought to light, one small graph each, in ONNX's text form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from mslite import onnx_backend
+
+pytest.importorskip("onnxruntime", reason="onnxruntime, which computes what is right, is not installed")
+
+from .evaluate import quiet_session
+from .values import Array
+
+
+def draw(*shape: int, dtype: str = "float32") -> Array:
+    """Numbers between -2 and 2, the same for the same shape; integers from 0 to 8."""
+    rng = np.random.default_rng(list(shape) or 1)
+    return np.asarray(rng.uniform(-2, 2, shape) if dtype.startswith("f") else rng.integers(0, 9, shape), dtype)
+
+
+def check(text: str, opset: int = 18, **inputs: Array) -> None:
+    """The graph gives what onnxruntime gives, optimised and not."""
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]> found {text}')
+    wanted = quiet_session(model.SerializeToString()).run(None, inputs)
+    for optimise in (True, False):
+        got = onnx_backend.run_model(model, inputs, optimise=optimise)
+        for actual, right in zip(got, wanted, strict=True):
+            assert (actual.dtype, actual.shape) == (right.dtype, right.shape)
+            tolerance = 1e-3 if right.dtype == np.float16 else 1e-5
+            np.testing.assert_allclose(actual, right, tolerance, tolerance)
+
+
+def test_float32_constants_beside_float16() -> None:
+    """They were stored as float16 because something else in the model is."""
+    check(
+        """(float[1,2] x, float16[2] h) => (float[1,2] y, float16[2] k)
+        <float[2,2] w = {0.12345678, 0.3333333, 0.7777777, 0.98765432}> { y = MatMul(x, w)  k = Abs(h) }""",
+        x=draw(1, 2),
+        h=draw(2, dtype="float16"),
+    )
+
+
+def test_scale_of_attention_leaves_an_output_alone() -> None:
+    """The factor went into the projection of the queries, which the model returns, too."""
+    check(
+        """(float[1,2,2] x, float[1,1,2,2] k) => (float[1,1,2,2] y, float[1,2,1,2] q)
+        <int64[4] s = {0, -1, 1, 2}, float[2,2] w = {0.3, -0.5, -0.9, 0.7}, float c = {1.4142}> {
+            p = MatMul(x, w)  q = Reshape(p, s)  t = Transpose <perm = [0, 2, 1, 3]> (q)
+            a = MatMul(t, k)  y = Div(a, c)
+        }""",
+        x=draw(1, 2, 2),
+        k=draw(1, 1, 2, 2),
+    )
+
+
+def test_a_dequantised_number_stays_a_number() -> None:
+    """It became a list of one."""
+    check(
+        """(float x) => (float y, float z) <float c = {0.64}, int8 i = {5}, float s = {0.01}, int8 p = {-3}> {
+            q = QuantizeLinear(c, s, p)  y = DequantizeLinear(q, s, p)  d = DequantizeLinear(i, s, p)  z = Add(x, d)
+        }""",
+        x=draw(),
+    )
+
+
+def test_output_shape_of_transposed_convolution_needs_no_batch() -> None:
+    """Batches of any size were refused."""
+    check(
+        """(float[batch,1,3] x) => (float[batch,1,m] y) <float[1,1,3] w = {1.0, 2.0, 3.0}> {
+            y = ConvTranspose <kernel_shape = [3], strides = [2], auto_pad = "SAME_UPPER", output_shape = [6]> (x, w)
+        }""",
+        x=draw(2, 1, 3),
+    )
+
+
+def test_statistics_of_float16_are_float32() -> None:
+    """Mean and InvStdDev of LayerNormalization had the type of the data."""
+    check(
+        """(float16[3] x, float16[3] s) => (float16[3] y, float[1] m) {
+            y, m = LayerNormalization <axis = -1> (x, s)
+        }""",
+        x=np.array([1, 2, 4.5], np.float16),
+        s=np.array([1, 2, 3], np.float16),
+    )
+
+
+def test_group_normalisation_of_any_batch_has_a_rank() -> None:
+    """Nothing behind it could be converted, because ONNX infers no shape from its definition."""
+    check(
+        """(float[batch,4,2] x) => (float[batch,4,2] y) <float[4] s = {1.0, 2.0, 3.0, 4.0}> {
+            n = GroupNormalization <num_groups = 2> (x, s, s)  y = InstanceNormalization(n, s, s)
+        }""",
+        opset=21,
+        x=draw(2, 4, 2),
+    )
+
+
+def test_norms_of_integers_keep_integer_axes() -> None:
+    """The axes, int32 like the data, were cast to float32 with them."""
+    check(
+        "(int32[2,1,8] x) => (int32[2,1,1] y) <int64[1] a = {-1}> { y = ReduceL2(x, a) }",
+        x=draw(2, 1, 8, dtype="int32"),
+    )
