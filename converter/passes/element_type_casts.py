@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from mslite import _native
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, numpy_type
 from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.arithmetic import BitwiseXor
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.wire import primitive_bytes
 from mslite.converter.passes.context import Context
@@ -34,7 +37,8 @@ _WIDER: Mapping[DataType, Sequence[DataType]] = {
 """What a node may compute in, the first that a kernel takes. Sums that wrap in the wider type wrap in the narrow one alike."""
 
 _ORDERS = frozenset({"ArgMaxFusion", "ArgMinFusion", "TopKFusion", "UniqueSlices", "Maximum", "Minimum"})
-"""What compares: in int64, uint64 numbers from 2^63 on would be negative."""
+"""What compares: without its highest bit turned, a uint64 from 2^63 on would be negative as int64."""
+_HIGHEST_BIT = np.uint64(1 << 63)
 
 _EXCLUDED = frozenset(
     {"Cast", "QuantDTypeCast", "Bitcast", "Custom", "GenOP", "ReadVariable", "AssignVariable"}
@@ -43,6 +47,22 @@ _EXCLUDED = frozenset(
 """Operators that are about types, or that the executor runs."""
 
 Types = Mapping[DataType, DataType]
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What a node computes in instead of its own types."""
+
+    types: Types
+    kept: frozenset[Value] = frozenset()
+    """Operands that stay what they are: constants that steer the node, such as axes."""
+
+    def of(self, value: Value) -> DataType | None:
+        """What an operand is cast to; None where it stays."""
+        return None if value in self.kept else self.types.get(value.dtype)
+
+
+_AS_IT_IS = _Choice({})
 
 
 def cast_unsupported_types(module: Module, context: Context) -> None:
@@ -56,8 +76,8 @@ def cast_unsupported_types(module: Module, context: Context) -> None:
     for graph in module.graphs:
         _Casts(graph, done).run()
     for (narrow, wide), count in done.items():
-        nodes = "1 node has" if count == 1 else f"{count} nodes have"
-        context.note(f"{nodes} no kernel for {narrow} and computes in {wide}")
+        nodes, they = ("1 node", "it computes") if count == 1 else (f"{count} nodes", "they compute")
+        context.note(f"no kernel takes {narrow} in {nodes}: {they} in {wide}")
 
 
 class _Casts:
@@ -66,26 +86,27 @@ class _Casts:
     def __init__(self, graph: Graph, done: Counter[tuple[str, str]]) -> None:
         self._graph = graph
         self._done = done
-        self._cast: dict[tuple[Value, DataType], Value] = {}
+        self._cast: dict[tuple[Value, DataType, bool], Value] = {}
         self._nodes: list[Node] = []
 
     def run(self) -> None:
         for node in self._graph.nodes:
-            types = _wider_types(node)
-            if types is None:
+            choice = _wider_types(node)
+            if choice is None:
                 self._nodes.append(node)
             else:
-                self._rewrite(node, types)
+                self._rewrite(node, choice)
         self._graph.nodes = self._nodes
         self._graph.nodes = live_nodes(self._graph)
 
-    def _rewrite(self, node: Node, types: Types) -> None:
-        for narrow, wide in types.items():
+    def _rewrite(self, node: Node, choice: _Choice) -> None:
+        for narrow, wide in choice.types.items():
             self._done[narrow.name.lower(), wide.name.lower()] += 1
-        node.set_inputs([self._in(value, types.get(value.dtype)) for value in node.inputs])
+        turns = _compares(node)
+        node.set_inputs([self._in(value, choice.of(value), turns) for value in node.inputs])
         self._nodes.append(node)
         results = []
-        dtypes = _results(node.op, node.inputs, len(node.outputs), {})
+        dtypes = _results(node.op, node.inputs, len(node.outputs), _AS_IT_IS)
         assert dtypes is not None
         for value, dtype in zip(node.outputs, dtypes, strict=True):
             if value.dtype is dtype:
@@ -93,23 +114,40 @@ class _Casts:
                 continue
             wide = Value(f"{value.name}/{dtype.name.lower()}", dtype, value.shape, format=value.format)
             wide.producer = node
-            self._cast[value, dtype] = wide
-            self._add(value, wide)
             results.append(wide)
+            if turns and value.dtype is DataType.UINT64:
+                plain = Value(f"{value.name}/turned", DataType.UINT64, value.shape, format=value.format)
+                self._add(plain, wide)
+                self._turn(value, plain)
+                continue
+            if value.dtype is DataType.FLOAT64:  # no other cast back leaves every number as it is
+                self._cast[value, dtype, False] = wide
+            self._add(value, wide)
         node.outputs = tuple(results)
 
-    def _in(self, value: Value, wanted: DataType | None) -> Value:
+    def _in(self, value: Value, wanted: DataType | None, turns: bool) -> Value:
         if wanted is None:
             return value
-        key = (value, wanted)
+        turns &= value.dtype is DataType.UINT64
+        key = (value, wanted, turns)
         if key not in self._cast:
-            name = f"{value.name}/{wanted.name.lower()}"
+            name = f"{value.name}/{wanted.name.lower()}{'_turned' if turns else ''}"
             if value.data is not None:
-                self._cast[key] = constant(name, value.data.astype(numpy_type(wanted)), value.format)
-            else:
-                self._cast[key] = Value(name, wanted, value.shape, format=value.format)
-                self._add(self._cast[key], value)
+                data = np.bitwise_xor(value.data, _HIGHEST_BIT) if turns else value.data
+                self._cast[key] = constant(name, data.astype(numpy_type(wanted)), value.format)
+                return self._cast[key]
+            operand = value
+            if turns:
+                operand = Value(f"{name}/bits", DataType.UINT64, value.shape, format=value.format)
+                self._turn(operand, value)
+            self._cast[key] = Value(name, wanted, value.shape, format=value.format)
+            self._add(self._cast[key], operand)
         return self._cast[key]
+
+    def _turn(self, result: Value, operand: Value) -> None:
+        """Turns the highest bit of uint64 numbers, which gives them the order that they have as int64."""
+        bit = constant(f"{result.name}/bit", np.array(_HIGHEST_BIT))
+        self._nodes.append(Node(BitwiseXor(), f"{result.name}/xor", (operand, bit), (result,)))
 
     def _add(self, result: Value, operand: Value) -> None:
         """Casts `operand` to the type of `result`."""
@@ -117,14 +155,20 @@ class _Casts:
         self._nodes.append(Node(Cast(), f"{result.name}/cast", (operand, kind), (result,)))
 
 
-def _wider_types(node: Node) -> Types | None:
+def _wider_types(node: Node) -> _Choice | None:
     """The types that the node computes in instead of its own; None where it is taken as it is, or in no other types."""
     values = (*node.inputs, *node.outputs)
     if node.op.name in _EXCLUDED or node.quant_type != 0 or any(value.quant for value in values):
         return None
-    if all(value.dtype is DataType.FLOAT32 for value in values) or _has_kernel(node, {}):
+    if all(value.dtype is DataType.FLOAT32 for value in values) or _has_kernel(node, _AS_IT_IS):
         return None
-    return next((types for types in _candidates(node) if _has_kernel(node, types)), None)
+    steering = frozenset(value for value in node.inputs[1:] if value.is_constant)
+    choices = (
+        _Choice(types, kept)
+        for types in _candidates(node)
+        for kept in (frozenset[Value](), steering, frozenset(node.inputs[1:]))
+    )
+    return next((choice for choice in choices if _has_kernel(node, choice)), None)
 
 
 def _candidates(node: Node) -> Iterator[Types]:
@@ -133,20 +177,20 @@ def _candidates(node: Node) -> Iterator[Types]:
     if reals:
         yield reals
     for kind in dict.fromkeys(kinds):
-        if kind is DataType.UINT64 and _compares(node):
-            continue
         for wider in _WIDER[kind]:
-            yield {**reals, kind: wider}
+            if kind is not DataType.UINT64 or wider is DataType.INT64 or not _compares(node):
+                yield {**reals, kind: wider}
 
 
 def _compares(node: Node) -> bool:
-    mode = getattr(node.op, "mode", None)
-    return node.op.name in _ORDERS or (node.op.name == "ReduceFusion" and getattr(mode, "name", "") in ("MAX", "MIN"))
+    if isinstance(node.op, ReduceFusion):
+        return node.op.mode in (ReduceMode.ReduceMax, ReduceMode.ReduceMin)
+    return node.op.name in _ORDERS
 
 
-def _results(op: Operator, inputs: Sequence[Value], count: int, types: Types) -> list[DataType] | None:
+def _results(op: Operator, inputs: Sequence[Value], count: int, choice: _Choice) -> list[DataType] | None:
     """The types of the results when the operands have these; None where no portable kernel takes them."""
-    infos = [_info(value, types) for value in inputs]
+    infos = [_info(value, choice.of(value)) for value in inputs]
     try:
         results = _native.portable_types(primitive_bytes(op), infos, count)
     except (_native.OperatorError, ValueError):
@@ -154,16 +198,16 @@ def _results(op: Operator, inputs: Sequence[Value], count: int, types: Types) ->
     return None if results is None else [DataType(result) for result in results]
 
 
-def _has_kernel(node: Node, types: Types) -> bool:
+def _has_kernel(node: Node, choice: _Choice) -> bool:
     """Whether the node can have operands of these types, and its results can be cast back."""
-    results = _results(node.op, node.inputs, len(node.outputs), types)
+    results = _results(node.op, node.inputs, len(node.outputs), choice)
     return results is not None and all(
-        got in (value.dtype, types.get(value.dtype)) for value, got in zip(node.outputs, results, strict=True)
+        got in (value.dtype, choice.types.get(value.dtype)) for value, got in zip(node.outputs, results, strict=True)
     )
 
 
-def _info(value: Value, types: Types) -> _native.TensorInfo:
-    dtype, data = types.get(value.dtype, value.dtype), value.data
+def _info(value: Value, wanted: DataType | None) -> _native.TensorInfo:
+    dtype, data = value.dtype if wanted is None else wanted, value.data
     if data is not None and dtype is not value.dtype:
         data = data.astype(numpy_type(dtype))
     if data is not None and not data.flags.c_contiguous:

@@ -7,6 +7,7 @@ import numpy as np
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.passes.cleanup import remove_dead_code
 from mslite.converter.passes.context import Context
@@ -76,6 +77,7 @@ def widen_float16(module: Module, context: Context) -> None:
     values = [value for graph in module.graphs for value in graph.values() if value.dtype is DataType.FLOAT16]
     if not values:
         return
+    kept = {value for graph in module.graphs for value in _keep_bits(graph)}
     context.float16_source = True
     context.float32_source = any(
         value.dtype is DataType.FLOAT32 and value.is_constant for graph in module.graphs for value in graph.values()
@@ -90,10 +92,31 @@ def widen_float16(module: Module, context: Context) -> None:
             value.data = value.data.astype(np.float32)
     for each in module.graphs:
         for node in each.nodes:
-            _retype_operator(node, DataType.FLOAT16, DataType.FLOAT32)
+            if kept.isdisjoint(node.outputs):
+                _retype_operator(node, DataType.FLOAT16, DataType.FLOAT32)
     for value in inputs:
         _cast_input(graph, value, DataType.FLOAT16)
     graph.outputs = [_cast_output(graph, v, DataType.FLOAT16) if v in outputs else v for v in graph.outputs]
+
+
+def _keep_bits(graph: Graph) -> set[Value]:
+    """Puts casts around what reads or writes the bytes of float16 elements; returns the values that stay float16."""
+    kept: set[Value] = set()
+    for node in [node for node in graph.nodes if isinstance(node.op, Bitcast)]:
+        at = graph.nodes.index(node)
+        (value, result), half = (node.inputs[0], node.outputs[0]), DataType.FLOAT16
+        kind = constant(f"{node.name}_float16", np.array([int(half)], np.int32))
+        if value.dtype is half:
+            bits = Value(f"{value.name}_bits", half, value.shape, format=value.format)
+            node.set_inputs([bits, *node.inputs[1:]])
+            graph.nodes.insert(at, Node(Cast(), bits.name, (value, kind), (bits,)))
+            kept.add(bits)
+        if result.dtype is half:
+            bits = Value(f"{result.name}_bits", half, result.shape, format=result.format, producer=node)
+            node.outputs = (bits,)
+            graph.nodes.insert(graph.nodes.index(node) + 1, Node(Cast(), bits.name, (bits, kind), (result,)))
+            kept.add(bits)
+    return kept
 
 
 def store_float16(module: Module, context: Context) -> None:

@@ -1,6 +1,7 @@
 // mslite._native: the converter's and the tests' way to the C++ side.
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -90,6 +91,19 @@ std::vector<std::string> QuantisedKernels() {
   return names;
 }
 
+/// Gives open sizes, and small integer tensors that will be known when a kernel is chosen, some value.
+void AssumeSizes(mslite_tensor *tensor) {
+  int64_t count = tensor->rank < 0 ? INT64_MAX : 1;
+  for (int32_t i = 0; i < tensor->rank; ++i) {
+    if (mslite_is_symbol(tensor->dims[i])) tensor->dims[i] = 1;
+    count = std::min<int64_t>(count * tensor->dims[i], INT32_MAX);
+  }
+  const bool is_index = tensor->type == MSLITE_INT32 || tensor->type == MSLITE_INT64;
+  if (!is_index || tensor->rank > 1 || tensor->known_count >= 0 || count > MSLITE_MAX_KNOWN) return;
+  tensor->known_count = static_cast<int32_t>(count);
+  std::fill_n(tensor->known, count, 1);
+}
+
 /// Element types of the outputs of a call that some portable kernel takes, whatever the open sizes are; nothing where
 /// none does. Throws what inference does.
 std::optional<std::vector<int32_t>> PortableTypes(nb::handle primitive, const std::vector<TensorInfo> &inputs,
@@ -107,9 +121,7 @@ std::optional<std::vector<int32_t>> PortableTypes(nb::handle primitive, const st
     types.push_back(output.type);
   }
   for (std::vector<mslite_tensor> *list : {&views.tensors, &outputs}) {
-    for (mslite_tensor &tensor : *list) {
-      for (int32_t i = 0; i < tensor.rank; ++i) tensor.dims[i] = mslite_is_symbol(tensor.dims[i]) ? 1 : tensor.dims[i];
-    }
+    for (mslite_tensor &tensor : *list) AssumeSizes(&tensor);
   }
   const std::vector<const mslite_tensor *> operands = views.Pointers();
   const mslite_node node = {

@@ -38,6 +38,8 @@ TYPES = {
 }
 """What a `.ms` file has: ONNX's spelling -> its number."""
 
+_HELD = frozenset(np.dtype(helper.tensor_dtype_to_np_dtype(number)).name for number in TYPES.values())
+
 RANDOM = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout")
 )
@@ -46,6 +48,7 @@ _TOLERANCES = {"float16": 4e-3, "float32": 1e-4, "float64": 1e-4}
 _WANTED_CASES = {"Resize": "nearest", "GridSample": "nearest"}
 """Operators of which the reference implementation rounds integers in every step, but not in these cases."""
 _NAMES_ITS_TYPE = ("to", "dtype")
+_LARGEST_CAST = 100
 _OPSET = defs.onnx_opset_version()
 _STEP = 5
 """Real numbers times this, rounded, are the integers of a case."""
@@ -109,7 +112,7 @@ def retyped(call: Call) -> Retyped | None:
     """The call as a model; None where the reference implementation has no answer in any case."""
     for name in cases_of()[call.operator][:_MOST_CASES]:
         case = case_named(name)
-        if case is None:
+        if case is None or any(array.dtype.name not in _HELD for array in case.inputs.values()):
             continue
         made = _retyped(call, case.model, case.inputs)
         if made is not None:
@@ -134,22 +137,26 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
         if not named:
             return None
         named[0].i = number
+    if call.operator in ("Cast", "CastLike"):  # what numbers that no integer is become is not defined
+        values = {
+            name: np.clip(np.nan_to_num(array), 0, _LARGEST_CAST).astype(array.dtype) for name, array in values.items()
+        }
     arrays = {
         name: _converted(values[name], number) if variable == call.variable else values[name]
         for name, variable in inputs.items()
         if name
     }
     wanted = _oracle(node, arrays)
-    if wanted is None or any(
-        kind == call.variable and array.dtype != helper.tensor_dtype_to_np_dtype(number)
-        for array, kind in zip(wanted, (outputs[name] for name in node.output if name), strict=True)
-    ):
+    if wanted is None:
         return None
+    kinds = _result_types(node, arrays)
     if call.type == "float16":  # the reference would round in every step
         exact = _oracle(node, {name: _widened(array) for name, array in arrays.items()})
-        wanted = exact and [array.astype(rough.dtype) for array, rough in zip(exact, wanted, strict=True)]
-        if wanted is None:
+        if exact is None:
             return None
+        wanted = [array.astype(kind) for array, kind in zip(exact, kinds, strict=True)]
+    if [array.dtype for array in wanted] != kinds:
+        return None
     return Retyped(_model(node, arrays, wanted), arrays, wanted)
 
 
@@ -177,6 +184,14 @@ def _converted(array: Array, number: int) -> Array:
     return np.asarray(np.clip(np.abs(array) if kind.kind == "u" else array, low, high).astype(kind))
 
 
+def _result_types(node: NodeProto, inputs: dict[str, Array]) -> list[np.dtype[Any]]:
+    """The types of the results, by the standard."""
+    names = [name for name in node.output if name]
+    inferred = onnx.shape_inference.infer_shapes(_model(node, inputs, [])).graph.value_info
+    found = {value.name: value.type.tensor_type.elem_type for value in inferred}
+    return [np.dtype(helper.tensor_dtype_to_np_dtype(found.get(name, TensorProto.FLOAT))) for name in names]
+
+
 def _widened(array: Array) -> Array:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
@@ -189,7 +204,7 @@ def _model(node: NodeProto, inputs: dict[str, Array], outputs: list[Array]) -> M
         [node],
         "call",
         [info(name, array) for name, array in inputs.items()],
-        [info(name, array) for name, array in zip([n for n in node.output if n], outputs, strict=True)],
+        [info(name, array) for name, array in zip([n for n in node.output if n], outputs, strict=False)],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=13)
 
@@ -198,7 +213,10 @@ def _oracle(node: NodeProto, inputs: dict[str, Array]) -> list[Array] | None:
     graph = helper.make_graph(
         [node],
         "call",
-        [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in inputs.items()],
+        [
+            helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
+            for n, a in inputs.items()
+        ],
         [helper.make_tensor_value_info(n, 0, None) for n in node.output if n],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=13)

@@ -6,9 +6,11 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
+from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 
 from .call import Call
+from .casting import cast
 from .elementwise import broadcast_operand
 from .registry import onnx_operator
 
@@ -23,6 +25,18 @@ def _scaled(call: Call, value: Value, factor: float) -> Value:
     if value.data is not None and value.data.dtype.kind == "f" and value.data.size <= 65536:
         return call.const(np.multiply(value.data, factor, dtype=value.data.dtype))
     return call.emit(MulFusion(), value, call.like(factor, value))
+
+
+_INTEGERS = (DataType.INT32, DataType.UINT32, DataType.INT64, DataType.UINT64)
+
+
+def _scaled_integers(call: Call, product: Value, alpha: float, c: Value | None, beta: float, dtype: DataType) -> Value:
+    """Factors that are no integers scale real numbers, whose sum is cut to integers."""
+    total = call.emit(MulFusion(), cast(call, product, DataType.FLOAT64), call.const(np.float64(alpha), np.float64))
+    if c is not None:
+        addend = call.emit(MulFusion(), cast(call, c, DataType.FLOAT64), call.const(np.float64(beta), np.float64))
+        total = call.emit(AddFusion(), total, addend)
+    return cast(call, total, dtype)
 
 
 @onnx_operator("Gemm")
@@ -47,6 +61,9 @@ def gemm(call: Call) -> Value:
         if c.data.shape == (1, columns):
             return call.emit(op, a, b, call.const(np.ascontiguousarray(c.data.reshape(columns))))
     product = call.emit(op, a, b)
+    dtype = call.dtype(a)
+    if dtype in _INTEGERS and not (alpha.is_integer() and beta.is_integer()):
+        return _scaled_integers(call, product, alpha, call.optional(2), beta, dtype)
     if alpha != 1.0:
         product = call.emit(MulFusion(), product, call.like(alpha, a))
     return product if c is None else call.emit(AddFusion(), product, broadcast_operand(call, a, c))
