@@ -14,9 +14,10 @@ typedef struct {
   int64_t start[MSLITE_MAX_OPERANDS + 1]; /* where a piece begins in a joined row, in bytes */
 } join_derived;
 
-/* A piece in steps of the joined tensor: scale * q + bias. A scale of 0: its integers move as they are. */
+/* A piece in steps of the joined tensor: scale * q + bias; where results round half to even, (q + bias) * scale /
+ * divisor, as ONNX's two casts compute it. A scale of 0: its integers move as they are. */
 typedef struct {
-  float scale, bias;
+  float scale, bias, divisor;
 } piece_record;
 
 typedef struct {
@@ -51,7 +52,9 @@ static void requantise(const stored_join *numbers, piece_record record, const vo
   const int64_t size = numbers->type == MSLITE_INT8 ? 1 : 2;
   for (int64_t i = 0; i < bytes / size; ++i) {
     const int32_t q = size == 1 ? ((const int8_t *)from)[i] : ((const int16_t *)from)[i];
-    const float steps = roundf((float)(q + numbers->domain) * record.scale + record.bias) + (float)numbers->zero_point;
+    const float nearest = record.divisor > 0 ? rintf(((float)q + record.bias) * record.scale / record.divisor)
+                                             : roundf((float)(q + numbers->domain) * record.scale + record.bias);
+    const float steps = nearest + (float)numbers->zero_point;
     const float low = (float)numbers->low, high = (float)numbers->high;
     const int32_t value = (int32_t)(steps < low ? low : steps > high ? high : steps);
     if (size == 1) {
@@ -183,6 +186,11 @@ static mslite_status stored_prepare(const mslite_node *node, void *derived, msli
   for (int32_t i = 0; i < node->input_count; ++i) {
     const mslite_quant *from = node->inputs[i]->quant;
     if (mslite_same_quant(node->inputs[i], y)) continue;
+    if (y->quant->rounds_even) {
+      const piece_record record = {(float)from->scale, -(float)from->zero_point, (float)y->quant->scale};
+      numbers->records[i] = record;
+      continue;
+    }
     numbers->records[i].scale = (float)from->scale * (1.0f / (float)y->quant->scale);
     numbers->records[i].bias = (float)-(from->zero_point + numbers->domain) * numbers->records[i].scale;
   }

@@ -2,6 +2,7 @@
  * each direction and type. The numbers of quantization/tensor_cast_vector.c, without its float64. */
 #include <math.h>
 
+#include "math/nearest_micro.h"
 #include "simd/micro.h"
 
 typedef struct {
@@ -31,15 +32,6 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* Beyond 17 bits the result is limited anyway; NaN counts as 0. */
-MICRO_INLINE float bounded(float v) {
-  if (!(v > -131072.0F)) v = v < 0.0F ? -131072.0F : 0.0F;
-  return v < 131072.0F ? v : 131072.0F;
-}
-
-/* Half away from zero. The largest number below one half: one half itself would carry the number below it up. */
-MICRO_INLINE int32_t nearest(float v) { return (int32_t)(v + (v < 0.0F ? -0.49999997F : 0.49999997F)); }
-
 /* A number of 23 bits leaves no room for fractions: adding it rounds, half to even. */
 MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) - 12582912.0F); }
 
@@ -56,7 +48,7 @@ MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) 
     const float *x = run->inputs[0];                                            \
     type *y = run->outputs[0];                                                  \
     for (int32_t i = own->count; i > 0; --i) {                                  \
-      const int32_t q = rounded(bounded(*x++ / own->scale)) + own->zero;        \
+      const int32_t q = rounded(micro_bounded(*x++ / own->scale)) + own->zero;  \
       *y++ = (type)(q < (low) ? (low) : q > (high) ? (high) : q);               \
     }                                                                           \
   }
@@ -74,11 +66,11 @@ MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) 
     for (int32_t i = own->count; i > 0; --i) *y++ = (float)(*x++ - own->zero) * own->scale; \
   }
 
-QUANTISE(quantise_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, false, nearest)
+QUANTISE(quantise_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, false, micro_nearest)
 QUANTISE(quantise_even_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, true, nearest_even)
-QUANTISE(quantise_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, false, nearest)
+QUANTISE(quantise_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, false, micro_nearest)
 QUANTISE(quantise_even_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, true, nearest_even)
-QUANTISE(quantise_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, false, nearest)
+QUANTISE(quantise_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, false, micro_nearest)
 QUANTISE(quantise_even_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, true, nearest_even)
 DEQUANTISE(dequantise_int8, int8_t, MSLITE_INT8)
 DEQUANTISE(dequantise_uint8, uint8_t, MSLITE_UINT8)

@@ -1,4 +1,4 @@
-"""Functions and reductions of stored int8 on microcontrollers give the bits of the portable kernels."""
+"""Functions, reductions and moves of stored int8 on microcontrollers give the bits of the portable kernels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from mslite import _codegen, _native
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.activation import Activation, Elu, LeakyRelu
+from mslite.converter.mindir.ops.assembly import Concat, Split, Stack, Unstack
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Log, Rsqrt
@@ -85,3 +86,71 @@ def test_reductions_of_dimensions_apart_are_left_to_the_portable_kernel() -> Non
         [stored(x, (0.05, 0, SIGNED)), axes],
     )
     assert not _codegen.supports("reduce_sum_int8_dsp", *call, [False, True], outputs)
+
+
+# ---- concat, stack, split, unstack
+
+
+def _bytes_of(kernel: str, call: tuple[object, ...]) -> list[bytes]:
+    return [np.asarray(output).tobytes() for output in _codegen.run_kernel(kernel, *call)]
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_concat_of_stored_integers(axis: int, isa: str) -> None:
+    """Of one record, and of several: signed, unsigned, finer and coarser than the output's."""
+    draw = np.random.default_rng(abs(axis))
+    same = (0.05, -9, SIGNED)
+    for records, to in (
+        ([same, same, same], same),
+        ([(0.02, 3, SIGNED), same, (3.0, -128, SIGNED)], same),
+        ([(0.02, 3, UNSIGNED), (0.05, 7, UNSIGNED), (1e-4, 100, UNSIGNED)], (0.05, 7, UNSIGNED)),
+    ):
+        shapes = [[3, 4, 5] for _ in records]
+        for piece, shape in enumerate(shapes):
+            shape[axis] += 2 * piece
+        joined = [3, 4, 5]
+        joined[axis] = sum(shape[axis] for shape in shapes)
+        arrays = [draw.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+        inputs = [stored(array, record) for array, record in zip(arrays, records, strict=True)]
+        outputs = [_native.TensorInfo(SIGNED, joined, None, None, [to], False)]
+        call = (primitive_bytes(Concat(axis=axis)), inputs, [False] * 3, outputs)
+        wanted = _bytes_of("concat_int8_scalar", call)
+        assert _bytes_of(f"concat_rescaled_int8_{isa}", call) == wanted
+        is_one = len(set(records)) == 1
+        assert _codegen.supports(f"concat_int8_{isa}", *call) == is_one
+        if is_one:
+            assert _bytes_of(f"concat_int8_{isa}", call) == wanted
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_moves_of_floats(count: int, axis: int, isa: str) -> None:
+    draw = np.random.default_rng([count, axis])
+    whole = draw.standard_normal((2 * count, 3 * count, 4 * count)).astype(np.float32)
+    pieces = np.split(whole, count, axis)
+    slices = [np.ascontiguousarray(piece) for piece in np.moveaxis(whole, axis, 0)[:count]]
+    stacked = np.stack(slices, axis)
+
+    def infos(arrays: list[np.ndarray], filled: bool) -> list[_native.TensorInfo]:
+        floats = int(DataType.FLOAT32)
+        return [_native.TensorInfo(floats, list(one.shape), None, one if filled else None) for one in arrays]
+
+    for name, op, given, wanted in (
+        ("concat", Concat(axis=axis), pieces, [whole]),
+        ("split", Split(axis=axis, output_num=count), [whole], pieces),
+        ("stack", Stack(axis=axis), slices, [stacked]),
+        ("unstack", Unstack(axis=axis), [stacked], slices),
+    ):
+        given = [np.ascontiguousarray(array) for array in given]
+        call = (primitive_bytes(op), infos(given, True), [False] * len(given), infos(wanted, False))
+        assert _bytes_of(f"{name}_{isa}", call) == [np.ascontiguousarray(array).tobytes() for array in wanted], name
+
+
+def test_more_pieces_are_left_to_the_portable_kernel() -> None:
+    one = _native.TensorInfo(int(DataType.FLOAT32), [1], None, np.zeros(1, np.float32))
+    output = _native.TensorInfo(int(DataType.FLOAT32), [9])
+    call = (primitive_bytes(Concat(axis=0)), [one] * 9, [False] * 9, [output])
+    assert not _codegen.supports("concat_dsp", *call)
+    assert _codegen.supports("concat_scalar", *call)
