@@ -8,7 +8,9 @@ static mslite_status axis_error(mslite_shape_context *context, int64_t axis, int
 /* The whole contents of a small integer vector reduced to one number, where that can be told. */
 static void reduce_known(mslite_shape_context *context, int32_t mode, const mslite_tensor *x, mslite_tensor *output) {
   const int64_t count = mslite_known_total(x);
-  if (count <= 0 || mslite_element_count(output) != 1) return;
+  const bool has_rule = mode == MSLITE_REDUCE_MODE_REDUCE_PROD || mode == MSLITE_REDUCE_MODE_REDUCE_SUM ||
+                        mode == MSLITE_REDUCE_MODE_REDUCE_MAX || mode == MSLITE_REDUCE_MODE_REDUCE_MIN;
+  if (!has_rule || count <= 0 || mslite_element_count(output) != 1) return; /* norms change even a single number */
   int64_t result = 0, value = 0;
   mslite_known_value(x, 0, &result);
   for (int64_t i = 1; i < count; ++i) {

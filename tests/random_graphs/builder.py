@@ -101,7 +101,7 @@ class Builder:
         array = np.asarray(array, dtype) if dtype else np.asarray(array)
         array = np.asarray(array, order="C")
         value = Value(self._name("c"), (array,) * WORLDS, constant=True)
-        if self.maybe(8):
+        if self.maybe(8) and (array.dtype.kind != "f" or np.all(np.isfinite(array))):
             self.values.append(value)
         tensor = numpy_helper.from_array(array, value.name)
         if self.maybe(4):

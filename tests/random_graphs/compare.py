@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,31 @@ DRIFTS = 4.0
 """How many times the drift of the disturbed graphs an element may differ by beyond that."""
 
 
+@dataclass(frozen=True)
+class Variant:
+    """One way to convert a graph."""
+
+    name: str
+    fusion: bool
+    input_format: Format
+
+
+VARIANTS = (
+    Variant("optimised", True, Format.NCHW),
+    Variant("not optimised", False, Format.NCHW),
+    Variant("images as NHWC", True, Format.NHWC),
+)
+
+
 def problem(graph: RandomGraph) -> str:
-    """Empty when the graph is computed as it should be, optimised and not, by one thread and by three, for both samples."""
-    for optimise in (True, False):
+    """Empty when every variant of the graph computes what it should: by one thread and by three, for both samples."""
+    for variant in VARIANTS:
+        if variant.input_format is Format.NHWC and not any(sample.rank_4 for sample in graph.samples):
+            continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                target = converted(graph.model, Path(folder), optimise)
-                text = _first_problem(graph, target)
+                target = converted(graph.model, Path(folder), variant)
+                text = _first_problem(graph, target, variant)
             except ConversionError as error:
                 text = f"is not converted: {error}"
             except RuntimeError as error:
@@ -43,30 +62,39 @@ def problem(graph: RandomGraph) -> str:
             except Exception as error:  # a fault of the converter, which the sweep goes on after
                 text = f"breaks: {type(error).__name__}: {error}"
         if text:
-            return f"{'optimised' if optimise else 'not optimised'}: {text}"
+            return f"{variant.name}: {text}"
     return ""
 
 
-def converted(model: ModelProto, folder: Path, optimise: bool) -> Path:
+def converted(model: ModelProto, folder: Path, variant: Variant) -> Path:
     """The `.ms` file. Raises ConversionError."""
     source, target = folder / "model.onnx", folder / "model.ms"
     onnx.save(model, source)
-    convert(Options(source, target, FmkType.ONNX, input_format=Format.NCHW, fusion=optimise))
+    convert(Options(source, target, FmkType.ONNX, input_format=variant.input_format, fusion=variant.fusion))
     return target
 
 
-def _first_problem(graph: RandomGraph, target: Path) -> str:
+def _first_problem(graph: RandomGraph, target: Path, variant: Variant) -> str:
     first = _loaded(target, 1)
     several = _loaded(target, 3)
     for number, sample in enumerate(graph.samples):
-        got = run(first, sample.inputs)
+        inputs = sample.inputs if variant.input_format is Format.NCHW else _channels_last(sample.inputs)
+        got = run(first, inputs)
         if text := difference(sample, got):
             return f"sample {number}: {text}"
-        other = run(several, sample.inputs)
+        other = run(several, inputs)
         for name in got:
             if not np.array_equal(got[name], other[name], equal_nan=got[name].dtype.kind == "f"):
                 return f"sample {number}: output {name}: three threads give other bits than one"
     return ""
+
+
+def _channels_last(inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Inputs of four dimensions as the converter wants them unless told otherwise: all but a single one that ends in 3."""
+    return {
+        name: array.transpose(0, 2, 3, 1) if array.ndim == 4 and not (len(inputs) == 1 and array.shape[3] == 3) else array
+        for name, array in inputs.items()
+    }
 
 
 def _loaded(path: Path, threads: int) -> Model:
@@ -85,7 +113,7 @@ def run(model: Model, inputs: Mapping[str, Array]) -> dict[str, Array]:
         model.resize(tensors, shapes)
         tensors = model.get_inputs()
     for tensor in tensors:
-        tensor.set_data_from_numpy(inputs[tensor.name])
+        tensor.set_data_from_numpy(np.asarray(inputs[tensor.name], order="C"))
     return {tensor.name: tensor.get_data_to_numpy() for tensor in model.predict(tensors)}
 
 

@@ -31,6 +31,11 @@ class Sample:
     outputs: dict[str, Array]
     drifts: dict[str, float]
 
+    @property
+    def rank_4(self) -> list[str]:
+        """The inputs of four dimensions."""
+        return [name for name, array in self.inputs.items() if array.ndim == 4]
+
 
 @dataclass(frozen=True, repr=False)
 class RandomGraph:

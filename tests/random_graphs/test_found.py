@@ -103,3 +103,22 @@ def test_norms_of_integers_keep_integer_axes() -> None:
         "(int32[2,1,8] x) => (int32[2,1,1] y) <int64[1] a = {-1}> { y = ReduceL2(x, a) }",
         x=draw(2, 1, 8, dtype="int32"),
     )
+
+
+def test_sum_of_squares_of_one_size() -> None:
+    """Where the contents of a shape were known, a reduction of a single number was taken for that number."""
+    check(
+        """(float[batch,4] x) => (int64[n] y, int64[n] z) <int64[1] a = {1}> {
+            s = Shape(x)  i = Gather <axis = 0> (s, a)  y = ReduceSumSquare(i)  n = Neg(i)  z = ReduceL1(n)
+        }""",
+        x=draw(3, 4),
+    )
+
+
+def test_slices_of_open_sizes_that_start_before_the_first_element() -> None:
+    """A negative step then starts at the first element, which held for fixed sizes only."""
+    check(
+        """(float[n,m] x) => (float[p,q] y) <int64[2] a = {-4, -9}, int64[2] e = {-90, 3}, int64[2] c = {0, 1},
+        int64[2] s = {-1, 1}> { y = Slice(x, a, e, c, s) }""",
+        x=draw(3, 4),
+    )

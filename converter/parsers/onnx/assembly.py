@@ -11,6 +11,7 @@ from mslite.converter.mindir.ops.enums import DataType, PaddingMode
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
 from mslite.converter.mindir.ops.reduction import CumSum
+from mslite.converter.mindir.ops.unary import Neg
 
 from .call import Call
 from .casting import as_type
@@ -94,16 +95,20 @@ def cut(call: Call) -> Value:
 
 def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> Value:
     """ONNX lets a negative step start at the first element when it would start before it; NumPy gives nothing then."""
-    shape = call.shape(x)
-    if shape is None or begin.data is None or axes.data is None or steps.data is None:
+    if steps.data is not None and not np.any(steps.data < 0):
         return begin
-    starts = [int(start) for start in begin.data.ravel()]
-    pairs = zip(axes.data.ravel().tolist(), steps.data.ravel().tolist(), strict=False)
-    for index, (axis, step) in enumerate(pairs):
-        size = shape[axis] if -len(shape) <= axis < len(shape) else None
-        if step < 0 and size and index < len(starts) and starts[index] < -size:
-            starts[index] = -size
-    return begin if starts == begin.data.ravel().tolist() else call.ints(starts)
+    shape = call.shape(x)
+    starts = None if begin.data is None else begin.data.ravel()
+    if starts is not None and np.all(starts >= -1):
+        return begin
+    if starts is not None and shape is not None and axes.data is not None and axes.data.size == starts.size:
+        inside = all(-len(shape) <= axis < len(shape) for axis in axes.data.ravel())
+        sizes = [shape[axis] for axis in axes.data.ravel()] if inside else [None]
+        known = [size for size in sizes if size is not None]
+        if len(known) == len(sizes):
+            return call.ints(np.maximum(starts, np.negative(known)))
+    # A positive step begins at the first element in either case.
+    return call.emit(Maximum(), begin, call.emit(Neg(), call.emit(Gather(), call.emit(Shape(), x), axes, call.ints(0))))
 
 
 @onnx_operator("Tile")
