@@ -42,6 +42,12 @@ double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const 
   return product / y->scale;
 }
 
+int64_t mslite_requantise_even(const mslite_quant *x, const mslite_quant *y, int32_t q) {
+  const float most = 4294967296.0F, real = (float)x->scale * (float)((int64_t)q - x->zero_point);
+  const float steps = rintf(real / (float)y->scale);
+  return (int64_t)(steps < -most ? -most : steps > most ? most : steps) + y->zero_point;
+}
+
 mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real) {
   return y->rounds_even ? mslite_make_even_multiplier(real) : mslite_make_multiplier(real);
 }

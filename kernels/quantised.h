@@ -35,6 +35,10 @@ double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const 
  * kernel that has a choice makes it here. */
 mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real);
 
+/* The integer q of record `x` in steps of record `y`, half to even, before it is limited to a type: in float32, as ONNX
+ * defines the two casts that it stands for. */
+int64_t mslite_requantise_even(const mslite_quant *x, const mslite_quant *y, int32_t q);
+
 /* The stored integers that a result of `type` with `record` is limited to by its fused activation. False: the
  * activation is no clamp. */
 bool mslite_stored_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low, int32_t *high);

@@ -1,17 +1,19 @@
 /* QuantDTypeCast between float32 and integers, and between integers, with TensorFlow Lite's reference rounding:
  *   quantise     round(x / scale) + zero_point, limited to the type; half away from zero, or to even (see mslite_quant)
  *   dequantise   scale * (q - zero_point), the product in double
- *   requantise   fixed-point multiplication by the quotient of the scales */
+ *   requantise   fixed-point multiplication by the quotient of the scales; where results round half to even, ONNX's */
 #include <math.h>
 #include <string.h>
 
 #include "math/fixed_point.h"
 #include "movement.h"
+#include "quantised.h"
 
 enum { CAST_ELEMENTS = 16384, CAST_CHANNELS = 2048 };
 
 typedef struct {
-  double scale; /* dequantise: of the input; quantise: of the output */
+  double scale;    /* dequantise, requantise: of the input; quantise: of the output */
+  double to_scale; /* requantise */
   int32_t from_zero, to_zero;
   int32_t rounds_even;
   mslite_multiplier factor; /* requantise: the quotient of the scales */
@@ -100,8 +102,10 @@ static mslite_status set_numbers(const mslite_node *node, cast_numbers *numbers,
     record->from_zero = from == NULL ? 0 : from->zero_point;
     record->to_zero = to == NULL ? 0 : to->zero_point;
     record->scale = from == NULL ? to->scale : from->scale;
-    record->rounds_even = from == NULL && to->rounds_even;
-    if (from != NULL && to != NULL) record->factor = mslite_make_multiplier(from->scale / to->scale);
+    record->rounds_even = to != NULL && to->rounds_even && x->type != MSLITE_INT32;
+    if (from == NULL || to == NULL) continue;
+    record->to_scale = to->scale;
+    record->factor = mslite_make_multiplier(from->scale / to->scale);
   }
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->count + CAST_ELEMENTS - 1) / CAST_ELEMENTS);
@@ -131,6 +135,11 @@ static int32_t quantised(const cast_numbers *numbers, const cast_record *record,
 }
 
 static int32_t requantised(const cast_numbers *numbers, const cast_record *record, int32_t q) {
+  if (record->rounds_even) {
+    const mslite_quant from = {.scale = record->scale, .zero_point = record->from_zero};
+    const mslite_quant to = {.scale = record->to_scale, .zero_point = record->to_zero};
+    return limited(numbers, mslite_requantise_even(&from, &to, q));
+  }
   const int32_t value = mslite_rescale((int32_t)((uint32_t)q - (uint32_t)record->from_zero), record->factor);
   return limited(numbers, (int64_t)value + record->to_zero);
 }

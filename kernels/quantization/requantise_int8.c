@@ -2,6 +2,7 @@
  * as quant_dtype_cast.c, which does all others. */
 #include "math/fixed_point.h"
 #include "movement.h"
+#include "quantised.h"
 
 enum { PART_ELEMENTS = 16384, VALUES = 256 };
 
@@ -29,7 +30,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   for (int32_t i = 0; i < VALUES; ++i) {
     const int32_t q = x->type == MSLITE_UINT8 ? i : (int8_t)(uint8_t)i;
     const int32_t value = mslite_rescale((int32_t)((uint32_t)q - (uint32_t)x->quant->zero_point), factor);
-    const int64_t result = (int64_t)value + y->quant->zero_point;
+    const int64_t result =
+        y->quant->rounds_even ? mslite_requantise_even(x->quant, y->quant, q) : (int64_t)value + y->quant->zero_point;
     numbers->table[i] = (int16_t)(result < low ? low : result > high ? high : result);
   }
   numbers->count = mslite_element_count(x);
