@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flatbuffers import flexbuffers
 
+import mslite
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.registry import custom
 from tests.converter.onnx_models import small_network
@@ -160,6 +161,34 @@ def test_a_format_of_its_own(tmp_path: Path, flags: list[str], capsys: pytest.Ca
     assert [value.name for value in module.main.outputs] == ["y"]
     assert [value.data.item() for value in module.main.values() if value.data is not None] == [3.0]
     assert "warning" not in capsys.readouterr().err
+
+
+def test_plugins_from_python(tmp_path: Path) -> None:
+    write_plugin(tmp_path, TOY)
+    (tmp_path / "net.toy").write_text("toy 4")
+    converter = mslite.Converter()
+    converter.set_config_info("registry", {"plugin_path": str(tmp_path / "plugin.py")})
+    converter.convert(mslite.FmkType.THIRDPARTY, str(tmp_path / "net.toy"), str(tmp_path / "net"))
+    assert len(result(tmp_path / "net.ms").main.nodes) == 2
+
+
+def test_model_parsers_may_be_classes(tmp_path: Path) -> None:
+    text = (
+        TOY.replace('@model_parser("TOY", ".toy")', "")
+        + """
+class Toy(ModelParser):
+    def parse(self, parameters):
+        assert parameters.weight_file.name == "weights.bin"
+        return parse(parameters)
+
+ModelParserRegistry("TOY", Toy(), [".TOY"])
+assert ModelParserRegistry.get_model_parser("TOY") is not None
+"""
+    )
+    model = tmp_path / "net.toy"
+    model.write_text("toy 4")
+    (tmp_path / "weights.bin").write_bytes(b"")
+    assert convert(model, write_plugin(tmp_path, text), f"--weightFile={tmp_path / 'weights.bin'}") == 0
 
 
 def test_a_parser_of_ours_is_replaced(tmp_path: Path) -> None:
