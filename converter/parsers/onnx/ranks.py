@@ -1,4 +1,7 @@
-"""Ranks that ONNX's own type inference leaves open: a target shape of n numbers makes a tensor of n dimensions."""
+"""Ranks that ONNX's own type inference leaves open: a target shape of n numbers makes a tensor of n dimensions.
+
+So are the shapes of results that are shaped as their input is.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,13 @@ def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
             or len(node.output) != 1
         ):
             continue
-        rank = None if _rank(node.output[0], types) is not None else _result_rank(node, types)
-        kind = _element_type(node, types)
+        if _rank(node.output[0], types) is not None:
+            continue
+        if node.op_type in _LIKE_INPUT:
+            if node.input and _rank(node.input[0], types) is not None:
+                found.append(onnx.ValueInfoProto(name=node.output[0], type=types[node.input[0]]))
+            continue
+        rank, kind = _result_rank(node, types), _element_type(node, types)
         if rank is not None and kind is not None and 0 <= rank <= MAX_RANK:
             found.append(onnx.helper.make_tensor_value_info(node.output[0], kind, [None] * rank))
     if found:
@@ -50,8 +58,6 @@ def _rank(name: str, types: Mapping[str, TypeProto]) -> int | None:
 
 
 def _result_rank(node: NodeProto, types: Mapping[str, TypeProto]) -> int | None:
-    if node.op_type in _LIKE_INPUT:
-        return _rank(node.input[0], types) if node.input else None
     index = _TARGET_INPUT[node.op_type]
     if index >= len(node.input):
         return None

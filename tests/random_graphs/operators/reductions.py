@@ -44,7 +44,9 @@ def logarithmic(g: Builder, name: str) -> None:
 def reduce(g: Builder, name: str, x: Value) -> None:
     if x.size == 0:
         raise Rejected("onnxruntime does not reduce what is empty")
-    if name == "ReduceProd" and not x.always(lambda array: np.prod(np.maximum(np.abs(array), 1.0)) < 1e6):
+    if name == "ReduceProd" and not x.always(
+        lambda array: np.prod(np.maximum(np.abs(array.astype(np.float64)), 1.0)) < 1e6
+    ):
         raise Rejected("the product would not fit")
     axes = axes_of(g, x)
     keep = g.choose((None, 0, 1))
