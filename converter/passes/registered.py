@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.graph import Graph, Module, Value
 from mslite.converter.mindir.order import CycleError, execution_order
 from mslite.converter.mindir.text import to_text
 from mslite.converter.mindir.verifier import VerificationError, verify
@@ -66,6 +66,8 @@ def run_registered(position: PassPosition) -> Pass:
 def _run(name: str, position: PassPosition, module: Module, context: Context) -> None:
     own = _OWN.get(name)
     entry = active().passes.get(name)
+    before = [list(graph.outputs) for graph in module.graphs]
+    names = [[value.name for value in outputs] for outputs in before]
     if own is not None:
         own(module, context)
     elif entry is not None:
@@ -78,9 +80,22 @@ def _run(name: str, position: PassPosition, module: Module, context: Context) ->
             code=ReturnCode.NOT_SUPPORTED,
         )
     remove_dead_code(module, context)
+    for graph, values, wanted in zip(module.graphs, before, names, strict=False):
+        _keep_names(graph, values, wanted)
     make_names_unique(module)
     _infer(name, module, context)
     context.applied[name] = context.applied.get(name, 0) + 1
+
+
+def _keep_names(graph: Graph, before: Sequence[Value], names: Sequence[str]) -> None:
+    """Lets an output that a pass put in the place of another have its name, by which programs ask for it."""
+    if len(graph.outputs) != len(before):
+        return
+    taken = {id(value) for value in (*graph.inputs, *before)}
+    for value, old, name in zip(graph.outputs, before, names, strict=True):
+        if value is not old and id(value) not in taken and value.producer is not None:
+            value.name, old.name = name, value.name
+            taken.add(id(value))
 
 
 def _call(name: str, entry: Entry, module: Module) -> None:

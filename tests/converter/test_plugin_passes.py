@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from onnx import helper
 
 from mslite.converter.mindir.module_io import load
 from mslite.converter.registry import PassBase, PassPosition, PassRegistry
 from mslite.converter.registry.tables import active, scope
-from tests.converter.onnx_models import small_network
+from tests.converter.onnx_models import save, small_network
 from tests.converter.plugin_files import convert, result, write_plugin
 
 HEAD = "from mslite.converter.registry import *\n"
@@ -47,6 +48,13 @@ def test_passes_run_where_they_are_scheduled(tmp_path: Path, position: str, expe
     assert [name for name in names(model) if name == "Abs"] == expected
     for node in result(model).main.nodes:
         assert all(value.shape for value in node.outputs)
+
+
+def test_outputs_keep_their_names(tmp_path: Path) -> None:
+    model = save(tmp_path / "net.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": [1, 2]}, {"y": [1, 2]})
+    assert convert(model, write_plugin(tmp_path, SWAP + "PassRegistry(PassPosition.END, ['ReluToAbs'])\n")) == 0
+    (node,) = result(model).main.nodes
+    assert (node.op.name, node.output.name) == ("Abs", "y")
 
 
 def test_what_is_only_stored_does_not_run(tmp_path: Path) -> None:
