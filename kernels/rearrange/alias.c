@@ -1,4 +1,4 @@
-/* Operators that give the same elements in the same order another shape. */
+/* Operators whose results are the same elements in the same order, perhaps in another shape. */
 #include <string.h>
 
 #include "movement.h"
@@ -40,3 +40,11 @@ ALIAS(flatten, Flatten)
 ALIAS(squeeze, Squeeze)
 ALIAS(unsqueeze, Unsqueeze)
 ALIAS(expand_dims, ExpandDims)
+ALIAS(depend, Depend)
+
+/* The identity outside of training, where nobody reads a mask. */
+static int32_t dropout_support(const mslite_node *node) {
+  return node->output_count == 1 && mslite_moves_elements(node);
+}
+
+MSLITE_MOVEMENT_KERNEL(dropout, Dropout, alias_derived, dropout_support, alias_prepare, alias_run, alias_in_place)

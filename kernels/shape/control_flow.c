@@ -230,3 +230,18 @@ MSLITE_SHAPE_RULE(mslite_shape_of_list_resize) {
   outputs[0]->rank = rank;
   return status;
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_depend) {
+  (void)context, (void)params, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  return MSLITE_OK;
+}
+
+/* One element that nobody reads. */
+MSLITE_SHAPE_RULE(mslite_shape_of_assert) {
+  (void)context, (void)params, (void)inputs, (void)input_count, (void)output_count;
+  outputs[0]->type = MSLITE_BOOL;
+  outputs[0]->rank = 1;
+  outputs[0]->dims[0] = 1;
+  return MSLITE_OK;
+}

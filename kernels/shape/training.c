@@ -101,3 +101,9 @@ MSLITE_SHAPE_RULE(mslite_shape_of_adam) {
   if (output_count > 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d results", (int)output_count);
   return of_optimizer(inputs, 1, outputs, output_count);
 }
+
+MSLITE_SHAPE_RULE(mslite_shape_of_dropout) {
+  (void)context, (void)params, (void)input_count;
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[0], outputs[i]);
+  return MSLITE_OK;
+}

@@ -127,3 +127,22 @@ case("handle", ops.TensorArrayRead(), [normal(4, 3), int32(2), _FLOW])
 case("flow", ops.TensorArrayRead(), [normal(4, 0), int32(3), normal(4, 3)])
 case("handle", ops.TensorArrayWrite(), [normal(4, 0), int32(2), normal(3), _FLOW])
 case("flow", ops.TensorArrayWrite(), [normal(4, 0), int32(0), normal(3), normal(4, 3)])
+
+
+@reference("Depend")
+def depend(op: ops.Depend, inputs: Inputs) -> list[Array]:
+    """x as it is."""
+    return [_given(inputs)[0]]
+
+
+case("order", ops.Depend(), [normal(2, 3), int32([1])])
+
+
+@reference("Assert")
+def holds(op: ops.Assert, inputs: Inputs) -> list[Array]:
+    """One element, which nobody reads."""
+    return [np.ones(1, np.bool_)]
+
+
+case("true", ops.Assert(), [np.ones((2, 2), np.bool_), normal(3)])
+case("nothing", ops.Assert(), [np.ones(0, np.bool_)])
