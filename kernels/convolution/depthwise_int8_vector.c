@@ -5,14 +5,9 @@
  *
  * Limit: 3 x 3 at stride 1 on AVX2 takes some 140 instructions for the sums of 16 channels and 4 pixels, and rescaling
  * them 120, where float32 takes 100. */
-#include "convolution/depthwise_int8_pack.h"
-#include "math/fixed_point_simd.h"
-#include "simd/narrow.h"
+#include "convolution/depthwise_int8_tile.h"
 
 enum {
-  DEPTHWISE_TILE = 4,
-  MOST_COLUMNS = 12,
-  MOST_ROWS = 5,
   MOST_CHANNELS = 320,
   MOST_TAPS = 1 << 14,     /* their products fit 32 bits */
   SMALLEST_PART = 1 << 15, /* multiply-adds */
@@ -70,69 +65,6 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   return MSLITE_OK;
 }
 
-/* Where one tile reads and writes; pointers are at the part's first channel. */
-typedef struct {
-  const int8_t *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
-  const int32_t *numbers;                   /* the packed rows */
-  const int32_t *w;                         /* the first tap of the first ky */
-  int64_t step;
-  int32_t rows; /* ky that are inside */
-  int8_t *y;
-  int64_t y_step;
-  int64_t channels; /* of the part */
-  int64_t width;    /* of all parts */
-#if SIMD_WIDTH == 8
-  simd_i32 zero;
-  __m128i low, high;
-#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
-  simd_i32 zero;
-  __m256i low, high;
-#else
-  simd_narrow_limits limits;
-#endif
-  const int8_t *padding; /* channels that hold the zero point of x */
-} depthwise_tile;
-
-static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
-#if SIMD_WIDTH == 8
-  t->zero = simd_set_i32(n->y_zero);
-  t->low = _mm_set1_epi8((char)n->low);
-  t->high = _mm_set1_epi8((char)n->high);
-#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
-  t->zero = simd_set_i32(n->y_zero);
-  t->low = _mm256_set1_epi8((char)n->low);
-  t->high = _mm256_set1_epi8((char)n->high);
-#else
-  t->limits = simd_make_narrow_limits(n->y_zero, n->low, n->high);
-#endif
-}
-
-/* The stored results of the group of slot c, except for the first `made` channels and those that do not exist. */
-SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 *sum, int8_t *y, int64_t made) {
-  simd_i32 result[2];
-  SIMD_UNROLL for (int32_t v = 0; v < 2; ++v) {
-    const int32_t *numbers = t->numbers + c + v * SIMD_WIDTH;
-    const simd_multiplier factor = simd_make_multiplier(simd_load_i32(numbers + ROW_FACTOR * t->step),
-                                                        simd_load_i32(numbers + ROW_SHIFT * t->step));
-    result[v] = simd_rescale(sum[v], &factor);
-  }
-  int8_t room[GROUP];
-  const int64_t count = t->width < GROUP ? t->width : GROUP;
-  int8_t *to = made == 0 && count == GROUP ? y : room;
-#if SIMD_WIDTH == 8
-  const __m256i both = _mm256_packs_epi32((__m256i)(result[0] + t->zero), (__m256i)(result[1] + t->zero));
-  const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-  _mm_storeu_si128((__m128i *)(void *)to, _mm_min_epi8(_mm_max_epi8(bytes, t->low), t->high));
-#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
-  const __m512i both = _mm512_packs_epi32((__m512i)(result[0] + t->zero), (__m512i)(result[1] + t->zero));
-  const __m256i bytes = _mm512_cvtsepi16_epi8(both);
-  _mm256_storeu_si256((__m256i *)(void *)to, _mm256_min_epi8(_mm256_max_epi8(bytes, t->low), t->high));
-#else
-  simd_narrow(result, 2, &t->limits, to);
-#endif
-  if (to == room) memcpy(y + made, room + made, (size_t)(count - made));
-}
-
 /* Channels of the group of slot c that the group before has made: as many channels earlier it begins. */
 SIMD_INLINE int64_t shared_channels(const depthwise_tile *t, int64_t c) {
   return t->width >= GROUP && c + GROUP > t->channels ? c + GROUP - t->channels : 0;
@@ -156,7 +88,7 @@ SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32
       }
     }
   }
-  for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) store_group(t, c, sum + 2 * i, t->y + i * t->y_step + at, made);
+  store_group(t, c, sum, DEPTHWISE_TILE, t->y + at, made);
 }
 
 #define DEPTHWISE_KERNEL(kernel, stride)                                                                 \
@@ -181,24 +113,43 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
   return NULL;
 }
 
+/* What a tile reads whose first column is ix, of the row that begins at `row`, or of padding where that is NULL. */
+static void point_at(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *row, int64_t ix,
+                     int64_t columns, const int8_t **to) {
+  for (int64_t j = 0; j < columns; ++j) {
+    const bool inside = row != NULL && ix + j >= 0 && ix + j < g->width.input;
+    to[j] = inside ? row + (ix + j) * g->out_channels : tile->padding;
+  }
+}
+
 /* One output row; x is the image, all pointers at the part's first channel. Rows outside read padding, like columns:
  * the bias counts on whole windows. */
 static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const int8_t *x,
                       int64_t oy, int8_t *y) {
+  const int64_t columns = (DEPTHWISE_TILE - 1) * g->width.stride + g->width.kernel;
+  const int64_t row_bytes = g->width.input * g->out_channels;
+  const int8_t *rows[MOST_ROWS];
   tile->rows = (int32_t)g->height.kernel;
+  for (int32_t ky = 0; ky < tile->rows; ++ky) {
+    const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+    rows[ky] = iy >= 0 && iy < g->height.input ? x + iy * row_bytes : NULL;
+  }
+  int64_t last = -1; /* the first column of a tile that was inside, and whose pointers are still there */
   for (int64_t next = 0; next < g->width.output; next += DEPTHWISE_TILE) {
     /* The last tile begins where it fits: some pixels are computed twice. */
     const int64_t ox = next + DEPTHWISE_TILE <= g->width.output ? next : g->width.output - DEPTHWISE_TILE;
-    const int64_t columns = (DEPTHWISE_TILE - 1) * g->width.stride + g->width.kernel;
     const int64_t ix = ox * g->width.stride - g->width.pad_before;
+    const bool inside = ix >= 0 && ix + columns <= g->width.input;
     for (int32_t ky = 0; ky < tile->rows; ++ky) {
-      const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
-      const bool inside = iy >= 0 && iy < g->height.input;
-      const int8_t *row = x + (iy * g->width.input + ix) * g->out_channels;
-      for (int64_t j = 0; j < columns; ++j) {
-        tile->x[ky][j] = inside && ix + j >= 0 && ix + j < g->width.input ? row + j * g->out_channels : tile->padding;
+      const int8_t **to = tile->x[ky];
+      if (!inside || last < 0) {
+        point_at(g, tile, rows[ky], ix, columns, to);
+      } else if (rows[ky] != NULL) {
+        const int64_t further = (ix - last) * g->out_channels;
+        for (int64_t j = 0; j < columns; ++j) to[j] += further;
       }
     }
+    last = inside ? ix : -1;
     tile->y = y + ox * g->out_channels;
     function(tile);
   }
@@ -236,7 +187,7 @@ static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, c
           simd_add_products(sum, &both, w);
         }
       }
-      store_group(tile, c, sum, y + at, made);
+      store_group(tile, c, sum, 1, y + at, made);
     }
   }
 }

@@ -72,15 +72,28 @@ SIMD_INLINE simd_i32 simd_rescale_even(simd_i32 x, simd_i32 factor_bits) {
   return simd_round_even(simd_from_i32(x) * simd_as_f32(factor_bits));
 }
 
-/* x * factor, rounded twice: the product, then the shift (or once, where the factors are such to even: all are, or
- * none).
- */
-SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
-#if SIMD_WIDTH == 1
-  if (m->left == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
-#else
-  if (m->left[0] == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
-#endif
+/* Limits of stored results that are rounded once, to even, less their zero point: they are whole, and so results can be
+ * limited before they are rounded. */
+typedef struct {
+  simd_f32 low, high;
+  simd_i32 back; /* from the bits of the rounded number to the stored one */
+} simd_even_limits;
+
+SIMD_INLINE simd_even_limits simd_make_even_limits(int32_t zero, int32_t low, int32_t high) {
+  const simd_even_limits limits = {simd_set((float)(low - zero)), simd_set((float)(high - zero)),
+                                   simd_set_i32(zero - MSLITE_EVEN_BITS)};
+  return limits;
+}
+
+/* zero + x * factor, rounded once, to even, and within the limits. */
+SIMD_INLINE simd_i32 simd_rescale_even_within(simd_i32 x, simd_i32 factor_bits, const simd_even_limits *limits) {
+  const simd_f32 steps = simd_from_i32(x) * simd_as_f32(factor_bits);
+  const simd_f32 cut = simd_min(simd_max(steps, limits->low), limits->high);
+  return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) + limits->back;
+}
+
+/* x * factor, rounded twice: the product, then the shift. */
+SIMD_INLINE simd_i32 simd_rescale_twice(simd_i32 x, const simd_multiplier *m) {
   const simd_i32 high = simd_doubling_high_product(SIMD_SHIFT_LEFT(x, m->left), m->value);
   const simd_i32 threshold = (m->mask >> 1) - (high >> 31);
 #if SIMD_WIDTH == 1
@@ -88,6 +101,16 @@ SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
 #else
   return (high >> m->right) - ((high & m->mask) > threshold);
 #endif
+}
+
+/* The same, or once, where the factors are such to even: all are, or none. */
+SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
+#if SIMD_WIDTH == 1
+  if (m->left == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
+#else
+  if (m->left[0] == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);
+#endif
+  return simd_rescale_twice(x, m);
 }
 
 #endif

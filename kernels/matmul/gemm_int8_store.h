@@ -6,12 +6,6 @@
 #include "matmul/gemm_int8.h"
 #include "simd/narrow.h"
 
-#if SIMD_WIDTH == 16 && !SIMD_EMULATED
-#define GEMM_INT8_MASKS 1 /* a row of fewer results is one store */
-#else
-#define GEMM_INT8_MASKS 0
-#endif
-
 /* The numbers of one panel's channels, in vectors. */
 typedef struct {
   simd_multiplier factor[GEMM_INT8_VECTORS];
@@ -32,6 +26,16 @@ static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
 
 /* Stores `columns` results of one row; `limits` are NULL where they are within them. */
 SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
+#if SIMD_WIDTH == 16 && !SIMD_EMULATED
+  const simd_i32 a = limits != NULL ? simd_limit(result[0], limits) : result[0];
+  const simd_i32 b = limits != NULL ? simd_limit(result[1], limits) : result[1];
+  const __m256i bytes = simd_pack_bytes(a, b);
+  if (columns == GEMM_INT8_COLUMNS) {
+    _mm256_storeu_si256((__m256i *)(void *)y, bytes);
+  } else {
+    _mm256_mask_storeu_epi8(y, (__mmask32)((1U << columns) - 1), bytes);
+  }
+#else
   int8_t whole[GEMM_INT8_COLUMNS];
   int8_t *to = columns == GEMM_INT8_COLUMNS ? y : whole;
   if (limits != NULL) {
@@ -39,12 +43,7 @@ SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *lim
   } else {
     simd_store_bytes(result, GEMM_INT8_VECTORS, to);
   }
-  if (to == y) return;
-#if GEMM_INT8_MASKS
-  const __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)whole);
-  _mm256_mask_storeu_epi8(y, (__mmask32)((1U << columns) - 1), bytes);
-#else
-  memcpy(y, whole, (size_t)columns);
+  if (to == whole) memcpy(y, whole, (size_t)columns);
 #endif
 }
 

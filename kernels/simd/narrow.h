@@ -43,40 +43,77 @@ SIMD_INLINE simd_narrow_limits simd_make_narrow_limits(int32_t zero, int32_t low
   return limits;
 }
 
+#if SIMD_WIDTH == 8
+/* Two vectors, limited to 8 bits. */
+SIMD_INLINE __m128i simd_pack_bytes(simd_i32 a, simd_i32 b) {
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32((__m256i)a, (__m256i)b), 0xD8);
+  return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
+#else
+SIMD_INLINE simd_i32 simd_limit(simd_i32 result, const simd_narrow_limits *limits) {
+  simd_i32 q = result + limits->zero;
+#if SIMD_WIDTH == 4 && !SIMD_EMULATED
+  q = (simd_i32)vminq_s32(vmaxq_s32((int32x4_t)q, (int32x4_t)limits->low), (int32x4_t)limits->high);
+#elif SIMD_WIDTH == 1
+  q = mslite_limit(q, limits->low, limits->high);
+#elif SIMD_EMULATED
+  for (int i = 0; i < SIMD_WIDTH; ++i) q[i] = mslite_limit(q[i], limits->low[i], limits->high[i]);
+#else
+  q = (simd_i32)_mm512_min_epi32(_mm512_max_epi32((__m512i)q, (__m512i)limits->low), (__m512i)limits->high);
+#endif
+  return q;
+}
+#endif
+
+#if SIMD_WIDTH == 16 && !SIMD_EMULATED
+/* Two vectors of numbers of 8 bits. */
+SIMD_INLINE __m256i simd_pack_bytes(simd_i32 a, simd_i32 b) {
+  const __m256i low = _mm256_castsi128_si256(_mm512_cvtepi32_epi8((__m512i)a));
+  return _mm256_inserti128_si256(low, _mm512_cvtepi32_epi8((__m512i)b), 1);
+}
+#endif
+
+/* Stores `count` * SIMD_WIDTH numbers of 8 bits; `count` is a constant. */
+SIMD_INLINE void simd_store_bytes(const simd_i32 *q, int32_t count, int8_t *y) {
+#if SIMD_WIDTH == 8
+  SIMD_UNROLL for (int32_t v = 0; v + 1 < count; v += 2, y += 2 * SIMD_WIDTH) {
+    _mm_storeu_si128((__m128i *)(void *)y, simd_pack_bytes(q[v], q[v + 1]));
+  }
+  if (count % 2 != 0) _mm_storel_epi64((__m128i *)(void *)y, simd_pack_bytes(q[count - 1], q[count - 1]));
+#else
+  SIMD_UNROLL for (int32_t v = 0; v < count; ++v, y += SIMD_WIDTH) {
+#if SIMD_WIDTH == 4 && !SIMD_EMULATED
+    const int8x8_t bytes = vmovn_s16(vcombine_s16(vmovn_s32((int32x4_t)q[v]), vdup_n_s16(0)));
+    memcpy(y, &bytes, SIMD_WIDTH);
+#elif SIMD_WIDTH == 1
+    *y = (int8_t)q[v];
+#elif SIMD_EMULATED
+    for (int i = 0; i < SIMD_WIDTH; ++i) y[i] = (int8_t)q[v][i];
+#else
+    _mm_storeu_si128((__m128i *)(void *)y, _mm512_cvtepi32_epi8((__m512i)q[v]));
+#endif
+  }
+#endif
+}
+
 /* Stores `count` * SIMD_WIDTH results; `count` is a constant. */
 SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_narrow_limits *limits, int8_t *y) {
 #if SIMD_WIDTH == 8
   const __m128i low = _mm256_castsi256_si128((__m256i)limits->low);
   const __m128i high = _mm256_castsi256_si128((__m256i)limits->high);
-  SIMD_UNROLL for (int32_t v = 0; v + 1 < count; v += 2, y += 2 * SIMD_WIDTH) {
-    const __m256i words =
-        _mm256_packs_epi32((__m256i)(result[v] + limits->zero), (__m256i)(result[v + 1] + limits->zero));
-    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xD8);
-    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1));
-    _mm_storeu_si128((__m128i *)(void *)y, _mm_min_epi8(_mm_max_epi8(bytes, low), high));
-  }
-  if (count % 2 != 0) {
-    const __m256i last = (__m256i)(result[count - 1] + limits->zero);
-    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(last), _mm256_extracti128_si256(last, 1));
-    const __m128i bytes = _mm_packs_epi16(words, words);
-    _mm_storel_epi64((__m128i *)(void *)y, _mm_min_epi8(_mm_max_epi8(bytes, low), high));
+  SIMD_UNROLL for (int32_t v = 0; v < count; v += 2, y += 2 * SIMD_WIDTH) {
+    const simd_i32 a = result[v] + limits->zero, b = v + 1 < count ? result[v + 1] + limits->zero : a;
+    const __m128i bytes = _mm_min_epi8(_mm_max_epi8(simd_pack_bytes(a, b), low), high);
+    if (v + 1 < count) {
+      _mm_storeu_si128((__m128i *)(void *)y, bytes);
+    } else {
+      _mm_storel_epi64((__m128i *)(void *)y, bytes);
+    }
   }
 #else
   SIMD_UNROLL for (int32_t v = 0; v < count; ++v, y += SIMD_WIDTH) {
-    const simd_i32 sum = result[v] + limits->zero;
-#if SIMD_WIDTH == 4 && !SIMD_EMULATED
-    const int32x4_t q = vminq_s32(vmaxq_s32((int32x4_t)sum, (int32x4_t)limits->low), (int32x4_t)limits->high);
-    const int8x8_t bytes = vmovn_s16(vcombine_s16(vmovn_s32(q), vdup_n_s16(0)));
-    memcpy(y, &bytes, SIMD_WIDTH);
-#elif SIMD_WIDTH == 1
-    *y = (int8_t)mslite_limit(sum, limits->low, limits->high);
-#elif SIMD_EMULATED
-    for (int i = 0; i < SIMD_WIDTH; ++i) y[i] = (int8_t)mslite_limit(sum[i], limits->low[i], limits->high[i]);
-#else
-    const __m512i low = _mm512_max_epi32((__m512i)sum, (__m512i)limits->low);
-    const __m512i q = _mm512_min_epi32(low, (__m512i)limits->high);
-    _mm_storeu_si128((__m128i *)(void *)y, _mm512_cvtepi32_epi8(q));
-#endif
+    const simd_i32 q = simd_limit(result[v], limits);
+    simd_store_bytes(&q, 1, y);
   }
 #endif
 }

@@ -1,0 +1,109 @@
+/* What depthwise_int8_vector.c knows of the pixels that it computes at once, and how their sums become stored results.
+ */
+#ifndef MSLITE_DEPTHWISE_INT8_TILE_H
+#define MSLITE_DEPTHWISE_INT8_TILE_H
+
+#include "convolution/depthwise_int8_pack.h"
+#include "math/fixed_point_simd.h"
+#include "simd/narrow.h"
+
+enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5 };
+
+/* Where one tile reads and writes; pointers are at the part's first channel. */
+typedef struct {
+  const int8_t *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
+  const int32_t *numbers;                   /* the packed rows */
+  const int32_t *w;                         /* the first tap of the first ky */
+  int64_t step;
+  int32_t rows; /* ky that are inside */
+  int8_t *y;
+  int64_t y_step;
+  int64_t channels; /* of the part */
+  int64_t width;    /* of all parts */
+  bool rounds_once;
+  simd_even_limits even; /* of results that are rounded once */
+#if SIMD_WIDTH == 8
+  simd_i32 zero;
+  __m128i low, high;
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  simd_i32 zero;
+  __m256i low, high;
+#else
+  simd_narrow_limits limits;
+#endif
+  const int8_t *padding; /* channels that hold the zero point of x */
+} depthwise_tile;
+
+static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
+  t->rounds_once = t->numbers[ROW_SHIFT * t->step] == MSLITE_SHIFT_TO_EVEN;
+  t->even = simd_make_even_limits(n->y_zero, n->low, n->high);
+#if SIMD_WIDTH == 8
+  t->zero = simd_set_i32(n->y_zero);
+  t->low = _mm_set1_epi8((char)n->low);
+  t->high = _mm_set1_epi8((char)n->high);
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  t->zero = simd_set_i32(n->y_zero);
+  t->low = _mm256_set1_epi8((char)n->low);
+  t->high = _mm256_set1_epi8((char)n->high);
+#else
+  t->limits = simd_make_narrow_limits(n->y_zero, n->low, n->high);
+#endif
+}
+
+SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multiplier *factor, const simd_i32 *sum,
+                                     int8_t *to) {
+  const simd_i32 result[2] = {simd_rescale_twice(sum[0], factor), simd_rescale_twice(sum[1], factor + 1)};
+#if SIMD_WIDTH == 8
+  const __m256i both = _mm256_packs_epi32((__m256i)(result[0] + t->zero), (__m256i)(result[1] + t->zero));
+  const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+  _mm_storeu_si128((__m128i *)(void *)to, _mm_min_epi8(_mm_max_epi8(bytes, t->low), t->high));
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  const __m512i both = _mm512_packs_epi32((__m512i)(result[0] + t->zero), (__m512i)(result[1] + t->zero));
+  const __m256i bytes = _mm512_cvtsepi16_epi8(both);
+  _mm256_storeu_si256((__m256i *)(void *)to, _mm256_min_epi8(_mm256_max_epi8(bytes, t->low), t->high));
+#else
+  simd_narrow(result, 2, &t->limits, to);
+#endif
+}
+
+SIMD_INLINE void store_once_rounded(const simd_even_limits *limits, const simd_i32 *factor, const simd_i32 *sum,
+                                    int8_t *to) {
+  const simd_i32 result[2] = {simd_rescale_even_within(sum[0], factor[0], limits),
+                              simd_rescale_even_within(sum[1], factor[1], limits)};
+#if SIMD_WIDTH == 8
+  const __m256i both = _mm256_packs_epi32((__m256i)result[0], (__m256i)result[1]);
+  const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+  _mm_storeu_si128((__m128i *)(void *)to, bytes);
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  const __m512i both = _mm512_packs_epi32((__m512i)result[0], (__m512i)result[1]);
+  _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi16_epi8(both));
+#else
+  simd_store_bytes(result, 2, to);
+#endif
+}
+
+/* Stores `pixels` (a constant) times the group of slot c, y_step bytes apart, except for the first `made` channels and
+ * those that do not exist. */
+SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 *sum, const int32_t pixels, int8_t *y,
+                             int64_t made) {
+  const int32_t *numbers = t->numbers + c;
+  const simd_i32 value[2] = {simd_load_i32(numbers + ROW_FACTOR * t->step),
+                             simd_load_i32(numbers + ROW_FACTOR * t->step + SIMD_WIDTH)};
+  const int64_t y_step = t->y_step, count = (t->width < GROUP ? t->width : GROUP) - made;
+  int8_t room[DEPTHWISE_TILE][GROUP];
+  int8_t *to = made == 0 && t->width >= GROUP ? y : room[0];
+  const int64_t step = to == y ? y_step : GROUP;
+  if (t->rounds_once) {
+    const simd_even_limits limits = t->even;
+    SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) store_once_rounded(&limits, value, sum + 2 * i, to + i * step);
+  } else {
+    const int32_t *shifts = numbers + ROW_SHIFT * t->step;
+    const simd_multiplier factor[2] = {simd_make_multiplier(value[0], simd_load_i32(shifts)),
+                                       simd_make_multiplier(value[1], simd_load_i32(shifts + SIMD_WIDTH))};
+    SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) store_twice_rounded(t, factor, sum + 2 * i, to + i * step);
+  }
+  if (to == y) return;
+  for (int32_t i = 0; i < pixels; ++i) memcpy(y + i * y_step + made, room[i] + made, (size_t)count);
+}
+
+#endif
