@@ -122,3 +122,17 @@ def test_slices_of_open_sizes_that_start_before_the_first_element() -> None:
         int64[2] s = {-1, 1}> { y = Slice(x, a, e, c, s) }""",
         x=draw(3, 4),
     )
+
+
+def test_values_that_a_loop_carries_have_a_rank() -> None:
+    """Nothing behind a loop could be converted that needs to know it; ONNX's inference leaves it open."""
+    check(
+        """(float[2,3,4,4] x, int64 n) => (float[2,3,1,1] y) {
+            l = Loop <body = step (int64 i, bool go, float[2,3,4,4] a) => (bool on, float[2,3,4,4] b) {
+                on = Identity(go)  b = Add(a, x)
+            }> (n, , x)
+            y = GlobalMaxPool(l)
+        }""",
+        x=draw(2, 3, 4, 4),
+        n=np.asarray(3),
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import onnx
-from onnx import ModelProto, NodeProto, TypeProto
+from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
 
 from mslite.converter.mindir.verifier import MAX_RANK
 
@@ -20,34 +20,51 @@ _LIKE_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
 
 
 def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
-    """Notes the ranks that follow from target shapes of known length, or from the input, in the main graph. Says whether there were any.
+    """Notes the ranks that follow from target shapes of known length, or from operands, in the main graph.
 
-    Type inference, run again, carries them on to the nodes behind.
+    Says whether there were any. Type inference, run again, carries them on to the nodes behind.
     """
     graph = model.graph
-    found: list[onnx.ValueInfoProto] = []
+    found: list[ValueInfoProto] = []
     for node in graph.node:
-        if (
-            node.op_type not in {*_TARGET_INPUT, *_LIKE_INPUT}
-            or node.domain not in ("", "ai.onnx")
-            or len(node.output) != 1
-        ):
-            continue
-        if _rank(node.output[0], types) is not None:
-            continue
-        if node.op_type in _LIKE_INPUT:
-            if node.input and _rank(node.input[0], types) is not None:
-                found.append(onnx.ValueInfoProto(name=node.output[0], type=types[node.input[0]]))
-            continue
-        rank, kind = _result_rank(node, types), _element_type(node, types)
-        if rank is not None and kind is not None and 0 <= rank <= MAX_RANK:
-            found.append(onnx.helper.make_tensor_value_info(node.output[0], kind, [None] * rank))
+        if node.domain in ("", "ai.onnx"):
+            found += [info for info in _infos(node, types) if _rank(info.name, types) is None]
     if found:
         named = {value.name for value in found}
         others = [value for value in graph.value_info if value.name not in named]
         del graph.value_info[:]
         graph.value_info.extend([*others, *found])
     return bool(found)
+
+
+def _infos(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoProto]:
+    """What is known of a node's results."""
+    if node.op_type == "Loop":
+        return _carried(node, types)
+    if len(node.output) != 1:
+        return []
+    if node.op_type in _LIKE_INPUT:
+        known = bool(node.input) and _rank(node.input[0], types) is not None
+        return [ValueInfoProto(name=node.output[0], type=types[node.input[0]])] if known else []
+    if node.op_type not in _TARGET_INPUT:
+        return []
+    rank, kind = _result_rank(node, types), _element_type(node, types)
+    if rank is None or kind is None or not 0 <= rank <= MAX_RANK:
+        return []
+    return [onnx.helper.make_tensor_value_info(node.output[0], kind, [None] * rank)]
+
+
+def _carried(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoProto]:
+    """Values that a loop carries have the rank that they come with, where its body declares the same."""
+    body = next((attribute.g for attribute in node.attribute if attribute.name == "body"), None)
+    if body is None:
+        return []
+    found = []
+    for first, last, declared in zip(node.input[2:], node.output, body.output[1:], strict=False):
+        rank, kind = _rank(first, types), declared.type.tensor_type
+        if last and rank is not None and kind.HasField("shape") and len(kind.shape.dim) == rank:
+            found.append(onnx.helper.make_tensor_value_info(last, kind.elem_type, [None] * rank))
+    return found
 
 
 def _rank(name: str, types: Mapping[str, TypeProto]) -> int | None:
