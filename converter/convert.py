@@ -121,7 +121,7 @@ def _cannot_calibrate(module: Module, options: Options) -> ConversionError | Non
     nodes = [node for graph in module.graphs for node in graph.nodes if isinstance(node.op, Custom)]
     if not nodes:
         return None
-    remedy = "Quantise the weights alone (quant_type=WEIGHT_QUANT), or load the kernel in a plug-in (docs/extending.md)"
+    remedy = "Quantise the weights alone (quant_type=WEIGHT_QUANT), or load its kernel with mslite.load_plugin (docs/extending.md)"
     blockers = [
         Blocker(
             node.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -271,3 +272,18 @@ def test_the_files_of_the_example_are_those_of_its_script(tmp_path: Path, monkey
     for name in made:
         assert (tmp_path / name).read_bytes() == (EXAMPLE / name).read_bytes(), name
     del sys.modules["make_model"]
+
+
+def test_the_code_in_the_documentation_runs(tmp_path: Path) -> None:
+    """All Python of docs/extending.md is one plug-in; with it the example converts as with its own."""
+    page = (EXAMPLE.parents[2] / "docs" / "extending.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) >= 4
+    config = write_plugin(tmp_path, "\n".join(["from mslite.converter.registry import *", *blocks]))
+    (tmp_path / "net.onnx").write_bytes((EXAMPLE / "maxout.onnx").read_bytes())
+    assert convert(tmp_path / "net.onnx", config) == 0
+    assert [node.op for node in customs(result(tmp_path / "net.ms"), "Maxout")] == [
+        custom("Maxout", pieces=2, scale=0.5)
+    ]
+    (tmp_path / "any.layers").write_text("")
+    assert convert(tmp_path / "any.layers", config) == 0
