@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -24,6 +24,10 @@ Array = npt.NDArray[np.generic]
 
 COPY = "memcpy"
 """`Step.kernel` of a step that copies input 0 to output 0, byte for byte, and has no kernel."""
+
+
+CONTROL = "control"
+"""`Step.kernel` of a step that runs the blocks of its `Step.nest`, and has no kernel."""
 
 
 class Storage(Enum):
@@ -142,6 +146,8 @@ class Step:
     """Where set, it is called in place of the kernel, and `derived` is empty."""
     note: str = ""
     """What is special about how it runs, for the report."""
+    nest: Nest | None = None
+    """Of a CONTROL step. Its inputs are all tensors around it that the nest reads, its workspace holds what lies in it."""
 
     @property
     def workspace(self) -> int:
@@ -149,6 +155,85 @@ class Step:
         return (
             self.shared_size if not self.scratch_size else self.shared_size + -self.shared_size % 8 + self.scratch_size
         )
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A copy of `source` to `target`, which has as many bytes; of None: zeros."""
+
+    source: Tensor | None
+    target: Tensor
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Passes values, in this order, and goes on with block `block` of the nest, or, where that is None, behind the nest."""
+
+    block: int | None
+    passes: tuple[Pass, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Goes on with one of `targets`: the first where the condition `selector` is true and the second where it is not, or that
+    of this number (`by_index`)."""
+
+    selector: Tensor
+    by_index: bool
+    targets: tuple[Jump | Choice, ...]
+
+
+Next = Jump | Choice
+
+
+def jumps_of(following: Next) -> list[Jump]:
+    """All ways that it may go on."""
+    if isinstance(following, Jump):
+        return [following]
+    return [jump for target in following.targets for jump in jumps_of(target)]
+
+
+def selectors_of(following: Next) -> list[Tensor]:
+    if isinstance(following, Jump):
+        return []
+    return [following.selector, *(tensor for target in following.targets for tensor in selectors_of(target))]
+
+
+@dataclass(eq=False)
+class Block:
+    """Steps of a nest that run one after the other, and what runs then. Which memory `program` may not use for anything else is
+    in its `outside`; its outputs are what the passes behind it read."""
+
+    name: str
+    program: Program
+    following: Next
+
+
+@dataclass(eq=False)
+class Nest:
+    """Branches and loops: blocks that follow on each other as their contents say. Blocks may hold nests in turn."""
+
+    entry: Next
+    blocks: list[Block]
+    carried: list[Tensor]
+    """What is handed from block to block, in memory of the nest."""
+
+    @property
+    def loops(self) -> bool:
+        """Whether some block may run more than once."""
+        later = {number: {jump.block for jump in jumps_of(block.following)} for number, block in enumerate(self.blocks)}
+
+        def reached(first: int) -> set[int]:
+            found: set[int] = set()
+            todo = [first]
+            while todo:
+                for number in later[todo.pop()]:
+                    if number is not None and number not in found:
+                        found.add(number)
+                        todo.append(number)
+            return found
+
+        return any(number in reached(number) for number in range(len(self.blocks)))
 
 
 @dataclass(eq=False)
@@ -168,6 +253,26 @@ class Program:
     packed constants and workspaces. None: the kernel does not take them."""
     numbers: Callable[[Step], _codegen.CallNumbers | None] | None = None
     """The numbers of a step's call, as other kernel libraries want them; None: it calls no kernel."""
+    outside: frozenset[Tensor] = frozenset()
+    """Of a block: what lies in memory of others."""
+
+    def outside_roots(self) -> set[Tensor]:
+        """The tensors whose memory that is."""
+        found = set()
+        for tensor in self.outside:
+            while tensor.alias_of is not None:
+                tensor = tensor.alias_of
+            found.add(tensor)
+        return found
+
+
+def all_steps(program: Program) -> Iterator[Step]:
+    """The steps of a program and of the nests in it, a nest's behind the step that runs it."""
+    for step in program.steps:
+        yield step
+        if step.nest is not None:
+            for block in step.nest.blocks:
+                yield from all_steps(block.program)
 
 
 @dataclass(frozen=True)
@@ -249,3 +354,16 @@ class Plan:
     fast_size: int = 0
     """Where the arena lies in two memories: bytes up to this one are the fast memory's, the others the slow one's; nothing
     lies in both. 0: it is one."""
+    nests: dict[Step, NestPlan] = field(default_factory=dict)
+    """Of each CONTROL step, where things lie in its workspace."""
+
+
+@dataclass(eq=False)
+class NestPlan:
+    """Places in the workspace of a CONTROL step: of what its blocks hand to each other, and, behind that, from byte `base` on,
+    the blocks' own tensors, over each other."""
+
+    offsets: dict[Tensor, int]
+    base: int
+    plans: list[Plan]
+    size: int

@@ -9,7 +9,7 @@ from mslite.codegen.emit.fields import Field, Group, braced
 from mslite.codegen.emit.names import Names, brief, comment, short
 from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.emit.packed import packed_fields
-from mslite.codegen.program import Program, Step, Storage, Tensor
+from mslite.codegen.program import Program, Step, Storage, Tensor, all_steps
 
 
 @dataclass(eq=False)
@@ -80,7 +80,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
         )
 
     for program in programs:
-        for step in program.steps:
+        for step in all_steps(program):
             for place, data in sorted(step.packed.items()):
                 operand = step.inputs[place]
                 assert operand is not None
@@ -116,7 +116,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
 def variables_of(program: Program) -> list[Tensor]:
     """The tensors that live from one run to the next."""
     found: dict[Tensor, None] = {}
-    for step in program.steps:
+    for step in all_steps(program):
         for tensor in (*step.inputs, *step.outputs):
             while tensor is not None and tensor.alias_of is not None:
                 tensor = tensor.alias_of

@@ -13,11 +13,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from mslite.codegen import sources
 from mslite.codegen.core import Core, Shapes
 from mslite.codegen.emit import constants as constants_module
+from mslite.codegen.emit import nests
 from mslite.codegen.emit.constants import Constants, constants_of, variables_of
 from mslite.codegen.emit.names import brief, c_string, comment
+from mslite.codegen.emit.nests import Dialect
 from mslite.codegen.emit.numbers import wrapped
 from mslite.codegen.emit.steps import Places, Row, Table, grouped, kernels_of, shape_text, table_of
-from mslite.codegen.program import COPY, Plan, Program, Step, Tensor
+from mslite.codegen.program import COPY, Plan, Program, Step, Tensor, all_steps
 from mslite.codegen.targets import MAXIMUM_THREADS, target_named
 from mslite.converter.mindir.graph import numpy_type
 
@@ -46,7 +48,7 @@ class EmitOptions:
 
 def for_threads(program: Program) -> Program:
     """The program with scratch memory for each of the threads that may share a step."""
-    for step in program.steps:
+    for step in all_steps(program):
         step.scratch_size = MAXIMUM_THREADS * (step.scratch_size + -step.scratch_size % _SCRATCH_ALIGNMENT)
     return replace(program, cut=None)
 
@@ -72,7 +74,7 @@ def emit_cores(
     isa = target.isas[-1]
     kernels = {f"src/{path}": text for path, text in sources.kernel_files(names, isa).items()}
     for program in every:
-        for step in program.steps:
+        for step in all_steps(program):
             kernels |= step.call.files if step.call is not None else {}
     return [_emit(index, plans, isa, kernels, options) for index, plans in enumerate(all_plans)]
 
@@ -90,7 +92,7 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
     input_offsets = tuple(starts.arena(tensor) for tensor in program.inputs)
     output_offsets = tuple(ends.arena(tensor) for tensor in program.outputs)
     numbers = _numbers(table, isa)
-    calls = {step.kernel: step.call for one in programs for step in one.steps if step.call is not None}
+    calls = {step.kernel: step.call for one in programs for step in all_steps(one) if step.call is not None}
     used = sorted({name for one in programs for name in kernels_of(one)})
     interfaces = [
         (_interface(one, starts if one is program else places, True), _interface(one, places, False))
@@ -133,8 +135,10 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
         "needs_math": any("INFINITY" in one.initialiser or "NAN" in one.initialiser for one in numbers.values() if one),
         "reads_caller": None in input_offsets,
         "reports": any("mslite_report_value(" in text or "->failure" in text for text in kernels.values()),
-        "macs": sum(step.macs for step in program.steps),
+        "macs": sum(step.macs for step in all_steps(program)),
     }
+    context["has_bad_values"] = context["reports"] or any(code.chooses_by_index for code in table.nests)
+    context["nest_functions"] = lambda simple: _nest_functions(table, f"MODEL{index}", simple, plan.fast_size)
     context |= _conditions(context)
     context["given_at"] = lambda place: _outside(place, f"model{index}", in_file)
     folder = f"src/model{index}"
@@ -164,6 +168,17 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
         more_shapes=tuple(Shapes(one, own) for one, own in plans[1:]),
         needs_libm=any("#include <math.h>" in text for text in kernels.values()),
     )
+
+
+def _nest_functions(table: Table, macro: str, simple: bool, fast: int) -> list[str]:
+    """The functions of loops and branches. `simple`: they are given the arena alone; `fast`: bytes of it in fast memory."""
+
+    def spot(offset: int) -> str:
+        return f"spot(at, {offset})" if fast else f"{'memory' if simple else 'at->memory'} + {offset}"
+
+    bases, given = ("unsigned char *memory", "memory") if simple else ("const bases *at", "at")
+    dialect = Dialect(bases, given, spot, macro)
+    return [nests.function(code, dialect) for code in table.nests]
 
 
 def _outside(place: str, prefix: str, in_file: bool) -> str:

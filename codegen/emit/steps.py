@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from itertools import chain
 
 from mslite.codegen.emit.constants import Constants
 from mslite.codegen.emit.names import Names, comment, short
-from mslite.codegen.program import COPY, FusedRows, Move, Plan, Program, RowCall, RowMove, Step, Storage, Tensor
+from mslite.codegen.emit.nests import CodeBlock, NestCode
+from mslite.codegen.program import (
+    CONTROL,
+    COPY,
+    FusedRows,
+    Move,
+    Next,
+    Plan,
+    Program,
+    RowCall,
+    RowMove,
+    Step,
+    Storage,
+    Tensor,
+    all_steps,
+    jumps_of,
+    selectors_of,
+)
 
 
 @dataclass(eq=False)
@@ -48,13 +67,15 @@ class Loop:
 
 @dataclass(eq=False)
 class Segment:
-    """Rows `first` to `end` - 1, one after the other; or a move; or the loops of a chain that is run some rows at a time."""
+    """Rows `first` to `end` - 1, one after the other; or a move; or the loops of a chain that is run some rows at a time; or a
+    function that runs a loop or branch of the model."""
 
     first: int = 0
     end: int = 0
     comment: str = ""
     move: RowMove | None = None
     loops: list[Loop] = field(default_factory=list)
+    nest: NestCode | None = None
 
 
 @dataclass(eq=False)
@@ -94,12 +115,23 @@ class Table:
         """Whether running it is running its rows, one after the other."""
         return all(segment.end for segment in self.segments)
 
+    @property
+    def nests(self) -> list[NestCode]:
+        """The functions of loops and branches, each behind those that it calls."""
+        return [code for segment in self.segments if segment.nest is not None for code in segment.nest.inner()]
+
+    @property
+    def runs_ranges(self) -> bool:
+        """Whether some rows are run that are not all rows."""
+        return not self.is_plain and any(segment.end or segment.nest is not None for segment in self.segments)
+
     def most(self, inputs: bool) -> int:
         return max((row.input_count if inputs else row.output_count for row in self.rows), default=1)
 
     def uses(self, kind: str) -> bool:
         """Whether some operand lies in INPUT, OUTPUT, WEIGHTS or is NOTHING."""
-        return any(place.startswith(kind) for row in self.rows for place in row.places)
+        passed = (place for code in self.nests for place in code.places.values())
+        return any(place.startswith(kind) for place in chain((one for row in self.rows for one in row.places), passed))
 
 
 def root(tensor: Tensor) -> Tensor:
@@ -119,6 +151,12 @@ class Places:
         self._outputs: dict[Tensor, int] = {}
         for number, tensor in enumerate(program.outputs):
             self._outputs.setdefault(root(tensor), number)
+
+    def inside(self, offsets: Mapping[Tensor, int], base: int) -> Places:
+        """The same with more tensors in the arena, from byte `base` on."""
+        found = copy(self)
+        found._offsets = {**self._offsets, **{tensor: base + at for tensor, at in offsets.items()}}
+        return found
 
     def arena(self, tensor: Tensor) -> int | None:
         """Its place in the arena; an alias may have one of its own (a piece of a whole)."""
@@ -197,8 +235,49 @@ def _add_plan(builder: _Builder, plan: Plan, places: Places) -> None:
         elif isinstance(item, Move):
             text = comment(f"{short(item.tensor.name, 'tensor')} makes room")
             builder.segments.append(Segment(comment=text, move=places.move(item)))
+        elif item.nest is not None:
+            _add_nest(builder, item, plan)
         else:
             builder.step(item, plan.workspaces.get(item, 0))
+
+
+def _add_nest(builder: _Builder, step: Step, plan: Plan, base: int = 0) -> None:
+    """Adds a segment for a step that runs a nest: the rows of its blocks, and the function that runs them."""
+    assert step.nest is not None
+    nest, own = step.nest, plan.nests[step]
+    start = base + plan.workspaces.get(step, 0)
+    around, segments = builder.places, builder.segments
+    shared = around.inside(own.offsets, start)
+    places: dict[Tensor, str] = {}
+    offsets: dict[Tensor, int] = {}
+
+    def note(following: Next, where: Places) -> None:
+        places.update((tensor, where.of(tensor)) for tensor in selectors_of(following))
+        for one in (one for jump in jumps_of(following) for one in jump.passes):
+            at = where.arena(one.target)
+            assert at is not None
+            offsets[one.target] = at
+            if one.source is not None:
+                places[one.source] = where.of(one.source)
+
+    note(nest.entry, shared)
+    blocks = []
+    for block, inner in zip(nest.blocks, own.plans, strict=True):
+        builder.places = shared.inside(inner.offsets, start + own.base)
+        builder.segments = []
+        for item in inner.order:
+            assert isinstance(item, Step)
+            if item.nest is not None:
+                _add_nest(builder, item, inner, start + own.base)
+            else:
+                builder.step(item, start + own.base + inner.workspaces.get(item, 0))
+        note(block.following, builder.places)
+        parts = [part.nest or (part.first, part.end) for part in builder.segments]
+        blocks.append(CodeBlock(block.name, parts))
+    builder.places, builder.segments = around, segments
+    kind = "a loop, as often as its contents say" if nest.loops else "a branch, of which one way is gone"
+    code = NestCode(builder.name(step), comment(f"{step.name}: {kind}"), nest, blocks, places, offsets)
+    builder.segments.append(Segment(comment=comment(step.name), nest=code))
 
 
 class _Builder:
@@ -209,6 +288,10 @@ class _Builder:
         self.segments: list[Segment] = []
         self._names = Names()
         self._place_count = 0
+
+    def name(self, step: Step) -> str:
+        """A name of its own for the function of a nest."""
+        return self._names.make(f"run_{short(step.name, 'nest')}", "run")
 
     def step(self, step: Step, workspace: int) -> None:
         number = self._add(step, workspace, self.places.operands(step)).number
@@ -266,10 +349,10 @@ def grouped(number: int) -> str:
 
 def kernels_of(program: Program) -> Iterator[str]:
     """The names of the kernels that a program calls."""
-    seen: set[str] = set()
-    for step in program.steps:
+    seen: set[str] = {COPY, CONTROL}
+    for step in all_steps(program):
         for name in step.call.kernels if step.call is not None else (step.kernel,):
-            if name != COPY and name not in seen:
+            if name not in seen:
                 seen.add(name)
                 yield name
 

@@ -1,18 +1,18 @@
-"""A written plan becomes a `Program`: dead steps go, reshapes become aliases, variables are copied at the end."""
+"""A written plan becomes a `Program`: dead steps go, reshapes become aliases, variables are copied at the end, calls become
+nests."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from mslite import _codegen
-from mslite.codegen.program import COPY, Band, Overlap, Program, RowWise, Step, Storage, Tensor
+from mslite.codegen.lowering.live import is_needed, needed_tensors, tail_of
+from mslite.codegen.lowering.nests import nest_step
+from mslite.codegen.lowering.steps import OldValues, copy_step, root, with_rows, written_tensor
+from mslite.codegen.program import Band, Overlap, Program, RowWise, Step, Storage, Tensor
 from mslite.converter.mindir.graph import numpy_type
-from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
 
 ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"})
 """Operators that give the same elements, in the same order, another shape."""
@@ -24,55 +24,120 @@ _PRODUCTS = frozenset(
 
 
 def program_of(plan: _codegen.WrittenPlan, name: str, target: str) -> Program:
-    return _Builder(plan).build(name, target)
+    return Builder(plan, target).build(name)
 
 
-class _Builder:
-    def __init__(self, plan: _codegen.WrittenPlan) -> None:
-        self._plan = plan
-        self._written = plan.tensors
-        self._tensors: dict[int, Tensor] = {}
+class Builder:
+    """Makes steps of the graphs of a plan. Calls without an open choice are replaced by the steps of what they call."""
+
+    def __init__(self, plan: _codegen.WrittenPlan, target: str) -> None:
+        self.plan = plan
+        self.target = target
+        self.needed = needed_tensors(plan)
+        self.tensors: dict[int, Tensor] = {}
+        self._variables: list[Tensor | None] = [None] * len(plan.variables)
+        self._assigned_inside = {variable for graph in plan.graphs[1:] for variable, _ in graph.writes}
+        """Variables that graphs assign which the main graph calls."""
         self._numbers: dict[Step, int] = {}
         """Places of steps in the written plan."""
 
-    def build(self, name: str, target: str) -> Program:
-        for number in self._plan.inputs:
-            self._tensors[number] = self._tensor(number, Storage.INPUT)
-        variables = [self._variable(variable) for variable in self._plan.variables]
+    def build(self, name: str) -> Program:
+        main = self.plan.graphs[0]
+        for number in self.plan.inputs:
+            self.tensors[number] = self.tensor(number, Storage.INPUT)
+        steps = self._reads(main, self._assigned_inside) + self._items(main)
+        assigned = [(self._variable(variable, number), self.operand(number)) for variable, number in main.writes]
+        old = OldValues({variable for variable, _ in assigned})
+        moves = [(variable, old.of(value)) for variable, value in assigned if root(value) is not variable]
+        inputs = [self.tensors[number] for number in self.plan.inputs]
+        outputs = [old.of(self.operand(number)) for number in self.plan.outputs]
+        steps += [*old.steps, *(copy_step(value, variable) for variable, value in moves)]
+        return self.program(name, inputs, outputs, steps)
+
+    def program(self, name: str, inputs: list[Tensor], outputs: list[Tensor], steps: list[Step]) -> Program:
+        return Program(name, self.target, inputs, outputs, steps, self._cut, self._cut_channels, self._call_numbers)
+
+    def graph_steps(self, graph: _codegen.WrittenGraph) -> list[Step]:
+        """The steps of a graph that is called, without the call that it ends with. Variables are read when it begins, and
+        assigned when it ends."""
+        steps = self._reads(graph, {*self._assigned_inside, *(variable for variable, _ in self.plan.graphs[0].writes)})
+        steps += self._items(graph)
+        for variable, number in graph.writes:
+            if root(self.operand(number)) is not self._variable(variable, number):
+                steps.append(copy_step(self.operand(number), self._variable(variable, number)))
+        return steps
+
+    def _reads(self, graph: _codegen.WrittenGraph, changing: set[int]) -> list[Step]:
+        """Gives the tensors that show variables their contents: copies of those that change."""
         steps = []
-        for number, step in _live(self._plan):
+        for variable, number in graph.reads:
+            tensor = self._variable(variable, number)
+            self.tensors[number] = tensor
+            if variable in changing and number in self.needed:
+                self.tensors[number] = self.tensor(number, Storage.ACTIVATION)
+                steps.append(copy_step(tensor, self.tensors[number]))
+        return steps
+
+    def _items(self, graph: _codegen.WrittenGraph) -> list[Step]:
+        steps: list[Step] = []
+        for item in graph.items:
+            if item < 0:
+                call = self.plan.calls[~item]
+                if not call.is_tail and is_needed(self.plan, ~item, self.needed):
+                    steps += self._call(call)
+                continue
+            step = self.plan.steps[item]
+            if not self.needed.intersection(step.outputs):
+                continue
             if step.op in ALIASES and step.in_place == 0:
-                source = self._operand(step.inputs[0])
-                alias = self._tensor(step.outputs[0], Storage.ACTIVATION)
+                source = self.operand(step.inputs[0])
+                alias = self.tensor(step.outputs[0], Storage.ACTIVATION)
                 alias.alias_of = source
                 alias.storage = source.storage
-                self._tensors[step.outputs[0]] = alias
+                self.tensors[step.outputs[0]] = alias
             else:
                 steps.append(self._step(step))
-                self._numbers[steps[-1]] = number
-        assigned = [
-            (variable, self._operand(number))
-            for variable, written in zip(variables, self._plan.variables, strict=True)
-            for number in written.writes
-        ]
-        old = _OldValues({variable for variable, _ in assigned})
-        moves = [(variable, old.of(value)) for variable, value in assigned if _root(value) is not variable]
-        inputs = [self._tensors[number] for number in self._plan.inputs]
-        outputs = [old.of(self._operand(number)) for number in self._plan.outputs]
-        steps += [*old.steps, *(_copy(value, variable) for variable, value in moves)]
-        return Program(name, target, inputs, outputs, steps, self._cut, self._cut_channels, self._call_numbers)
+                self._numbers[steps[-1]] = item
+        return steps
+
+    def _call(self, call: _codegen.WrittenCall) -> list[Step]:
+        way = self._straight(call)
+        if way is None:
+            return [nest_step(self, call)]
+        steps: list[Step] = []
+        for arguments, graph in way:
+            for given, argument in zip(graph.inputs, arguments, strict=True):
+                if given in self.needed:
+                    self.tensors[given] = self.operand(argument)
+            steps += self.graph_steps(graph)
+        for output, result in zip(call.outputs, way[-1][1].outputs, strict=False):
+            if output in self.needed:
+                self.tensors[output] = self.operand(result)
+        return steps
+
+    def _straight(self, call: _codegen.WrittenCall) -> list[tuple[list[int], _codegen.WrittenGraph]] | None:
+        """The graphs that a call runs, with their arguments; None where that is known at run time only."""
+        way = []
+        following: _codegen.WrittenCall | None = call
+        while following is not None:
+            if following.closure < 0:
+                return None
+            graph, arguments = following.branches[following.closure]
+            way.append((arguments, self.plan.graphs[graph]))
+            following = tail_of(self.plan, graph)
+        return way
 
     def _step(self, step: _codegen.WrittenStep) -> Step:
         packed = dict(step.packed)
-        inputs = [self._operand(number, has_data=place not in packed) for place, number in enumerate(step.inputs)]
+        inputs = [self.operand(number) for number in step.inputs]
         for number in step.outputs:
-            self._tensors[number] = self._tensor(number, Storage.ACTIVATION)
+            self.tensors[number] = self.tensor(number, Storage.ACTIVATION)
         return Step(
             name=step.name,
             operator=step.op,
             kernel=step.kernel,
             inputs=[None if place in step.unread else tensor for place, tensor in enumerate(inputs)],
-            outputs=[self._tensors[number] for number in step.outputs],
+            outputs=[self.tensors[number] for number in step.outputs],
             derived=step.derived,
             parts=tuple(step.parts),
             shared_size=step.shared_bytes,
@@ -91,25 +156,25 @@ class _Builder:
         return RowWise(*step.rows, others=tuple(others))
 
     def _is_computed(self, number: int) -> bool:
-        return number in self._tensors and self._tensors[number].storage is not Storage.CONSTANT
+        return number in self.tensors and self.tensors[number].storage is not Storage.CONSTANT
 
     def _cut(self, step: Step, band: Band) -> Step | None:
         """`Program.cut`."""
         number = self._numbers[step]
-        written = self._plan.cut(number, band.pad_before, band.rows_in, band.pad_after, band.rows_out)
+        written = self.plan.cut(number, band.pad_before, band.rows_in, band.pad_after, band.rows_out)
         if written is None:
             return None
         target = step.outputs[0]
         assert step.rows is not None
         places = (step.rows.input, *step.rows.others)
         inputs = [
-            _with_rows(operand, band.rows_in) if operand is not None and place in places else operand
+            with_rows(operand, band.rows_in) if operand is not None and place in places else operand
             for place, operand in enumerate(step.inputs)
         ]
         return replace(
             step,
             inputs=inputs,
-            outputs=[_with_rows(target, band.rows_out)],
+            outputs=[with_rows(target, band.rows_out)],
             derived=written.derived,
             parts=tuple(written.parts),
             shared_size=written.shared_bytes,
@@ -122,7 +187,7 @@ class _Builder:
 
     def _cut_channels(self, step: Step, first: int, count: int) -> Step | None:
         """`Program.cut_channels`."""
-        written = self._plan.cut_channels(self._numbers[step], first, count)
+        written = self.plan.cut_channels(self._numbers[step], first, count)
         if written is None:
             return None
         return replace(
@@ -138,100 +203,23 @@ class _Builder:
         """`Program.numbers`."""
         if step not in self._numbers:
             return None
-        return self._plan.numbers(self._numbers[step])
+        return self.plan.numbers(self._numbers[step])
 
-    def _operand(self, number: int, has_data: bool = True) -> Tensor:
-        if number not in self._tensors:
-            self._tensors[number] = self._tensor(number, Storage.CONSTANT)
-        return self._tensors[number]
+    def operand(self, number: int) -> Tensor:
+        if number not in self.tensors:
+            self.tensors[number] = self.tensor(number, Storage.CONSTANT)
+        return self.tensors[number]
 
-    def _tensor(self, number: int, storage: Storage) -> Tensor:
-        written = self._written[number]
-        dtype = DataType(written.dtype)
-        shape = tuple(written.dims)
-        element = numpy_type(dtype)
-        data = None
-        if written.data is not None and storage is Storage.CONSTANT:
-            data = np.frombuffer(written.data, element).reshape(shape)
-        return Tensor(written.name, dtype, shape, storage, math.prod(shape) * element.itemsize, data, _records(written))
+    def tensor(self, number: int, storage: Storage) -> Tensor:
+        """A new tensor like the written one."""
+        return written_tensor(self.plan.tensors[number], storage)
 
-    def _variable(self, variable: _codegen.WrittenVariable) -> Tensor:
-        number = (variable.reads or variable.writes)[0]
-        tensor = self._tensor(number, Storage.VARIABLE)
-        tensor.name = variable.name
-        tensor.data = np.frombuffer(variable.initial, numpy_type(tensor.dtype)).reshape(tensor.shape)
-        for read in variable.reads:
-            self._tensors[read] = tensor
-        return tensor
-
-
-class _OldValues:
-    """Copies of what variables held before this run gave them other values, for those who read it afterwards."""
-
-    def __init__(self, assigned: set[Tensor]) -> None:
-        self.steps: list[Step] = []
-        self._assigned = assigned
-        self._copies: dict[Tensor, Tensor] = {}
-
-    def of(self, tensor: Tensor) -> Tensor:
-        """The tensor, or the copy of it where it is a variable that is assigned."""
-        if _root(tensor) not in self._assigned:
-            return tensor
-        if tensor not in self._copies:
-            copy = Tensor(f"{tensor.name}_before", tensor.dtype, tensor.shape, Storage.ACTIVATION, tensor.size)
-            copy.quant = tensor.quant
-            self._copies[tensor] = copy
-            self.steps.append(_copy(tensor, copy))
-        return self._copies[tensor]
-
-
-def _root(tensor: Tensor) -> Tensor:
-    while tensor.alias_of is not None:
-        tensor = tensor.alias_of
-    return tensor
-
-
-def _copy(value: Tensor, target: Tensor) -> Step:
-    return Step(
-        name=target.name,
-        operator="AssignVariable" if target.storage is Storage.VARIABLE else "Identity",
-        kernel=COPY,
-        inputs=[value],
-        outputs=[target],
-        derived=b"",
-        parts=(1,),
-        shared_size=0,
-        scratch_size=0,
-    )
-
-
-def _with_rows(tensor: Tensor, rows: int) -> Tensor:
-    """A tensor of its own, like `tensor` but for the number of rows."""
-    shape = (tensor.shape[0], rows, *tensor.shape[2:])
-    return Tensor(
-        tensor.name,
-        tensor.dtype,
-        shape,
-        Storage.ACTIVATION,
-        math.prod(shape) * numpy_type(tensor.dtype).itemsize,
-        quant=tensor.quant,
-    )
-
-
-def _live(plan: _codegen.WrittenPlan) -> list[tuple[int, _codegen.WrittenStep]]:
-    """The steps that some output or variable depends on, with their numbers, in their order."""
-    needed = {*plan.outputs, *(number for variable in plan.variables for number in variable.writes)}
-    live = []
-    for number, step in reversed(list(enumerate(plan.steps))):
-        if needed.intersection(step.outputs):
-            needed.update(step.inputs)
-            live.append((number, step))
-    return live[::-1]
-
-
-def _records(written: _codegen.WrittenTensor) -> tuple[QuantParam, ...]:
-    rounding = ROUND_HALF_TO_EVEN if written.rounds_even else QuantParam().roundType
-    return tuple(
-        QuantParam(scale=scale, zeroPoint=zero, dstDtype=source, roundType=rounding)
-        for scale, zero, source in written.quant
-    )
+    def _variable(self, variable: int, number: int) -> Tensor:
+        """A variable; tensor `number` is like it."""
+        found = self._variables[variable]
+        if found is None:
+            written = self.plan.variables[variable]
+            found = self._variables[variable] = self.tensor(number, Storage.VARIABLE)
+            found.name = written.name
+            found.data = np.frombuffer(written.initial, numpy_type(found.dtype)).reshape(found.shape)
+        return found

@@ -31,6 +31,7 @@ def check_plan(program: Program, plan: Plan, alignment: int = 1) -> None:
 class _Checker:
     def __init__(self, program: Program, plan: Plan, alignment: int) -> None:
         self.program, self.plan = program, plan
+        self.outside = program.outside_roots()
         self.unit = self._unit()
         self.memory: Labels = np.full(plan.size // self.unit, -1, np.int64)
         self.contents: dict[Tensor, Labels] = {}
@@ -106,6 +107,8 @@ class _Checker:
             tensor = tensor.alias_of
         if tensor in self.offsets:
             return self.offsets[tensor]
+        if tensor in self.outside:
+            return None
         if tensor.storage in (Storage.ACTIVATION, Storage.VARIABLE):
             raise MemoryPlanError(f"{tensor.name}: lies nowhere")
         return None

@@ -75,18 +75,25 @@ def make_graph(program: Program, layout: Layout, options: MemoryOptions) -> Grap
     if options.inputs is Inputs.KEPT:
         graph.kept |= {base for base in graph.readers if base.storage is Storage.INPUT}
     touches: dict[Tensor, list[int]] = {}
+    outside = program.outside_roots()
     for number, step in enumerate(graph.steps):
         graph.after.append(0)
         for base in graph.reads[number]:
             if base in producer and base.storage is not Storage.VARIABLE:
                 graph.after[number] |= 1 << producer[base]
-        for base in {*graph.reads[number], *graph.writes[number]}:
-            if base.storage is Storage.VARIABLE:  # who reads and who writes it stays in the given order
-                for earlier in touches.setdefault(base, []):
-                    graph.after[number] |= 1 << earlier
-                touches[base].append(number)
+        bases = {*graph.reads[number], *graph.writes[number]}
+        for base in {base for base in bases if base.storage is Storage.VARIABLE} | _touched(step, outside):
+            for earlier in touches.setdefault(base, []):  # who reads and who writes it stays in the given order
+                graph.after[number] |= 1 << earlier
+            touches[base].append(number)
         graph.sharings.append(_sharings(step, layout, options))
     return graph
+
+
+def _touched(step: Step, outside: set[Tensor]) -> set[Tensor]:
+    """What a step touches in memory of others."""
+    operands = [operand for operand in (*step.inputs, *step.outputs) if operand is not None]
+    return {root(operand) for operand in operands} & outside
 
 
 def _sharings(step: Step, layout: Layout, options: MemoryOptions) -> list[Sharing]:

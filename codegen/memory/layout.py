@@ -98,11 +98,12 @@ def _all_tensors(program: Program) -> list[Tensor]:
 
 
 def _roots(program: Program, options: MemoryOptions) -> dict[Tensor, None]:
-    """The tensors that have memory in the arena."""
+    """The tensors that have memory of their own in the arena."""
     homes = {Storage.ACTIVATION, Storage.VARIABLE}
     if options.inputs is not Inputs.CALLER:
         homes.add(Storage.INPUT)
-    return dict.fromkeys(root(tensor) for tensor in _all_tensors(program) if root(tensor).storage in homes)
+    found, outside = dict.fromkeys(root(tensor) for tensor in _all_tensors(program)), program.outside_roots()
+    return {tensor: None for tensor in found if tensor.storage in homes and tensor not in outside}
 
 
 def _fill(

@@ -9,6 +9,7 @@ from mslite.codegen.memory.check import check_plan
 from mslite.codegen.memory.graph import Graph, make_graph
 from mslite.codegen.memory.layout import Block, make_layout
 from mslite.codegen.memory.lives import Lives, make_lives
+from mslite.codegen.memory.nests import plan_nests
 from mslite.codegen.memory.options import MemoryOptions
 from mslite.codegen.memory.order import find_order
 from mslite.codegen.memory.placement import Placement, Problem, place
@@ -31,11 +32,13 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
     Raises MemoryPlanError when the plan is wrong, which is a defect of the planner.
     """
     options = options or MemoryOptions()
+    nests = plan_nests(program, options, plan_memory)
     best = _Planner(program, options).best()
     if len(make_layout(program, options).steps) < len(program.steps):
         copying = _Planner(program, replace(options, no_copies=False)).best()
         if copying.size < best.size:  # a small piece kept a large whole alive, say
             best = copying
+    best.nests = nests
     check_plan(program, best, options.alignment)
     return best
 

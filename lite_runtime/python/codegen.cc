@@ -149,6 +149,13 @@ CallNumbers Numbers(const WrittenPlan &plan, size_t step) {
   return NumbersOfStep(plan, step);
 }
 
+/// (variable, tensor) of each use.
+std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<WrittenUse> &uses) {
+  std::vector<std::pair<int32_t, int32_t>> pairs;
+  for (const WrittenUse &use : uses) pairs.emplace_back(use.variable, use.tensor);
+  return pairs;
+}
+
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
 }  // namespace
@@ -193,9 +200,34 @@ NB_MODULE(_codegen, module) {
       });
   nb::class_<WrittenVariable>(module, "WrittenVariable", "A tensor that lives from one run to the next.")
       .def_ro("name", &WrittenVariable::name)
-      .def_ro("reads", &WrittenVariable::reads)
-      .def_ro("writes", &WrittenVariable::writes)
       .def_prop_ro("initial", [](const WrittenVariable &variable) { return ToPython(variable.initial); });
+  nb::class_<WrittenGraph>(module, "WrittenGraph",
+                           "A graph as one call runs it; items are steps, or ~ the number of a call.")
+      .def_ro("name", &WrittenGraph::name)
+      .def_ro("inputs", &WrittenGraph::inputs)
+      .def_ro("outputs", &WrittenGraph::outputs)
+      .def_ro("items", &WrittenGraph::items)
+      .def_prop_ro("reads", [](const WrittenGraph &graph) { return Pairs(graph.reads); })
+      .def_prop_ro("writes", [](const WrittenGraph &graph) { return Pairs(graph.writes); });
+  nb::class_<WrittenCall>(module, "WrittenCall",
+                          "What a Call runs; closures are branches, or ~ the number of a choice.")
+      .def_ro("name", &WrittenCall::name)
+      .def_ro("closure", &WrittenCall::closure)
+      .def_ro("outputs", &WrittenCall::outputs)
+      .def_ro("is_tail", &WrittenCall::is_tail)
+      .def_prop_ro("choices",
+                   [](const WrittenCall &call) {
+                     std::vector<std::tuple<int32_t, bool, std::vector<int32_t>>> choices;
+                     for (const WrittenCall::Choice &one : call.choices) {
+                       choices.emplace_back(one.selector, one.selects_by_index, one.targets);
+                     }
+                     return choices;
+                   })
+      .def_prop_ro("branches", [](const WrittenCall &call) {
+        std::vector<std::pair<int32_t, std::vector<int32_t>>> branches;
+        for (const WrittenCall::Branch &one : call.branches) branches.emplace_back(one.graph, one.arguments);
+        return branches;
+      });
   nb::class_<Refusal>(module, "Refusal", "Why a node cannot be part of the plan.")
       .def_ro("name", &Refusal::name)
       .def_ro("op", &Refusal::op)
@@ -208,6 +240,8 @@ NB_MODULE(_codegen, module) {
   nb::class_<WrittenPlan>(module, "WrittenPlan", "A model planned for given shapes; empty where nodes are refused.")
       .def_ro("tensors", &WrittenPlan::tensors)
       .def_ro("steps", &WrittenPlan::steps)
+      .def_ro("graphs", &WrittenPlan::graphs)
+      .def_ro("calls", &WrittenPlan::calls)
       .def_ro("inputs", &WrittenPlan::inputs)
       .def_ro("outputs", &WrittenPlan::outputs)
       .def_ro("variables", &WrittenPlan::variables)

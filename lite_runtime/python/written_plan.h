@@ -62,8 +62,41 @@ struct WrittenStep {
 struct WrittenVariable {
   std::string name;
   ByteString initial;
-  std::vector<int32_t> reads;   // tensors that hold its value when the run begins
-  std::vector<int32_t> writes;  // tensors that it takes its next value from
+};
+
+/// A variable as a graph uses it.
+struct WrittenUse {
+  int32_t variable = 0;
+  int32_t tensor = 0;
+};
+
+/// A graph, once for each call that runs it: main first.
+struct WrittenGraph {
+  std::string name;
+  std::vector<int32_t> inputs;  // tensors
+  std::vector<int32_t> outputs;
+  std::vector<int32_t> items;  // steps and calls in their order; a call is ~ its number
+  std::vector<WrittenUse> reads;
+  std::vector<WrittenUse> writes;
+};
+
+/// What a Call runs. Closures from 0 on are branches, the negative ones choices, ~closure being their number.
+struct WrittenCall {
+  struct Choice {
+    int32_t selector = 0;  // tensor: a condition (target 0 where it is true), or the number of a target
+    bool selects_by_index = false;
+    std::vector<int32_t> targets;
+  };
+  struct Branch {
+    int32_t graph = -1;  // -1: never taken
+    std::vector<int32_t> arguments;
+  };
+  std::string name;
+  int32_t closure = 0;
+  std::vector<Choice> choices;
+  std::vector<Branch> branches;
+  std::vector<int32_t> outputs;
+  bool is_tail = false;  // control does not come back: the results are those of its graph
 };
 
 /// Why a node cannot be part of the plan.
@@ -74,10 +107,13 @@ struct Refusal {
 };
 
 struct Planning;  // what CutRows needs of the planner
+struct PlannedStep;
 
 struct WrittenPlan {
   std::vector<WrittenTensor> tensors;
   std::vector<WrittenStep> steps;
+  std::vector<WrittenGraph> graphs;
+  std::vector<WrittenCall> calls;
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
   std::vector<WrittenVariable> variables;
@@ -88,8 +124,11 @@ struct WrittenPlan {
 /// The inputs of a model as its file says, sizes of -1 where it leaves them open.
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
 
-/// Plans the main graph for inputs of these shapes (in the order of the model) and kernels of these instruction sets.
-/// Errors: those of planning; what concerns single nodes becomes refusals.
+/// A step of the plan, as it was planned.
+const PlannedStep &StepOf(const WrittenPlan &plan, size_t step);
+
+/// Plans the main graph, and what it calls, for inputs of these shapes (in the order of the model) and kernels of these
+/// instruction sets. Errors: those of planning; what concerns single nodes becomes refusals.
 Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
                  const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan);
 

@@ -1,0 +1,201 @@
+"""A call that chooses between graphs, or comes back to one: a step with blocks of steps of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mslite import _codegen
+from mslite.codegen.lowering.carried import find_carried, results_in_place
+from mslite.codegen.lowering.live import region_of, tail_of
+from mslite.codegen.lowering.steps import control_step, copy_step, root
+from mslite.codegen.program import (
+    Block,
+    Choice,
+    Jump,
+    Nest,
+    Next,
+    Pass,
+    Program,
+    Step,
+    Storage,
+    Tensor,
+    jumps_of,
+    selectors_of,
+)
+
+if TYPE_CHECKING:
+    from mslite.codegen.lowering.build import Builder
+
+
+def nest_step(builder: Builder, call: _codegen.WrittenCall) -> Step:
+    """The step that runs a call with open choices."""
+    return _Maker(builder, call).make()
+
+
+class _Maker:
+    def __init__(self, builder: Builder, call: _codegen.WrittenCall) -> None:
+        self.builder, self.call, self.plan = builder, call, builder.plan
+        self.region = region_of(self.plan, call)
+        self.results: dict[int, Tensor] = {}
+        """By their place in the call's outputs; those that are needed."""
+
+    def make(self) -> Step:
+        builder, call = self.builder, self.call
+        for place, output in enumerate(call.outputs):
+            if output in builder.needed:
+                self.results[place] = builder.tensors[output] = builder.tensor(output, Storage.ACTIVATION)
+        names, carried = find_carried(self.plan, call, self.region, builder.needed)
+        in_place = results_in_place(
+            self.plan, call, self.region, names, carried, lambda output: output in builder.needed
+        )
+        slots = []
+        for given in carried:
+            if given in in_place:
+                builder.tensors[given] = builder.tensors[in_place[given]]
+            else:
+                builder.tensors[given] = builder.tensor(given, Storage.ACTIVATION)
+                slots.append(builder.tensors[given])
+        self.carried = set(carried)
+        for given, shown in names.items():
+            builder.tensors[given] = builder.operand(shown)
+        blocks = [self._block(graph) for graph in self.region]
+        nest = Nest(self._next(call, call.closure, None), blocks, slots)
+        assigned = _assigned(nest)
+        captured = [tensor for tensor in self._captured(nest) if tensor not in assigned]
+        return control_step(call.name, nest, [*captured, *assigned], [*self.results.values(), *assigned])
+
+    def _next(self, call: _codegen.WrittenCall, closure: int, graph: int | None) -> Next:
+        builder = self.builder
+        if closure < 0:
+            selector, by_index, targets = call.choices[~closure]
+            return Choice(
+                builder.operand(selector), by_index, tuple(self._next(call, target, graph) for target in targets)
+            )
+        target, arguments = call.branches[closure]
+        passes = [
+            (builder.operand(argument), builder.tensors[given])
+            for given, argument in zip(self.plan.graphs[target].inputs, arguments, strict=True)
+            if given in self.carried
+        ]
+        return Jump(self.region.index(target), _passes(passes))
+
+    def _block(self, number: int) -> Block:
+        builder, graph = self.builder, self.plan.graphs[number]
+        steps = builder.graph_steps(graph)
+        tail = tail_of(self.plan, number)
+        following: Next
+        if tail is not None:
+            following = self._next(tail, tail.closure, number)
+        else:
+            ends = [(builder.operand(graph.outputs[place]), result) for place, result in self.results.items()]
+            following = Jump(None, _passes(ends))
+        if tail is None and not steps:
+            ends = following.passes if isinstance(following, Jump) else ()
+            steps += [copy_step(one.source, one.target) for one in ends if one.source is not None]
+            following = Jump(None, tuple(one for one in ends if one.source is None))
+        following = _saved(following, steps)
+        if isinstance(following, Jump):
+            following = _written_at_once(following, steps)
+        read = [one.source for jump in jumps_of(following) for one in jump.passes if one.source is not None]
+        outputs = list(dict.fromkeys([*read, *selectors_of(following)]))
+        program = builder.program(graph.name, [], outputs, steps)
+        handed = {*self.results.values(), *(builder.tensors[given] for given in self.carried)}
+        return Block(graph.name, replace(program, outside=_outside(program, handed)), following)
+
+    def _captured(self, nest: Nest) -> list[Tensor]:
+        """What lies around the nest and is read in it, and constants that are passed."""
+        own = {root(tensor) for tensor in (*nest.carried, *self.results.values())}
+        read: list[Tensor] = list(selectors_of(nest.entry))
+        jumps = [*jumps_of(nest.entry), *(jump for block in nest.blocks for jump in jumps_of(block.following))]
+        read += [one.source for jump in jumps for one in jump.passes if one.source is not None]
+        for block in nest.blocks:
+            outputs = [output for step in block.program.steps for output in step.outputs]
+            own |= {one for one in outputs if one.alias_of is None and one.storage is Storage.ACTIVATION}
+            read += selectors_of(block.following)
+            operands = [operand for step in block.program.steps for operand in step.inputs if operand is not None]
+            read += [operand for operand in operands if root(operand).storage is not Storage.CONSTANT]
+        return list(dict.fromkeys(root(tensor) for tensor in read if root(tensor) not in own))
+
+
+def _assigned(nest: Nest) -> list[Tensor]:
+    """The variables that it gives new values."""
+    steps = [step for block in nest.blocks for step in block.program.steps]
+    outputs = [root(output) for step in steps for output in step.outputs]
+    return [tensor for tensor in dict.fromkeys(outputs) if tensor.storage is Storage.VARIABLE]
+
+
+def _passes(pairs: list[tuple[Tensor, Tensor]]) -> tuple[Pass, ...]:
+    found = []
+    for source, target in pairs:
+        if root(source) is root(target) or not target.size:
+            continue
+        data = root(source).data if root(source).storage is Storage.CONSTANT else None
+        is_zero = data is not None and not any(data.tobytes())
+        found.append(Pass(None if is_zero else source, target))
+    return tuple(found)
+
+
+def _saved(following: Next, steps: list[Step]) -> Next:
+    """Passes happen one after the other: a source that an earlier one overwrites is copied before all of them."""
+    copies: dict[Tensor, Tensor] = {}
+
+    def source_of(one: Pass, overwritten: set[Tensor]) -> Tensor | None:
+        if one.source is None or root(one.source) not in overwritten:
+            return one.source
+        if root(one.source) not in copies:
+            tensor = root(one.source)
+            copy = Tensor(f"{tensor.name}_before", tensor.dtype, tensor.shape, Storage.ACTIVATION, tensor.size)
+            copies[tensor] = copy
+            steps.append(copy_step(tensor, copy))
+        return copies[root(one.source)]
+
+    def visit(one: Next) -> Next:
+        if isinstance(one, Choice):
+            return replace(one, targets=tuple(visit(target) for target in one.targets))
+        overwritten: set[Tensor] = set()
+        passes = []
+        for move in one.passes:
+            passes.append(Pass(source_of(move, overwritten), move.target))
+            overwritten.add(root(move.target))
+        return Jump(one.block, tuple(passes))
+
+    return visit(following)
+
+
+def _written_at_once(jump: Jump, steps: list[Step]) -> Jump:
+    """Where nothing reads the old value any more, a step computes the new one in its place, and nothing is passed."""
+    passes = list(jump.passes)
+    for one in jump.passes:
+        if one.source is None or one.source.size != one.target.size:
+            continue
+        made, target = root(one.source), root(one.target)
+        maker = next((place for place, step in enumerate(steps) if made in step.outputs), None)
+        if maker is None or made.storage is not Storage.ACTIVATION:
+            continue
+        others = [other for other in passes if other is not one]
+        if any(other.source is not None and root(other.source) is target for other in others):
+            continue
+        later = [operand for step in steps[maker + 1 :] for operand in step.inputs if operand is not None]
+        if any(root(operand) is target for operand in later) or not _may_overwrite(steps[maker], made, target):
+            continue
+        if any(root(output) is target for step in steps for output in step.outputs):
+            continue
+        made.alias_of = one.target
+        passes.remove(one)
+    return Jump(jump.block, tuple(passes))
+
+
+def _may_overwrite(step: Step, made: Tensor, target: Tensor) -> bool:
+    places = [place for place, operand in enumerate(step.inputs) if operand is not None and root(operand) is target]
+    return not places or (places == [step.in_place] and step.outputs[0] is made)
+
+
+def _outside(program: Program, handed: set[Tensor]) -> frozenset[Tensor]:
+    """What a block touches and does not make, or makes for others."""
+    made = {output for step in program.steps for output in step.outputs if output.alias_of is None}
+    made = {tensor for tensor in made if tensor.storage is Storage.ACTIVATION} - handed
+    touched = [tensor for step in program.steps for tensor in (*step.inputs, *step.outputs) if tensor is not None]
+    nested = [tensor for step in program.steps if step.nest is not None for tensor in step.nest.carried]
+    roots = {root(tensor) for tensor in (*touched, *program.outputs)}
+    return frozenset(tensor for tensor in roots - made - set(nested) if tensor.storage is not Storage.CONSTANT)

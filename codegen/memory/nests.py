@@ -1,0 +1,36 @@
+"""Loops and branches within a program: their blocks are planned on their own, and lie in the workspace of the step that runs
+them, over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mslite.codegen.memory.options import Inputs, MemoryOptions
+from mslite.codegen.program import Nest, NestPlan, Plan, Program, Step
+
+_ALIGNMENT = 16
+"""Of the blocks' own memory."""
+
+
+def plan_nests(
+    program: Program, options: MemoryOptions, plan: Callable[[Program, MemoryOptions], Plan]
+) -> dict[Step, NestPlan]:
+    """Plans the blocks of all nests of a program by `plan`, and sets the workspaces of the steps that run them."""
+    inner = replace(options, inputs=Inputs.CALLER, fuse_rows=False, moves=False, fast_size=None)
+    found = {}
+    for step in program.steps:
+        if step.nest is not None:
+            found[step] = _plan(step.nest, inner, plan)
+            step.shared_size = found[step].size
+    return found
+
+
+def _plan(nest: Nest, options: MemoryOptions, plan: Callable[[Program, MemoryOptions], Plan]) -> NestPlan:
+    plans = [plan(block.program, options) for block in nest.blocks]
+    offsets, end = {}, 0
+    for tensor in sorted(nest.carried, key=lambda one: -one.size):
+        offsets[tensor] = end
+        end += tensor.size + -tensor.size % options.alignment
+    base = end + -end % max(_ALIGNMENT, options.alignment)
+    return NestPlan(offsets, base, plans, base + max((one.size for one in plans), default=0))

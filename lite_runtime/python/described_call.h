@@ -1,0 +1,66 @@
+// A call of a plan as kernels see it, and what kernels make of it, as bytes.
+#ifndef MSLITE_PYTHON_DESCRIBED_CALL_H
+#define MSLITE_PYTHON_DESCRIBED_CALL_H
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "model/bytes.h"
+#include "nest_planner.h"
+#include "written_plan.h"
+
+namespace mslite::python {
+
+inline ByteString Bytes(const void *data, int64_t size) {
+  return size <= 0 ? ByteString() : ByteString(static_cast<const char *>(data), static_cast<size_t>(size));
+}
+
+// What `fill` writes into `size` bytes that are 0 before: the same bytes each time, whatever it leaves out.
+template <typename Fill>
+ByteString Filled(int64_t size, Fill fill) {
+  const AlignedBuffer memory = MakeAligned(static_cast<size_t>(std::max(size, int64_t{1})));
+  if (memory == nullptr) throw std::bad_alloc();
+  std::fill_n(memory.get(), size, uint8_t{0});
+  fill(memory.get());
+  return Bytes(memory.get(), size);
+}
+
+struct DescribedCall {
+  explicit DescribedCall(const PlannedStep &planned) {
+    const ProgramStep &source = *planned.source;
+    const Node &from = *planned.step->node;
+    for (const std::vector<int32_t> *list : {&source.inputs, &source.outputs}) {
+      for (const int32_t local : *list) operands.push_back(&planned.planner->tensors()[static_cast<size_t>(local)]);
+    }
+    node = {from.op,
+            from.params,
+            static_cast<int32_t>(source.inputs.size()),
+            static_cast<int32_t>(source.outputs.size()),
+            operands.data(),
+            operands.data() + source.inputs.size(),
+            from.quant_type};
+  }
+
+  std::vector<const mslite_tensor *> operands;
+  mslite_node node = {};
+};
+
+// Fills derived numbers and schedule.
+inline bool Prepare(const mslite_kernel &kernel, const mslite_node &call, WrittenStep *step) {
+  mslite_schedule schedule = {};
+  mslite_status status = MSLITE_OK;
+  step->derived =
+      Filled(kernel.derived_size, [&](uint8_t *derived) { status = kernel.prepare(&call, derived, &schedule); });
+  step->parts.assign(schedule.part_count, schedule.part_count + schedule.phase_count);
+  step->shared_bytes = schedule.shared_bytes;
+  step->scratch_bytes = schedule.scratch_bytes;
+  return status == MSLITE_OK;
+}
+
+// Whether and how the call can be run some rows at a time: all of its inputs that are no constants, in step.
+RowWise RowsOf(const mslite_node &call);
+
+}  // namespace mslite::python
+
+#endif
