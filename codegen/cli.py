@@ -19,6 +19,7 @@ from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, Usa
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.options import Options
+from mslite.converter.registry.plugins import plugin_files
 
 _EXAMPLES = """\
 examples:
@@ -73,6 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--misra", action="store_true", help="count the core's findings by rule of MISRA C:2012, with cppcheck's addon"
     )
+    parser.add_argument(
+        "--pluginPath", default="",
+        help="a.so;b.py: plug-ins of the runtime, which compute custom operators when runs are recorded, and of the converter",
+    )  # fmt: skip
     parser.add_argument("--cases", type=int, default=2, help="recorded runs for the project's tests (2)")
     add_train_arguments(parser)
     return parser
@@ -110,18 +115,21 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         flash_budget=arguments.flashBudget,
         kernel_library=arguments.kernelLibrary,
         compress=arguments.compress,
+        plugins=tuple(Path(name) for name in arguments.pluginPath.split(";") if name and not name.endswith(".py")),
         train=settings_of_arguments(arguments),
     )
 
 
-def _source(model: Path, shapes: Mapping[str, Shape], weights: Path | None) -> Source:
+def _source(model: Path, shapes: Mapping[str, Shape], weights: Path | None, plugins: tuple[Path, ...]) -> Source:
     """A model; the weights of a Caffe model lie beside it where nothing else is said."""
     if model.suffix != ".prototxt":
-        return Source(model, shapes)
+        return Source(
+            model, shapes, options=Options(model, model, weight_file=weights, plugins=plugins) if plugins else None
+        )
     beside = model.with_suffix(".caffemodel")
     if weights is None and not beside.exists():
         raise UsageError(f"{model}: --weightFile must name the model's weights; {beside.name} is not beside it")
-    return Source(model, shapes, options=Options(model, model, weight_file=weights or beside))
+    return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -133,7 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = _settings(given)
         shapes = parse_shapes(given.inputShape) if given.inputShape else {}
-        generated = generate([_source(model, shapes, given.weightFile) for model in given.model], settings)
+        plugins = plugin_files(";".join(name for name in given.pluginPath.split(";") if name.endswith(".py")))
+        generated = generate([_source(model, shapes, given.weightFile, plugins) for model in given.model], settings)
     except (UsageError, TargetError) as error:
         print(error, file=sys.stderr)
         return ExitStatus.WRONG_USAGE

@@ -73,6 +73,8 @@ class GenerateSettings:
     """Whether the program shows what each step computes; not on microcontrollers."""
     misra: bool = False
     """Whether cppcheck's MISRA addon, if it is there, looks at the core."""
+    plugins: tuple[Path, ...] = ()
+    """Plug-ins of the runtime: they compute custom operators when runs are recorded."""
     train: TrainSettings | None = None
     """Where it is given, the project trains the model, too."""
     measure: bool = True
@@ -97,6 +99,7 @@ def generate(
         ConversionError: for models that cannot be read, or become no program: all reasons at once; for a budget that is
             not kept; for a folder that cannot be written.
     """
+    _load(settings.plugins)
     if settings.train is not None:
         return _generate_training(sources, settings, settings.train)
     with ExitStack() as stack:
@@ -179,6 +182,14 @@ def generate(
         ) from None
     write_report(figures, settings.folder)
     return Generated(settings.folder, tuple(cores), figures)
+
+
+def _load(plugins: Sequence[Path]) -> None:
+    for path in plugins:
+        try:
+            mslite.load_plugin(path)
+        except RuntimeError as error:
+            raise ConversionError(str(error), code=ReturnCode.FILE_ERROR) from None
 
 
 _MOST_TESTED = 24

@@ -21,7 +21,7 @@ MICRO, MODEL = "micro_param", "model_param"
 _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
 _MICRO_KEYS = (
     "enable_micro", "target", "codegen_mode", "support_parallel", "debug_mode", "save_path", "project_name", "inputs_shape",
-    "dynamic_dim_params", "keep_original_weight", "changeable_weights_name",
+    "dynamic_dim_params", "keep_original_weight", "changeable_weights_name", "plugin_path",
 )  # fmt: skip
 _MODEL_KEYS = (
     "fmk", "modelFile", "weightFile", "inputShape", "inputDataFormat", "outputDataFormat", "inputDataType", "outputDataType",
@@ -83,8 +83,15 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         debug=debug,
         keep_weights=keep and train is None,  # one that trains holds them so anyway
         changeable=changeable,
+        plugins=_plugins(micro, path.parent),
         train=train,
     )
+
+
+def _plugins(micro: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+    """Plug-ins of the runtime, as they stand or beside the configuration file."""
+    names = [Path(name) for name in micro.get("plugin_path", "").split(";") if name]
+    return tuple(name if name.exists() else folder / name for name in names)
 
 
 def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from mslite.codegen.literals import c_string as c_string
+
 _RESERVED = frozenset({
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
     "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
@@ -58,9 +60,3 @@ def comment(text: str) -> str:
     """Text of a model, safe within a comment."""
     clean = "".join(character if character.isprintable() and character.isascii() else "?" for character in text)
     return clean.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("\\", "/")
-
-
-def c_string(text: str) -> str:
-    """The inside of a C string literal for any text: what is not plain ASCII as octal escapes of its UTF-8 bytes."""
-    plain = set(range(0x20, 0x7F)) - {ord('"'), ord("\\"), ord("?")}
-    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode("utf-8"))

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mslite.codegen.core import Core
-from mslite.codegen.emit.names import c_string
 from mslite.codegen.emit.numbers import numbers_of
+from mslite.codegen.literals import c_string
 from mslite.codegen.program import Array, Tensor
+from mslite.codegen.project.recorded import Case
 from mslite.converter.mindir.graph import numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 
@@ -73,6 +74,8 @@ class ModelFacts:
     has_variables: bool
     parallel: bool
     case_count: int
+    has_expected: bool
+    """Whether the recorded inputs have outputs that belong to them; without, no kernel of a custom operator was there."""
     shape_count: int
     """1: the shapes are fixed."""
 
@@ -103,7 +106,7 @@ class CArray:
         return cls(name, numbers.ctype, len(numbers.texts), tuple(lines))
 
 
-def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
+def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelFacts:
     """What is to be known of a model; tensors without a place in the arena get one behind it."""
     end = core.arena_size
     alignment = max(core.arena_alignment, 8)
@@ -152,6 +155,7 @@ def describe(core: Core, parallel: bool, case_count: int) -> ModelFacts:
         0 if core.weights is None else len(core.weights),
         core.has_variables,
         parallel,
-        case_count,
+        len(cases),
+        any(case.outputs for case in cases),
         1 + len(core.more_shapes),
     )

@@ -182,6 +182,7 @@ def _build_files(
         "libm": any(core.needs_libm for core in cores),
         "moves": any("memmove(" in text for core in cores for text in core.files.values()),
         "cmsis_nn": any("<arm_nnfunctions.h>" in text for core in cores for text in core.files.values()),
+        "custom": any("src/registered_kernel.h" in core.files for core in cores),
         "board": board,
         "identifier": short(options.name, "net"),
     }
@@ -207,7 +208,8 @@ def _benchmark(
     arrays = []
     for model, own in zip(models, cases, strict=True):
         case = own[0]
-        for tensor, values in zip(model.tensors, (*case.inputs, *case.outputs), strict=True):
+        tensors = model.tensors if case.outputs else model.inputs
+        for tensor, values in zip(tensors, (*case.inputs, *case.outputs), strict=True):
             arrays.append(CArray.of(f"calib_{model.prefix}{tensor.symbol}_data", values))
     return {
         "benchmark/benchmark.h": _render("benchmark_micro.h.j2", options, models),
@@ -223,7 +225,7 @@ def write_project(
     """Writes the project to `folder`, over files of the same names; `cases` are those of each core.
 
     Raises OSError when a file cannot be written."""
-    models = [describe(core, options.parallel, len(own)) for core, own in zip(cores, cases, strict=True)]
+    models = [describe(core, options.parallel, own) for core, own in zip(cores, cases, strict=True)]
     core_files: dict[str, str] = {}
     for core in cores:
         core_files |= core.files
