@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import onnx
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, defs, helper, numpy_helper
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, defs, helper
 from onnx.defs import OpSchema
 from onnx.reference import ReferenceEvaluator
 
@@ -44,6 +44,9 @@ RANDOM = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout")
 )
 """Operators whose numbers a generator chooses."""
+NO_ORACLE = "no oracle"
+"""The reference implementation has no answer, or no case has an operand of this type variable."""
+
 _TOLERANCES = {"float16": 4e-3, "float32": 1e-4, "float64": 1e-4}
 _WANTED_CASES = {"Resize": "nearest", "GridSample": "nearest"}
 """Operators of which the reference implementation rounds integers in every step, but not in these cases."""
@@ -149,7 +152,7 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
     wanted = _oracle(node, arrays)
     if wanted is None:
         return None
-    kinds = _result_types(node, arrays)
+    kinds = _result_types(node, arrays, {name: number for name, kind in outputs.items() if kind == call.variable})
     if call.type == "float16":  # the reference would round in every step
         exact = _oracle(node, {name: _widened(array) for name, array in arrays.items()})
         if exact is None:
@@ -184,11 +187,11 @@ def _converted(array: Array, number: int) -> Array:
     return np.asarray(np.clip(np.abs(array) if kind.kind == "u" else array, low, high).astype(kind))
 
 
-def _result_types(node: NodeProto, inputs: dict[str, Array]) -> list[np.dtype[Any]]:
-    """The types of the results, by the standard."""
-    names = [name for name in node.output if name]
+def _result_types(node: NodeProto, inputs: dict[str, Array], default: dict[str, int]) -> list[np.dtype[Any]]:
+    """The types of the results, by the standard; `default` where its inference gives none."""
     inferred = onnx.shape_inference.infer_shapes(_model(node, inputs, [])).graph.value_info
-    found = {value.name: value.type.tensor_type.elem_type for value in inferred}
+    found = default | {value.name: value.type.tensor_type.elem_type for value in inferred}
+    names = [name for name in node.output if name]
     return [np.dtype(helper.tensor_dtype_to_np_dtype(found.get(name, TensorProto.FLOAT))) for name in names]
 
 
@@ -232,10 +235,10 @@ def _oracle(node: NodeProto, inputs: dict[str, Array]) -> list[Array] | None:
 
 
 def outcome(call: Call) -> str:
-    """Empty when the call runs, with the reference's numbers; otherwise why not. "no oracle" where nothing tells."""
+    """Empty when the call runs, with the reference's numbers; otherwise why not."""
     made = retyped(call)
     if made is None:
-        return "no oracle"
+        return NO_ORACLE
     try:
         got = list(onnx_backend.run_model(made.model, made.inputs))
     except ConversionError as error:
@@ -260,6 +263,3 @@ def _difference(call: Call, got: list[Array], wanted: list[Array]) -> str:
         if not np.allclose(actual.astype(np.float64), right.astype(np.float64), 0, slack, True):
             return f"output {index} differs"
     return ""
-
-
-__all__ = ["RANDOM", "TYPES", "Call", "Retyped", "calls", "numpy_helper", "outcome", "retyped"]
