@@ -87,8 +87,6 @@ class Writer {
         if (step.call >= 0) {
           const CallSite &site = model_.programs[index].calls[static_cast<size_t>(step.call)];
           for (const CallSite::Branch &branch : site.branches) open.push_back(branch.graph);
-        } else if (IsForeign(node)) {
-          continue;
         } else if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
           const std::string type = node.custom_type.empty() ? "" : " '" + node.custom_type + "'";
           (*problems)[step.node] = "this operator" + type + " has no shape rule in this library";
