@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from mslite import _codegen
+from mslite.codegen.custom import custom_call, problem_of
+from mslite.codegen.lowering.errors import LoweringError
 from mslite.codegen.lowering.live import is_needed, needed_tensors, tail_of
 from mslite.codegen.lowering.nests import nest_step
 from mslite.codegen.lowering.steps import OldValues, copy_step, root, with_rows, written_tensor
 from mslite.codegen.program import Band, Overlap, Program, RowWise, Step, Storage, Tensor
+from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import numpy_type
 
 ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"})
@@ -132,7 +135,7 @@ class Builder:
         inputs = [self.operand(number) for number in step.inputs]
         for number in step.outputs:
             self.tensors[number] = self.tensor(number, Storage.ACTIVATION)
-        return Step(
+        made = Step(
             name=step.name,
             operator=step.op,
             kernel=step.kernel,
@@ -148,6 +151,16 @@ class Builder:
             macs=step.flops // 2 if step.op in _PRODUCTS else 0,
             rows=self._rows(step),
         )
+        return self._custom(made, step) if step.custom_type else made
+
+    @staticmethod
+    def _custom(made: Step, step: _codegen.WrittenStep) -> Step:
+        """The same as a call of the user's kernel."""
+        if problem := problem_of(step.custom_type, step.attributes):
+            operator = f"Custom '{step.custom_type}'"
+            blocker = Blocker(step.name, operator, problem, "Use fewer attributes, or shorter names")
+            raise LoweringError(f"node '{step.name}' ({operator}) cannot become C: {problem}", (blocker,))
+        return custom_call(made, step.custom_type, step.attributes)
 
     def _rows(self, step: _codegen.WrittenStep) -> RowWise | None:
         if not step.rows[0]:

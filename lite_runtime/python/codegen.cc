@@ -192,6 +192,13 @@ NB_MODULE(_codegen, module) {
                    [](const WrittenStep &step) {
                      return std::tuple<int64_t, int64_t, int64_t>(step.rows.extent, step.rows.stride, step.rows.pad);
                    })
+      .def_ro("custom_type", &WrittenStep::custom_type)
+      .def_prop_ro("attributes",
+                   [](const WrittenStep &step) {
+                     std::vector<std::pair<std::string, nb::bytes>> attributes;
+                     for (const auto &[name, bytes] : step.attributes) attributes.emplace_back(name, ToPython(bytes));
+                     return attributes;
+                   })
       .def_prop_ro("derived", [](const WrittenStep &step) { return ToPython(step.derived); })
       .def_prop_ro("packed", [](const WrittenStep &step) {
         std::vector<std::pair<int32_t, nb::bytes>> packed;

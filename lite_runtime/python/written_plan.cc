@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "declared_custom.h"
 #include "described_call.h"
 #include "model/names.h"
 #include "nest_planner.h"
@@ -13,9 +14,12 @@ namespace mslite::python {
 
 struct Planning {
   Planning(std::shared_ptr<SharedModel> source, const PlanOptions &wanted)
-      : model(std::move(source)), options(wanted), nest(model.get(), options, &problems) {}
+      : model(std::move(source)), customs(model->graph), options(wanted), nest(model.get(), options, &problems) {
+    options.registered = &customs;
+  }
 
   std::shared_ptr<SharedModel> model;
+  DeclaredCustoms customs;
   PlanOptions options;
   Problems problems;
   NestPlanner nest;
@@ -87,6 +91,8 @@ class Writer {
         if (step.call >= 0) {
           const CallSite &site = model_.programs[index].calls[static_cast<size_t>(step.call)];
           for (const CallSite::Branch &branch : site.branches) open.push_back(branch.graph);
+        } else if (IsForeign(node)) {
+          continue;
         } else if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
           const std::string type = node.custom_type.empty() ? "" : " '" + node.custom_type + "'";
           (*problems)[step.node] = "this operator" + type + " has no shape rule in this library";
@@ -192,6 +198,7 @@ class Writer {
     written.name = step.node->name;
     written.op = OperatorName(step.node->op);
     written.kernel = kernel.name;
+    if (IsForeign(*step.node)) WriteCustom(*static_cast<const mslite_Custom *>(step.node->params), &written);
     Prepare(kernel, call, &written);
     written.inputs = Numbers(base, source.inputs);
     written.outputs = Numbers(base, source.outputs);
@@ -215,6 +222,14 @@ class Writer {
     }
     plan_->steps.push_back(std::move(written));
     planning_.steps.push_back(planned);
+  }
+
+  static void WriteCustom(const mslite_Custom &custom, WrittenStep *written) {
+    written->custom_type = custom.type == nullptr ? "" : custom.type;
+    for (int32_t i = 0; i < custom.attr.count; ++i) {
+      const mslite_named_bytes &one = custom.attr.at[i];
+      written->attributes.emplace_back(one.name == nullptr ? "" : one.name, Bytes(one.data, one.size));
+    }
   }
 
   void WriteInterface() {

@@ -57,6 +57,8 @@ struct WrittenStep {
   std::vector<int64_t> leads;  // of each input
   int64_t flops = 0;
   RowWise rows;
+  std::string custom_type;  // of a Custom operator of others
+  std::vector<std::pair<std::string, ByteString>> attributes;
 };
 
 struct WrittenVariable {
