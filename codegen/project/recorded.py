@@ -63,6 +63,14 @@ class Reference:
         return [np.array(output.get_data_to_numpy()) for output in self._model.predict(tensors)]
 
 
+_NO_KERNEL = "no kernel is registered for this type in this process"
+"""What the runtime says of a custom operator that no plug-in computes."""
+
+
+def _random_inputs(program: Program, generator: np.random.Generator) -> tuple[Array, ...]:
+    return tuple(_values(tensor, numpy_type(tensor.dtype), generator, False) for tensor in program.inputs)
+
+
 def record(model_file: Path, program: Program, count: int = 2, seed: int = 1, number: int = 0) -> list[Case]:
     """Runs the `.ms` file that the program was made of on `count` inputs by chance, each from its first state.
 
