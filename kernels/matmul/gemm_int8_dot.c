@@ -1,16 +1,20 @@
-/* The inner loops of gemm_int8.h, once for all kernels that multiply stored
- * integers. */
+/* The inner loops of gemm_int8.h, once for all kernels that multiply stored integers. */
 #include "matmul/gemm_int8.h"
 
 #include "matmul/gemm_int8_store.h"
 
 enum { FEWEST_PANELS = 4 }; /* of a part */
 
-/* `rows` x GEMM_INT8_COLUMNS sums; `rows` is a constant where this is inlined.
- * Few rows take several chains of sums, so that no sum waits for the one
- * before. */
-SIMD_INLINE void tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to, int64_t to_step, const int32_t rows) {
-  enum { V = GEMM_INT8_VECTORS, STEP = SIMD_WIDTH * DOT_DEPTH };
+SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
+  return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
+}
+
+/* `rows` x GEMM_INT8_COLUMNS sums; `rows` and `stored` are constants where this is inlined. `stored`: b is as it is
+ * packed. Few rows take several chains of sums, so that no sum waits for the one before. */
+SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t to_step, const int32_t rows,
+                      const bool stored) {
+  enum { V = GEMM_INT8_VECTORS };
+  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (stored ? 1 : (int64_t)sizeof(dot_weight));
   const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
   simd_i32 sum[GEMM_INT8_ROWS * V];
   const int32_t *start = g->first ? g->bias : to;
@@ -26,14 +30,14 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to
   for (; k + chains <= units; k += chains) {
     SIMD_UNROLL for (int32_t c = 0; c < chains; ++c) {
       dot_right right[V];
-      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = dot_load(b + v * STEP);
+      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
       SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
         const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
         SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
           sum[(c * rows + r) * V + v] = dot_add(sum[(c * rows + r) * V + v], left, right[v]);
         }
       }
-      b += V * STEP;
+      b += V * b_step;
       SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
     }
   }
@@ -41,9 +45,9 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
       const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
       SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] =
-          dot_add(sum[r * V + v], left, dot_load(b + v * STEP));
+          dot_add(sum[r * V + v], left, load_right(b + v * b_step, stored));
     }
-    b += V * STEP;
+    b += V * b_step;
     SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
   }
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
@@ -54,13 +58,13 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to
   }
 }
 
-#define TILE_CASE(rows)            \
-  case rows:                       \
-    tile(g, b, to, to_step, rows); \
+#define TILE_CASE(rows)                       \
+  case rows:                                  \
+    tile(g, b, to, to_step, rows, rows == 1); \
     break;
 
-static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const dot_weight *b, int32_t *to,
-                                               int64_t to_step, int64_t rows) {
+static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t to_step,
+                                               int64_t rows) {
   switch (SIMD_WIDTH == 16 && rows > 1 ? rows + rows % 2 : rows) {
     TILE_CASE(1)
     TILE_CASE(2)
@@ -82,8 +86,7 @@ static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const d
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-/* Tiles of nearly equal height. On vectors of 16 lanes all but the last are
- * even: its spare row is nobody's. */
+/* Tiles of nearly equal height. On vectors of 16 lanes all but the last are even: its spare row is nobody's. */
 void gemm_int8_run(const gemm_int8_block *block) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
   gemm_int8_block g = *block;
@@ -92,7 +95,9 @@ void gemm_int8_run(const gemm_int8_block *block) {
   const int64_t result_size = g.operands == NULL ? 1 : (int64_t)sizeof(int32_t);
   while (g.columns > 0) {
     const int64_t columns = g.columns < GEMM_INT8_COLUMNS ? g.columns : GEMM_INT8_COLUMNS;
-    const dot_weight *b = dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
+    /* A single row reads its weights as they are packed: a copy would be read only once. */
+    const char *widened = NULL;
+    if (block->rows > 1) widened = (const char *)dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
     gemm_int8_block t = g;
     panel_numbers numbers = {0};
     if (g.operands == NULL) set_numbers(&g, &numbers);
@@ -100,7 +105,7 @@ void gemm_int8_run(const gemm_int8_block *block) {
       const int64_t high = round_up((t.rows + left - 1) / left, even), rows = t.rows < high ? t.rows : high;
       const int64_t sums_step = t.sums == NULL ? GEMM_INT8_COLUMNS : t.sums_step;
       int32_t *sums = t.sums == NULL ? own : t.sums;
-      run_tile(&t, b, sums, sums_step, rows);
+      run_tile(&t, rows == 1 ? (const char *)g.b : widened, sums, sums_step, rows);
       if (t.last) store(&t, &numbers, sums, sums_step, rows, columns);
       t.a += rows * t.a_step;
       if (t.sums != NULL) t.sums += rows * sums_step;
@@ -128,8 +133,7 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   const int64_t units = plan->packed.units;
   mslite_gemm_plan *cut = &plan->plan;
   mslite_plan_gemm(plan->m, plan->n, units, GEMM_INT8_ROWS, GEMM_INT8_COLUMNS, cut);
-  /* Each part gathers its rows for itself: that is to be little beside the
-   * products. */
+  /* Each part gathers its rows for itself: that is to be little beside the products. */
   const int64_t panels = (plan->n + GEMM_INT8_COLUMNS - 1) / GEMM_INT8_COLUMNS;
   if (cut->panel_block < FEWEST_PANELS) {
     cut->panel_block = panels < FEWEST_PANELS ? panels : FEWEST_PANELS;
@@ -147,8 +151,7 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   if (DOT_WIDENS) plan->bytes += cut->k_block * GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
 }
 
-/* Bytes that stand for unsigned integers were read as signed ones: now as the
- * unsigned ones less 128. */
+/* Bytes that stand for unsigned integers were read as signed ones: now as the unsigned ones less 128. */
 static void flip_elements(dot_element *a, int64_t step, int64_t rows, int64_t length) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < length; ++i) a[r * step + i] = (dot_element)(a[r * step + i] ^ (dot_element)INT8_MIN);
@@ -205,8 +208,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
       .room = (dot_weight *)(void *)(scratch + plan->room_at),
   };
   if (plan->is_whole) {
-    /* The place of the bias holds the sums of the columns, that of weight_zero
-     * nothing. */
+    /* The place of the bias holds the sums of the columns, that of weight_zero nothing. */
     g.column_sums = g.bias;
     g.bias = g.zero;
     g.operands = &plan->operands;

@@ -2,7 +2,7 @@
  *
  * k runs in units of DOT_DEPTH neighbours. A unit of the left matrix is one row's DOT_DEPTH `dot_element`s, broadcast;
  * a unit of the right matrix is SIMD_WIDTH columns of DOT_DEPTH `dot_weight`s each, column by column. Sums are exact
- * and wrap in 32 bits. Nothing saturates on the way.
+ * and wrap in 32 bits. Nothing saturates on the way. dot_load_stored reads weights as they are packed.
  *
  *   AVX2, AVX-512   vpmaddwd: pairs, both sides widened to 16 bits
  *   AVX-512 VNNI    vpdpbusd: fours, the left side unsigned: DOT_OFFSET is added to it
@@ -59,6 +59,12 @@ SIMD_INLINE dot_right dot_load(const dot_weight *b) {
   return v;
 }
 
+SIMD_INLINE dot_right dot_load_stored(const int8_t *b) {
+  dot_right v;
+  for (int i = 0; i < SIMD_WIDTH * DOT_DEPTH; ++i) v.at[i] = b[i];
+  return v;
+}
+
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   for (int i = 0; i < SIMD_WIDTH * DOT_DEPTH; ++i) {
     const int32_t product = a.at[i % DOT_DEPTH] * b.at[i];
@@ -106,6 +112,8 @@ SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
 
 SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) { memcpy(to, from, DOT_CHUNK); }
 
+SIMD_INLINE dot_right dot_load_stored(const int8_t *b) { return dot_load(b); }
+
 #else
 typedef simd_i32 dot_left, dot_right;
 
@@ -122,14 +130,24 @@ SIMD_INLINE dot_right dot_load(const dot_weight *b) {
 }
 
 #if SIMD_DOT
+SIMD_INLINE dot_right dot_load_stored(const int8_t *b) { return dot_load(b); }
+
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return (simd_i32)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
 #elif SIMD_WIDTH == 16
+SIMD_INLINE dot_right dot_load_stored(const int8_t *b) {
+  return (simd_i32)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)b));
+}
+
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return sum + (simd_i32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
 #else
+SIMD_INLINE dot_right dot_load_stored(const int8_t *b) {
+  return (simd_i32)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)b));
+}
+
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return sum + (simd_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
@@ -150,6 +168,12 @@ SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
 /* `count` stored activations as elements. `spare`: up to DOT_CHUNK more may be read from `from` and written to `to`. */
 SIMD_INLINE void dot_stage(const int8_t *from, int64_t count, bool spare, dot_element *to) {
   int64_t i = 0;
+#if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
+  for (; i + 64 <= count; i += 64) {
+    const __m512i flipped = _mm512_xor_si512(_mm512_loadu_si512(from + i), _mm512_set1_epi8(INT8_MIN));
+    _mm512_storeu_si512(to + i, flipped);
+  }
+#endif
   for (; i + DOT_CHUNK <= count; i += DOT_CHUNK) dot_load_elements(from + i, to + i);
   if (i < count && spare) {
     dot_load_elements(from + i, to + i);
