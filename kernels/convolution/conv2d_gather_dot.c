@@ -18,8 +18,7 @@ static inline void gather_zeros(gathered *g, int64_t count) {
   g->to += count;
 }
 
-/* Elements [begin, begin + count) of one window row; `line` is a row of x, or
- * NULL above and below the input. */
+/* Elements [begin, begin + count) of one window row; `line` is a row of x, or NULL above and below the input. */
 static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t ox, int64_t begin, int64_t count,
                         gathered *to) {
   const mslite_axis *axis = &g->width;
@@ -53,8 +52,7 @@ static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t
   }
 }
 
-/* A whole window whose lines are in the input, each in one piece. False: this
- * one is not. */
+/* A whole window whose lines are in the input, each in one piece. False: this one is not. */
 static inline bool gather_inside(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox,
                                  gathered *to) {
   const int64_t iy = oy * g->height.stride - g->height.pad_before, ix = ox * g->width.stride - g->width.pad_before;
@@ -91,6 +89,11 @@ void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int
   gathered out = {.end = x + g->batch * image_size, .x_zero = x_zero};
   if (rows->are_pixels) {
     x += row * whole + k;
+    if (length == whole && length == step) { /* the rows follow one another, here and there */
+      out.to = to;
+      gather(&out, x, count * length);
+      return;
+    }
     for (int64_t r = 0; r < count; ++r, x += whole) {
       out.to = to + r * step;
       gather(&out, x, length);
