@@ -52,6 +52,7 @@ _INIT = """\
 /bin/busybox --install -s /bin
 mount -t devtmpfs none /dev
 mount -t proc none /proc
+mount -t sysfs none /sys
 {commands}
 poweroff -f
 """
@@ -92,7 +93,7 @@ def libraries(program: Path) -> list[Path]:
 def _memory(folder: Path, commands: Sequence[str], programs: Sequence[Path], files: Mapping[str, Path]) -> None:
     """Writes folder/initrd: programs and libraries at their own paths, files at the given ones, and what to run."""
     root = folder / "root"
-    for name in ("bin", "dev", "proc", "tmp"):
+    for name in ("bin", "dev", "proc", "sys", "tmp"):
         (root / name).mkdir(parents=True)
     shutil.copy(str(shutil.which("busybox")), root / "bin/busybox")
     own = [path for program in programs for path in (program, *libraries(program))]

@@ -1,0 +1,175 @@
+"""Instructions that one inference takes on a CPU with AVX-512 VNNI, in mslite and in other runtimes.
+
+    python -m tests.slow.vnni_instructions --models=INT8_FOLDER [--float-models=FLOAT_FOLDER] [NETWORK ...]
+
+runs each INT8_FOLDER/NETWORK.onnx (LiteRT: NETWORK.tflite beside it) on the computer that `avx512_machine` emulates, on one
+thread, and prints a line per network and runtime. The emulator's clock advances by one tick per instruction, and so every
+clock on it counts instructions; a loop of known length says how many a second. It knows nothing of ports, caches and
+memory: fewer instructions are not always less time, but they are the same numbers on any host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from mslite.benchmark.peers.measure import make_inputs
+from tests.slow import avx512_machine
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
+PEERS = {"onnxruntime": "onnxruntime", "openvino": "openvino", "litert": "ai_edge_litert"}
+"""Runtimes by the package that must be there."""
+_LOOP = 100_000_000
+_CLOCK = """\
+#include <stdio.h>
+#include <time.h>
+int main(void) {
+  struct timespec a, b;
+  long count = %d / 2;
+  clock_gettime(CLOCK_MONOTONIC, &a);
+  __asm__ volatile("1: dec %%0; jnz 1b" : "+r"(count));
+  clock_gettime(CLOCK_MONOTONIC, &b);
+  printf("second %%.9f\\n", (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec));
+}
+"""
+_DRIVER = """\
+import sys
+from pathlib import Path
+sys.path.insert(0, "/site")
+import numpy as np
+from peers.runtimes import RUNTIMES
+from peers.worker import timed
+with np.load(sys.argv[3]) as arrays:
+    inputs = {name: arrays[name] for name in arrays.files}
+runtime = RUNTIMES[sys.argv[1]](Path(sys.argv[2]), Path("/tmp"), inputs, 1)
+runtime.run()
+print("second", min(timed(runtime, 0, 3)) / 1e3)
+"""
+
+
+class Disc:
+    """What the machine has: programs at their own paths, files at the given ones."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.programs: list[Path] = []
+        self.files: dict[str, Path] = {}
+        self.commands: dict[str, str] = {}
+
+    def add_text(self, place: str, text: str) -> None:
+        path = self.folder / Path(place).name
+        path.write_text(text)
+        self.files[place] = path
+
+    def add_folder(self, place: str, folder: Path) -> None:
+        """A folder, and the system's libraries that shared objects in it load."""
+        for parent, folders, names in os.walk(folder):
+            folders[:] = [name for name in folders if name not in ("__pycache__", "site-packages", "test", "tests")]
+            for path in (Path(parent) / name for name in names):
+                self.files[f"{place}/{path.relative_to(folder)}"] = path
+                if ".so" in path.name:
+                    for library in avx512_machine.libraries(path):
+                        if not library.is_relative_to(folder):
+                            self.files.setdefault(str(library), library)
+
+    def add_python(self) -> str:
+        """The interpreter, its library and the peers' packages; the command that runs _DRIVER."""
+        self.programs.append(Path(sys.executable).resolve())
+        standard = Path(sysconfig.get_path("stdlib"))
+        self.add_folder(str(standard), standard)
+        self.add_folder("/site/peers", ROOT / "benchmark/peers")
+        for package in ("numpy", *PEERS.values()):
+            found = importlib.util.find_spec(package)
+            if found is not None and found.submodule_search_locations:
+                folder = Path(found.submodule_search_locations[0])
+                self.add_folder(f"/site/{package}", folder)
+                if (beside := folder.with_name(f"{package}.libs")).is_dir():
+                    self.add_folder(f"/site/{package}.libs", beside)
+        self.add_text("/driver.py", _DRIVER)
+        return f"PYTHONHOME={sys.base_prefix} {self.programs[-1]} /driver.py"
+
+    def add_clock(self) -> None:
+        source, program = self.folder / "clock.c", self.folder / "clock"
+        source.write_text(_CLOCK % _LOOP)
+        subprocess.run(["gcc", "-O1", "-o", str(program), str(source)], check=True)
+        self.programs.append(program)
+        self.commands["clock"] = str(program)
+
+    def add_own(self, label: str, model: Path, isa: str) -> None:
+        converted = self.folder / f"{label.replace(' ', '_')}.ms"
+        command = ["--fmk=ONNX", f"--modelFile={model}", f"--outputFile={converted}"]
+        subprocess.run([sys.executable, "-m", "mslite.converter.cli", *command], check=True, stdout=subprocess.DEVNULL)
+        place = f"/{converted.name}"
+        self.files[place] = converted
+        benchmark = BUILD / "benchmark" / "benchmark"
+        if benchmark not in self.programs:
+            self.programs.append(benchmark)
+        self.commands[label] = (
+            f"MSLITE_ISA={isa} {benchmark} --modelFile={place} --numThreads=1 --warmUpLoopCount=1 --loopCount=3"
+        )
+
+
+def seconds(text: str) -> float | None:
+    """What a command measured, by its own clock; None when it failed."""
+    if match := re.search(r"^second ([\d.e-]+)$", text, re.MULTILINE):
+        return float(match[1])
+    if match := re.search(r"MinRunTime = ([\d.]+) ms", text):
+        return float(match[1]) / 1e3
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", help="default: all of the folder")
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--float-models", type=Path)
+    parser.add_argument("--hours", type=float, default=3.0)
+    arguments = parser.parse_args()
+    if reason := avx512_machine.missing():
+        sys.exit(reason)
+    networks = arguments.networks or sorted(path.stem for path in arguments.models.glob("*.onnx"))
+    with tempfile.TemporaryDirectory() as name:
+        disc = Disc(Path(name))
+        disc.add_clock()
+        python = disc.add_python()
+        for network in networks:
+            model = arguments.models / f"{network}.onnx"
+            inputs = Path(name) / f"{network}.npz"
+            make_inputs(model, inputs)
+            disc.files |= {f"/models/{model.name}": model, f"/models/{inputs.name}": inputs}
+            if model.with_suffix(".tflite").exists():
+                disc.files[f"/models/{network}.tflite"] = model.with_suffix(".tflite")
+            disc.add_own(f"{network} mslite", model, "vnni")
+            if arguments.float_models:
+                disc.add_own(f"{network} mslite-float32", arguments.float_models / f"{network}.onnx", "avx512")
+            for runtime, package in PEERS.items():
+                if importlib.util.find_spec(package) is not None:
+                    disc.commands[f"{network} {runtime}"] = (
+                        f"{python} {runtime} /models/{model.name} /models/{inputs.name} 2>&1"
+                    )
+        found = avx512_machine.run(
+            list(disc.commands.values()), disc.programs, disc.files, BUILD / "vnni_machine",
+            arguments.hours * 3600, megabytes=2047,
+        )  # fmt: skip
+    results = dict(zip(disc.commands, found, strict=False))
+    rate = _LOOP / (seconds(results["clock"].text) or 1.0) if "clock" in results else 0.0
+    print(f"{'network':28} {'runtime':16} {'million instructions':>20}")
+    for label in disc.commands:
+        if label == "clock":
+            continue
+        network, runtime = label.split(" ")
+        took = seconds(results[label].text) if label in results else None
+        last = results[label].text.strip().splitlines()[-1:] if label in results else ["not reached"]
+        print(f"{network:28} {runtime:16} " + (f"{took * rate / 1e6:20.1f}" if took else f"failed: {last}"))
+
+
+if __name__ == "__main__":
+    main()
