@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
@@ -31,6 +31,9 @@ _SUMS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "M
 
 _SEVERAL = frozenset({"Concat", "Stack"})
 """Movements whose operands are all data; the others move their first operand."""
+
+_CHOOSES = _SEVERAL | {"Where"}
+"""Operators whose result is made of elements of their operands."""
 
 
 def form_quantised_nodes(module: Module, context: Context) -> None:
@@ -147,11 +150,26 @@ def _close(graph: Graph, node: Node) -> None:
         return
     if producer.op.name == "Where":
         operands = [operands[0], *(_requantised(graph, node, value, result) for value in operands[1:])]
+    if producer.op.name in _CHOOSES:
+        operands = [_stored_constant(value, result) for value in operands]
     node.op, node.name, node.source = producer.op, producer.name, producer.source
     node.set_inputs(_with_stored_bias(producer, operands))
     graph.remove(producer)
     node.quant_type = QuantType.QUANT_NONE if only_moves(node) else QuantType.QUANT_ALL
     result.format = inner.format
+
+
+def _stored_constant(value: Value, result: Value) -> Value:
+    """A real constant that becomes a part of the result: rounded with its record, half to even, as ONNX defines it."""
+    if value.data is None or value.dtype is not DataType.FLOAT32 or not _means_integers(result):
+        return value
+    record, limits = result.quant[0], np.iinfo(numpy_type(result.dtype))
+    with np.errstate(all="ignore"):
+        steps = np.nan_to_num(np.rint(value.data / np.float32(record.scale)), nan=0.0) + np.float32(record.zeroPoint)
+    integers = np.clip(steps, limits.min, limits.max).astype(numpy_type(result.dtype))
+    stored = constant(f"{value.name}_stored", integers, value.format)
+    stored.quant = result.quant
+    return stored
 
 
 def _requantised(graph: Graph, node: Node, value: Value, result: Value) -> Value:
