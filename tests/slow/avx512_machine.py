@@ -54,6 +54,7 @@ mount -t devtmpfs none /dev
 mount -t proc none /proc
 mount -t sysfs none /sys
 {commands}
+sleep 1 # the serial line is slower than the machine
 poweroff -f
 """
 
