@@ -16,6 +16,8 @@ from .values import EXACT, FLOATS, OTHER, OTHER_NOISY, WORLDS, Array, Value
 _T = TypeVar("_T")
 DIMENSIONS = (1, 2, 3, 4, 5, 1, 2, 3, 4, 6, 7, 8, 9, 13, 16, 17)
 _BATCH, _OTHER_BATCH = 2, 3
+_AXES_AS_OPERAND = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
+"""The operator set from which on axes are an operand; 18 for the other reductions."""
 
 
 class Builder:
@@ -191,6 +193,12 @@ class Builder:
     ) -> Value:
         """Adds a node; its first result. Raises Rejected."""
         return self.nodes_results(operator, *operands, outputs=outputs, **attributes)[0]
+
+    def with_axes(self, operator: str, x: Value, axes: Sequence[int], **attributes: Any) -> Value:
+        """A node whose axes are an attribute in old operator sets, an operand in new ones."""
+        if self.opset < _AXES_AS_OPERAND.get(operator, 18):
+            return self.node(operator, x, axes=list(axes) or None, **attributes)
+        return self.node(operator, x, self.constant(list(axes), "int64"), **attributes)
 
     def nodes_results(
         self, operator: str, *operands: Value | None, outputs: int | Sequence[bool] = 1, **attributes: Any

@@ -136,3 +136,17 @@ def test_values_that_a_loop_carries_have_a_rank() -> None:
         x=draw(2, 3, 4, 4),
         n=np.asarray(3),
     )
+
+
+def test_slices_that_a_loop_collects_have_a_rank() -> None:
+    """Images of an open batch, one from each round: what they are pooled by needs to know the rank."""
+    check(
+        """(float[batch,3,4] x, int64 n) => (float[m,batch,1,1] y) {
+            l, s = Loop <body = step (int64 i, bool go, float[batch,3,4] a) => (bool on, float[batch,3,4] b, float[batch,3,4] c) {
+                on = Identity(go)  b = Add(a, x)  c = Neg(b)
+            }> (n, , x)
+            y = GlobalMaxPool(s)
+        }""",
+        x=draw(2, 3, 4),
+        n=np.asarray(3),
+    )

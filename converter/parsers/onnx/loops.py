@@ -80,19 +80,22 @@ class RowAccumulator:
 
 
 class FlatAccumulator:
-    """Slices of a shape that only running tells: their elements in a row, and the number and shape of the slices."""
+    """Slices of a shape that only running tells: their elements in a row, and the number and shape of the slices.
+
+    `rank` is that of the result; 0 where it is not known."""
 
     def __init__(self, loop: LoopBuilder, element: Value, dtype: DataType, axis: int, rank: int) -> None:
         self._loop, self._element, self._axis, self._rank = loop, element, axis, rank
         call, graph = loop.call, loop.body.graph.name
         self.start = (
             call.emit(Fill(), call.const(np.zeros((), numpy_type(dtype))), call.ints((0,))),
-            call.ints((0,)),  # no slice, and so no shape of one either
+            call.ints((0,) * max(rank, 1)),  # no slice, and so no shape of one either
         )
-        names = (loop.session.values.unique(f"{graph}/{element.name}/{part}") for part in ("elements", "sizes"))
-        self.state = tuple(
-            Value(name, kind, (loop.session.symbol(""),))
-            for name, kind in zip(names, (dtype, DataType.INT32), strict=True)
+        names = [loop.session.values.unique(f"{graph}/{element.name}/{part}") for part in ("elements", "sizes")]
+        count = rank if rank > 0 else loop.session.symbol("")  # from which the rank of the result follows
+        self.state = (
+            Value(names[0], dtype, (loop.session.symbol(""),)),
+            Value(names[1], DataType.INT32, (count,)),
         )
 
     def following(self, front: bool) -> tuple[Value, ...]:

@@ -15,13 +15,18 @@ def signed(g: Builder, name: str) -> None:
     g.node(name, g.pick((*FLOATS, *SIGNED)))
 
 
-@operator("Sigmoid", "Tanh", "Erf", "Softplus", "Softsign", "HardSwish", "Exp", "Sin", "Cos", "Tan", "Sinh", "Cosh")
+@operator("Sigmoid", "Tanh", "Erf", "Softplus", "Softsign", "Exp", "Sin", "Cos", "Tan", "Sinh", "Cosh")
 def function(g: Builder, name: str) -> None:
     g.node(name, g.pick(FLOATS))
 
 
 @operator("Atan", "Asinh", "Ceil", "Floor", "Round", "Reciprocal")
 def another_function(g: Builder, name: str) -> None:
+    g.node(name, g.pick(FLOATS))
+
+
+@operator("HardSwish", since=14)
+def hard_swish(g: Builder, name: str) -> None:
     g.node(name, g.pick(FLOATS))
 
 
@@ -140,7 +145,12 @@ def clip(g: Builder, name: str) -> None:
     g.node(name, x, low, high)
 
 
-@operator("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
+@operator("LessOrEqual", "GreaterOrEqual", since=12)
+def weak_comparison(g: Builder, name: str) -> None:
+    comparison(g, name)
+
+
+@operator("Equal", "Less", "Greater")
 def comparison(g: Builder, name: str) -> None:
     x = g.pick((*NUMBERS, "bool") if name == "Equal" else NUMBERS)
     g.node(name, x, g.partner(x))
@@ -204,7 +214,9 @@ def tests(g: Builder, name: str) -> None:
 @operator("Dropout")
 def dropout(g: Builder, name: str) -> None:
     x = g.pick(FLOATS)
-    g.nodes_results(name, x, g.constant(0.5, x.dtype) if g.maybe() else None, outputs=g.choose((1, 2)))
+    g.nodes_results(
+        name, x, g.constant(0.5, x.dtype) if g.opset >= 12 and g.maybe() else None, outputs=g.choose((1, 2))
+    )
 
 
 def np_element(dtype: str) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..builder import Builder
 from ..evaluate import Rejected
-from ..values import Value
+from ..values import OTHER, Value
 from .registry import operator
 
 
@@ -51,7 +53,7 @@ def window(g: Builder, x: Value, dilated: bool = True) -> dict[str, Any]:
     if how not in ("SAME_UPPER", "SAME_LOWER"):
         pads = attributes.get("pads", [0] * 2 * count)
         spread = attributes["dilations"] or [1] * count
-        for axis, size in enumerate(x.shape[2:]):
+        for axis, size in enumerate(np.minimum(x.shape[2:], x.worlds[OTHER].shape[2:])):
             if (kernel[axis] - 1) * spread[axis] + 1 > size + pads[axis] + pads[count + axis]:
                 raise Rejected("the window does not fit")
     return attributes
@@ -137,7 +139,8 @@ def resize(g: Builder, name: str) -> None:
     if mode == "cubic":
         attributes["cubic_coeff_a"] = g.choose((None, -0.5))
         attributes["exclude_outside"] = g.choose((None, 1))
-    if g.opset >= 18 and mode != "nearest" and g.maybe(4):
+    # onnxruntime cuts negative integers off when it smooths.
+    if g.opset >= 18 and mode != "nearest" and x.dtype != "int8" and g.maybe(4):
         attributes["antialias"] = 1
     if g.maybe() and all(x.fixed(axis) for axis in range(x.rank)):
         sizes = [g.integer(1, 2 * n + 1) if axis in spatial else n for axis, n in enumerate(x.shape)]

@@ -62,7 +62,7 @@ _EQUATIONS = (
 )  # fmt: skip
 
 
-@operator("Einsum")
+@operator("Einsum", since=12)
 def einsum(g: Builder, name: str) -> None:
     equation = g.choose(_EQUATIONS)
     sizes = {letter: g.integer(1, 5) for letter in equation if letter.isalpha()}
@@ -82,7 +82,7 @@ def determinant(g: Builder, name: str) -> None:
     g.node(name, g.input("float32", (*g.shape(g.integer(0, 2)), size, size)))
 
 
-@operator("MatMulInteger", "ConvInteger", since=99)
+@operator("MatMulInteger", "ConvInteger")
 def integer_product(g: Builder, name: str) -> None:
     kinds = g.choose(("uint8", "int8")), g.choose(("uint8", "int8"))
     if name == "MatMulInteger":

@@ -59,7 +59,7 @@ def squeeze(g: Builder, name: str) -> None:
     if x.fixed_shape and g.maybe(3):
         g.node(name, x)
     else:
-        g.node(name, x, g.constant(axes, "int64"))
+        g.with_axes(name, x, axes)
 
 
 @operator("Unsqueeze")
@@ -67,7 +67,7 @@ def unsqueeze(g: Builder, name: str) -> None:
     x = g.pick(TYPES, high=4)
     count = g.integer(1, 6 - x.rank if g.maybe(4) else min(2, 5 - x.rank))
     axes = g.permutation(x.rank + count)[:count]
-    g.node(name, x, g.constant([axis - x.rank - count if g.maybe(3) else axis for axis in axes], "int64"))
+    g.with_axes(name, x, [axis - x.rank - count if g.maybe(3) else axis for axis in axes])
 
 
 @operator("Transpose")
@@ -135,7 +135,10 @@ def split(g: Builder, name: str) -> None:
     if g.maybe():
         cuts = sorted(g.integer(0, size) for _ in range(count - 1))
         sizes = [b - a for a, b in zip([0, *cuts], [*cuts, size], strict=True)]
-        g.nodes_results(name, x, g.constant(sizes, "int64"), outputs=count, axis=axis)
+        if g.opset < 13:
+            g.nodes_results(name, x, outputs=count, axis=axis, split=sizes)
+        else:
+            g.nodes_results(name, x, g.constant(sizes, "int64"), outputs=count, axis=axis)
     elif g.opset >= 18:
         g.nodes_results(name, x, outputs=count, axis=axis, num_outputs=count)
     else:

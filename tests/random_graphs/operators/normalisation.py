@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..builder import Builder
 from ..evaluate import Rejected
-from ..values import FLOATS
+from ..values import FLOATS, Value
 from .layers import image
 from .registry import operator
 
@@ -19,16 +21,23 @@ def batch(g: Builder, name: str) -> None:
     g.node(name, x, scale, shift, mean, variance, epsilon=g.choose((None, 1e-3)))
 
 
+def several_pixels(x: Value) -> Value:
+    """Of a single number, a normalisation leaves what rounding leaves: 1 / sqrt(epsilon) times its last bit."""
+    if np.prod(x.shape[2:]) < 2:
+        raise Rejected("nothing to normalise")
+    return x
+
+
 @operator("InstanceNormalization")
 def instance(g: Builder, name: str) -> None:
-    x = image(g)
+    x = several_pixels(image(g))
     size = (x.shape[1],)
     g.node(name, x, g.operand(x.dtype, size, 0.5, 1.5), g.operand(x.dtype, size), epsilon=g.choose((None, 1e-3)))
 
 
 @operator("GroupNormalization", since=21)
 def group(g: Builder, name: str) -> None:
-    x = image(g)
+    x = several_pixels(image(g))
     groups = g.choose([n for n in (1, 2, x.shape[1]) if x.shape[1] % n == 0])
     size = (x.shape[1],)
     g.node(name, x, g.operand(x.dtype, size), g.operand(x.dtype, size), num_groups=groups)

@@ -49,7 +49,7 @@ def shape_arithmetic(g: Builder, name: str) -> None:
     kind = g.integer(0, 3)
     if kind == 0:
         first = g.node("Gather", shape, g.constant(0, "int64"), axis=0)
-        first = g.node("Unsqueeze", first, g.constant([0], "int64"))
+        first = g.with_axes("Unsqueeze", first, [0])
         g.node("Reshape", x, g.node("Concat", first, g.constant([-1], "int64"), axis=0))
     elif kind == 1:
         cut = g.integer(1, x.rank - 1)
@@ -147,10 +147,10 @@ def written_out(g: Builder, name: str) -> None:
         g.node("Div", g.node("Mul", x, y), g.constant(6, "float32"))
     elif kind == 3:
         y = g.node("Exp", g.node("Sub", x, _max(g, x)))
-        total = g.node("ReduceSum", y, g.constant([-1], "int64"), keepdims=1)
+        total = _last(g, "ReduceSum", y)
         g.node("Div", y, total)
     elif kind == 4:
-        norm = g.node("Sqrt", g.node("ReduceSum", g.node("Mul", x, x), g.constant([-1], "int64"), keepdims=1))
+        norm = g.node("Sqrt", _last(g, "ReduceSum", g.node("Mul", x, x)))
         g.node("Div", x, g.node("Max", norm, g.constant(1e-3, "float32")))
     else:
         g.node("Mul", x, g.node("Tanh", g.node("Softplus", x)))
@@ -165,9 +165,7 @@ def _max(g: Builder, x: Value) -> Value:
 
 
 def _last(g: Builder, name: str, x: Value) -> Value:
-    if g.opset >= 18:
-        return g.node(name, x, g.constant([-1], "int64"), keepdims=1)
-    return g.node(name, x, axes=[-1], keepdims=1)
+    return g.with_axes(name, x, [-1], keepdims=1)
 
 
 @operator("image block")

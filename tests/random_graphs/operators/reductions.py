@@ -22,9 +22,6 @@ def axis_of(g: Builder, x: Value) -> int:
     return axis - x.rank if g.maybe(3) else axis
 
 
-_WITH_AXES_AS_INPUT = {"ReduceSum": 13}
-
-
 @operator("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare", "ReduceL1", "ReduceL2")
 def reduction(g: Builder, name: str) -> None:
     x = g.pick(
@@ -48,20 +45,20 @@ def reduce(g: Builder, name: str, x: Value) -> None:
         lambda array: np.prod(np.maximum(np.abs(array.astype(np.float64)), 1.0)) < 1e6
     ):
         raise Rejected("the product would not fit")
-    axes = axes_of(g, x)
-    keep = g.choose((None, 0, 1))
-    if g.opset >= _WITH_AXES_AS_INPUT.get(name, 18):
-        none = not axes and g.maybe()
-        noop = g.choose((None, 0, 1)) if not axes else None
-        g.node(name, x, None if none else g.constant(axes, "int64"), keepdims=keep, noop_with_empty_axes=noop)
-    else:
-        g.node(name, x, axes=axes or None, keepdims=keep)
+    axes, keep = axes_of(g, x), g.choose((None, 0, 1))
+    if axes or g.opset < 18:
+        g.with_axes(name, x, axes, keepdims=keep)
+        return
+    none = g.maybe()
+    g.node(
+        name, x, None if none else g.constant([], "int64"), keepdims=keep, noop_with_empty_axes=g.choose((None, 0, 1))
+    )
 
 
 @operator("ArgMax", "ArgMin")
 def index_of_largest(g: Builder, name: str) -> None:
     x = g.pick((*FLOATS, "int32", "int8", "uint8"), low=1)
-    last = g.choose((None, 0, 1))
+    last = g.choose((None, 0, 1)) if g.opset >= 12 else None
     g.node(name, x, axis=axis_of(g, x), keepdims=g.choose((None, 0, 1)), select_last_index=last)
 
 
