@@ -22,7 +22,7 @@ from .evaluate import Rejected
 from .graphs import REJECTIONS, RandomGraph, grown
 from .operators import OPERATORS
 from .reduce import reduced
-from .report import kind_of, load, save, text_of
+from .report import FOLDER, kind_of, load, save, text_of
 
 _LIMIT = 60
 
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="number of graphs")
     parser.add_argument("--seed", type=int, default=0, help="of the first graph; the others follow")
     parser.add_argument("--steps", type=int, default=12, help="operators in a graph, at most")
-    parser.add_argument("--out", type=Path, default=Path("build/random_graphs"), help="folder for graphs that differ")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for graphs that differ")
     parser.add_argument("--rejected", action="store_true", help="list why operators did not join")
     parser.add_argument("--replay", type=Path, help="folder of a saved graph: run that one alone")
     chosen = parser.parse_args()

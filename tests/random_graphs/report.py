@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from onnx import ModelProto
 
 from .graphs import RandomGraph
 from .values import WORLDS, Value
+
+FOLDER = Path(os.environ.get("MSLITE_BUILD", "build")) / "random_graphs"
+"""Where graphs that differ are saved."""
 
 
 def text_of(model: ModelProto) -> str:

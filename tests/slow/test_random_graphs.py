@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.random_graphs.compare import problem
 from tests.random_graphs.graphs import RandomGraph, graphs
-from tests.random_graphs.report import failure
+from tests.random_graphs.report import FOLDER, failure
 
 
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(most=20))
 def test_graphs_are_computed_as_onnxruntime_does(graph: RandomGraph) -> None:
     if text := problem(graph):
-        pytest.fail(failure(graph, text, Path("build/random_graphs/slow")))
+        pytest.fail(failure(graph, text, FOLDER / "slow"))
