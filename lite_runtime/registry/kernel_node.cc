@@ -186,6 +186,7 @@ bool KernelNode::ReadOutputs(bool is_open, std::vector<TensorShape> *shapes) {
 Status KernelNode::Infer(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) {
   const auto failed = [&] { return Fail(mindspore::kLiteInferError, error_); };
   std::vector<TensorShape> shapes;
+  shapes.reserve(OperandCount());
   for (const mslite_tensor *input : inputs) shapes.push_back(ShapeOf(*input));
   shapes.insert(shapes.end(), declared_.begin(), declared_.end());
   ShowShapes(shapes.data());

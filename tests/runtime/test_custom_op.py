@@ -124,6 +124,26 @@ def test_a_plugin_that_cannot_be_loaded_is_an_error_with_the_linkers_reason(mode
         assert reason in done.stderr
 
 
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_the_kernel_of_the_documentation_compiles(compiler: str, tmp_path: Path) -> None:
+    """And what else it says can be written, with all warnings."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"there is no {compiler}")
+    (code,) = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(), re.DOTALL)
+    more = """
+    REGISTER_KERNEL(CPU, Acme, kFloat32, mindspore::schema::PrimitiveType_AddFusion, MakeTwice)
+    REGISTER_KERNEL_INTERFACE(Acme, schema::PrimitiveType_AddFusion, MakeTwiceRule)
+    const schema::Custom *AttributesOf(const schema::Primitive *primitive) { return primitive->value_as_Custom(); }
+    """
+    source = tmp_path / "kernel.cc"
+    source.write_text(f"#include <memory>\n#include <vector>\n{code}{more}")
+    includes = [
+        f"-I{folder}" for folder in (ROOT / "lite_runtime", ROOT / "lite_runtime" / "include", BUILD / "generated")
+    ]
+    done = run(compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *includes, source)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- generated C ----
 
 

@@ -42,9 +42,9 @@ class MS_API MSKernel {
   virtual int ReSize() = 0;
 
   virtual void set_inputs(const std::vector<MSTensor> &inputs) { inputs_ = inputs; }
-  virtual void set_input(MSTensor input, int index) { inputs_.at(static_cast<size_t>(index)) = std::move(input); }
+  virtual void set_input(MSTensor input, int index) { inputs_.at(static_cast<size_t>(index)) = input; }
   virtual void set_outputs(const std::vector<MSTensor> &outputs) { outputs_ = outputs; }
-  virtual void set_output(MSTensor output, int index) { outputs_.at(static_cast<size_t>(index)) = std::move(output); }
+  virtual void set_output(MSTensor output, int index) { outputs_.at(static_cast<size_t>(index)) = output; }
   virtual const std::vector<MSTensor> &inputs() { return inputs_; }
   virtual const std::vector<MSTensor> &outputs() { return outputs_; }
 
