@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, numpy_type
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
@@ -25,6 +25,7 @@ from mslite.converter.mindir.quantised import (
 )
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.passes.stored_constants import stored_exactly, stored_with
 
 _SUMS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "MatMulFusion"})
 """Operators whose third operand is a bias."""
@@ -34,6 +35,9 @@ _SEVERAL = frozenset({"Concat", "Stack"})
 
 _CHOOSES = _SEVERAL | {"Where"}
 """Operators whose result is made of elements of their operands."""
+
+_ELEMENTWISE = frozenset({"AddFusion", "SubFusion", "MulFusion", "DivFusion", "Maximum", "Minimum"})
+"""Operators with an integer kernel that takes constants."""
 
 
 def form_quantised_nodes(module: Module, context: Context) -> None:
@@ -150,8 +154,7 @@ def _close(graph: Graph, node: Node) -> None:
         return
     if producer.op.name == "Where":
         operands = [operands[0], *(_requantised(graph, node, value, result) for value in operands[1:])]
-    if producer.op.name in _CHOOSES:
-        operands = [_stored_constant(value, result) for value in operands]
+    operands = [_stored_constant(producer, value, result) for value in operands]
     node.op, node.name, node.source = producer.op, producer.name, producer.source
     node.set_inputs(_with_stored_bias(producer, operands))
     graph.remove(producer)
@@ -159,17 +162,14 @@ def _close(graph: Graph, node: Node) -> None:
     result.format = inner.format
 
 
-def _stored_constant(value: Value, result: Value) -> Value:
-    """A real constant that becomes a part of the result: rounded with its record, half to even, as ONNX defines it."""
+def _stored_constant(producer: Node, value: Value, result: Value) -> Value:
+    """A real constant as integers, where that changes nothing."""
     if value.data is None or value.dtype is not DataType.FLOAT32 or not _means_integers(result):
         return value
-    record, limits = result.quant[0], np.iinfo(numpy_type(result.dtype))
-    with np.errstate(all="ignore"):
-        steps = np.nan_to_num(np.rint(value.data / np.float32(record.scale)), nan=0.0) + np.float32(record.zeroPoint)
-    integers = np.clip(steps, limits.min, limits.max).astype(numpy_type(result.dtype))
-    stored = constant(f"{value.name}_stored", integers, value.format)
-    stored.quant = result.quant
-    return stored
+    if producer.op.name in _CHOOSES:
+        return stored_with(value, result)
+    stored = stored_exactly(value, result.dtype) if producer.op.name in _ELEMENTWISE else None
+    return value if stored is None else stored
 
 
 def _requantised(graph: Graph, node: Node, value: Value, result: Value) -> Value:
