@@ -6,7 +6,7 @@ then they become constants of the program again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,25 +57,6 @@ def open_weights(model: Path, folder: Path, wanted: Sequence[str], source: str) 
             f"{source}: {what} float32 weight of the model; its weights are {names}",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
-    return _opened(module, chosen, folder)
-
-
-def open_convolutions(model: Path, folder: Path) -> OpenWeights | None:
-    """The same with the weights of those float32 convolutions that the runtime may compute by Winograd's filtering.
-
-    With weights that can be any numbers it multiplies and adds, as the kernels of microcontrollers do. None: there are no
-    such convolutions.
-    """
-    module = load(model)
-    chosen = {
-        name: value
-        for name, value in _weights(module, {"Conv2DFusion": (1,), "Conv2DAddFusion": (1,)}).items()
-        if value.array().ndim == 4 and value.array().shape[1:3] == (3, 3)
-    }
-    return _opened(module, chosen, folder) if chosen else None
-
-
-def _opened(module: Module, chosen: Mapping[str, Value], folder: Path) -> OpenWeights:
     weights = {}
     for name, value in chosen.items():
         weights[name] = value.array().copy()
@@ -94,10 +75,10 @@ def close_weights(program: Program, weights: dict[str, Array]) -> None:
     program.inputs = [tensor for tensor in program.inputs if tensor.name not in weights]
 
 
-def _weights(module: Module, operands: Mapping[str, tuple[int, ...]] = _WEIGHTS) -> dict[str, Value]:
+def _weights(module: Module) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for node in module.main.nodes:
-        for place in operands.get(node.op.name, ()):
+        for place in _WEIGHTS.get(node.op.name, ()):
             value = node.inputs[place] if place < len(node.inputs) else None
             if value is not None and value.data is not None and value.dtype is DataType.FLOAT32 and value.data.size:
                 found[value.name] = value

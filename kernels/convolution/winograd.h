@@ -1,7 +1,7 @@
 /* Winograd's minimal filtering F(m x m, 3 x 3), m = 2 or 4: an output tile of m x m costs (m + 2)^2 products per
  * channel pair instead of 9 m^2. Y = A^T [ (G g G^T) * (B^T d B) ] A with the matrices of Lavin and Gray, "Fast
- * algorithms for convolutional neural networks", 2015. This is the portable part: which convolutions, how cut, how
- * packed. */
+ * algorithms for convolutional neural networks", 2015, those of m = 4 for other points (winograd.c). This is the
+ * portable part: which convolutions, how cut, how packed. */
 #ifndef MSLITE_CONVOLUTION_WINOGRAD_H
 #define MSLITE_CONVOLUTION_WINOGRAD_H
 

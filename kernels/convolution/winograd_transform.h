@@ -7,6 +7,9 @@
 
 enum { WINOGRAD_MOST_SIDE = 6 };
 
+/* The square root of 2. */
+#define WINOGRAD_ROOT 1.41421356237309505f
+
 /* to[i * step] = B^T from[i * step]; m is a constant where this is inlined. */
 SIMD_INLINE void winograd_input(const int32_t m, const simd_f32 *d, simd_f32 *t, const int32_t step) {
   if (m == 2) {
@@ -15,13 +18,13 @@ SIMD_INLINE void winograd_input(const int32_t m, const simd_f32 *d, simd_f32 *t,
     t[2 * step] = d[2 * step] - d[1 * step];
     t[3 * step] = d[1 * step] - d[3 * step];
   } else {
-    const simd_f32 two = simd_set(2.0f), minus_four = simd_set(-4.0f), four = simd_set(4.0f),
-                   minus_five = simd_set(-5.0f);
-    const simd_f32 even = simd_fma(minus_four, d[2 * step], d[4 * step]);
-    const simd_f32 odd = simd_fma(minus_four, d[1 * step], d[3 * step]);
-    const simd_f32 even_half = d[4 * step] - d[2 * step], odd_half = (d[3 * step] - d[1 * step]) * two;
-    t[0 * step] = simd_fma(four, d[0 * step], simd_fma(minus_five, d[2 * step], d[4 * step]));
-    t[5 * step] = simd_fma(four, d[1 * step], simd_fma(minus_five, d[3 * step], d[5 * step]));
+    const simd_f32 half = simd_set(-0.5f), two = simd_set(-2.0f), both = simd_set(-2.5f);
+    const simd_f32 even = simd_fma(two, d[2 * step], d[4 * step]);
+    const simd_f32 odd = simd_fma(two, d[1 * step], d[3 * step]) * simd_set(WINOGRAD_ROOT / 2);
+    const simd_f32 even_half = simd_fma(half, d[2 * step], d[4 * step]);
+    const simd_f32 odd_half = simd_fma(half, d[1 * step], d[3 * step]) * simd_set(WINOGRAD_ROOT);
+    t[0 * step] = simd_fma(both, d[2 * step], d[0 * step] + d[4 * step]);
+    t[5 * step] = simd_fma(both, d[3 * step], d[1 * step] + d[5 * step]);
     t[1 * step] = even + odd;
     t[2 * step] = even - odd;
     t[3 * step] = even_half + odd_half;
@@ -39,9 +42,10 @@ SIMD_INLINE void winograd_output(const int32_t m, const simd_f32 *p, simd_f32 *y
     const simd_f32 sum1 = p[1 * p_step] + p[2 * p_step], difference1 = p[1 * p_step] - p[2 * p_step];
     const simd_f32 sum2 = p[3 * p_step] + p[4 * p_step], difference2 = p[3 * p_step] - p[4 * p_step];
     y[0 * y_step] = p[0 * p_step] + sum1 + sum2;
-    y[1 * y_step] = simd_fma(simd_set(2.0f), difference2, difference1);
-    y[2 * y_step] = simd_fma(simd_set(4.0f), sum2, sum1);
-    y[3 * y_step] = simd_fma(simd_set(8.0f), difference2, difference1) + p[5 * p_step];
+    y[1 * y_step] = simd_fma(difference2, simd_set(WINOGRAD_ROOT), difference1 * simd_set(WINOGRAD_ROOT / 2));
+    y[2 * y_step] = simd_fma(simd_set(2.0f), sum2, sum1 * simd_set(0.5f));
+    y[3 * y_step] = simd_fma(difference2, simd_set(2 * WINOGRAD_ROOT),
+                             simd_fma(difference1, simd_set(WINOGRAD_ROOT / 4), p[5 * p_step]));
   }
 }
 
