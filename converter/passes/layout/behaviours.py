@@ -105,6 +105,27 @@ class Elementwise(Behaviour):
         return [node]
 
 
+class Rounding(Behaviour):
+    """Its first result has the layout of its only operand; the others are single numbers."""
+
+    def propose(self, node: Node, layouts: Layouts) -> None:
+        pair = (node.inputs[0], node.outputs[0])
+        perm = next((layouts.of(value) for value in pair if layouts.of(value) is not None), None)
+        for value in pair:
+            layouts.suggest(value, perm)
+
+    def connect(self, node: Node, layouts: Layouts) -> Connection:
+        perm = layouts.of(node.outputs[0])
+        if perm is None or layouts.of(node.inputs[0]) != perm:
+            return UNTOUCHED
+        return Connection(None, {0: Follows.NODE}, {0: Follows.NODE})
+
+    def rewrite(
+        self, node: Node, inputs: list[Perm | None], outputs: list[Perm | None], layouts: Layouts
+    ) -> list[Node]:
+        return [node]
+
+
 Remap = Callable[[Node, Perm], Operator | None]
 """Gives the operator for a node whose data is in layout `perm`, changing side operands; None when it cannot."""
 

@@ -8,6 +8,7 @@ from mslite.converter.passes.layout.behaviours import (
     AxisBased,
     ChannelsLast,
     Elementwise,
+    Rounding,
     axes_attribute,
     axis_attribute,
     axis_operand,
@@ -47,6 +48,7 @@ _REDUCING = Reducing()
 _BY_NAME: dict[str, Behaviour] = {
     "Cast": Elementwise(1),
     "QuantDTypeCast": Elementwise(1),
+    "DynamicQuantizeLinear": Rounding(),
     "Softmax": _AXES,
     "L2NormalizeFusion": _AXES,
     "ReverseV2": _AXES,
