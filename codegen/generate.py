@@ -212,6 +212,12 @@ def _tested(count: int) -> list[int]:
 def _check_shapes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> None:
     """Raises ConversionError for a model of several shapes that keeps something from run to run."""
     for source, group in zip(sources, groups, strict=True):
+        if len(group) > 1 and any(step.nest is not None for place in group for step in programs[place].steps):
+            raise ConversionError(
+                f"{source.model}: the model has loops or branches, and cannot be generated for several shapes; give each "
+                "symbol of dynamic_dim_params one value",
+                code=ReturnCode.NOT_SUPPORTED,
+            )
         if len(group) > 1 and variables_of(programs[group[0]]):
             raise ConversionError(
                 f"{source.model}: the model keeps values from run to run, and cannot do so for several shapes; give each "

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from mslite import _codegen, _native
+from mslite.converter.element_type_facts import types_of_operators
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, data_type_of
 from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.reference import CASES, REFERENCES, Case
@@ -45,6 +46,9 @@ _TARGETS = {
 
 _VARIABLES = ("ReadVariable", "AssignVariable")
 """No kernel computes them: the runtime and generated C keep the tensor from one run to the next."""
+
+_CONTROL = ("Call", "PartialFusion", "Switch", "SwitchLayer")
+"""The runtime's executor runs them; in generated C they are branches and loops of C."""
 
 _DEPTH = 4
 
@@ -179,18 +183,10 @@ class _Call:
         arrays = [np.ascontiguousarray(array).reshape(array.shape) for array in case.inputs if array is not None]
         self.operator = case.op.name
         self.primitive = primitive_bytes(case.op)
-        self.arrays = arrays
         self.infos = [_native.TensorInfo(int(data_type_of(a)), list(a.shape), None, a) for a in arrays]
         self.constant = [index in case.constants for index in range(len(arrays))]
         with np.errstate(all="ignore"):
             self.outputs = len(REFERENCES[case.op.name](case.op, case.inputs))
-
-    def is_taken_by(self, kernel: str) -> bool:
-        """Whether the kernel runs this call."""
-        try:
-            return _native.supports(kernel, self.primitive, self.infos, self.constant, self.outputs)
-        except _native.OperatorError:
-            return False
 
     def has_known_shapes(self) -> bool:
         """Whether the shapes of the outputs follow from shapes and constants alone."""
@@ -206,7 +202,7 @@ class _Call:
 
 
 def kernel_facts() -> dict[str, dict[str, list[str]]]:
-    """Operator -> element types of the first operand that some kernel takes, instruction sets, and targets of generated C.
+    """Operator -> element types that some kernel takes, and those of casts; instruction sets; targets of generated C.
 
     A target ends in `*` where kernels are written for it.
     """
@@ -218,21 +214,22 @@ def kernel_facts() -> dict[str, dict[str, list[str]]]:
         isas[operator].add(isa)
     # What is for stored integers alone has no case here; the shapes of its outputs are those of its inputs.
     generated = set(kernels) - {case.op.name for case in CASES}
-    types: dict[str, set[str]] = {}
+    types = types_of_operators()
     for call in map(_Call, CASES):
-        portable = (name for name, isa in kernels.get(call.operator, []) if isa == "scalar")
-        if call.arrays and any(map(call.is_taken_by, portable)):
-            types.setdefault(call.operator, set()).add(str(call.arrays[0].dtype))
         if call.operator not in generated and call.has_known_shapes():
             generated.add(call.operator)
     return {
         operator: {
-            "types": sorted(types.get(operator, ())),
+            "types": types.get(operator, ([], []))[0],
+            "casts": types.get(operator, ([], []))[1],
             "isas": _isas({isa for _, isa in entries}),
             "generated": _targets(isas[operator]) if operator in generated else [],
         }
         for operator, entries in kernels.items()
-    } | {operator: {"types": [], "isas": [], "generated": _targets(set())} for operator in _VARIABLES}
+    } | {
+        operator: {"types": [], "casts": [], "isas": [], "generated": _targets(set())}
+        for operator in (*_VARIABLES, *_CONTROL)
+    }
 
 
 def _targets(isas: set[str]) -> list[str]:
@@ -254,7 +251,7 @@ def main(arguments: list[str]) -> int:
     facts: dict[str, Any] = {}
     try:
         kernels, sources = kernel_facts(), front_ends()
-        nothing: dict[str, list[str]] = {"types": [], "isas": [], "generated": []}
+        nothing: dict[str, list[str]] = {"types": [], "casts": [], "isas": [], "generated": []}
         facts = {name: {"front_ends": sources[name], **kernels.get(name, nothing)} for name in OPERATORS}
     except (ImportError, SyntaxError) as error:  # a front end that is being worked on does not stop a build
         print(f"docs/operators.md goes without the facts of this build: {error}", file=sys.stderr)

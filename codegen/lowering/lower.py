@@ -91,11 +91,13 @@ def _check_target(source: str, target: Target) -> None:
 
 _REMEDIES = (
     (
-        "which steps run is known at run time only",
-        "Generated C computes a fixed sequence of steps: export loops unrolled (in Keras, LSTM(unroll=True)) and branches "
-        "resolved, or use the runtime for this model",
+        "changes from round to round",
+        "In generated C all shapes are fixed: export the loop unrolled (in Keras, LSTM(unroll=True)), give it a constant "
+        "number of rounds, or let it write into a tensor of full size",
     ),
-    ("known at run time only", "Generated C computes a fixed sequence of steps; use the runtime for this model"),
+    ("different shapes", "In generated C all shapes are fixed: pad the smaller result, or use the runtime for this model"),
+    ("calls itself and comes back", "Write the recursion as a loop, or use the runtime for this model"),
+    ("known at run time only", "In generated C all shapes are fixed; use the runtime for this model"),
     ("no shape rule", "Write the operator in standard ones, or use another one"),
     ("no kernel computes on these quantised", "Quantise the operator in another way, or keep it in float32"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mslite.codegen.core import Core
-from mslite.codegen.program import COPY, FusedRows, Move, Step, Storage, Tensor
+from mslite.codegen.program import COPY, FusedRows, Move, Step, Storage, Tensor, all_steps
 from mslite.codegen.report.instructions import instructions
 from mslite.codegen.report.measure import Measured, Unmeasured
 from mslite.codegen.report.misra import NOT_ASKED, Misra
@@ -60,6 +60,8 @@ class ModelFigures:
     constants: int
     macs: int
     instructions: int | None
+    open_rounds: bool
+    """Whether there are loops or branches: `macs` counts each of their steps once, and instructions are not known."""
     layers: list[Layer]
     constant_list: list[Constant]
     picture: Picture
@@ -118,8 +120,9 @@ def _model(core: Core, target: Target) -> ModelFigures:
         workspace=workspace,
         peak_layer=picture.columns[picture.peak - 1] if picture.peak else "the inputs",
         constants=core.constants_size,
-        macs=sum(step.macs for step in core.program.steps),
+        macs=sum(step.macs for step in all_steps(core.program)),
         instructions=None if None in counts else sum(count or 0 for count in counts),
+        open_rounds=any(step.nest is not None for step in core.program.steps),
         layers=layers,
         constant_list=_constants(core),
         picture=picture,
@@ -131,9 +134,19 @@ def _layers(entry: Step | FusedRows | Move, column: int, core: Core, target: Tar
         return []
     in_use, peak = picture.in_use[column], column == picture.peak
     if isinstance(entry, Step):
-        return [_layer(entry, target, in_use, peak, _sharing(entry, core))]
+        return [_layer(entry, target, in_use, peak, _sharing(entry, core)), *_inner(entry, target, in_use)]
     number = sum(isinstance(one, FusedRows) for one in core.plan.order[:column])
     return [_layer(step, target, in_use, peak, f"row by row (chain {number})") for step in entry.steps]
+
+
+def _inner(step: Step, target: Target, in_use: int) -> list[Layer]:
+    """The steps of a loop or branch; how often they run is known at run time only."""
+    layers = []
+    for block in step.nest.blocks if step.nest is not None else ():
+        how = f"{'each round' if step.nest is not None and step.nest.loops else 'one way'} of {step.name}: {block.name}"
+        for inner in block.program.steps:
+            layers += [_layer(inner, target, in_use, False, how), *_inner(inner, target, in_use)]
+    return layers
 
 
 def _layer(step: Step, target: Target, in_use: int, peak: bool, how: str) -> Layer:
@@ -197,7 +210,7 @@ def constants_of(step: Step) -> list[tuple[str, int, bool]]:
 def _constants(core: Core) -> list[Constant]:
     place = f"net{core.index}.bin" if core.weights is not None else f"flash, weight{core.index}.c"
     found, seen = [], set()
-    for step in core.program.steps:
+    for step in all_steps(core.program):
         for name, size, packed in constants_of(step):
             if (name, size, packed) not in seen or packed:
                 found.append(Constant(step.name, name, size, packed, place))

@@ -44,7 +44,7 @@ _OTHER = 10.0
 
 def instructions(step: Step, target: str) -> int | None:
     """The estimate, or None for processors and types without one."""
-    if step.call is not None and step.call.more_instructions is None:
+    if step.nest is not None or (step.call is not None and step.call.more_instructions is None):
         return None
     target = _LIKE.get(target, target)
     costs = _COSTS.get(target)

@@ -66,6 +66,7 @@ def test_targets_of_generated_c() -> None:
     assert facts["Conv2DFusion"]["generated"] == ["x86*", "Arm*", "Cortex-M*"]
     assert facts["Acos"]["generated"] == ["x86", "Arm", "Cortex-M"]
     assert facts["NonZero"]["generated"] == [], "its shape is known at run time only"
+    assert facts["Switch"]["generated"] == ["x86", "Arm", "Cortex-M"]
     assert facts["Range"]["generated"], "its shape follows from constants"
     assert facts["QuantDTypeCast"]["generated"], "it has no case of plain types"
 
