@@ -13,6 +13,7 @@ from mslite.check.facts import Examination, NodeFacts, State, TargetFacts
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.codegen.memory import plan_memory
+from mslite.codegen.program import all_steps
 from mslite.codegen.report.figures import constants_of
 from mslite.codegen.targets import TARGETS, Target
 from mslite.converter.convert import convert
@@ -157,7 +158,7 @@ def _runtime(path: Path, source: str, kernels: Kernels) -> TargetFacts:
     blockers = tuple(
         Blocker(one.name, one.op, one.reason, "Use other types or attributes for it")
         for one in plan.refusals
-        if "known at run time only" not in one.reason
+        if "known at run time only" not in one.reason and one.op != "Call"
     )
     # Where the runtime goes on as results come in, there is no plan of the whole.
     is_open = len(blockers) < len(plan.refusals)
@@ -174,7 +175,7 @@ def _generated(path: Path, source: str, target: Target, kernels: Kernels) -> Tar
         kernels[target.name] = {one.node: one.reason for one in error.blockers}
         problem = "" if error.blockers else error.message
         return TargetFacts(target.name, summary, False, problem, error.blockers)
-    kernels[target.name] = {step.name: step.kernel for step in program.steps}
+    kernels[target.name] = {step.name: step.kernel for step in all_steps(program)}
     plan = plan_memory(program)
-    constants = {(name, size) for step in program.steps for name, size, _ in constants_of(step)}
+    constants = {(name, size) for step in all_steps(program) for name, size, _ in constants_of(step)}
     return TargetFacts(target.name, summary, True, ram=plan.size, flash=sum(size for _, size in constants))
