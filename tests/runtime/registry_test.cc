@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include "include/api/model.h"
+#include "include/api/model_parallel_runner.h"
 #include "include/errorcode.h"
 #include "include/mslite/inspect.h"
 #include "include/mslite/plugin.h"
@@ -267,6 +269,35 @@ TEST_F(Registry, OperatorsOfTheLibraryNeedTheProvider) {
   ASSERT_TRUE(elsewhere.Build(file.data(), file.size(), kMindIR_Lite, MakeContext("Acme", "GPU")).IsOk());
   ASSERT_TRUE(elsewhere.Predict({MSTensor("x", kFloat32, {2}, x.data(), 8)}, &outputs).IsOk());
   EXPECT_EQ(static_cast<const float *>(outputs[0].Data().get())[0], 2.5f);
+}
+
+TEST_F(Registry, BranchesAndWorkersHaveKernelsOfTheirOwn) {
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {2}), a = m.Value("a", {2}), b = m.Value("b", {2}), y = m.Value("y", {2});
+  m.Node("left", Custom(&m, "Scale", 3.0f), {x}, {a});
+  m.Node("right", Custom(&m, "Scale", 4.0f), {x}, {b});
+  m.Node("sum", schema::CreateAddFusion(m.builder), {a, b}, {y});
+  m.Graph({x}, {y}, {0, 1, 2});
+  const std::string file = m.Finish({x}, {y});
+  const auto context = MakeContext();
+  context->SetThreadNum(2);
+  context->SetInterOpParallelNum(2);
+  ASSERT_TRUE(Build(file, context).IsOk());
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(Run({2}, {1, 2}), (std::vector<float>{7, 14}));
+  EXPECT_EQ(g_behaviour.made, 2);
+
+  const std::string path = ::testing::TempDir() + "/registry_test.ms";
+  std::ofstream(path, std::ios::binary) << file;
+  auto config = std::make_shared<RunnerConfig>();
+  config->SetContext(MakeContext());
+  config->SetWorkersNum(2);
+  ModelParallelRunner runner;
+  ASSERT_TRUE(runner.Init(path, config).IsOk());
+  EXPECT_EQ(g_behaviour.made, 6);
+  const std::vector<float> values = {1, 2};
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(runner.Predict({MSTensor("x", kFloat32, {2}, values.data(), 8)}, &outputs).IsOk());
+  EXPECT_EQ(static_cast<const float *>(outputs[0].Data().get())[1], 14.0f);
 }
 
 TEST_F(Registry, UnknownTypesAreNamed) {
