@@ -171,6 +171,16 @@ def _wider_types(node: Node) -> _Choice | None:
     return next((choice for choice in choices if _has_kernel(node, choice)), None)
 
 
+def runs_as_it_is(node: Node) -> bool:
+    """Whether a portable kernel takes the node with the types that its operands have."""
+    return _has_kernel(node, _AS_IT_IS)
+
+
+def runs_between_casts(node: Node) -> bool:
+    """Whether the node, which no kernel takes, has one in wider types."""
+    return _wider_types(node) is not None
+
+
 def _candidates(node: Node) -> Iterator[Types]:
     kinds = [value.dtype for value in node.inputs if value.dtype in _WIDER]
     reals = {DataType.FLOAT64: DataType.FLOAT32} if DataType.FLOAT64 in kinds else {}

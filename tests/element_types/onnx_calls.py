@@ -18,6 +18,7 @@ from onnx.reference import ReferenceEvaluator
 
 from mslite import onnx_backend
 from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.reference.retyping import converted
 from tests.onnx_suite.cases import case_named, model_of, names
 
 Array = npt.NDArray[Any]
@@ -53,8 +54,6 @@ _WANTED_CASES = {"Resize": "nearest", "GridSample": "nearest"}
 _NAMES_ITS_TYPE = ("to", "dtype")
 _LARGEST_CAST = 100
 _OPSET = defs.onnx_opset_version()
-_STEP = 5
-"""Real numbers times this, rounded, are the integers of a case."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,9 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
             name: np.clip(np.nan_to_num(array), 0, _LARGEST_CAST).astype(array.dtype) for name, array in values.items()
         }
     arrays = {
-        name: _converted(values[name], number) if variable == call.variable else values[name]
+        name: converted(values[name], helper.tensor_dtype_to_np_dtype(number))
+        if variable == call.variable
+        else values[name]
         for name, variable in inputs.items()
         if name
     }
@@ -166,25 +167,6 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
 def _variables(formal: list[OpSchema.FormalParameter], count: int) -> list[str]:
     """The type variable of each operand; the last one may be repeated."""
     return [str(formal[min(index, len(formal) - 1)].type_str) for index in range(count)]
-
-
-def _converted(array: Array, number: int) -> Array:
-    """The operand in another type, with numbers that it can hold."""
-    kind = np.dtype(helper.tensor_dtype_to_np_dtype(number))
-    if array.dtype == kind:
-        return array
-    if kind.kind == "b":
-        return np.asarray(array > 0)
-    if kind.kind == "f":
-        return np.asarray(array.astype(kind))
-    if array.dtype.kind == "b":
-        return np.asarray(array.astype(kind))
-    if array.dtype.kind == "f":
-        finite = np.where(np.isfinite(array), array, 1)
-        array = np.round(finite * (_STEP if np.abs(finite).max(initial=0) < _STEP else 1)).astype(np.int64)
-    bounds, own = np.iinfo(kind), np.iinfo(array.dtype)
-    low, high = max(bounds.min, own.min), min(bounds.max, own.max)
-    return np.asarray(np.clip(np.abs(array) if kind.kind == "u" else array, low, high).astype(kind))
 
 
 def _result_types(node: NodeProto, inputs: dict[str, Array], default: dict[str, int]) -> list[np.dtype[Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -74,12 +74,27 @@ def _sources(declaration: OperatorDeclaration, facts: Facts) -> dict[str, list[s
 def _row(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
     """One line of a family's table."""
     known = facts.get(declaration.name, {})
-    types = ", ".join(known.get("types", ())) or (_status(declaration, rules, facts) if facts else "-")
+    types = _types(known) or (_status(declaration, rules, facts) if facts else "-")
     sources = _sources(declaration, facts)
     counts = ", ".join(f"{title} {len(sources[key])}" for key, title in _FRONT_ENDS.items() if key in sources)
     cells = [f"[{declaration.name}](#{declaration.name.lower()})", counts or "-"]
     cells += [types, ", ".join(known.get("isas", ())) or "-", "-", ", ".join(known.get("generated", ())) or "-"]
     return f"| {' | '.join(cells)} |"
+
+
+_INTEGERS = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
+
+
+def _types(known: Mapping[str, Sequence[str]]) -> str:
+    """The element types that kernels take, and those in which it computes between casts."""
+    taken, cast = (_in_words(known.get(key, ())) for key in ("types", "casts"))
+    return f"{taken}; casts: {cast}" if taken and cast else taken or (cast and f"casts: {cast}")
+
+
+def _in_words(types: Sequence[str]) -> str:
+    if not set(_INTEGERS) <= set(types):
+        return ", ".join(types)
+    return ", ".join([*(name for name in types if name not in _INTEGERS), "integers"])
 
 
 def _status(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
@@ -111,7 +126,11 @@ def _entry(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts
 
 _LEGEND = """\
 The table of a family shows, per operator: how many operators of each front end become it, alone or together with others
-(their names stand below); element types of its first operand that the test cases run; the instruction sets that its kernels
+(their names stand below); the element types that kernels take for its real numbers, or for its first operand, in some of the
+test cases (`integers`: signed and unsigned, of 8 to 64 bits), and those in which it computes in float32, int32 or int64 between
+casts that the converter writes: float64 then has the precision of float32, and int64 in float32 is exact up to 2^24. Graphs in
+float16 become float32, with float16 inputs and outputs. What no type stands for is refused by name; so are bfloat16, float8 and
+types of less than 8 bits. Types of stored integers (quantised models) are not listed. Then the instruction sets that its kernels
 are compiled for; delegates that take it (`-`: there are none yet); targets that C code is generated for (`*`: with kernels
 of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only). A file that holds an
 operator which is declared only loads and prints; the operator is refused by name when it would have to run."""

@@ -1,0 +1,77 @@
+"""The column "types" of docs/operators.md: what kernels take, they compute as the references say."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+from mslite import _native
+from mslite.converter.element_type_facts import node_of, result_count
+from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
+from mslite.converter.mindir.reference.retyping import retyped, subject_of, types_for
+from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.passes.element_type_casts import runs_as_it_is
+from tests.kernels.calls import difference, info, inputs_of
+
+_LEAST_TOLERANCE = 1e-5
+"""Some cases in float64 state what float32 cannot reach."""
+
+
+def calls() -> Iterator[Case]:
+    """Per operator and type the first case that a kernel takes, where the type is not the case's own."""
+    done = {(case.op.name, kind.name) for case in CASES if (kind := subject_of(case)) is not None}
+    for case in CASES:
+        wanted = [dtype for dtype in types_for(case) if (case.op.name, dtype.name) not in done]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            count = result_count(case) if wanted else 0
+        for dtype in wanted:
+            other = retyped(case, dtype)
+            node = node_of(other, count)
+            if node is not None and runs_as_it_is(node):
+                done.add((case.op.name, dtype.name))
+                yield other
+
+
+def reference(case: Case) -> list[Array] | None:
+    """None where the reference is written for other types."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return [np.asarray(array) for array in REFERENCES[case.op.name](case.op, case.inputs)]
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+
+
+def wrong(case: Case, wanted: list[Array]) -> str:
+    """Empty when the scalar kernels compute what the reference says."""
+    try:
+        got = _native.evaluate(primitive_bytes(case.op), [info(array) for array in inputs_of(case)], len(wanted))
+    except _native.OperatorError as error:
+        return str(error)
+    return next(
+        filter(
+            None,
+            (
+                difference(np.asarray(g), w, max(case.tolerance, _LEAST_TOLERANCE))
+                for g, w in zip(got, wanted, strict=True)
+            ),
+        ),
+        "",
+    )
+
+
+def test_every_type_that_a_kernel_takes() -> None:
+    compared, found = 0, {}
+    for case in calls():
+        wanted = reference(case)
+        if wanted is None:
+            continue
+        compared += 1
+        problem = wrong(case, wanted)
+        if problem:
+            found[case.name] = problem
+    assert found == {}
+    assert compared > 600
