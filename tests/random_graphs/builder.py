@@ -273,7 +273,9 @@ def random_array(
         return np.asarray(rng.integers(0, 2, shape), bool)
     if kind in "iu":
         least = low if low is not None else (0 if kind == "u" else -8)
-        return np.asarray(rng.integers(int(least), int(9 if high is None else high) + 1, shape), dtype)
+        numbers = np.asarray(rng.integers(int(least), int(9 if high is None else high) + 1, shape), dtype)
+        wide = dtype == "int64" and low is None and rng.random() < 0.1  # some that int32 cannot hold
+        return numbers * np.int64(2**33 + 1) if wide else numbers
     values = rng.uniform(-2 if low is None else low, 2 if high is None else high, shape)
     if low is None:
         values = np.where(rng.random(shape) < 0.1, np.round(values), values)

@@ -14,8 +14,8 @@ from .values import NOISY, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Array, Value
 
 LARGEST = {"float32": 1e4, "float64": 1e4, "float16": 500.0}
 """Magnitudes beyond which a graph would soon overflow."""
-MOST_INTEGER = 1_000_000
-"""Beyond it integers would soon overflow."""
+MOST_INTEGER = {"int64": 2**45}
+"""Beyond it, or a million in other types, integers would soon overflow."""
 MOST_ELEMENTS = 20_000
 WORST_CONDITION = 1e-2
 """Drift over magnitude beyond which a comparison would say nothing."""
@@ -112,7 +112,8 @@ def _check(operator: str, worlds: tuple[Array, ...]) -> None:
             raise Rejected(f"{operator}: {first.size} elements")
         if any(worlds[world].shape != first.shape for world in noisy):
             raise Rejected(f"{operator}: the shape hangs on the last bit")
-        if first.dtype.kind in "iu" and first.size and int(np.max(np.abs(first.astype(np.float64)))) > MOST_INTEGER:
+        most = MOST_INTEGER.get(str(first.dtype), 1_000_000)
+        if first.dtype.kind in "iu" and first.size and int(np.max(np.abs(first.astype(np.float64)))) > most:
             raise Rejected(f"{operator}: large integers")
         if first.dtype.kind != "f":
             if any(not np.array_equal(worlds[world], first) for world in noisy):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -28,7 +29,7 @@ def save(graph: RandomGraph, folder: Path) -> Path:
     """Writes model.onnx, and worlds.npz with what its inputs and outputs hold; the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(graph.model, folder / "model.onnx")
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for info in (*graph.model.graph.input, *graph.model.graph.output):
         arrays |= {f"{world}.{info.name}": array for world, array in enumerate(graph.values[info.name].worlds)}
     np.savez(folder / "worlds.npz", **arrays)

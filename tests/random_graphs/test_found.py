@@ -125,13 +125,13 @@ def test_slices_of_open_sizes_that_start_before_the_first_element() -> None:
 
 
 def test_values_that_a_loop_carries_have_a_rank() -> None:
-    """Nothing behind a loop could be converted that needs to know it; ONNX's inference leaves it open."""
+    """Nothing behind a loop could be converted that needs to know it; ONNX's inference leaves it open. So are the sizes."""
     check(
-        """(float[2,3,4,4] x, int64 n) => (float[2,3,1,1] y) {
+        """(float[2,3,4,4] x, int64 n) => (float[2,3,1,1] y, float[2,3,1,2,2] z) <int64[1] a = {2}> {
             l = Loop <body = step (int64 i, bool go, float[2,3,4,4] a) => (bool on, float[2,3,4,4] b) {
                 on = Identity(go)  b = Add(a, x)
             }> (n, , x)
-            y = GlobalMaxPool(l)
+            y = GlobalMaxPool(l)  u = Unsqueeze(l, a)  z = AveragePool <kernel_shape = [1, 2, 2], strides = [1, 2, 2]> (u)
         }""",
         x=draw(2, 3, 4, 4),
         n=np.asarray(3),

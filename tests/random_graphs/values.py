@@ -61,7 +61,7 @@ class Value:
 
     def fixed(self, axis: int) -> bool:
         """Whether that dimension is the same for every input."""
-        return self.worlds[OTHER].shape[axis] == self.shape[axis]
+        return bool(self.worlds[OTHER].shape[axis] == self.shape[axis])
 
     @property
     def fixed_shape(self) -> bool:

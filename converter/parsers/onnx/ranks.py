@@ -55,7 +55,7 @@ def _infos(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoPro
 
 
 def _carried(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoProto]:
-    """Values that a loop carries have the rank that they come with, where its body declares the same."""
+    """Values that a loop carries have the rank and the sizes that they come with, where its body declares the same."""
     body = next((attribute.g for attribute in node.attribute if attribute.name == "body"), None)
     if body is None:
         return []
@@ -63,7 +63,9 @@ def _carried(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoP
     for first, last, declared in zip(node.input[2:], node.output, body.output[1:], strict=False):
         rank, kind = _rank(first, types), declared.type.tensor_type
         if last and rank is not None and kind.HasField("shape") and len(kind.shape.dim) == rank:
-            found.append(onnx.helper.make_tensor_value_info(last, kind.elem_type, [None] * rank))
+            pairs = zip(types[first].tensor_type.shape.dim, kind.shape.dim, strict=True)
+            sizes = [one.dim_value if one.HasField("dim_value") and one == other else None for one, other in pairs]
+            found.append(onnx.helper.make_tensor_value_info(last, kind.elem_type, sizes))
     return found
 
 

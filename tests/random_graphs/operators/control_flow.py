@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from onnx import GraphProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, ValueInfoProto, helper, numpy_helper
 
 from ..builder import Builder
 from ..evaluate import Rejected
@@ -27,7 +27,7 @@ def chain(g: Builder, first: str, last: str, prefix: str, other: str | None = No
     return [*nodes, helper.make_node("Identity", [name], [last])]
 
 
-def info(name: str, dtype: str, shape: tuple[int | None, ...] | None = None) -> object:
+def info(name: str, dtype: str, shape: tuple[int | None, ...] | None = None) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, np_element(dtype), shape)
 
 

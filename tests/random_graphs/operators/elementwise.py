@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..builder import Builder
@@ -74,7 +76,7 @@ def with_alpha(g: Builder, name: str) -> None:
 @operator("Selu", "HardSigmoid", "Shrink")
 def with_two(g: Builder, name: str) -> None:
     first, second = {"Selu": ("alpha", "gamma"), "HardSigmoid": ("alpha", "beta"), "Shrink": ("lambd", "bias")}[name]
-    attributes = {first: g.choose((None, 0.25, 1.5)), second: g.choose((None, 0.5, 0.125))}
+    attributes: dict[str, Any] = {first: g.choose((None, 0.25, 1.5)), second: g.choose((None, 0.5, 0.125))}
     g.node(name, g.pick(NUMBERS if name == "Shrink" else FLOATS), **attributes)
 
 

@@ -85,6 +85,7 @@ def determinant(g: Builder, name: str) -> None:
 @operator("MatMulInteger", "ConvInteger")
 def integer_product(g: Builder, name: str) -> None:
     kinds = g.choose(("uint8", "int8")), g.choose(("uint8", "int8"))
+    shapes: tuple[tuple[int, ...], tuple[int, ...]]
     if name == "MatMulInteger":
         shapes = (g.integer(1, 5), inner := g.integer(1, 9)), (inner, g.integer(1, 6))
     else:

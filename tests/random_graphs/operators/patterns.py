@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..builder import Builder
@@ -35,7 +37,7 @@ def transposes(g: Builder, name: str) -> None:
     g.node("Transpose", y, perm=back if not g.maybe(4) else g.permutation(y.rank))
 
 
-def _axes(g: Builder, x: Value) -> dict[str, list[int]]:
+def _axes(g: Builder, x: Value) -> dict[str, Any]:
     if g.opset >= 18:
         return {}
     return {"axes": [g.integer(1, x.rank - 1)]}
