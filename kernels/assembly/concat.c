@@ -108,7 +108,7 @@ static void run_join(const join_derived *numbers, int32_t part, char *joined, co
 }
 
 static int32_t join_support(const mslite_node *node) {
-  if (mslite_type_size(node->outputs[0]->type) == 0) return 0;
+  if (mslite_type_size(node->outputs[0]->type) == 0 || node->input_count > MSLITE_MAX_OPERANDS) return 0;
   for (int32_t i = 0; i < node->input_count; ++i) {
     if (node->inputs[i]->type != node->outputs[0]->type || !mslite_same_quant(node->inputs[i], node->outputs[0]))
       return 0;
@@ -117,7 +117,7 @@ static int32_t join_support(const mslite_node *node) {
 }
 
 static int32_t split_support(const mslite_node *node) {
-  if (mslite_type_size(node->inputs[0]->type) == 0) return 0;
+  if (mslite_type_size(node->inputs[0]->type) == 0 || node->output_count > MSLITE_MAX_OPERANDS) return 0;
   for (int32_t i = 0; i < node->output_count; ++i) {
     if (node->outputs[i]->type != node->inputs[0]->type || !mslite_same_quant(node->outputs[i], node->inputs[0]))
       return 0;

@@ -57,6 +57,11 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
       *why = std::move(problem);
       return nullptr;
     }
+    const int32_t operands = std::max(node.input_count, node.output_count);
+    if (any && operands > MSLITE_MAX_OPERANDS) {
+      *why = std::to_string(operands) + " tensors, where kernels take at most " + std::to_string(MSLITE_MAX_OPERANDS);
+      return nullptr;
+    }
     *why = NodeText(node) + (any ? ": no kernel takes these types, shapes and attributes"
                                  : ": this operator has no kernel in this library");
   }

@@ -12,6 +12,7 @@ from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.program import COPY, Band, Program, Storage
 from mslite.codegen.targets import TARGETS
 from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.training import ReduceScatter
 from tests.passes.builder import Builder
@@ -87,6 +88,13 @@ def test_all_refused_nodes_are_named_at_once(tmp_path: Path) -> None:
         lowered(build.module(x), tmp_path)
     assert [blocker.node for blocker in caught.value.blockers][:1] == ["first_node"]
     assert all(name in str(caught.value) for name in ("first_node", "second_node", "ReduceScatter"))
+
+
+def test_too_many_tensors_for_a_kernel_are_counted(tmp_path: Path) -> None:
+    build = Builder()
+    module = build.module(build.call(Concat(axis=0), *(build.input(2) for _ in range(65))))
+    with pytest.raises(LoweringError, match=r"65 tensors, where kernels take at most 64\. Join or cut them in groups"):
+        lowered(module, tmp_path)
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:

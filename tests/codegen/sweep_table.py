@@ -1,0 +1,57 @@
+"""The results of `tests.codegen.sweep` as a table: by family of models and target, how many programs compute the runtime's
+numbers, of those that there are.
+
+    python -m tests.codegen.sweep_table FILE...
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+_COUNTED = "equal"
+_LEFT_OUT = ("refused", "too large for the board", "no case", "generated")
+"""Results of models of which there is no program to compare; `refused` ones are named in the documentation."""
+
+
+def _column(entry: dict[str, str]) -> str:
+    smaller = ", `--memory=min`" if entry["memory"] == "min" else ""
+    return entry["target"] + smaller + (", sanitizers" if "-fsanitize" in entry["how"] else "")
+
+
+def table(entries: list[dict[str, str]]) -> str:
+    """Markdown: a row for each family, a column for each target; "equal of compared"."""
+    results: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    targets: list[str] = []
+    for entry in entries:
+        target = _column(entry)
+        if target not in targets:
+            targets.append(target)
+        if entry["result"] in _LEFT_OUT:
+            continue
+        family = entry["model"].split("/")[0] if not entry["model"].startswith("/") else "others"
+        for row in (family, "all"):
+            results[row][target].append(entry["result"] == _COUNTED)
+    lines = [f"| models | {' | '.join(targets)} |", "|---" * (len(targets) + 1) + "|"]
+    for family in sorted(results, key=lambda name: (name == "all", name)):
+        cells = []
+        for target in targets:
+            found = results[family][target]
+            good = sum(found)
+            cells.append("" if not found else str(good) if good == len(found) else f"{good} of {len(found)}")
+        lines.append(f"| {family} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main(names: list[str]) -> int:
+    """The program."""
+    found = [json.loads(line) for name in names for line in Path(name).read_text().splitlines()]
+    latest = {(entry["model"], _column(entry)): entry for entry in found}
+    print(table(list(latest.values())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
