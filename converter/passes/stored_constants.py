@@ -18,10 +18,12 @@ _EXACT = 2e-7
 def stored_with(value: Value, result: Value) -> Value:
     """The constant with the record of `result`, half to even, as ONNX defines the cast."""
     assert value.data is not None
-    record, limits = result.quant[0], np.iinfo(numpy_type(result.dtype))
+    record, kind = result.quant[0], numpy_type(result.dtype)
+    most = (1 << 8 * kind.itemsize - 1) - 1
     with np.errstate(all="ignore"):
-        steps = np.nan_to_num(np.rint(value.data / np.float32(record.scale)), nan=0.0) + np.float32(record.zeroPoint)
-    integers = np.clip(steps, limits.min, limits.max).astype(numpy_type(result.dtype))
+        quotients = np.rint(value.data.astype(np.float32) / np.float32(record.scale))
+        steps = np.nan_to_num(quotients, nan=0.0) + np.float32(record.zeroPoint)
+    integers = np.clip(steps, -most - 1, most).astype(kind)
     stored = constant(f"{value.name}_stored", integers, value.format)
     stored.quant = result.quant
     return stored

@@ -6,6 +6,7 @@ Signed weights have 7 bits (reduce_range): onnxruntime's sums saturate on some p
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -109,13 +110,14 @@ def test_real_constants_between_integers(operator: str, tmp_path: Path) -> None:
     x = {"x": random(2, 5, 4)}
     stored = np.random.default_rng(4).integers(-90, 120, (2, 1, 4)).astype(I8)
     array = {"Concat": random(2, 1, 4, seed=1), "Add": (stored - F32(7)) * F32(0.0173), "Mul": F32(0.125)}[operator]
-    constants = {
+    attributes: dict[str, Any] = {"axis": 1} if operator == "Concat" else {}
+    constants: dict[str, Array] = {
         "s": np.array(0.03, F32), "z": np.array(5, I8), "t": np.array(0.043, F32), "c": np.asarray(array, F32),
     }  # fmt: skip
     nodes = [
         node("QuantizeLinear", ["x", "s", "z"], ["q"]),
         node("DequantizeLinear", ["q", "s", "z"], ["r"]),
-        node(operator, ["c", "r"], ["m"], **({"axis": 1} if operator == "Concat" else {})),
+        node(operator, ["c", "r"], ["m"], **attributes),
         node("QuantizeLinear", ["m", "t", "z"], ["p"]),
         node("DequantizeLinear", ["p", "t", "z"], ["y"]),
     ]

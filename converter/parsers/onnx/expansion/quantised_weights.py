@@ -121,7 +121,8 @@ def lstm(body: Body) -> None:
             )
         real = (stored.astype(np.float32) - origins) * factors
         weights.append(body.const(np.ascontiguousarray(real.transpose(0, 2, 1))))
-    x = dequantised(body, *body.many("DynamicQuantizeLinear", [body.input(0)], 3))
+    rounded, step, zero = body.many("DynamicQuantizeLinear", [body.input(0)], 3)
+    x = dequantised(body, rounded, step, zero)
     inputs = [x, *weights, *(body.node.input[3:8])]
     body.ignore(*(entry.name for entry in body.node.attribute))
     node = helper.make_node("LSTM", inputs, list(body.node.output), name=output(body))
