@@ -100,8 +100,8 @@ class _Casts:
         self._graph.nodes = live_nodes(self._graph)
 
     def _rewrite(self, node: Node, choice: _Choice) -> None:
-        for narrow, wide in choice.types.items():
-            self._done[narrow.name.lower(), wide.name.lower()] += 1
+        for narrow, wider in choice.types.items():
+            self._done[narrow.name.lower(), wider.name.lower()] += 1
         turns = _compares(node)
         node.set_inputs([self._in(value, choice.of(value), turns) for value in node.inputs])
         self._nodes.append(node)

@@ -129,8 +129,11 @@ The table of a family shows, per operator: how many operators of each front end 
 (their names stand below); the element types that kernels take for its real numbers, or for its first operand, in some of the
 test cases (`integers`: signed and unsigned, of 8 to 64 bits), and those in which it computes in float32, int32 or int64 between
 casts that the converter writes: float64 then has the precision of float32, and int64 in float32 is exact up to 2^24. Graphs in
-float16 become float32, with float16 inputs and outputs. What no type stands for is refused by name; so are bfloat16, float8 and
-types of less than 8 bits. Types of stored integers (quantised models) are not listed. Then the instruction sets that its kernels
+float16 become float32, with float16 inputs and outputs. A type that does not stand there is refused by name; so are bfloat16,
+float8 and types of less than 8 bits, and of ONNX's dense operators (`python -m tests.element_types`) ImageDecoder,
+TfIdfVectorizer, and CenterCropPad with an int32 shape. Stored integers (quantised models) are not listed. What is declared only
+and is no gradient (Assign, AssignAdd, the losses, AllGather, ReduceScatter) belongs to training on other hardware; Custom stands
+for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels
 are compiled for; delegates that take it (`-`: there are none yet); targets that C code is generated for (`*`: with kernels
 of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only). A file that holds an
 operator which is declared only loads and prints; the operator is refused by name when it would have to run."""
