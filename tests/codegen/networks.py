@@ -17,12 +17,14 @@ _SAME, _VALID = 0, 1
 class Network:
     """An int8 network, layer after layer. Each method takes and returns numbers of tensors, -1 being the latest.
 
-    `largest`: of the weights' magnitudes; `density`: the share of those that are not zero."""
+    `largest`: of the weights' magnitudes; `density`: the share of those that are not zero;
+    `packed`: the file holds them as INT4."""
 
-    def __init__(self, *shape: int, largest: int = 127, density: float = 1.0) -> None:
+    def __init__(self, *shape: int, largest: int = 127, density: float = 1.0, packed: bool = False) -> None:
         self._chance = np.random.default_rng(7)
         self._largest = largest
         self._density = density
+        self._packed = packed
         self._tensors = [Tensor("input", shape, "int8", quant=(0.05, -3))]
         self._operators: list[Operator] = []
         self.latest = 0
@@ -57,7 +59,8 @@ class Network:
         quant = (scales, [0] * len(scales)) if len(scales) > 1 else (scales[0], 0)
         bias_scales = [scale * scale_in for scale in scales]  # type: ignore[operator]
         bias_quant = (bias_scales, [0] * len(scales)) if len(scales) > 1 else (bias_scales[0], 0)
-        self._tensors.append(Tensor(f"weights_{len(self._tensors)}", weights, "int8", values, quant, axis=axis))
+        label = f"weights_{len(self._tensors)}"
+        self._tensors.append(Tensor(label, weights, "int8", values, quant, axis=axis, packed=self._packed))
         self._tensors.append(Tensor(f"bias_{len(self._tensors)}", (channels,), "int32", bias, bias_quant))
         inputs = [x, len(self._tensors) - 2, len(self._tensors) - 1]
         scale = float(scale_in * 0.008 * sqrt(values.size / channels) * 80 * self._largest / 127)  # type: ignore[operator]

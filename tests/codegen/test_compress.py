@@ -188,6 +188,14 @@ def test_the_same_bits_in_less_flash(kind: str, target: str, tmp_path: Path) -> 
     assert any(found) if target == "x86" else found and all(found)
 
 
+@pytest.mark.parametrize("target", ["x86", "cortex-m4"])
+def test_int4_of_tensorflow_lite_takes_half(target: str, tmp_path: Path) -> None:
+    model = resnet8(largest=7, packed=True)
+    assert len(model) < len(FOUR_BITS) * 0.7
+    before, after, _ = _check(model, target, tmp_path)
+    assert after < before * 0.62
+
+
 def test_memory_does_not_grow_where_tiles_can_help(tmp_path: Path) -> None:
     memory = MemoryOptions()
     _, plain, small = _programs(FOUR_BITS, "cortex-m4", tmp_path, memory)
