@@ -91,9 +91,9 @@ class _Maker:
             ends = [(builder.operand(graph.outputs[place]), result) for place, result in self.results.items()]
             following = Jump(None, _passes(ends))
         if tail is None and not steps:
-            ends = following.passes if isinstance(following, Jump) else ()
-            steps += [copy_step(one.source, one.target) for one in ends if one.source is not None]
-            following = Jump(None, tuple(one for one in ends if one.source is None))
+            passes = following.passes if isinstance(following, Jump) else ()
+            steps += [copy_step(one.source, one.target) for one in passes if one.source is not None]
+            following = Jump(None, tuple(one for one in passes if one.source is None))
         following = _saved(following, steps)
         if isinstance(following, Jump):
             following = _written_at_once(following, steps)

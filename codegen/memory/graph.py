@@ -81,8 +81,8 @@ def make_graph(program: Program, layout: Layout, options: MemoryOptions) -> Grap
         for base in graph.reads[number]:
             if base in producer and base.storage is not Storage.VARIABLE:
                 graph.after[number] |= 1 << producer[base]
-        bases = {*graph.reads[number], *graph.writes[number]}
-        for base in {base for base in bases if base.storage is Storage.VARIABLE} | _touched(step, outside):
+        touched = {*graph.reads[number], *graph.writes[number]}
+        for base in {base for base in touched if base.storage is Storage.VARIABLE} | _touched(step, outside):
             for earlier in touches.setdefault(base, []):  # who reads and who writes it stays in the given order
                 graph.after[number] |= 1 << earlier
             touches[base].append(number)

@@ -246,7 +246,7 @@ graph "body" {
   input %j4: INT32[]
   const %one4: INT32[] = [1]
   node "sin" Sin(%v4) -> %v5: FLOAT32[4]
-  node "sum" AddFusion(%v5, %v4) -> %v6: FLOAT32[4]
+  node "sum" AddFusion(%v4, %v5) -> %v6: FLOAT32[4]
   node "add4" AddFusion(%j4, %one4) -> %j5: INT32[]
   node "pp" PartialFusion(%i4, %v6, %n4, %j5) {sub_graph_index = 2} -> %pp: UNKNOWN[*]
   node "tail4" Call(%pp) {is_tail_call = true} -> %r4: FLOAT32[4]
