@@ -150,3 +150,8 @@ def test_slices_that_a_loop_collects_have_a_rank() -> None:
         x=draw(2, 3, 4),
         n=np.asarray(3),
     )
+
+
+def test_a_transposed_number_has_a_rank() -> None:
+    """ONNX's inference leaves it open, and Expand needs to know it."""
+    check("(float x) => (float[n] y) <int64[1] s = {2}> { t = Transpose(x)  y = Expand(t, s) }", x=draw())

@@ -46,7 +46,7 @@ def _infos(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoPro
     if node.op_type in _LIKE_INPUT:
         known = bool(node.input) and _rank(node.input[0], types) is not None
         return [ValueInfoProto(name=node.output[0], type=types[node.input[0]])] if known else []
-    if node.op_type not in _TARGET_INPUT:
+    if node.op_type not in {*_TARGET_INPUT, "Transpose"}:
         return []
     rank, kind = _result_rank(node, types), _element_type(node, types)
     if rank is None or kind is None or not 0 <= rank <= MAX_RANK:
@@ -77,6 +77,8 @@ def _rank(name: str, types: Mapping[str, TypeProto]) -> int | None:
 
 
 def _result_rank(node: NodeProto, types: Mapping[str, TypeProto]) -> int | None:
+    if node.op_type == "Transpose":  # which ONNX leaves open for a number
+        return _rank(node.input[0], types) if node.input else None
     index = _TARGET_INPUT[node.op_type]
     if index >= len(node.input):
         return None
