@@ -95,7 +95,10 @@ _REMEDIES = (
         "In generated C all shapes are fixed: export the loop unrolled (in Keras, LSTM(unroll=True)), give it a constant "
         "number of rounds, or let it write into a tensor of full size",
     ),
-    ("different shapes", "In generated C all shapes are fixed: pad the smaller result, or use the runtime for this model"),
+    (
+        "different shapes",
+        "In generated C all shapes are fixed: pad the smaller result, or use the runtime for this model",
+    ),
     ("calls itself and comes back", "Write the recursion as a loop, or use the runtime for this model"),
     ("known at run time only", "In generated C all shapes are fixed; use the runtime for this model"),
     ("no shape rule", "Write the operator in standard ones, or use another one"),
