@@ -95,18 +95,18 @@ def cut(call: Call) -> Value:
 
 def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> Value:
     """ONNX lets a negative step start at the first element when it would start before it; NumPy gives nothing then."""
-    if steps.data is not None and not np.any(steps.data < 0):
+    if steps.data is not None and all(int(step) > 0 for step in steps.data.ravel()):
         return begin
     shape = call.shape(x)
-    starts = None if begin.data is None else begin.data.ravel()
-    if starts is not None and np.all(starts >= -1):
+    starts = None if begin.data is None else [int(start) for start in begin.data.ravel()]
+    if starts is not None and min(starts, default=0) >= -1:
         return begin
-    if starts is not None and shape is not None and axes.data is not None and axes.data.size == starts.size:
-        inside = all(-len(shape) <= axis < len(shape) for axis in axes.data.ravel())
-        sizes = [shape[axis] for axis in axes.data.ravel()] if inside else [None]
-        known = [size for size in sizes if size is not None]
-        if len(known) == len(sizes):
-            return call.ints(np.maximum(starts, np.negative(known)))
+    chosen = None if axes.data is None else [int(axis) for axis in axes.data.ravel()]
+    if starts is not None and shape is not None and chosen is not None and len(chosen) == len(starts):
+        inside = all(-len(shape) <= axis < len(shape) for axis in chosen)
+        known = [size for axis in chosen if inside and (size := shape[axis]) is not None]
+        if len(known) == len(starts):
+            return call.ints([max(start, -size) for start, size in zip(starts, known, strict=True)])
     # A positive step begins at the first element in either case.
     return call.emit(Maximum(), begin, call.emit(Neg(), call.emit(Gather(), call.emit(Shape(), x), axes, call.ints(0))))
 

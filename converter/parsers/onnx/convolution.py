@@ -82,7 +82,8 @@ def _transpose_pads(
     if wanted:
         wanted = wanted[-dimensions:]
         shape = call.shape(x) or ()
-        if any(size is None for size in shape[2:]):
+        spatial = [size for size in shape[2:] if size is not None]
+        if not shape or len(spatial) != len(shape[2:]):
             raise call.block(f"output_shape needs the size of '{x.name}', which is not fixed", "Give --inputShape")
         if len(shape) != dimensions + 2 or len(wanted) != dimensions:
             raise call.block(f"{list(wanted)} does not fit the input", "Export the model again", "output_shape")
@@ -95,7 +96,7 @@ def _transpose_pads(
     for axis in range(dimensions):
         total = (kernel[axis] - 1) * dilation[axis] + 1 + extra[axis]
         # The full output is stride * (input - 1) + total; SAME asks for stride * input.
-        total -= wanted[axis] - stride[axis] * (shape[2 + axis] - 1) if wanted else stride[axis]
+        total -= wanted[axis] - stride[axis] * (spatial[axis] - 1) if wanted else stride[axis]
         if total < 0:
             extra[axis] -= total
             total = 0
