@@ -1,7 +1,5 @@
-/* Convolutions of 8-bit integers as matrix products: rows are output pixels,
- * columns output channels, k the window [ky][kx][channel]. A part gathers the
- * windows of its rows, padding included, in the form that its dot product
- * reads.
+/* Convolutions of 8-bit integers as matrix products: rows are output pixels, columns output channels, k the window
+ * [ky][kx][channel]. A part gathers the windows of its rows, padding included, in the form that its dot product reads.
  */
 #ifndef MSLITE_CONV2D_GATHER_H
 #define MSLITE_CONV2D_GATHER_H
@@ -26,8 +24,7 @@ mslite_status conv2d_plan_rows(const mslite_node *node, conv2d_rows *rows, gemm_
 /* The end of preparation, when `plan` says everything about the results. */
 mslite_status conv2d_schedule(const conv2d_rows *rows, gemm_int8_plan *plan, mslite_schedule *schedule);
 
-/* From the constant weight alone, but for x_zero and flip; false when the group
- * does not divide the channels. */
+/* From the constant weight alone, but for x_zero and flip; false when the group does not divide the channels. */
 bool conv2d_weights(const mslite_node *node, mslite_int8_weights *weights);
 
 /* Bytes of the packed weights. */

@@ -1,5 +1,4 @@
-/* Convolution of stored int8 as a matrix product (convolution/conv2d_gather.h).
- */
+/* Convolution of stored int8 as a matrix product (convolution/conv2d_gather.h). */
 #include "convolution/conv2d_gather.h"
 #include "convolution/stored.h"
 #include "quantised.h"
@@ -10,8 +9,7 @@ typedef struct {
   int32_t x_zero;
 } conv2d_int8_derived;
 
-/* Depthwise: a matrix product of one column and few terms is no way to compute
- * it. */
+/* Depthwise: a matrix product of one column and few terms is no way to compute it. */
 static int32_t conv2d_int8_support(const mslite_node *node) {
   if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;

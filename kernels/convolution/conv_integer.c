@@ -1,5 +1,4 @@
-/* ConvInteger by its definition. Padding is the zero point of x, so taps
- * outside of x add nothing. */
+/* ConvInteger by its definition. Padding is the zero point of x, so taps outside of x add nothing. */
 #include "convolution/conv_integer.h"
 
 #include "movement.h"

@@ -9,8 +9,7 @@
 extern "C" {
 #endif
 
-/* MSLITE_ERROR_SHAPE when zero points, scale or bias do not fit the channels.
- */
+/* MSLITE_ERROR_SHAPE when zero points, scale or bias do not fit the channels. */
 mslite_status mslite_conv_integer_operands(const mslite_node *node, const mslite_convolution *geometry,
                                            mslite_integer_operands *operands);
 

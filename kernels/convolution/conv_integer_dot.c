@@ -1,5 +1,4 @@
-/* ConvInteger with constant weights as a matrix product
- * (convolution/conv2d_gather.h). */
+/* ConvInteger with constant weights as a matrix product (convolution/conv2d_gather.h). */
 #include "convolution/conv2d_gather.h"
 #include "convolution/conv_integer.h"
 

@@ -1,14 +1,12 @@
-/* The GEMM under the products and convolutions of stored integers: y =
- * clamp(zero + factor * (bias + a * b)), int8; or the whole sums, with the
- * operands of matmul/integer_product.h.
+/* The GEMM under the products and convolutions of stored integers: y = clamp(zero + factor * (bias + a * b)), int8; or
+ * the whole sums, with the operands of matmul/integer_product.h.
  *
- * A tile of GEMM_INT8_ROWS x GEMM_INT8_COLUMNS sums lives in registers while k
- * runs; b comes in panels (matmul/pack_int8.h), a in rows of elements that
- * simd/dot.h multiplies. Sums are exact, so no order and no tile changes a bit.
+ * A tile of GEMM_INT8_ROWS x GEMM_INT8_COLUMNS sums lives in registers while k runs; b comes in panels
+ * (matmul/pack_int8.h), a in rows of elements that simd/dot.h multiplies. Sums are exact, so no order and no tile
+ * changes a bit.
  *
- * Limit on AVX2: two vpmaddwd of 16 products and as many additions per cycle
- * would be twice the rate of float32; the four vector ports are then full,
- * and 1.6 times is reached. */
+ * Limit on AVX2: two vpmaddwd of 16 products and as many additions per cycle would be twice the rate of float32; the
+ * four vector ports are then full, and 1.6 times is reached. */
 #ifndef MSLITE_MATMUL_GEMM_INT8_H
 #define MSLITE_MATMUL_GEMM_INT8_H
 
@@ -37,15 +35,13 @@ typedef struct {
   int64_t b_step;       /* bytes from panel to panel */
   int64_t units;        /* of k in this step */
   int64_t rows, columns;
-  int32_t *sums;     /* [rows][sums_step], kept from step to step; NULL where there
-                        is only one */
+  int32_t *sums;     /* [rows][sums_step], kept from step to step; NULL where there is only one */
   int64_t sums_step; /* columns, filled up to whole panels */
   bool first, last;  /* step of k */
   /* Numbers of the channels, from the first column on. */
   const int32_t *bias, *value, *shift, *zero;
   const double *scale;     /* NULL: results are rounded in fixed point */
-  const int32_t *row_sums; /* [rows] sums of elements over all of k; NULL: every
-                              weight_zero is 0 */
+  const int32_t *row_sums; /* [rows] sums of elements over all of k; NULL: every weight_zero is 0 */
   int8_t *y;
   int64_t y_step; /* bytes */
   int32_t y_zero, low, high;
@@ -54,8 +50,7 @@ typedef struct {
   const void *const *inputs;
   const int32_t *column_sums; /* of b */
   int64_t row, column, k;     /* where the block begins, and how long sums are */
-  dot_weight *room;           /* GEMM_INT8_LARGEST_STEP * GEMM_INT8_COLUMNS * DOT_DEPTH,
-                                 where DOT_WIDENS */
+  dot_weight *room;           /* GEMM_INT8_LARGEST_STEP * GEMM_INT8_COLUMNS * DOT_DEPTH, where DOT_WIDENS */
 } gemm_int8_block;
 
 #define gemm_int8_run MSLITE_ISA_NAME(mslite_gemm_int8_run)
@@ -77,22 +72,20 @@ typedef struct {
 
 static const mslite_int8_layout gemm_int8_layout = {GEMM_INT8_COLUMNS, DOT_DEPTH, DOT_OFFSET};
 
-/* The weights of whole sums are packed for this zero point of activations:
- * their bias is then the sums of the columns. */
+/* The weights of whole sums are packed for this zero point of activations: their bias is then the sums of the columns.
+ */
 enum { GEMM_INT8_WHOLE_ZERO = -1 - DOT_OFFSET };
 
 /* `m`, `n`, `k` and the flags are set; fills in the rest. */
 #define gemm_int8_prepare MSLITE_ISA_NAME(mslite_gemm_int8_prepare)
 void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups);
 
-/* Elements of rows [row, row + count) and of k [k, k + length), to `to` with
- * `step` elements from row to row; up to DOT_CHUNK elements behind each row may
- * be overwritten. */
+/* Elements of rows [row, row + count) and of k [k, k + length), to `to` with `step` elements from row to row; up to
+ * DOT_CHUNK elements behind each row may be overwritten. */
 typedef void (*gemm_int8_stage)(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k,
                                 int64_t length, int64_t step, dot_element *to);
 
-/* Part `part` of plan.row_blocks * plan.panel_blocks * groups. y is [m][groups
- * * n]. */
+/* Part `part` of plan.row_blocks * plan.panel_blocks * groups. y is [m][groups * n]. */
 #define gemm_int8_part MSLITE_ISA_NAME(mslite_gemm_int8_part)
 void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t groups,
                     int32_t part);

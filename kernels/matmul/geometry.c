@@ -19,8 +19,7 @@ void mslite_product_read(int32_t op, const void *params, mslite_product_attribut
   }
 }
 
-/* Batch dimension `i` counted from the last one, 1 where the tensor has none.
- */
+/* Batch dimension `i` counted from the last one, 1 where the tensor has none. */
 static int64_t batch_dim(const mslite_tensor *tensor, int32_t i) {
   const int32_t at = tensor->rank - 3 - i;
   return at < 0 ? 1 : tensor->dims[at];

@@ -1,8 +1,6 @@
-/* What MatMulInteger and ConvInteger have in common: integers of 8 bits, signed
- * or unsigned, whose zero points, and perhaps the scale of the result, are
- * operands. Unsigned integers are computed with as the signed ones 128 below
- * them: a byte with its highest bit flipped. Zero points flip with their
- * integers, so that all differences stay. */
+/* What MatMulInteger and ConvInteger have in common: integers of 8 bits, signed or unsigned, whose zero points, and
+ * perhaps the scale of the result, are operands. Unsigned integers are computed with as the signed ones 128 below
+ * them: a byte with its highest bit flipped. Zero points flip with their integers, so that all differences stay. */
 #ifndef MSLITE_MATMUL_INTEGER_PRODUCT_H
 #define MSLITE_MATMUL_INTEGER_PRODUCT_H
 
@@ -19,18 +17,15 @@ enum { MSLITE_A = 0, MSLITE_B, MSLITE_A_ZERO, MSLITE_B_ZERO, MSLITE_SCALE, MSLIT
 
 typedef struct {
   int64_t a_zeros, b_zeros; /* how many there are */
-  int64_t scales;           /* 0: the result is the sums; otherwise 1 or one per column,
-                               and the result is float32 */
+  int64_t scales;           /* 0: the result is the sums; otherwise 1 or one per column, and the result is float32 */
   int32_t has_bias;
-  uint8_t a_flip, b_flip; /* 128 where unsigned, else 0: exclusive or makes
-                             signed integers of the bytes */
+  uint8_t a_flip, b_flip; /* 128 where unsigned, else 0: exclusive or makes signed integers of the bytes */
 } mslite_integer_operands;
 
 /* `support` of both operators. */
 int32_t mslite_integer_product_support(const mslite_node *node);
 
-/* All shapes are known; `columns` of the result. MSLITE_ERROR_SHAPE when scale
- * or bias do not fit them. */
+/* All shapes are known; `columns` of the result. MSLITE_ERROR_SHAPE when scale or bias do not fit them. */
 mslite_status mslite_integer_operands_of(const mslite_node *node, int64_t columns, mslite_integer_operands *operands);
 
 /* True when every zero point of b is known to be nothing, after flipping. */

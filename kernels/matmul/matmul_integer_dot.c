@@ -1,5 +1,5 @@
-/* MatMulInteger over the GEMM. One constant matrix is packed when the model is
- * loaded, for all of a; others in a first phase, as if they were weights. */
+/* MatMulInteger over the GEMM. One constant matrix is packed when the model is loaded, for all of a; others in a first
+ * phase, as if they were weights. */
 #include "matmul/gemm_int8.h"
 #include "matmul/matmul_integer.h"
 

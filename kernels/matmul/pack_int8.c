@@ -19,8 +19,7 @@ void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_la
   plan->bytes = plan->panels + groups * plan->group_bytes;
 }
 
-/* A clamp of sums before they are multiplied with `scale`: keeps results in 32
- * bits and changes no int8. */
+/* A clamp of sums before they are multiplied with `scale`: keeps results in 32 bits and changes no int8. */
 static int32_t sum_limit(double scale) {
   const double largest = 268435456.0; /* 2^28 */
   return scale * 2147483647.0 <= largest ? INT32_MAX : (int32_t)(largest / scale);

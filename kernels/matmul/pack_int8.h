@@ -1,11 +1,9 @@
-/* The packed form of int8 weights for the GEMM of stored integers: the numbers
- * of each output channel, then panels. Portable: any host packs for any target,
- * whose panels are described by an mslite_int8_layout.
+/* The packed form of int8 weights for the GEMM of stored integers: the numbers of each output channel, then panels.
+ * Portable: any host packs for any target, whose panels are described by an mslite_int8_layout.
  *
  * With x' = x + offset, the form in which the target multiplies activations:
- *   sum (x - x_zero)(w - w_zero) + bias = sum x' w - w_zero sum x' + folded
- * bias folded bias = bias - x_zero' sum w + k x_zero' w_zero, in 32 bits that
- * wrap */
+ *   sum (x - x_zero)(w - w_zero) + bias = sum x' w - w_zero sum x' + folded bias
+ *   folded bias = bias - x_zero' sum w + k x_zero' w_zero, in 32 bits that wrap */
 #ifndef MSLITE_MATMUL_PACK_INT8_H
 #define MSLITE_MATMUL_PACK_INT8_H
 
@@ -30,23 +28,20 @@ typedef struct {
   double scale;             /* of results that are rounded once, in float64 */
 } mslite_int8_channel;
 
-/* The weights w[groups][n][k], element (g, n, k) at source[g * group_step + n *
- * n_step + k * k_step]. */
+/* The weights w[groups][n][k], element (g, n, k) at source[g * group_step + n * n_step + k * k_step]. */
 typedef struct {
   int64_t groups, n, k;
   int64_t group_step, n_step, k_step;
   int32_t x_zero; /* of the activations */
-  uint8_t flip;   /* 128: the weights are unsigned, and stored as the signed
-                     integers 128 below them; else 0 */
+  uint8_t flip;   /* 128: the weights are unsigned, and stored as the signed integers 128 below them; else 0 */
 } mslite_int8_weights;
 
-/* Offsets, in bytes, of what the packed form holds. Arrays of channels have
- * `padded` entries for each group; channels that do not exist are zeros. */
+/* Offsets, in bytes, of what the packed form holds. Arrays of channels have `padded` entries for each group; channels
+ * that do not exist are zeros. */
 typedef struct {
   int64_t units;  /* of k */
   int64_t padded; /* n, filled up to whole panels */
-  /* int32_t. value and shift are the multiplier; of results that are rounded
-   * once, value is a clamp of the sum */
+  /* int32_t. value and shift are the multiplier; of results that are rounded once, value is a clamp of the sum */
   int64_t bias, value, shift, zero;
   int64_t scale; /* double */
   int64_t panels, group_bytes;
@@ -55,8 +50,7 @@ typedef struct {
 
 void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_layout *layout, mslite_int8_packed *plan);
 
-/* `channel` gives the numbers of output channel `index`, counted over all
- * groups. */
+/* `channel` gives the numbers of output channel `index`, counted over all groups. */
 void mslite_pack_int8(const mslite_node *node, const int8_t *source, const mslite_int8_weights *weights,
                       const mslite_int8_layout *layout,
                       mslite_int8_channel (*channel)(const mslite_node *node, int64_t index), void *packed);

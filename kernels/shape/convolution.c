@@ -6,8 +6,7 @@ enum { PROBE_SIZE = 1 << 25 }; /* stands for an unknown spatial size while the a
 
 static bool has_symbols(const mslite_tensor *tensor) { return mslite_element_count(tensor) < 0 && tensor->rank >= 0; }
 
-/* y [batch, h, w, out] from x [batch, h, w, in] and the weight; unknown sizes
- * that the window keeps stay the same. */
+/* y [batch, h, w, out] from x [batch, h, w, in] and the weight; unknown sizes that the window keeps stay the same. */
 static mslite_status shape_of(mslite_shape_context *context, int32_t op, const void *params,
                               const mslite_tensor *const *inputs, int32_t input_count, mslite_tensor *y) {
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a weight is needed");

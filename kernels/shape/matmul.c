@@ -12,8 +12,7 @@ static void leading_dimensions(const mslite_tensor *tensor, mslite_tensor *leadi
   leading->rank = tensor->rank > 2 ? tensor->rank - 2 : 0;
 }
 
-/* As numpy.matmul: leading dimensions broadcast; a vector is a row (a) or a
- * column (b) that disappears from y. */
+/* As numpy.matmul: leading dimensions broadcast; a vector is a row (a) or a column (b) that disappears from y. */
 MSLITE_SHAPE_RULE(mslite_shape_of_matmul) {
   (void)output_count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "two matrices are needed");
@@ -56,8 +55,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_matmul_integer) {
   return status;
 }
 
-/* use_axis: the dimensions before `axis`, then [out]; otherwise [rows, out]
- * with as many rows as x fills. */
+/* use_axis: the dimensions before `axis`, then [out]; otherwise [rows, out] with as many rows as x fills. */
 MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
   (void)output_count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a weight is needed");
@@ -141,8 +139,8 @@ static int64_t attention_columns(mslite_shape_context *context, const mslite_ten
   return is_known ? weight->dims[0] : mslite_new_symbol(context);
 }
 
-/* [batch, q rows, columns of the output's weight]; the keys [batch, heads,
- * size, k rows], the values [..., k rows, size]. */
+/* [batch, q rows, columns of the output's weight]; the keys [batch, heads, size, k rows], the values [..., k rows,
+ * size]. */
 MSLITE_SHAPE_RULE(mslite_shape_of_attention) {
   const mslite_Attention *attributes = params;
   mslite_attention_operands operands;
