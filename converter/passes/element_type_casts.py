@@ -70,8 +70,6 @@ def cast_unsupported_types(module: Module, context: Context) -> None:
 
     Nodes that no kernel takes in wider types either stay as they are.
     """
-    if not hasattr(_native, "portable_types"):
-        return
     done: Counter[tuple[str, str]] = Counter()
     for graph in module.graphs:
         _Casts(graph, done).run()

@@ -72,6 +72,11 @@ def run(module: Module, seed: int = 1) -> list[Array]:
         shape = tuple(size if size >= 0 else 2 for size in value.shape or ())
         if value.dtype is DataType.FLOAT32:
             inputs[value.name] = numbers(*shape, seed=seed + index)
+        elif value.dtype in (DataType.INT8, DataType.UINT8):
+            draw = np.random.default_rng(seed + index)
+            inputs[value.name] = draw.integers(0, 128, shape).astype(
+                np.int8 if value.dtype is DataType.INT8 else np.uint8
+            )
         else:
             inputs[value.name] = np.zeros(shape, np.int64 if value.dtype is DataType.INT64 else np.int32)
     contents = run_graph(module.main, inputs)

@@ -12,6 +12,7 @@ from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import RULES
 from tests.passes import (
     cases_convolution,
+    cases_integer_products,
     cases_moves,
     cases_normalization,
     cases_products,
@@ -24,6 +25,7 @@ from tests.passes.case import Build
 CASES = {
     **cases_convolution.CASES,
     **cases_products.CASES,
+    **cases_integer_products.CASES,
     **cases_spellings.CASES,
     **cases_normalization.CASES,
     **cases_rectifiers.CASES,

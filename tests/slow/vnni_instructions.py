@@ -104,7 +104,7 @@ class Disc:
         self.commands["clock"] = str(program)
 
     def add_own(self, label: str, model: Path, isa: str) -> None:
-        converted = self.folder / f"{label.replace(' ', '_')}.ms"
+        converted = self.folder / f"{label}.ms"
         command = ["--fmk=ONNX", f"--modelFile={model}", f"--outputFile={converted}"]
         subprocess.run([sys.executable, "-m", "mslite.converter.cli", *command], check=True, stdout=subprocess.DEVNULL)
         place = f"/{converted.name}"
@@ -126,49 +126,53 @@ def seconds(text: str) -> float | None:
     return None
 
 
+def measure(network: str, models: Path, float_models: Path | None, hours: float) -> None:
+    """One boot (more than one network does not fit the machine's memory); prints a line per runtime."""
+    with tempfile.TemporaryDirectory() as name:
+        disc = Disc(Path(name))
+        disc.add_clock()
+        python = disc.add_python()
+        model, inputs = models / f"{network}.onnx", Path(name) / "inputs.npz"
+        make_inputs(model, inputs)
+        disc.files |= {f"/models/{model.name}": model, "/models/inputs.npz": inputs}
+        if model.with_suffix(".tflite").exists():
+            disc.files[f"/models/{network}.tflite"] = model.with_suffix(".tflite")
+        disc.add_own("mslite", model, "vnni")
+        if float_models:
+            disc.add_own("mslite-float32", float_models / model.name, "avx512")
+        for runtime, package in PEERS.items():
+            if importlib.util.find_spec(package) is not None:
+                disc.commands[runtime] = f"{python} {runtime} /models/{model.name} /models/inputs.npz 2>&1"
+        found = avx512_machine.run(
+            list(disc.commands.values()),
+            disc.programs,
+            disc.files,
+            BUILD / "vnni_machine",
+            hours * 3600,
+            megabytes=2047,
+        )
+    results = dict(zip(disc.commands, found, strict=False))
+    rate = _LOOP / (seconds(results["clock"].text) or 1.0) if "clock" in results else 0.0
+    for runtime in disc.commands:
+        if runtime == "clock":
+            continue
+        took = seconds(results[runtime].text) if runtime in results else None
+        last = results[runtime].text.strip().splitlines()[-1:] if runtime in results else ["not reached"]
+        print(f"{network:28} {runtime:16} " + (f"{took * rate / 1e6:20.1f}" if took else f"failed: {last}"), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*", help="default: all of the folder")
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--float-models", type=Path)
-    parser.add_argument("--hours", type=float, default=3.0)
+    parser.add_argument("--hours", type=float, default=1.0, help="per network")
     arguments = parser.parse_args()
     if reason := avx512_machine.missing():
         sys.exit(reason)
-    networks = arguments.networks or sorted(path.stem for path in arguments.models.glob("*.onnx"))
-    with tempfile.TemporaryDirectory() as name:
-        disc = Disc(Path(name))
-        disc.add_clock()
-        python = disc.add_python()
-        for network in networks:
-            model = arguments.models / f"{network}.onnx"
-            inputs = Path(name) / f"{network}.npz"
-            make_inputs(model, inputs)
-            disc.files |= {f"/models/{model.name}": model, f"/models/{inputs.name}": inputs}
-            if model.with_suffix(".tflite").exists():
-                disc.files[f"/models/{network}.tflite"] = model.with_suffix(".tflite")
-            disc.add_own(f"{network} mslite", model, "vnni")
-            if arguments.float_models:
-                disc.add_own(f"{network} mslite-float32", arguments.float_models / f"{network}.onnx", "avx512")
-            for runtime, package in PEERS.items():
-                if importlib.util.find_spec(package) is not None:
-                    disc.commands[f"{network} {runtime}"] = (
-                        f"{python} {runtime} /models/{model.name} /models/{inputs.name} 2>&1"
-                    )
-        found = avx512_machine.run(
-            list(disc.commands.values()), disc.programs, disc.files, BUILD / "vnni_machine",
-            arguments.hours * 3600, megabytes=2047,
-        )  # fmt: skip
-    results = dict(zip(disc.commands, found, strict=False))
-    rate = _LOOP / (seconds(results["clock"].text) or 1.0) if "clock" in results else 0.0
     print(f"{'network':28} {'runtime':16} {'million instructions':>20}")
-    for label in disc.commands:
-        if label == "clock":
-            continue
-        network, runtime = label.split(" ")
-        took = seconds(results[label].text) if label in results else None
-        last = results[label].text.strip().splitlines()[-1:] if label in results else ["not reached"]
-        print(f"{network:28} {runtime:16} " + (f"{took * rate / 1e6:20.1f}" if took else f"failed: {last}"))
+    for network in arguments.networks or sorted(path.stem for path in arguments.models.glob("*.onnx")):
+        measure(network, arguments.models, arguments.float_models, arguments.hours)
 
 
 if __name__ == "__main__":

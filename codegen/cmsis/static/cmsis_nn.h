@@ -8,7 +8,8 @@
 
 #ifdef __has_include
 #if !__has_include(<arm_nnfunctions.h>)
-#error "this model calls CMSIS-NN, 7.0.0 or later: put its folder Include on the include path, and build its sources, too"
+#error \
+    "this model calls CMSIS-NN, 7.0.0 or later: put its folder Include on the include path, and build its sources, too"
 #endif
 #endif
 
