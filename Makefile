@@ -11,6 +11,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make check-slow   checks that take too long for CI
 # make check-avx512 the AVX-512 kernels, under an emulator
 # make bench-peers  speed beside other runtimes
+# make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
@@ -153,6 +154,12 @@ bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
 	@$(PEERS) -m pip install -q .
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models
+
+# Instructions per inference on an emulated CPU with AVX-512 VNNI: half an hour.
+.PHONY: bench-vnni
+bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
+	@$(PEERS) -m pip install -q .
+	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models
 
 # ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------
 
