@@ -59,7 +59,7 @@ $(BUILD)/python-ready: FORCE
 	@touch $@
 
 test-python: $(BUILD)/python-ready
-	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 tests --ignore=tests/slow --ignore=tests/fuzz --ignore=tests/arm64
+	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 --dist worksteal tests --ignore=tests/slow --ignore=tests/fuzz --ignore=tests/arm64
 
 test-runtime: $(BUILD)/python-ready
 	ctest --test-dir $(BUILD) --output-on-failure

@@ -31,6 +31,18 @@ def _contents_stay_small(graph: GraphProto, sizes: dict[str, int]) -> bool:
     return True
 
 
+def _common(first: TypeProto, other: TypeProto) -> TypeProto:
+    """What is true of two values that have one name in two graphs, as a loop's body and its outputs often have."""
+    one, two = first.tensor_type, other.tensor_type
+    if first == other or one.elem_type != two.elem_type or not one.HasField("shape"):
+        return first
+    sizes = None
+    if two.HasField("shape") and len(one.shape.dim) == len(two.shape.dim):
+        pairs = zip(one.shape.dim, two.shape.dim, strict=True)
+        sizes = [a.dim_value if a == b and a.HasField("dim_value") else None for a, b in pairs]
+    return onnx.helper.make_tensor_type_proto(one.elem_type, sizes)
+
+
 def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
     # A wrong model is reported where a converter or a shape rule meets the wrong node.
@@ -39,8 +51,11 @@ def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     types: dict[str, TypeProto] = {}
 
     def collect(graph: GraphProto) -> None:
+        own: dict[str, TypeProto] = {}
         for value in [*graph.value_info, *graph.input, *graph.output]:
-            types.setdefault(value.name, value.type)
+            own.setdefault(value.name, value.type)
+        for name, kind in own.items():
+            types[name] = _common(types[name], kind) if name in types else kind
         for tensor in graph.initializer:
             if tensor.name not in types and all(dim >= 0 for dim in tensor.dims):
                 types[tensor.name] = onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
