@@ -120,6 +120,7 @@ static __attribute__((cold, noinline)) void set_whole_numbers(const gemm_int8_bl
  *   sum (a - a_zero)(b - b_zero) = sum a b - a_zero sum b - b_zero (sum a - k a_zero) */
 static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t sums_step,
                                                   int64_t rows, int64_t columns) {
+  typedef uint32_t wrapping __attribute__((vector_size(sizeof(simd_i32))));
   const mslite_integer_operands *operands = g->operands;
   whole_numbers numbers;
   set_whole_numbers(g, columns, &numbers);
@@ -131,8 +132,10 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
     simd_i32 result[GEMM_INT8_VECTORS];
     for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
       const int32_t at = v * SIMD_WIDTH;
-      simd_i32 sum = simd_load_i32(sums + at) - simd_set_i32(a_zero) * simd_load_i32(g->column_sums + at);
-      sum -= simd_set_i32((int32_t)rest) * simd_load_i32(numbers.zero + at);
+      wrapping whole = (wrapping)simd_load_i32(sums + at);
+      whole -= (wrapping)simd_set_i32(a_zero) * (wrapping)simd_load_i32(g->column_sums + at);
+      whole -= (wrapping)simd_set_i32((int32_t)rest) * (wrapping)simd_load_i32(numbers.zero + at);
+      simd_i32 sum = (simd_i32)whole;
       if (operands->scales > 0) {
         sum = simd_as_i32(simd_from_i32(sum) * simd_load(numbers.scale + at) + simd_load(numbers.bias + at));
       }
