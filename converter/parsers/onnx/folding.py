@@ -90,7 +90,7 @@ def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers:
         result = _evaluate(node, known, types, opsets)
         if result is None and node.output:
             result = _part_of_shape(node, known, partial, types)
-        if result is None or len(node.output) != 1:
+        if result is None or len(node.output) != 1 or np.asarray(result).dtype.hasobject:
             kept.append(node)
             continue
         known[node.output[0]] = result
