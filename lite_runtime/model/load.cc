@@ -88,6 +88,7 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
     if (result->nodes[i].op != operators[i]) result->nodes[i].primitive = nullptr;
   }
   MSLITE_TRY(LoadSubGraphs(&loader));
+  KeepInference(result.get());
   MSLITE_TRY(DecodeConstants(&loader));
   *graph = std::move(result);
   return mindspore::kSuccess;

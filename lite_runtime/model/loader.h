@@ -30,6 +30,9 @@ void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor);
 Status LoadTensors(Loader *loader);
 Status LoadNodes(Loader *loader);
 Status LoadSubGraphs(Loader *loader);
+// Of a training graph of MindSpore, whose optimisers change constants where they are, only the part for inference
+// stays: what the loss, known by its nodes' names, is computed of. Other graphs stay as they are.
+void KeepInference(Graph *graph);
 // Rewrites constants into the form that kernels read: float16 and quantised weights become float32.
 Status DecodeConstants(Loader *loader);
 

@@ -52,6 +52,10 @@ class _Net:
 
 def _run(module: Module, file: Path, inputs: list[Array]) -> list[Array]:
     save(module, file)
+    return _run_file(file, inputs)
+
+
+def _run_file(file: Path, inputs: list[Array]) -> list[Array]:
     model = mslite.Model()
     model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, mslite.Context())
     tensors = model.get_inputs()
@@ -304,6 +308,11 @@ def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
         losses.append([float(model.predict(tensors)[0].get_data_to_numpy()[0]) for _ in range(6)])
     assert losses[0] == losses[1]
     assert losses[0][-1] < 0.8 * losses[0][0]
+    # A session that loads the file infers: no labels, no loss, no step.
+    (logits,) = _run(net(), tmp_path / "inference.ms", [x])
+    for _ in range(2):
+        (found,) = _run_file(tmp_path / "mindspore.ms", [x])
+        assert np.abs(found - logits).max() < 1e-6 * np.abs(logits).max()
 
 
 def test_what_has_no_gradient_is_named_all_at_once() -> None:
@@ -359,6 +368,10 @@ def test_files_of_mindspore(name: str, tmp_path: Path) -> None:
         return [float(one[0].reshape(-1)[0]) for one in runs], runs[0][1].reshape(-1)
 
     graph = load(file).main
+    model = mslite.Model()
+    model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, mslite.Context())
+    assert [one.name for one in model.get_inputs()] == [graph.inputs[0].name]
+    assert [one.name for one in model.get_outputs()] == [adopted_graph(load(file)).module.main.outputs[1].name]
     data, labels = (chance.uniform(0, 1, value.shape).astype(np.float32) for value in graph.inputs)
     labels /= labels.sum(axis=1, keepdims=True)
     steps, gradient = losses(0, 12)
