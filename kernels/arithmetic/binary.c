@@ -19,7 +19,7 @@
   ROW(and_##suffix, type, (type)(p & q))                                                    \
   ROW(or_##suffix, type, (type)(p | q))                                                     \
   ROW(xor_##suffix, type, (type)(p ^ q))                                                    \
-  ROW(shift_left_##suffix, type, (wide)q < BITS(type) ? (type)((wide)p << q) : (type)0)
+  ROW(shift_left_##suffix, type, (type)((wide)q < BITS(type) ? (wide)p << q : (wide)0))
 
 #define SIGNED_ROWS(suffix, type, wide)                                                                               \
   INTEGER_ROWS(suffix, type, wide)                                                                                    \

@@ -129,7 +129,7 @@ static uint64_t magnitude(int64_t v) { return v < 0 ? 0 - (uint64_t)v : (uint64_
         return (type)sum;                                                                         \
       case MSLITE_REDUCE_MODE_REDUCE_MEAN:                                                        \
         EACH(type, sum += (uint64_t)v)                                                            \
-        return plan->reduced == 0 ? 0 : (type)((int64_t)sum / plan->reduced);                     \
+        return (type)(plan->reduced == 0 ? 0 : (int64_t)sum / plan->reduced);                     \
       default:                                                                                    \
         EACH(type, sum += (uint64_t)v)                                                            \
         return (type)sum;                                                                         \
