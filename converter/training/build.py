@@ -6,21 +6,26 @@ from dataclasses import dataclass
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.ops.activation import PReLUFusion
 from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, BiasAdd, MulFusion
-from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
+from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm, LayerNormFusion, RmsNorm
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
-from mslite.converter.training.normalise import check_trainable, take_apart, with_rows
+from mslite.converter.training.normalise import Scales, check_trainable, take_apart, with_rows
 from mslite.converter.training.optimizers import Steps, Variables
 from mslite.converter.training.settings import TrainSettings
 
-_PRODUCTS = (Conv2DFusion, MatMulFusion, FullConnection)
+_PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
+_WITH_WEIGHTS = (*_PRODUCTS, LayerNormFusion, RmsNorm, InstanceNorm, GroupNormFusion, PReLUFusion)
+_WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence", "Gather")
+"""Operators whose weights are trained elsewhere."""
 
 
 @dataclass
@@ -50,17 +55,22 @@ def training_graph(module: Module, settings: TrainSettings, source: str = "the m
             f"{source}: a loss is computed of one output; the model has {len(graph.outputs)}: {names}",
             code=ReturnCode.NOT_SUPPORTED,
         )
-    take_apart(graph)
+    scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source).run(context)
+    return _Differentiation(module, settings, source, scales).run(context)
 
 
 class _Differentiation:
-    def __init__(self, module: Module, settings: TrainSettings, source: str) -> None:
-        self.module, self.settings, self.source = module, settings, source
+    def __init__(self, module: Module, settings: TrainSettings, source: str, scales: Scales) -> None:
+        self.module, self.settings, self.source, self.scales = module, settings, source, scales
         self.graph: Graph = module.main
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
+        self.behind_weights: set[Node] = set()
+        for node in self.forward:
+            before = {value.producer for value in node.inputs}
+            if isinstance(node.op, _WITH_WEIGHTS) or self.behind_weights & before:
+                self.behind_weights.add(node)
 
     def run(self, context: Context) -> TrainingGraph:
         parameters = self.parameters()
@@ -116,8 +126,12 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32 or not place:
             return False
-        if isinstance(node.op, _PRODUCTS):
+        if isinstance(node.op, _WITH_WEIGHTS):
             return True
+        if value in self.scales.trained:
+            return node in self.behind_weights
+        if value in self.scales.statistics:
+            return False
         # A vector that is added to or multiplied with channels: a bias, or what is left of a normalisation.
         channels = shape_of(node.outputs[0])[-1:]
         is_vector = (
@@ -133,6 +147,20 @@ class _Differentiation:
         before = node.inputs[0].producer if node.inputs else None
         return isinstance(node.op, AddFusion | MulFusion | BiasAdd) and before is not None and self._is_trained(before)
 
+    def untrainable(self) -> list[Blocker]:
+        """Layers whose weights would stay what they are, and are not said to be frozen."""
+        found = []
+        for node in self.forward:
+            weights = [
+                value.name
+                for value in node.inputs
+                if value.is_constant and value.dtype is DataType.FLOAT32 and value.name not in self.settings.frozen
+            ]
+            if node.op.name in _WITHOUT_GRADIENT and weights:
+                reason = "its weights have no gradient here"
+                found.append(Blocker(node.name, node.op.name, reason, f"Train the rest, frozen={','.join(weights)}"))
+        return found
+
     # ---- gradients ----
 
     def backward(self, build: Builder, loss: LossNodes, parameters: set[Value]) -> dict[Value, Value]:
@@ -144,7 +172,7 @@ class _Differentiation:
         gradients: dict[Value, Value] = {loss.of: loss.gradient}
         if loss.of not in needed:
             raise ConversionError(f"{self.source}: the output depends on no parameter", code=ReturnCode.NOT_SUPPORTED)
-        blockers: list[Blocker] = []
+        blockers = self.untrainable()
         parts: dict[Value, list[Value]] = {loss.of: [loss.gradient]}
         for node in reversed(self.forward):
             known = [self._total(build, value, parts) for value in node.outputs]
@@ -172,7 +200,7 @@ class _Differentiation:
         self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
     ) -> list[Value | None]:
         rule = RULES.get(node.op.name)
-        if rule is None or len(node.outputs) != 1 or known[0] is None:
+        if rule is None or any(known[1:]) or known[0] is None:
             raise NoGradientError("this operator has no gradient here")
         return rule(Call(node, build, tuple(value in needed for value in node.inputs)), known[0])
 

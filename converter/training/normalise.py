@@ -3,7 +3,7 @@ and scales as products and sums (its statistics stay those of the model), and an
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops import Operator, activation, arithmetic
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
-from mslite.converter.mindir.ops.normalization import FusedBatchNorm
+from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
 
 
@@ -59,16 +59,27 @@ def _refusal(source: str, reason: str, remedy: str) -> ConversionError:
     return ConversionError(f"{source}: {reason}. {remedy}", code=ReturnCode.NOT_SUPPORTED)
 
 
-def take_apart(graph: Graph) -> None:
+@dataclass
+class Scales:
+    """What came out of batch normalisation and scales: vectors that are trained behind layers with weights, and those that keep
+    the model's statistics."""
+
+    trained: set[Value] = field(default_factory=set)
+    statistics: set[Value] = field(default_factory=set)
+
+
+def take_apart(graph: Graph) -> Scales:
     """Fused activations, batch normalisation and scales as nodes of their own."""
+    found = Scales()
     for node in list(graph.nodes):
         kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
         if not isinstance(node.op, activation.Activation) and kind is not ActivationType.NO_ACTIVATION:
             _split_activation(graph, node, kind)
-        if isinstance(node.op, FusedBatchNorm):
-            _split_normalisation(graph, node)
+        if isinstance(node.op, BatchNorm | FusedBatchNorm):
+            _split_normalisation(graph, node, found)
         if isinstance(node.op, arithmetic.ScaleFusion):
-            _split_scale(graph, node)
+            _split_scale(graph, node, found)
+    return found
 
 
 def _value(graph: Graph, name: str, like: Value) -> Value:
@@ -89,30 +100,34 @@ def _split_activation(graph: Graph, node: Node, kind: ActivationType) -> None:
     graph.nodes[position:position] = [first, second]
 
 
-def _split_normalisation(graph: Graph, node: Node) -> None:
+def _split_normalisation(graph: Graph, node: Node, found: Scales) -> None:
     """y = (x f + g) scale + offset, f = 1 / sqrt(variance + epsilon) and g = -mean f."""
-    x, scale, offset, mean, variance = node.inputs[:5]
-    if mean.data is None or variance.data is None:
+    op = node.op
+    assert isinstance(op, BatchNorm | FusedBatchNorm)
+    x, *rest = node.inputs
+    own = rest[:2] if isinstance(op, FusedBatchNorm) else []  # scale, offset
+    mean, variance = (value.data for value in rest[len(own) : len(own) + 2])
+    if mean is None or variance is None:
         return
-    assert isinstance(node.op, FusedBatchNorm)
-    factor = 1 / np.sqrt(np.asarray(variance.data, np.float64) + node.op.epsilon)
-    shift = -np.asarray(mean.data, np.float64) * factor
-    steps: list[tuple[Operator, Value]] = [
-        (arithmetic.MulFusion(), _constant(graph, f"{node.name}/factor", factor)),
-        (arithmetic.AddFusion(), _constant(graph, f"{node.name}/shift", shift)),
-        (arithmetic.MulFusion(), scale),
-        (arithmetic.AddFusion(), offset),
-    ]
+    factor = 1 / np.sqrt(np.asarray(variance, np.float64) + op.epsilon)
+    shift = -np.asarray(mean, np.float64) * factor
+    statistics = [_constant(graph, f"{node.name}/factor", factor), _constant(graph, f"{node.name}/shift", shift)]
+    found.statistics.update(statistics)
+    found.trained.update(own)
+    steps: list[tuple[Operator, Value]] = []
+    for multiplied, added in (statistics, own)[: 1 + len(own) // 2]:
+        steps += [(arithmetic.MulFusion(), multiplied), (arithmetic.AddFusion(), added)]
     _replace(graph, node, x, steps)
 
 
-def _split_scale(graph: Graph, node: Node) -> None:
+def _split_scale(graph: Graph, node: Node, found: Scales) -> None:
     x, *rest = node.inputs
     if x.shape is None or any(value.shape is not None and len(value.shape) > 1 for value in rest):
         return
     assert isinstance(node.op, arithmetic.ScaleFusion)
     if node.op.axis % len(x.shape) != len(x.shape) - 1:
         return
+    found.trained.update(rest)
     steps: list[tuple[Operator, Value]] = [(arithmetic.MulFusion(), rest[0])]
     if len(rest) > 1:
         steps.append((arithmetic.AddFusion(), rest[1]))

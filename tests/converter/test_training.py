@@ -10,7 +10,7 @@ import pytest
 
 import mslite
 from mslite.converter.errors import ConversionError
-from mslite.converter.mindir.graph import Array, Graph, Module, Node, Shape, Value, constant
+from mslite.converter.mindir.graph import Array, Module, Node, Value
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops import Operator, activation, arithmetic, assembly, pooling, rearrange, reduction, unary
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
@@ -18,75 +18,18 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, 
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.training import Assign
 from mslite.converter.training import Loss, Optimizer, TrainSettings, adopted_graph, is_training, training_graph
+from tests.converter.gradient_check import (
+    STEP,
+    Net,
+    differences,
+    gradients,
+    numbers,
+    own_numbers,
+    run,
+    run_file,
+)
 
-_CHANCE = np.random.default_rng(11)
-_STEP = 1e-4
-
-
-def _numbers(*shape: int, low: float = -1.5, high: float = 1.5) -> Array:
-    return np.asarray(_CHANCE.uniform(low, high, shape), np.float32)
-
-
-class _Net:
-    """A graph of one float32 input and whatever is added to it."""
-
-    def __init__(self, shape: Shape) -> None:
-        self.x = Value("x", DataType.FLOAT32, shape, format=Format.NHWC)
-        self.graph = Graph("main_graph", [self.x])
-        self.latest = self.x
-
-    def add(self, op: Operator, *constants: Array, first: bool = False, twice: bool = False) -> _Net:
-        """Applies `op` to the latest value and constants; `first`: they stand before it; `twice`: it is both operands."""
-        name = f"{op.name}_{len(self.graph.nodes)}"
-        values = [constant(f"{name}/c{number}", data, Format.NHWC) for number, data in enumerate(constants)]
-        own = [self.latest, self.latest] if twice else [self.latest]
-        inputs = [*values, *own] if first else [*own, *values]
-        self.latest = Value(name, DataType.FLOAT32, None, format=Format.NHWC)
-        self.graph.nodes.append(Node(op, name, tuple(inputs), (self.latest,)))
-        return self
-
-    def module(self) -> Module:
-        self.graph.outputs = [self.latest]
-        return Module([self.graph])
-
-
-def _run(module: Module, file: Path, inputs: list[Array]) -> list[Array]:
-    save(module, file)
-    return _run_file(file, inputs)
-
-
-def _run_file(file: Path, inputs: list[Array]) -> list[Array]:
-    model = mslite.Model()
-    model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, mslite.Context())
-    tensors = model.get_inputs()
-    for given, values in zip(tensors, inputs, strict=True):
-        given.set_data_from_numpy(values)
-    return [np.array(output.get_data_to_numpy()) for output in model.predict(tensors)]
-
-
-def _gradient(net: _Net, x: Array, target: Array, file: Path) -> dict[str, Array]:
-    """The gradient of the mean squared error for each parameter, as the runtime computes it."""
-    made = training_graph(net.module(), TrainSettings(Loss.SQUARED, Optimizer.SGD, learning_rate=1.0))
-    graph = made.module.main
-    steps = {node.name: node.output for node in graph.nodes if node.name.endswith("/step")}
-    graph.outputs = [steps[f"{name}/step"] for name in made.parameters]
-    made.module.outputs = None
-    found = _run(made.module, file, [x, target])
-    return dict(zip(made.parameters, found, strict=True))
-
-
-def _differences(forward: Callable[[Array], Array], weight: Array, target: Array) -> Array:
-    """The same for one parameter by central differences in float64."""
-    weight, target = weight.astype(np.float64), target.astype(np.float64)
-    found = np.zeros_like(weight)
-    for place in np.ndindex(weight.shape):
-        ends = []
-        for sign in (1, -1):
-            moved = weight.copy()
-            moved[place] += sign * _STEP
-            ends.append(((forward(moved) - target) ** 2).mean())
-        found[place] = (ends[0] - ends[1]) / (2 * _STEP)
-    return found
+__all__ = ["own_numbers"]
 
 
 def _softmax(z: Array) -> Array:
@@ -98,7 +41,7 @@ def _sigmoid(z: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-z)))
 
 
-_A, _V = _numbers(4, 6), _numbers(6, low=0.5, high=2)
+_A, _V = numbers(4, 6), numbers(6, low=0.5, high=2)
 _Function = Callable[[Array], Array]
 
 
@@ -106,7 +49,7 @@ def _activated(kind: ActivationType, alpha: float = 0.0) -> Operator:
     return activation.Activation(activation_type=kind, alpha=alpha)
 
 
-_RULES: dict[str, tuple[Callable[[_Net], _Net], _Function]] = {
+_RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "relu": (lambda n: n.add(_activated(ActivationType.RELU)), lambda z: np.maximum(z, 0)),
     "relu6": (lambda n: n.add(_activated(ActivationType.RELU6)), lambda z: np.clip(z, 0, 6)),
     "leaky": (lambda n: n.add(activation.LeakyRelu(negative_slope=0.2)), lambda z: np.where(z > 0, z, 0.2 * z)),
@@ -135,6 +78,8 @@ _RULES: dict[str, tuple[Callable[[_Net], _Net], _Function]] = {
     "transpose": (lambda n: n.add(rearrange.Transpose(), np.asarray([1, 0], np.int32)), lambda z: z.T),
     "reshape": (lambda n: n.add(rearrange.Reshape(), np.asarray([3, 8], np.int32)), lambda z: z.reshape(3, 8)),
     "concat": (lambda n: n.add(assembly.Concat(axis=1), twice=True), lambda z: np.concatenate([z, z], axis=1)),
+    "power": (lambda n: n.add(unary.Square()).add(arithmetic.PowFusion(scale=0.5, shift=1), np.asarray([1.5], np.float32)),
+              lambda z: (0.5 * z**2 + 1) ** 1.5),
     "pad": (lambda n: n.add(assembly.PadFusion(), np.asarray([[0, 1], [2, 0]], np.int32)), lambda z: np.pad(z, [(0, 1), (2, 0)])),
 }  # fmt: skip
 
@@ -143,15 +88,15 @@ _RULES: dict[str, tuple[Callable[[_Net], _Net], _Function]] = {
 def test_rule(name: str, tmp_path: Path) -> None:
     """A product, then the operator: the gradient of the product's weight, and of its bias, goes through the operator."""
     extend, function = _RULES[name]
-    x, weight, bias = _numbers(4, 5), _numbers(5, 6), _numbers(6)
-    net = extend(_Net(x.shape).add(MatMulFusion(), weight, bias))
+    x, weight, bias = numbers(4, 5), numbers(5, 6), numbers(6)
+    net = extend(Net(x.shape).add(MatMulFusion(), weight, bias))
     shape = function(x @ weight + bias).shape
-    target = _numbers(*shape)
-    found = _gradient(net, x, target, tmp_path / "train.ms")
+    target = numbers(*shape)
+    found = gradients(net, x, target, tmp_path / "train.ms")
     assert list(found)[:2] == ["MatMulFusion_0/c0", "MatMulFusion_0/c1"]
     expected = {
-        "MatMulFusion_0/c0": _differences(lambda w: function(x @ w + bias), weight, target),
-        "MatMulFusion_0/c1": _differences(lambda b: function(x @ weight + b), bias, target),
+        "MatMulFusion_0/c0": differences(lambda w: function(x @ w + bias), weight, target),
+        "MatMulFusion_0/c1": differences(lambda b: function(x @ weight + b), bias, target),
     }
     for parameter, values in expected.items():
         assert np.abs(found[parameter] - values).max() <= 2e-5 * max(1.0, np.abs(values).max())
@@ -160,15 +105,15 @@ def test_rule(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("transposed", [(False, True), (True, False), (True, True)])
 def test_transposed_products(transposed: tuple[bool, bool], tmp_path: Path) -> None:
     first, second = transposed
-    x = _numbers(5, 4) if first else _numbers(4, 5)
-    weight, target = (_numbers(6, 5) if second else _numbers(5, 6)), _numbers(4, 6)
-    net = _Net(x.shape).add(MatMulFusion(transpose_a=first, transpose_b=second), weight)
+    x = numbers(5, 4) if first else numbers(4, 5)
+    weight, target = (numbers(6, 5) if second else numbers(5, 6)), numbers(4, 6)
+    net = Net(x.shape).add(MatMulFusion(transpose_a=first, transpose_b=second), weight)
 
     def forward(w: Array) -> Array:
         return np.asarray((x.T if first else x) @ (w.T if second else w))
 
-    (found,) = _gradient(net, x, target, tmp_path / "train.ms").values()
-    assert np.abs(found - _differences(forward, weight, target)).max() <= 2e-5
+    (found,) = gradients(net, x, target, tmp_path / "train.ms").values()
+    assert np.abs(found - differences(forward, weight, target)).max() <= 2e-5
 
 
 def _windows(x: Array, kernel: int, stride: int) -> Array:
@@ -180,12 +125,12 @@ def _windows(x: Array, kernel: int, stride: int) -> Array:
 @pytest.mark.parametrize(("group", "stride", "pad"), [(1, 1, 1), (1, 2, 0), (4, 2, 1), (2, 1, 0)])
 def test_convolutions(group: int, stride: int, pad: int, tmp_path: Path) -> None:
     """Two convolutions, so that the gradient goes through the input of the second, and both kinds of pooling."""
-    x, first, bias = _numbers(2, 9, 9, 4), _numbers(4, 3, 3, 4 // group), _numbers(4)
-    second = _numbers(3, 1, 1, 4)
+    x, first, bias = numbers(2, 9, 9, 4), numbers(4, 3, 3, 4 // group), numbers(4)
+    second = numbers(3, 1, 1, 4)
     op = Conv2DFusion(format=Format.NHWC, kernel_size=(3, 3), stride=(stride, stride), pad_list=(pad,) * 4, group=group)
     maximum = pooling.MaxPoolFusion(kernel_size=(2, 2), strides=(1, 1), pad_mode=PadMode.VALID, format=Format.NHWC)
     average = pooling.AvgPoolFusion(global_=True, format=Format.NHWC)
-    net = _Net(x.shape).add(op, first, bias).add(maximum)
+    net = Net(x.shape).add(op, first, bias).add(maximum)
     net.add(Conv2DFusion(format=Format.NHWC, kernel_size=(1, 1), group=1), second).add(average)
 
     def forward(w: Array, b: Array, v: Array) -> Array:
@@ -199,12 +144,12 @@ def test_convolutions(group: int, stride: int, pad: int, tmp_path: Path) -> None
         y = _windows(np.concatenate(parts, axis=3) + b, 2, 1).max(axis=(4, 5))
         return np.asarray(np.einsum("bijc,oc->bijo", y, v[:, 0, 0]).mean(axis=(1, 2), keepdims=True))
 
-    target = _numbers(2, 1, 1, 3)
-    found = _gradient(net, x, target, tmp_path / "train.ms")
+    target = numbers(2, 1, 1, 3)
+    found = gradients(net, x, target, tmp_path / "train.ms")
     expected = [
-        _differences(lambda w: forward(w, bias, second), first, target),
-        _differences(lambda b: forward(first, b, second), bias, target),
-        _differences(lambda v: forward(first, bias, v), second, target),
+        differences(lambda w: forward(w, bias, second), first, target),
+        differences(lambda b: forward(first, b, second), bias, target),
+        differences(lambda v: forward(first, bias, v), second, target),
     ]
     for ours, values in zip(found.values(), expected, strict=True):
         assert np.abs(ours - values).max() <= 2e-5 * max(1.0, np.abs(values).max())
@@ -213,15 +158,15 @@ def test_convolutions(group: int, stride: int, pad: int, tmp_path: Path) -> None
 @pytest.mark.parametrize("loss", Loss)
 def test_losses(loss: Loss, tmp_path: Path) -> None:
     """Loss and gradient; cross entropies leave out the function that makes probabilities."""
-    x, weight = _numbers(4, 5), _numbers(6, 5)
-    net = _Net(x.shape).add(FullConnection(), weight)
+    x, weight = numbers(4, 5), numbers(6, 5)
+    net = Net(x.shape).add(FullConnection(), weight)
     if loss in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX):
         net.add(activation.Softmax(axis=(1,)))
     if loss is Loss.SIGMOID:
         net.add(_activated(ActivationType.SIGMOID))
     labels: Array = np.asarray([3, 0, 5, 1], np.int32)
     if loss is not Loss.SPARSE_SOFTMAX:
-        labels = _numbers(4, 6, low=0, high=1)
+        labels = numbers(4, 6, low=0, high=1)
         if loss is Loss.SOFTMAX:
             labels /= labels.sum(axis=1, keepdims=True)
 
@@ -240,13 +185,13 @@ def test_losses(loss: Loss, tmp_path: Path) -> None:
     graph = made.module.main
     (step,) = [node.output for node in graph.nodes if node.name.endswith("/step")]
     graph.outputs = [graph.outputs[0], step]
-    ours, gradient = _run(made.module, tmp_path / "train.ms", [x, labels])
+    ours, gradient = run(made.module, tmp_path / "train.ms", [x, labels])
     assert abs(float(ours[0]) - value(weight.astype(np.float64))) < 1e-6 * max(1.0, abs(float(ours[0])))
     for place in np.ndindex(weight.shape):
         moved = [weight.astype(np.float64), weight.astype(np.float64)]
-        moved[0][place] += _STEP
-        moved[1][place] -= _STEP
-        assert abs(gradient[place] - (value(moved[0]) - value(moved[1])) / (2 * _STEP)) < 2e-5
+        moved[0][place] += STEP
+        moved[1][place] -= STEP
+        assert abs(gradient[place] - (value(moved[0]) - value(moved[1])) / (2 * STEP)) < 2e-5
 
 
 def _in_mindspore_form(module: Module) -> Module:
@@ -275,11 +220,11 @@ def _in_mindspore_form(module: Module) -> Module:
 @pytest.mark.parametrize("optimizer", [Optimizer.MOMENTUM, Optimizer.ADAM])
 def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
     """A file whose optimisers change constants in place trains as the graph with variables does."""
-    x, labels = _numbers(4, 8, 8, 1), np.asarray([1, 2, 0, 1], np.int32)
+    x, labels = numbers(4, 8, 8, 1), np.asarray([1, 2, 0, 1], np.int32)
 
     def net() -> Module:
         chance = np.random.default_rng(5)
-        made = _Net(x.shape)
+        made = Net(x.shape)
         op = Conv2DFusion(format=Format.NHWC, kernel_size=(3, 3), stride=(2, 2), pad_mode=PadMode.SAME, group=1)
         made.add(op, chance.standard_normal((3, 3, 3, 1)).astype(np.float32), np.zeros(3, np.float32))
         made.add(_activated(ActivationType.RELU)).add(rearrange.Flatten(axis=1))
@@ -309,14 +254,14 @@ def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
     assert losses[0] == losses[1]
     assert losses[0][-1] < 0.8 * losses[0][0]
     # A session that loads the file infers: no labels, no loss, no step.
-    (logits,) = _run(net(), tmp_path / "inference.ms", [x])
+    (logits,) = run(net(), tmp_path / "inference.ms", [x])
     for _ in range(2):
-        (found,) = _run_file(tmp_path / "mindspore.ms", [x])
+        (found,) = run_file(tmp_path / "mindspore.ms", [x])
         assert np.abs(found - logits).max() < 1e-6 * np.abs(logits).max()
 
 
 def test_what_has_no_gradient_is_named_all_at_once() -> None:
-    net = _Net((4, 5)).add(MatMulFusion(), _numbers(5, 6)).add(unary.Round()).add(unary.Floor())
+    net = Net((4, 5)).add(MatMulFusion(), numbers(5, 6)).add(unary.Round()).add(unary.Floor())
     with pytest.raises(ConversionError, match="2 node") as caught:
         training_graph(net.module(), TrainSettings(Loss.SQUARED), "net.ms")
     for name in ("Round 'Round_1'", "Floor 'Floor_2'"):
@@ -324,7 +269,7 @@ def test_what_has_no_gradient_is_named_all_at_once() -> None:
 
 
 def test_other_rows() -> None:
-    net = _Net((1, 4, 6)).add(rearrange.Reshape(), np.asarray([1, 24], np.int32)).add(MatMulFusion(), _numbers(24, 6))
+    net = Net((1, 4, 6)).add(rearrange.Reshape(), np.asarray([1, 24], np.int32)).add(MatMulFusion(), numbers(24, 6))
     made = training_graph(net.module(), TrainSettings(Loss.SQUARED, batch=7))
     assert made.module.main.outputs[1].shape == (7, 6)
 

@@ -1,0 +1,146 @@
+"""Functions of single numbers, of one operand and of two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import Operator, activation, arithmetic, training
+from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
+from mslite.converter.mindir.ops.unary import ExpFusion
+from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
+
+_OF_Y = (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.ELU, ActivationType.RELU, ActivationType.RELU6)
+_NONE = (
+    ActivationType.THRESHOLDRELU,
+    ActivationType.HARD_TANH,
+    ActivationType.SIGN,
+    ActivationType.SELU,
+    ActivationType.UNKNOWN,
+)
+
+
+def _by_activation(call: Call, dy: Value, kind: ActivationType, alpha: float = 0.0) -> Gradients:
+    at = call.node.output if kind in _OF_Y else call.node.inputs[0]
+    op = training.ActivationGrad(activation_type=kind, alpha=alpha)
+    inputs = [at, dy] if kind in (ActivationType.SIGMOID, ActivationType.TANH) else [dy, at]
+    return [call.add(op, "x", inputs, call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
+
+
+@rule("Activation")
+def _activation(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, activation.Activation)
+    kind = op.activation_type
+    if kind in _NONE:
+        raise NoGradientError(f"{kind.name} has no gradient here")
+    if kind is ActivationType.GELU and op.approximate:
+        kind = ActivationType.FAST_GELU
+    return _by_activation(call, dy, kind, op.alpha)
+
+
+@rule("LeakyRelu")
+def _leaky(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, activation.LeakyRelu)
+    return _by_activation(call, dy, ActivationType.LEAKY_RELU, call.op.negative_slope)
+
+
+@rule("Elu")
+def _elu(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, activation.Elu)
+    return _by_activation(call, dy, ActivationType.ELU, call.op.alpha)
+
+
+@rule("PReLUFusion")
+def _leaky_by_channel(call: Call, dy: Value) -> Gradients:
+    """dx = dy where x > 0, else slope dy; dslope = sum(dy x) over x < 0."""
+    x, slope = call.node.inputs
+    positive = call.add(
+        training.ActivationGrad(activation_type=ActivationType.RELU), "positive", [dy, x], call.shape(0)
+    )
+    negative = call.difference("negative", dy, positive)
+    found: Gradients = [None, None]
+    if call.wanted[0]:
+        rest = call.product("slope_negative", negative, slope)
+        found[0] = call.add(arithmetic.AddFusion(), "x", [positive, rest], call.shape(0))
+    if call.wanted[1]:
+        rank, shape = len(call.shape(0)), call.shape(1)
+        kept = (1,) * (rank - len(shape)) + shape
+        shared = [axis for axis in range(rank) if kept[axis] == 1]
+        total = call.reduced(ReduceMode.ReduceSum, "slope", call.product("negative_x", negative, x), shared)
+        found[1] = call.build.reshaped(total, shape, call.name("slope/shaped"))
+    return found
+
+
+@rule("PowFusion")
+def _power(call: Call, dy: Value) -> Gradients:
+    op, x = call.op, call.node.inputs[0]
+    assert isinstance(op, arithmetic.PowFusion)
+    exponent = call.node.inputs[1].data if len(call.node.inputs) > 1 else np.ones(1)
+    if exponent is None or exponent.size != 1:
+        raise NoGradientError("the exponent is not one constant number")
+    slope = training.PowerGrad(power=float(exponent.reshape(-1)[0]), scale=op.scale, shift=op.shift)
+    return [call.add(slope, "x", [dy, x], call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
+
+
+@rule("Abs", "Log", "Neg", "Sqrt", "Rsqrt", "Square")
+def _function(call: Call, dy: Value) -> Gradients:
+    x, y = call.node.inputs[0], call.node.output
+    made: dict[str, tuple[Operator, list[Value]]] = {
+        "Abs": (training.AbsGrad(), [x, dy]),
+        "Log": (training.LogGrad(), [dy, x]),
+        "Neg": (training.NegGrad(), [dy]),
+        "Sqrt": (training.SqrtGrad(), [y, dy]),
+        "Rsqrt": (training.RsqrtGrad(), [y, dy]),
+        "Square": (training.PowerGrad(power=2.0, scale=1.0), [dy, x]),
+    }
+    op, inputs = made[call.op.name]
+    return [call.add(op, "x", inputs, call.shape(0))]
+
+
+@rule("ExpFusion")
+def _exponential(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, ExpFusion)
+    factor = op.scale * (1.0 if op.base <= 0 else float(np.log(op.base)))
+    dx = call.add(arithmetic.MulFusion(), "product", [dy, call.node.output], call.shape(0))
+    if factor != 1.0:
+        scale = call.build.constant(call.name("factor"), np.float32(factor))
+        dx = call.add(arithmetic.MulFusion(), "x", [dx, scale], call.shape(0))
+    return [dx]
+
+
+@rule("AddFusion", "SubFusion", "MulFusion", "DivFusion", "RealDiv", "Maximum", "Minimum", "BiasAdd")
+def _binary(call: Call, dy: Value) -> Gradients:
+    a, b = call.node.inputs
+    of_a, of_b, whole = call.shape(0), call.shape(1), shape_of(dy)
+    name = call.op.name
+    found: Gradients = [None, None]
+    if name in ("AddFusion", "BiasAdd"):
+        if of_a == whole and (of_b == whole or not call.wanted[1]):
+            return [dy, dy]
+        if of_a == whole and of_b == whole[-1:]:
+            return [dy, call.add(training.BiasAddGrad(), "b", [dy], of_b)]
+    if name == "SubFusion" and of_a == whole and not call.wanted[1]:
+        return [dy, None]
+    if name == "MulFusion" and call.wanted != (True, True):
+        place, other = (0, b) if call.wanted[0] else (1, a)
+        if call.shape(place) == whole:
+            found[place] = call.add(arithmetic.MulFusion(), "ab"[place], [dy, other], whole)
+            return found
+    ops: dict[str, Operator] = {
+        "AddFusion": training.AddGrad(),
+        "BiasAdd": training.AddGrad(),
+        "SubFusion": training.SubGrad(),
+        "MulFusion": training.MulGrad(),
+        "Maximum": training.MaximumGrad(grad_x=True, grad_y=True),
+        "Minimum": training.MinimumGrad(grad_x=True, grad_y=True),
+    }
+    op = ops.get(name, training.DivGrad())
+    inputs = [a, b, dy] if name in ("Maximum", "Minimum") else [dy, a, b]
+    return list(call.build.nodes(op, call.name("ab"), inputs, [of_a, of_b]))
+
+
+@rule("AddN")
+def _sum(call: Call, dy: Value) -> Gradients:
+    return [dy] * len(call.node.inputs)

@@ -1,0 +1,120 @@
+"""Functions of a whole row, image or group: normalisations and softmax.
+
+With n = (x - mean(x)) r, r = 1 / sqrt(variance(x) + epsilon) and y = n gamma + beta, where g = dy gamma,
+
+    dx = r (g - mean(g) - n mean(g n)),  dgamma = sum(dy n),  dbeta = sum(dy).
+
+Without the mean (RMS normalisation) n = x r and dx = r (g - n mean(g n)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Shape, Value
+from mslite.converter.mindir.ops import activation, normalization
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.unary import Rsqrt
+from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
+
+
+@rule("Softmax")
+def _softmax(call: Call, dy: Value) -> Gradients:
+    """dx = y (dy - sum(dy y))."""
+    assert isinstance(call.op, activation.Softmax)
+    y = call.node.output
+    axis = (call.op.axis[0] if call.op.axis else -1) % len(call.shape(0))
+    total = call.reduced(ReduceMode.ReduceSum, "sum", call.product("weighted", dy, y), (axis,))
+    return [call.product("x", y, call.difference("rest", dy, total))]
+
+
+@rule("LayerNormFusion")
+def _layer(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, normalization.LayerNormFusion)
+    rank = len(call.shape(0))
+    own = range(op.begin_norm_axis % rank, rank)
+    before = range(op.begin_params_axis % rank) if op.elementwise_affine else ()
+    return _normalised(call, dy, call.shape(0), tuple(own), op.epsilon, before)
+
+
+@rule("RmsNorm")
+def _root_mean_square(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, normalization.RmsNorm)
+    rank = len(call.shape(0))
+    axis = op.axis % rank
+    return _normalised(call, dy, call.shape(0), tuple(range(axis, rank)), op.epsilon, range(axis), centred=False)
+
+
+@rule("InstanceNorm")
+def _instance(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, normalization.InstanceNorm)
+    last = len(call.shape(0)) - 1
+    return _normalised(call, dy, call.shape(0), tuple(range(1, last)), call.op.epsilon, range(last))
+
+
+@rule("GroupNormFusion")
+def _groups(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, normalization.GroupNormFusion)
+    batch, channels, *pixels = call.shape(0)
+    view = (batch, op.num_groups, channels // op.num_groups, *pixels)
+    others = [axis for axis in range(len(call.shape(0))) if axis != 1]
+    return _normalised(call, dy, view, tuple(range(2, len(view))), op.epsilon, others)
+
+
+def _normalised(
+    call: Call,
+    dy: Value,
+    view: Shape,
+    axes: tuple[int, ...],
+    epsilon: float,
+    shared: Sequence[int],
+    centred: bool = True,
+) -> Gradients:
+    """`axes`: those of `view`, a shape of x, that are normalised together; `shared`: those of x along which gamma and beta
+    repeat."""
+    build, x, whole = call.build, call.node.inputs[0], call.shape(0)
+
+    def mean(what: str, value: Value) -> Value:
+        return call.reduced(ReduceMode.ReduceMean, what, value, axes)
+
+    def viewed(value: Value, what: str) -> Value:
+        return build.reshaped(value, view, call.name(f"{what}/view"))
+
+    def back(value: Value, what: str) -> Value:
+        return build.reshaped(value, whole, call.name(what))
+
+    middle = viewed(x, "x")
+    if centred:
+        middle = call.difference("centred", middle, mean("mean", middle))
+    variance = mean("variance", call.product("squares", middle, middle))
+    small = build.constant(call.name("epsilon"), np.float32(epsilon))
+    spread = call.add(AddFusion(), "spread", [variance, small], shape_of(variance))
+    factor = call.add(Rsqrt(), "factor", [spread], shape_of(variance))
+    normal = call.product("normal", middle, factor)
+
+    found: Gradients = [None] * len(call.node.inputs)
+    kept = tuple(1 if axis in shared else size for axis, size in enumerate(whole))
+    scaled = dy
+    for place, value in enumerate(call.node.inputs[1:], 1):
+        if place > 2 or np.prod(shape_of(value)) != np.prod(kept):
+            raise NoGradientError(f"'{value.name}' has the shape {list(shape_of(value))}, not {list(kept)}")
+        if place == 1:
+            scaled = call.product("scaled", dy, build.reshaped(value, kept, call.name("gamma/shaped")))
+        if call.wanted[place]:
+            part = call.product("dy_normal", dy, back(normal, "normal/back")) if place == 1 else dy
+            total = call.reduced(ReduceMode.ReduceSum, ("gamma", "beta")[place - 1], part, shared)
+            found[place] = build.reshaped(total, shape_of(value), call.name(f"operand_{place}"))
+    if call.wanted[0]:
+        given = viewed(scaled, "scaled")
+        along = call.product("along", normal, mean("along/mean", call.product("given_normal", given, normal)))
+        rest = call.difference("rest", given, along)
+        if centred:
+            rest = call.difference("rest_centred", rest, mean("given/mean", given))
+        found[0] = back(call.product("x", rest, factor), "x/back")
+    return found

@@ -1,0 +1,80 @@
+"""What a gradient rule is given and returns, and the table of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mslite.converter.mindir.graph import Node, Shape, Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.arithmetic import MulFusion, SubFusion
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.training.builder import Builder
+
+
+class NoGradientError(Exception):
+    """A node that no gradient can be computed of: reason and remedy."""
+
+    def __init__(
+        self, reason: str, remedy: str = "Write it in operators that have one, or train a part without it"
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass
+class Call:
+    """A node whose gradient is asked for."""
+
+    node: Node
+    build: Builder
+    wanted: tuple[bool, ...]
+    """For each operand, whether its gradient is used."""
+
+    @property
+    def op(self) -> Operator:
+        return self.node.op
+
+    def shape(self, operand: int) -> Shape:
+        return shape_of(self.node.inputs[operand])
+
+    def name(self, what: str) -> str:
+        return f"Gradients/{self.node.name}/{what}"
+
+    def add(self, op: Operator, what: str, inputs: list[Value], shape: Shape) -> Value:
+        return self.build.node(op, self.name(what), inputs, shape)
+
+    def reduced(self, mode: ReduceMode, what: str, value: Value, axes: Sequence[int]) -> Value:
+        """Over these dimensions, whose size becomes 1."""
+        shape = tuple(1 if i in axes else size for i, size in enumerate(shape_of(value)))
+        places = self.build.sizes(self.name(f"{what}/axes"), tuple(axes))
+        return self.add(ReduceFusion(mode=mode, keep_dims=True, coeff=1.0), what, [value, places], shape)
+
+    def product(self, what: str, a: Value, b: Value) -> Value:
+        """Of `a` and what repeats to its shape."""
+        return self.add(MulFusion(), what, [a, b], shape_of(a))
+
+    def difference(self, what: str, a: Value, b: Value) -> Value:
+        """Of `a` and what repeats to its shape."""
+        return self.add(SubFusion(), what, [a, b], shape_of(a))
+
+
+def shape_of(value: Value) -> Shape:
+    """The shape of a value that has one."""
+    assert value.shape is not None
+    return value.shape
+
+
+Gradients = list[Value | None]
+Rule = Callable[[Call, Value], Gradients]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*operators: str) -> Callable[[Rule], Rule]:
+    def declare(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(operators, function))
+        return function
+
+    return declare
