@@ -37,6 +37,7 @@ class Builder:
         self.plan = plan
         self.target = target
         self.needed = needed_tensors(plan)
+        self._written_steps, self._written_tensors = plan.steps, plan.tensors  # the plan makes new lists each time
         self.tensors: dict[int, Tensor] = {}
         self._variables: list[Tensor | None] = [None] * len(plan.variables)
         self._assigned_inside = {variable for graph in plan.graphs[1:] for variable, _ in graph.writes}
@@ -89,7 +90,7 @@ class Builder:
                 if not call.is_tail and is_needed(self.plan, ~item, self.needed):
                     steps += self._call(call)
                 continue
-            step = self.plan.steps[item]
+            step = self._written_steps[item]
             if not self.needed.intersection(step.outputs):
                 continue
             if step.op in ALIASES and step.in_place == 0:
@@ -225,7 +226,7 @@ class Builder:
 
     def tensor(self, number: int, storage: Storage) -> Tensor:
         """A new tensor like the written one."""
-        return written_tensor(self.plan.tensors[number], storage)
+        return written_tensor(self._written_tensors[number], storage)
 
     def _variable(self, variable: int, number: int) -> Tensor:
         """A variable; tensor `number` is like it."""

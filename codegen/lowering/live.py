@@ -59,7 +59,7 @@ def tail_of(plan: _codegen.WrittenPlan, graph: int) -> _codegen.WrittenCall | No
 
 def needed_tensors(plan: _codegen.WrittenPlan) -> set[int]:
     """Numbers of tensors. A call is needed where one of its outputs is, or where it assigns a variable."""
-    graphs, calls = plan.graphs, plan.calls
+    graphs, calls, steps = plan.graphs, plan.calls, plan.steps  # each a new list
     regions = {number: region_of(plan, call) for number, call in enumerate(calls) if not call.is_tail}
     needed = set(plan.outputs)
     needed |= {tensor for graph in graphs for _, tensor in graph.writes}
@@ -76,7 +76,7 @@ def needed_tensors(plan: _codegen.WrittenPlan) -> set[int]:
         for graph in reversed(graphs):
             for item in reversed(graph.items):
                 if item >= 0:
-                    step = plan.steps[item]
+                    step = steps[item]
                     if needed.intersection(step.outputs):
                         needed.update(step.inputs)
                 elif calls[~item].is_tail:

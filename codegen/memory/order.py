@@ -26,6 +26,8 @@ class _State:
     room: int
     peak: int
     steps: tuple[int, ...]
+    ready: tuple[int, ...]
+    """Steps that can be run next, in the given order."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,13 @@ class _Search:
         self.simple = all(len(block.bases) == 1 for block in graph.layout.blocks)
         self.followers: list[list[int]] = [[] for _ in graph.steps]
         for number, before in enumerate(graph.after):
-            for earlier in range(self.count):
-                if before >> earlier & 1:
-                    self.followers[earlier].append(number)
+            while before:
+                self.followers[(before & -before).bit_length() - 1].append(number)
+                before &= before - 1
         live = frozenset(base for base in graph.given if graph.readers[base] or base in graph.kept)
         room = self.rooms.room(set(live))
-        self.start = _State(0, live, room, self.rooms.room(set(graph.given)), ())
+        first = tuple(number for number, before in enumerate(graph.after) if not before)
+        self.start = _State(0, live, room, self.rooms.room(set(graph.given)), (), first)
 
     def run(self, state: _State, step: int) -> _State:
         graph = self.graph
@@ -80,10 +83,10 @@ class _Search:
             most, room = self.rooms.room(set(during)), self.rooms.room(set(after))
         workspace = graph.steps[step].workspace
         most += workspace - gain(graph.usable(step, state.done))
-        return _State(state.done | 1 << step, after, room, max(state.peak, most), (*state.steps, step))
-
-    def ready(self, done: int) -> list[int]:
-        return [step for step in range(self.count) if not done >> step & 1 and not self.graph.after[step] & ~done]
+        done = state.done | 1 << step
+        freed = [one for one in self.followers[step] if not graph.after[one] & ~done]
+        ready = tuple(sorted([one for one in state.ready if one != step] + freed))
+        return _State(done, after, room, max(state.peak, most), (*state.steps, step), ready)
 
     def along(self, steps: range) -> _State:
         state = self.start
@@ -94,7 +97,7 @@ class _Search:
     def settle(self, state: _State) -> tuple[_State, list[_State]]:
         """Runs what is free to run; the states that follow then."""
         while True:
-            following = [self.run(state, step) for step in self.ready(state.done)]
+            following = [self.run(state, step) for step in state.ready]
             free = [after for after in following if after.peak <= state.peak and after.room <= state.room]
             if len(following) == 1:
                 free = following
@@ -134,7 +137,7 @@ class _Search:
         while len(states[0].steps) < self.count:
             following: dict[int, _State] = {}
             for state in states:
-                for step in self.ready(state.done):
+                for step in state.ready:
                     after = self.run(state, step)
                     known = following.get(after.done)
                     if known is None or (after.peak, after.steps) < (known.peak, known.steps):
