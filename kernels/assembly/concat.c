@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/lookup.h"
 #include "movement.h"
 #include "quantised.h"
 
@@ -68,10 +69,6 @@ static void requantise(const stored_join *numbers, piece_record record, const vo
 /* What each int8 becomes; entry 0 is that of -128. */
 typedef int8_t byte_table[256];
 
-static void look_up(const byte_table table, const int8_t *from, int8_t *to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) to[i] = table[from[i] - INT8_MIN];
-}
-
 /* Walks byte range `part` of the joined tensor and copies between it and the pieces; `stored`, where given, knows the
  * records of pieces that are read, `tables` those of int8. */
 static void run_join(const join_derived *numbers, int32_t part, char *joined, const void *const *from, void *const *to,
@@ -90,7 +87,7 @@ static void run_join(const join_derived *numbers, int32_t part, char *joined, co
     if (bytes > end - at) bytes = end - at;
     const bool changes = bytes > 0 && stored != NULL && stored->records[piece].scale > 0;
     if (changes && tables != NULL) {
-      look_up(tables[piece], (const int8_t *)from[piece] + offset, (int8_t *)joined + at, bytes);
+      mslite_look_up_bytes(tables[piece], (const int8_t *)from[piece] + offset, (int8_t *)joined + at, bytes);
     } else if (changes) {
       requantise(stored, stored->records[piece], (const char *)from[piece] + offset, joined + at, bytes);
     } else if (bytes > 0 && from != NULL) {

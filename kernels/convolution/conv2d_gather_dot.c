@@ -52,18 +52,31 @@ static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t
   }
 }
 
-/* A whole window whose lines are in the input, each in one piece. False: this one is not. */
-static inline bool gather_inside(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox,
-                                 gathered *to) {
-  const int64_t iy = oy * g->height.stride - g->height.pad_before, ix = ox * g->width.stride - g->width.pad_before;
-  const int64_t last_y = iy + (g->height.kernel - 1) * g->height.dilation, line = g->width.kernel * g->in_channels;
-  if (iy < 0 || last_y >= g->height.input || ix < 0 || ix + g->width.kernel > g->width.input) return false;
-  const int64_t step = g->width.input * g->in_channels;
-  const int8_t *from = image + iy * step + ix * g->in_channels;
-  if (to->end - (from + (last_y - iy) * step) < line + DOT_CHUNK) return false;
-  for (int64_t ky = 0; ky < g->height.kernel; ++ky, from += g->height.dilation * step, to->to += line) {
-    dot_stage(from, line, true, to->to);
-  }
+/* The windows of one row of outputs that lie in the input, with their lines in one piece each. */
+typedef struct {
+  int64_t first, last; /* outputs [first, last) */
+  int64_t row;         /* where in the image the window of output 0 begins */
+  int64_t pixel;       /* from window to window */
+} inside_windows;
+
+static void find_inside(const mslite_convolution *g, int64_t oy, inside_windows *inside) {
+  const mslite_axis *width = &g->width;
+  const int64_t iy = oy * g->height.stride - g->height.pad_before;
+  const bool in_rows = iy >= 0 && iy + (g->height.kernel - 1) * g->height.dilation < g->height.input;
+  const int64_t room = width->input - width->kernel + width->pad_before;
+  inside->first = width->pad_before > 0 ? (width->pad_before + width->stride - 1) / width->stride : 0;
+  inside->last = in_rows && room >= 0 ? room / width->stride + 1 : 0;
+  inside->row = (iy * width->input - width->pad_before) * g->in_channels;
+  inside->pixel = width->stride * g->in_channels;
+}
+
+/* A whole window that lies in the input. False: its last line has nothing behind it that may be read. */
+static inline bool gather_inside(const mslite_convolution *g, const int8_t *from, gathered *to) {
+  const int64_t line = g->width.kernel * g->in_channels, lines = g->height.kernel;
+  const int64_t step = g->height.dilation * g->width.input * g->in_channels;
+  if (to->end - from < (lines - 1) * step + line + DOT_CHUNK) return false;
+  dot_element *at = to->to;
+  for (int64_t ky = 0; ky < lines; ++ky, from += step, at += line) dot_stage(from, line, true, at);
   return true;
 }
 
@@ -105,15 +118,21 @@ void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int
   const int64_t plane = g->height.output * g->width.output;
   int64_t oy = row % plane / g->width.output, ox = row % g->width.output;
   x += row / plane * image_size + group * g->group_in;
+  inside_windows inside = {0};
+  if (is_whole) find_inside(g, oy, &inside);
   for (int64_t r = 0; r < count; ++r) {
     out.to = to + r * step;
-    if (!is_whole || !gather_inside(g, x, oy, ox, &out)) gather_window(g, x, oy, ox, ky, begin, length, &out);
+    const bool is_inside = ox >= inside.first && ox < inside.last;
+    if (!is_inside || !gather_inside(g, x + inside.row + ox * inside.pixel, &out)) {
+      gather_window(g, x, oy, ox, ky, begin, length, &out);
+    }
     if (++ox == g->width.output) {
       ox = 0;
       if (++oy == g->height.output) {
         oy = 0;
         x += image_size;
       }
+      if (is_whole) find_inside(g, oy, &inside);
     }
   }
 }

@@ -2,6 +2,12 @@
 #include "math/lookup.h"
 
 #include <math.h>
+#include <stdbool.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 void mslite_fill_bytes(mslite_real_function function, const void *numbers, float scale_x, int32_t zero_x, float scale_y,
                        int32_t zero_y, int32_t even, int8_t *table) {
@@ -17,6 +23,56 @@ void mslite_fill_bytes(mslite_real_function function, const void *numbers, float
                                              : (float)zero_y;
     table[q - INT8_MIN] = (int8_t)limited;
   }
+}
+
+#if defined(__x86_64__)
+enum { FEWEST_BYTES = 8 }; /* that are worth loading the table */
+
+/* AVX-512 with its permutations of bytes, and a system that keeps its registers. */
+__attribute__((target("xsave"))) static int32_t find_permutations(void) {
+  const uint32_t os_saves = 1U << 27, avx512f = 1U << 16, avx512bw = 1U << 30, vbmi = 1U << 1;
+  const uint64_t registers = 0xE6;
+  uint32_t a, b, c, d;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & os_saves) == 0) return 0;
+  if (((uint64_t)_xgetbv(0) & registers) != registers || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return 0;
+  return (b & avx512f) != 0 && (b & avx512bw) != 0 && (c & vbmi) != 0;
+}
+
+/* Found once: virtual machines take long to answer. */
+static bool has_permutations(void) {
+  static int32_t known = -1;
+  int32_t found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (found < 0) {
+    found = find_permutations();
+    __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+  }
+  return found != 0;
+}
+
+/* Both halves of the table, of which bit 7 chooses one: it is set in negative numbers. */
+__attribute__((target("avx512f,avx512bw,avx512vbmi"))) static void look_up_vectors(const int8_t *table,
+                                                                                   const int8_t *from, int8_t *to,
+                                                                                   int64_t count) {
+  __m512i part[4];
+  for (int32_t i = 0; i < 4; ++i) part[i] = _mm512_loadu_si512(table + 64 * i);
+  for (int64_t i = 0; i < count; i += 64) {
+    const __mmask64 inside = UINT64_MAX >> (count - i < 64 ? 64 - (count - i) : 0);
+    const __m512i q = _mm512_maskz_loadu_epi8(inside, from + i);
+    const __m512i low = _mm512_permutex2var_epi8(part[0], q, part[1]);
+    const __m512i high = _mm512_permutex2var_epi8(part[2], q, part[3]);
+    _mm512_mask_storeu_epi8(to + i, inside, _mm512_mask_blend_epi8(_mm512_movepi8_mask(q), high, low));
+  }
+}
+#endif
+
+void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int8_t *to, int64_t count) {
+#if defined(__x86_64__)
+  if (count >= FEWEST_BYTES && has_permutations()) {
+    look_up_vectors(table, from, to, count);
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < count; ++i) to[i] = table[from[i] - INT8_MIN];
 }
 
 /* Rounds to single precision, where asked for. */

@@ -35,9 +35,8 @@ typedef struct {
   int64_t b_step;       /* bytes from panel to panel */
   int64_t units;        /* of k in this step */
   int64_t rows, columns;
-  int32_t *sums;     /* [rows][sums_step], kept from step to step; NULL where there is only one */
-  int64_t sums_step; /* columns, filled up to whole panels */
-  bool first, last;  /* step of k */
+  int32_t *sums;    /* [panel][rows + 1][GEMM_INT8_COLUMNS], kept from step to step; NULL where there is only one */
+  bool first, last; /* step of k */
   /* Numbers of the channels, from the first column on. */
   const int32_t *bias, *value, *shift, *zero;
   const double *scale;     /* NULL: results are rounded in fixed point */
@@ -52,9 +51,6 @@ typedef struct {
   int64_t row, column, k;     /* where the block begins, and how long sums are */
   dot_weight *room;           /* GEMM_INT8_LARGEST_STEP * GEMM_INT8_COLUMNS * DOT_DEPTH, where DOT_WIDENS */
 } gemm_int8_block;
-
-#define gemm_int8_run MSLITE_ISA_NAME(mslite_gemm_int8_run)
-void gemm_int8_run(const gemm_int8_block *block);
 
 /* How a kernel cuts a product of m rows, and what it needs for that. */
 typedef struct {

@@ -11,35 +11,38 @@ SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
 
 /* `rows` x GEMM_INT8_COLUMNS sums; `rows` and `stored` are constants where this is inlined. `stored`: b is as it is
  * packed. Few rows take several chains of sums, so that no sum waits for the one before. */
-SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t to_step, const int32_t rows,
-                      const bool stored) {
+SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows, const bool stored) {
   enum { V = GEMM_INT8_VECTORS };
   const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (stored ? 1 : (int64_t)sizeof(dot_weight));
   const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
   simd_i32 sum[GEMM_INT8_ROWS * V];
-  const int32_t *start = g->first ? g->bias : to;
-  const int64_t start_step = g->first ? 0 : to_step;
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = simd_load_i32(start + r * start_step + v * SIMD_WIDTH);
+  if (g->first) {
+    SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(g->bias + i % V * SIMD_WIDTH);
+  } else {
+    SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(to + i * SIMD_WIDTH);
   }
   SIMD_UNROLL for (int32_t i = rows * V; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
   const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
   const int64_t a_step = g->a_step, units = g->units;
   SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
   int64_t k = 0;
-  for (; k + chains <= units; k += chains) {
-    SIMD_UNROLL for (int32_t c = 0; c < chains; ++c) {
-      dot_right right[V];
-      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
-      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-        const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
-        SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
-          sum[(c * rows + r) * V + v] = dot_add(sum[(c * rows + r) * V + v], left, right[v]);
+  /* units > 0: sums that a loop might pass by are copied around it. */
+  if (chains == 1 || chains <= units) {
+    do {
+      SIMD_UNROLL for (int32_t c = 0; c < chains; ++c) {
+        dot_right right[V];
+        SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
+        SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+          const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
+          SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
+            sum[(c * rows + r) * V + v] = dot_add(sum[(c * rows + r) * V + v], left, right[v]);
+          }
         }
+        b += V * b_step;
+        SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
       }
-      b += V * b_step;
-      SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
-    }
+      k += chains;
+    } while (k + chains <= units);
   }
   for (; chains > 1 && k < units; ++k) {
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
@@ -50,21 +53,18 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, int6
     b += V * b_step;
     SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
   }
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
-      SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) sum[r * V + v] += sum[(c * rows + r) * V + v];
-      simd_store_i32(to + r * to_step + v * SIMD_WIDTH, sum[r * V + v]);
-    }
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) {
+    SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) sum[i] += sum[c * rows * V + i];
+    simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
   }
 }
 
-#define TILE_CASE(rows)                       \
-  case rows:                                  \
-    tile(g, b, to, to_step, rows, rows == 1); \
+#define TILE_CASE(rows)              \
+  case rows:                         \
+    tile(g, b, to, rows, rows == 1); \
     break;
 
-static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t to_step,
-                                               int64_t rows) {
+static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t rows) {
   switch (SIMD_WIDTH == 16 && rows > 1 ? rows + rows % 2 : rows) {
     TILE_CASE(1)
     TILE_CASE(2)
@@ -86,45 +86,45 @@ static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const c
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-/* Tiles of nearly equal height. On vectors of 16 lanes all but the last are even: its spare row is nobody's. */
-void gemm_int8_run(const gemm_int8_block *block) {
+/* One panel, in tiles of equal height but for the last. On vectors of 16 lanes all but that are even: its spare row is
+ * nobody's. */
+static void run_panel(const gemm_int8_block *block, int64_t columns) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
   gemm_int8_block g = *block;
-  const int64_t tiles = (block->rows + GEMM_INT8_ROWS - 1) / GEMM_INT8_ROWS;
-  const int64_t even = SIMD_WIDTH == 16 && block->rows > 1 ? 2 : 1;
-  const int64_t result_size = g.operands == NULL ? 1 : (int64_t)sizeof(int32_t);
-  while (g.columns > 0) {
-    const int64_t columns = g.columns < GEMM_INT8_COLUMNS ? g.columns : GEMM_INT8_COLUMNS;
-    /* A single row reads its weights as they are packed: a copy would be read only once. */
-    const char *widened = NULL;
-    if (block->rows > 1) widened = (const char *)dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
-    gemm_int8_block t = g;
-    panel_numbers numbers = {0};
-    if (g.operands == NULL) set_numbers(&g, &numbers);
-    for (int64_t left = tiles; t.rows > 0; --left) {
-      const int64_t high = round_up((t.rows + left - 1) / left, even), rows = t.rows < high ? t.rows : high;
-      const int64_t sums_step = t.sums == NULL ? GEMM_INT8_COLUMNS : t.sums_step;
-      int32_t *sums = t.sums == NULL ? own : t.sums;
-      run_tile(&t, rows == 1 ? (const char *)g.b : widened, sums, sums_step, rows);
-      if (t.last) store(&t, &numbers, sums, sums_step, rows, columns);
-      t.a += rows * t.a_step;
-      if (t.sums != NULL) t.sums += rows * sums_step;
-      if (t.row_sums != NULL) t.row_sums += rows;
-      t.y += rows * t.y_step;
-      t.row += rows;
-      t.rows -= rows;
-    }
-    g.b += g.b_step;
-    if (g.sums != NULL) g.sums += columns;
-    g.bias += columns;
-    g.value += columns;
-    g.shift += columns;
-    g.zero += columns;
-    if (g.scale != NULL) g.scale += columns;
-    if (g.column_sums != NULL) g.column_sums += columns;
-    g.y += columns * result_size;
-    g.column += columns;
-    g.columns -= columns;
+  const int64_t tiles = (g.rows + GEMM_INT8_ROWS - 1) / GEMM_INT8_ROWS;
+  const int64_t high = round_up((g.rows + tiles - 1) / tiles, SIMD_WIDTH == 16 && g.rows > 1 ? 2 : 1);
+  /* A single row reads its weights as they are packed: a copy would be read only once. */
+  const char *widened = NULL;
+  if (g.rows > 1) widened = (const char *)dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
+  panel_numbers numbers;
+  set_numbers(&g, &numbers);
+  for (; g.rows > 0; g.rows -= high) {
+    const int64_t rows = g.rows < high ? g.rows : high;
+    int32_t *sums = g.sums == NULL ? own : g.sums;
+    run_tile(&g, rows == 1 ? (const char *)g.b : widened, sums, rows);
+    if (g.last) store(&g, &numbers, sums, rows, columns);
+    g.a += rows * g.a_step;
+    if (g.sums != NULL) g.sums += rows * GEMM_INT8_COLUMNS;
+    if (g.row_sums != NULL) g.row_sums += rows;
+    g.y += rows * g.y_step;
+    g.row += rows;
+  }
+}
+
+static void run_block(gemm_int8_block *g) {
+  const int64_t result_size = g->operands == NULL ? 1 : (int64_t)sizeof(int32_t);
+  for (; g->columns > 0 && g->rows > 0; g->columns -= GEMM_INT8_COLUMNS) {
+    run_panel(g, g->columns < GEMM_INT8_COLUMNS ? g->columns : GEMM_INT8_COLUMNS);
+    g->b += g->b_step;
+    if (g->sums != NULL) g->sums += (g->rows + 1) * GEMM_INT8_COLUMNS;
+    g->bias += GEMM_INT8_COLUMNS;
+    g->value += GEMM_INT8_COLUMNS;
+    g->shift += GEMM_INT8_COLUMNS;
+    g->zero += GEMM_INT8_COLUMNS;
+    if (g->scale != NULL) g->scale += GEMM_INT8_COLUMNS;
+    if (g->column_sums != NULL) g->column_sums += GEMM_INT8_COLUMNS;
+    g->y += GEMM_INT8_COLUMNS * result_size;
+    g->column += GEMM_INT8_COLUMNS;
   }
 }
 
@@ -190,7 +190,6 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
       .rows = row + cut->row_block < plan->m ? cut->row_block : plan->m - row,
       .columns = (last_column < plan->n ? last_column : plan->n) - column,
       .sums = cut->k_block < packed->units ? (int32_t *)(void *)(scratch + plan->sums_at) : NULL,
-      .sums_step = cut->panel_block * GEMM_INT8_COLUMNS,
       .bias = numbers[0],
       .column = group * plan->n + column,
       .row = row,
@@ -227,7 +226,8 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
     if (plan->is_whole && plan->operands.a_flip != 0) flip_elements(a, plan->a_step, g.rows, length);
     if (row_sums != NULL) add_row_sums(a, plan->a_step, g.rows, length, row_sums);
     g.b = panel + unit * GEMM_INT8_COLUMNS * DOT_DEPTH;
-    gemm_int8_run(&g);
+    gemm_int8_block own = g;
+    run_block(&own);
     unit += g.units;
   } while (unit < packed->units);
 }

@@ -49,14 +49,13 @@ SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *lim
 
 /* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once. What is in [low, high] already is
  * rounded once, to even. */
-SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
-                             int64_t sums_step, int64_t rows, int64_t columns, const bool has_zeros,
-                             const bool rounds_once) {
+SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
+                             int64_t columns, const bool has_zeros, const bool rounds_once) {
   const panel_numbers own = *numbers;
   const int64_t y_step = g->y_step;
   const int32_t *row_sums = g->row_sums;
   int8_t *y = g->y;
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step, y += y_step) {
+  for (int64_t r = 0; r < rows; ++r, sums += GEMM_INT8_COLUMNS, y += y_step) {
     simd_i32 result[GEMM_INT8_VECTORS];
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
       simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
@@ -68,12 +67,44 @@ SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numb
   }
 }
 
+#if SIMD_WIDTH == 16 && !SIMD_EMULATED
+/* A row rounded once, to even, as words: the first vector's four columns beside the second's. What is too low for words
+ * stays so; what is too high for 32 bits would not, and is limited before it is rounded. */
+SIMD_INLINE __m512i even_words(const panel_numbers *numbers, const int32_t *sums, __m512i zero) {
+  __m512i whole[GEMM_INT8_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
+    const simd_f32 sum = simd_from_i32(simd_load_i32(sums + v * SIMD_WIDTH));
+    const simd_f32 steps = sum * simd_as_f32(numbers->factor[v].value);
+    whole[v] = _mm512_cvtps_epi32((__m512)simd_min(steps, numbers->even.high));
+  }
+  return _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
+}
+
+/* store_fixed without row_sums, rounded once: two rows at once. */
+static void store_even(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
+                       int64_t columns) {
+  const panel_numbers own = *numbers;
+  const __m512i zero = _mm512_set1_epi16((int16_t)g->y_zero), low = _mm512_set1_epi8((int8_t)g->low);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __mmask32 mask = (__mmask32)(0xFFFFFFFFU >> (GEMM_INT8_COLUMNS - columns));
+  const int64_t y_step = g->y_step;
+  int8_t *y = g->y;
+  for (; rows > 0; rows -= 2, sums += 2 * GEMM_INT8_COLUMNS, y += 2 * y_step) {
+    const __m512i first = even_words(&own, sums, zero), second = even_words(&own, sums + GEMM_INT8_COLUMNS, zero);
+    const __m512i mixed = _mm512_max_epi8(_mm512_packs_epi16(first, second), low);
+    const __m512i both = _mm512_permutexvar_epi32(order, mixed);
+    _mm256_mask_storeu_epi8(y, mask, _mm512_castsi512_si256(both));
+    if (rows > 1) _mm256_mask_storeu_epi8(y + y_step, mask, _mm512_extracti64x4_epi64(both, 1));
+  }
+}
+#endif
+
 /* The same for results that are rounded once, half away from zero, in float64.
  * Twice what truncation leaves, truncated, is the step that it misses. */
-static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t sums_step,
-                       int64_t rows, int64_t columns) {
+static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
+                       int64_t columns) {
   typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+  for (int64_t r = 0; r < rows; ++r, sums += GEMM_INT8_COLUMNS) {
     simd_i32 result[GEMM_INT8_VECTORS];
     const simd_i32 row_sum = simd_set_i32(g->row_sums == NULL ? 0 : g->row_sums[r]);
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
@@ -118,13 +149,13 @@ static __attribute__((cold, noinline)) void set_whole_numbers(const gemm_int8_bl
 
 /* The same for whole sums, which the zero points of both sides are taken out of:
  *   sum (a - a_zero)(b - b_zero) = sum a b - a_zero sum b - b_zero (sum a - k a_zero) */
-static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t sums_step,
-                                                  int64_t rows, int64_t columns) {
+static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t rows,
+                                                  int64_t columns) {
   typedef uint32_t wrapping __attribute__((vector_size(sizeof(simd_i32))));
   const mslite_integer_operands *operands = g->operands;
   whole_numbers numbers;
   set_whole_numbers(g, columns, &numbers);
-  for (int64_t r = 0; r < rows; ++r, sums += sums_step) {
+  for (int64_t r = 0; r < rows; ++r, sums += GEMM_INT8_COLUMNS) {
     const int64_t a_zero_at = operands->a_zeros > 1 ? (g->row + r) % operands->a_zeros : 0;
     const int32_t a_zero = mslite_flipped_at(g->inputs[MSLITE_A_ZERO], a_zero_at, operands->a_flip) + DOT_OFFSET;
     uint32_t rest = 0;
@@ -146,21 +177,25 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
 }
 
 static __attribute__((noinline)) void store(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
-                                            int64_t sums_step, int64_t rows, int64_t columns) {
+                                            int64_t rows, int64_t columns) {
   if (g->operands != NULL) {
-    store_whole(g, sums, sums_step, rows, columns);
+    store_whole(g, sums, rows, columns);
   } else if (g->scale != NULL) {
-    store_real(g, numbers, sums, sums_step, rows, columns);
+    store_real(g, numbers, sums, rows, columns);
   } else if (g->shift[0] == MSLITE_SHIFT_TO_EVEN) {
     if (g->row_sums != NULL) {
-      store_fixed(g, numbers, sums, sums_step, rows, columns, true, true);
+      store_fixed(g, numbers, sums, rows, columns, true, true);
     } else {
-      store_fixed(g, numbers, sums, sums_step, rows, columns, false, true);
+#if SIMD_WIDTH == 16 && !SIMD_EMULATED
+      store_even(g, numbers, sums, rows, columns);
+#else
+      store_fixed(g, numbers, sums, rows, columns, false, true);
+#endif
     }
   } else if (g->row_sums != NULL) {
-    store_fixed(g, numbers, sums, sums_step, rows, columns, true, false);
+    store_fixed(g, numbers, sums, rows, columns, true, false);
   } else {
-    store_fixed(g, numbers, sums, sums_step, rows, columns, false, false);
+    store_fixed(g, numbers, sums, rows, columns, false, false);
   }
 }
 

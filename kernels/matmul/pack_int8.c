@@ -6,7 +6,7 @@ static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
 void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_layout *layout,
                       mslite_int8_packed *plan) {
-  plan->units = (k + layout->depth - 1) / layout->depth;
+  plan->units = k > 0 ? (k + layout->depth - 1) / layout->depth : 1;
   plan->padded = round_up(n, layout->columns);
   const int64_t channels = groups * plan->padded, numbers = round_up(channels * (int64_t)sizeof(int32_t), 64);
   plan->bias = 0;

@@ -39,7 +39,7 @@ typedef struct {
 /* Offsets, in bytes, of what the packed form holds. Arrays of channels have `padded` entries for each group; channels
  * that do not exist are zeros. */
 typedef struct {
-  int64_t units;  /* of k */
+  int64_t units;  /* of k: at least one, of zeros */
   int64_t padded; /* n, filled up to whole panels */
   /* int32_t. value and shift are the multiplier; of results that are rounded once, value is a clamp of the sum */
   int64_t bias, value, shift, zero;

@@ -1,6 +1,6 @@
 /* Pooling of stored integers on NHWC, vectorised over channels. */
 #include "pooling/pool_int8.h"
-#include "simd/simd.h"
+#include "simd/narrow.h"
 
 enum { BLOCK = 64 };
 
@@ -68,6 +68,28 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
     }                                                                                                     \
   }
 
+#if SIMD_WIDTH > 1
+/* The largest bytes of one window, limited, where there is a vector of channels; the last ones may be made twice. */
+static void largest_int8(const mslite_stored_pool *pool, const window *w, const int8_t *x, int8_t *to) {
+  const int64_t channels = pool->geometry.channels, lanes = sizeof(simd_bytes);
+  const simd_bytes low = simd_set_bytes(pool->low), high = simd_set_bytes(pool->high);
+  for (int64_t next = 0; next < channels; next += lanes) {
+    const int64_t c = next + lanes <= channels ? next : channels - lanes;
+    simd_bytes most = low;
+    for (int64_t i = 0; i < w->rows; ++i) {
+      const int8_t *from = x + c + i * w->row_step;
+      for (int64_t j = 0; j < w->columns; ++j, from += w->column_step) {
+        simd_bytes tap;
+        memcpy(&tap, from, sizeof tap);
+        most = simd_max_bytes(most, tap);
+      }
+    }
+    most = simd_min_bytes(most, high);
+    memcpy(to + c, &most, sizeof most);
+  }
+}
+#endif
+
 POOL_PIXEL(pixel_int8, int8_t, gather_i8)
 POOL_PIXEL(pixel_i16, int16_t, gather_i16)
 
@@ -81,6 +103,11 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   mslite_window_taps(&g->height, oy, &top, &bottom);
   const int64_t iy = oy * g->height.stride - g->height.pad_before + top * g->height.dilation;
   const int64_t divisor = mslite_pooling_divisor(&g->height, oy, g->count_include_pad);
+  const bool average = g->average;
+#if SIMD_WIDTH > 1
+  const bool is_fast =
+      pool->type == MSLITE_INT8 && !average && !pool->is_rescaled && g->channels >= (int64_t)sizeof(simd_bytes);
+#endif
   window w = {0};
   w.row_step = g->height.dilation * row;
   w.column_step = g->width.dilation * g->channels;
@@ -90,8 +117,14 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     w.columns = right - left;
     w.rows = w.columns == 0 ? 0 : bottom - top;
     w.first = w.rows == 0 ? 0 : (image * g->height.input + iy) * row + ix * g->channels;
-    w.count = (int32_t)(divisor * mslite_pooling_divisor(&g->width, ox, g->count_include_pad));
+    w.count = average ? (int32_t)(divisor * mslite_pooling_divisor(&g->width, ox, g->count_include_pad)) : 1;
     const int64_t at = ((int64_t)part * g->width.output + ox) * g->channels;
+#if SIMD_WIDTH > 1
+    if (is_fast && w.rows > 0) {
+      largest_int8(pool, &w, (const int8_t *)run->inputs[0] + w.first, (int8_t *)run->outputs[0] + at);
+      continue;
+    }
+#endif
     if (pool->type == MSLITE_INT8) {
       pixel_int8(pool, &w, run->inputs[0], run->outputs[0], at);
     } else {

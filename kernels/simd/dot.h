@@ -169,17 +169,22 @@ SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
 SIMD_INLINE void dot_stage(const int8_t *from, int64_t count, bool spare, dot_element *to) {
   int64_t i = 0;
 #if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
+  (void)spare;
+  const __m512i flip = _mm512_set1_epi8(INT8_MIN);
   for (; i + 64 <= count; i += 64) {
-    const __m512i flipped = _mm512_xor_si512(_mm512_loadu_si512(from + i), _mm512_set1_epi8(INT8_MIN));
-    _mm512_storeu_si512(to + i, flipped);
+    _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), flip));
   }
-#endif
+  if (i == count) return;
+  const __mmask64 rest = UINT64_MAX >> (64 - (count - i));
+  _mm512_mask_storeu_epi8(to + i, rest, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, from + i), flip));
+#else
   for (; i + DOT_CHUNK <= count; i += DOT_CHUNK) dot_load_elements(from + i, to + i);
   if (i < count && spare) {
     dot_load_elements(from + i, to + i);
   } else {
     for (; i < count; ++i) to[i] = (dot_element)(from[i] + DOT_OFFSET);
   }
+#endif
 }
 
 /* `count` times the stored activation `value`. */

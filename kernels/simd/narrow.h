@@ -29,6 +29,26 @@ SIMD_INLINE simd_i32 simd_widen(const int8_t *x) {
 #endif
 }
 
+#if SIMD_WIDTH > 1
+/* A vector of stored integers. */
+typedef int8_t simd_bytes __attribute__((vector_size(4 * SIMD_WIDTH)));
+
+SIMD_INLINE simd_bytes simd_set_bytes(int32_t x) { return (int8_t)x - (simd_bytes){0}; }
+
+SIMD_INLINE simd_bytes simd_max_bytes(simd_bytes a, simd_bytes b) {
+#if SIMD_WIDTH == 8
+  return (simd_bytes)_mm256_max_epi8((__m256i)a, (__m256i)b);
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  return (simd_bytes)_mm512_max_epi8((__m512i)a, (__m512i)b);
+#else
+  const simd_bytes larger = a > b;
+  return (a & larger) | (b & ~larger);
+#endif
+}
+
+SIMD_INLINE simd_bytes simd_min_bytes(simd_bytes a, simd_bytes b) { return ~simd_max_bytes(~a, ~b); }
+#endif
+
 /* y = zero + result, in 32 bits that wrap, limited to [low, high]. */
 typedef struct {
   simd_i32 zero, low, high; /* the limits in 32 bits; in 8 bits on AVX2, which has no other short way to 8 bits */

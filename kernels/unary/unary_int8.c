@@ -129,9 +129,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t end = numbers->count - begin < PART_ELEMENTS ? numbers->count : begin + PART_ELEMENTS;
   if (numbers->type == MSLITE_INT8) {
-    const int8_t *x = run->inputs[0], *table = numbers->table.bytes - INT8_MIN;
-    int8_t *y = run->outputs[0];
-    for (int64_t i = begin; i < end; ++i) y[i] = table[x[i]];
+    const int8_t *x = run->inputs[0];
+    mslite_look_up_bytes(numbers->table.bytes, x + begin, (int8_t *)run->outputs[0] + begin, end - begin);
     return;
   }
   const int16_t *x = run->inputs[0];
