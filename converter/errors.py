@@ -66,6 +66,13 @@ class Blocked(Exception):
         self.attribute = attribute
 
 
+class NotKnown(Blocked):
+    """Raised for a node about whose operands too little is known.
+
+    Behind a node that blocks, that is what the node leaves behind, and nothing to report.
+    """
+
+
 class ConversionError(Exception):
     """A model that cannot be converted, with every blocking node; `str()` is what the user reads."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.errors import Blocked as Blocked
+from mslite.converter.errors import NotKnown as NotKnown
 
 OR_PLUGIN = "or register a parser for it in a plug-in (docs/extending.md)"
 """Ends the remedy for an operator that is not known."""

@@ -156,7 +156,10 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "foo": ("NoSuchOperator", "not supported", NOT_KNOWN),
         "bar": ("NorThisOne", "not supported", NOT_KNOWN),
     },
-    tensorflow_strings: {"text": ("AsString", "not supported", NOT_KNOWN)},
+    tensorflow_strings: {
+        "text": ("AsString", "not supported", NOT_KNOWN),
+        "y": ("StringLength", "not supported", NOT_KNOWN),
+    },
     caffe_layers: {
         "foo": ("NoSuchLayer", "not known", NOT_KNOWN),
         "script": ("Python", "the class L of the module m", NOT_KNOWN),

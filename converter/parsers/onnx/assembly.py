@@ -86,7 +86,9 @@ def cut(call: Call) -> Value:
     if axes_value is None or steps is None:
         known = call.static_shape(begin) or call.static_shape(call.input(1)) or call.static_shape(call.input(2))
         if known is None:
-            raise call.block("the number of sliced axes is not known", "Run onnx.shape_inference on the model first")
+            raise call.not_known(
+                "the number of sliced axes is not known", "Run onnx.shape_inference on the model first"
+            )
         count = known[0] if known else 1
     chosen = call.ints(tuple(range(count))) if axes_value is None else as_type(call, axes_value, DataType.INT32)
     stride = call.ints((1,) * count) if steps is None else as_type(call, steps, DataType.INT32)
@@ -134,7 +136,7 @@ def expand(call: Call) -> Value:
     rank = call.require_rank(x)
     length = call.static_shape(call.input(1))
     if length is None or len(length) != 1:
-        raise call.block("the number of dimensions of the result is not known", "Run onnx.shape_inference first")
+        raise call.not_known("the number of dimensions of the result is not known", "Run onnx.shape_inference first")
     own = call.emit(Shape(), x)
     if length[0] > rank:
         own = call.emit(ops.Concat(axis=0), call.ints((1,) * (length[0] - rank)), own)

@@ -7,7 +7,7 @@ from typing import Any
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from mslite.converter.mindir.graph import Array
-from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.naming import Blocked, NotKnown
 
 from .tensors import TensorError, TensorReader
 
@@ -26,6 +26,10 @@ class Attributes:
     def block(self, reason: str, remedy: str, attribute: str = "") -> Blocked:
         """What a converter raises: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
+
+    def not_known(self, reason: str, remedy: str) -> NotKnown:
+        """As `block`, for what is only not known of an operand."""
+        return NotKnown(reason, remedy)
 
     def unread_attributes(self) -> list[str]:
         """Attributes of the node that no one asked for. Dropping one silently would change the result."""

@@ -75,7 +75,7 @@ class Call(Attributes):
         """An input that must be a sequence of known length."""
         value = self.tensor_or_sequence(index)
         if not isinstance(value, TensorSequence):
-            raise self.block(
+            raise self.not_known(
                 f"the sequence '{value.name}' is not made of known tensors",
                 "Export the model without sequences of changing length",
             )
@@ -129,7 +129,7 @@ class Call(Attributes):
         value = self.constant_integers(index)
         if value is None:
             remedy = "Simplify the model (onnx-simplifier) or export it with fixed shapes"
-            raise self.block(f"{what} (input {index}) are computed at run time", remedy)
+            raise self.not_known(f"input {index}, {what}, is computed at run time", remedy)
         return value
 
     # ---- what is known ----
@@ -155,7 +155,7 @@ class Call(Attributes):
     def require_rank(self, value: Value) -> int:
         rank = self.rank(value)
         if rank is None:
-            raise self.block(
+            raise self.not_known(
                 f"the number of dimensions of '{value.name}' is not known",
                 "Run onnx.shape_inference on the model, or export it with fixed shapes",
             )
@@ -164,7 +164,7 @@ class Call(Attributes):
     def require_shape(self, value: Value, why: str) -> Shape:
         shape = self.static_shape(value)
         if shape is None:
-            raise self.block(f"{why} needs the shape of '{value.name}', which is not fixed", "Give --inputShape")
+            raise self.not_known(f"{why} needs the shape of '{value.name}', which is not fixed", "Give --inputShape")
         return shape
 
     def dtype(self, value: Value) -> DataType:
@@ -174,7 +174,7 @@ class Call(Attributes):
     def require_dtype(self, value: Value) -> DataType:
         dtype = self.dtype(value)
         if dtype is DataType.UNKNOWN:
-            raise self.block(
+            raise self.not_known(
                 f"the element type of '{value.name}' is not known", "Run onnx.shape_inference on the model first"
             )
         return dtype

@@ -34,7 +34,9 @@ def weight_of(call: Call) -> tuple[Value, tuple[int, ...]]:
 def kernel_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
     kernel = call.integers("kernel_shape")
     if kernel and tuple(kernel) != shape[2:]:
-        raise call.block(f"{list(kernel)} differs from the weight {list(shape)}", "Export again", "kernel_shape")
+        raise call.block(
+            f"{list(kernel)} contradicts the weight's shape {list(shape)}", "Remove the attribute", "kernel_shape"
+        )
     return shape[2:]
 
 
@@ -84,7 +86,7 @@ def _transpose_pads(
         shape = call.shape(x) or ()
         spatial = [size for size in shape[2:] if size is not None]
         if not shape or len(spatial) != len(shape[2:]):
-            raise call.block(f"output_shape needs the size of '{x.name}', which is not fixed", "Give --inputShape")
+            raise call.not_known(f"output_shape needs the size of '{x.name}', which is not fixed", "Give --inputShape")
         if len(shape) != dimensions + 2 or len(wanted) != dimensions:
             raise call.block(f"{list(wanted)} does not fit the input", "Export the model again", "output_shape")
     elif auto in ("NOTSET", "", "VALID"):

@@ -68,4 +68,5 @@ def known_type(kind: TypeProto) -> tuple[DataType, PartialShape]:
         dtype = DataType.UNKNOWN
     if not kind.tensor_type.HasField("shape"):
         return dtype, None
-    return dtype, tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim)
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
+    return dtype, tuple(size if size is None or size >= 0 else None for size in sizes)

@@ -15,14 +15,14 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
-from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
+from mslite.converter.parsers.naming import OR_PLUGIN, Blocked, NotKnown
 from mslite.converter.parsers.stand_in import stand_in
 
 from .call import Call
 from .graph_inputs import PartialShape, input_type, known_type
 from .model import DOMAINS, graph_error
 from .names import Session
-from .order import ordered, used_names
+from .order import node_reads, ordered, used_names
 from .protos import all_nodes
 from .quantised import Coded, Quantised
 from .registry import KNOWN_OPSET, find_converter
@@ -30,6 +30,8 @@ from .tensor_sequence import TensorSequence
 from .tensors import TensorError, UnsupportedTensor
 from .types import infer_types
 
+_SEQUENCE_OUTPUT = "this graph output is a sequence of tensors", "Export the model with tensors as outputs"
+_TEXT = "Move text processing out of the model"
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
 
@@ -53,6 +55,11 @@ class GraphImporter:
         self._derived: dict[tuple[int, str], Value] = {}
         self._known: dict[int, tuple[DataType, PartialShape]] = {}
         self._bound: set[int] = set()
+        self._behind: set[str] = set()
+        """Names that depend on what a blocking node would write."""
+        self._all_behind = outer is not None and outer.enters_behind
+        self.enters_behind = False
+        """Whether the node that is imported now reads such names: its sub-graphs get them."""
         self._used = used_names(proto)
         self.deferred: dict[str, Quantised | Coded] = {}
         """Quantised tensors, which are made in the form that is asked for."""
@@ -77,6 +84,8 @@ class GraphImporter:
             self._import_node(node)
         for info in self.proto.output:
             try:
+                if self._is_behind(info.name) and info.type.WhichOneof("value") == "sequence_type":
+                    raise Blocked(*_SEQUENCE_OUTPUT)
                 self.graph.outputs.append(self._output(info.name))
             except Blocked as blocked:
                 self._block(info.name, blocked.reason, blocked.remedy)
@@ -120,7 +129,7 @@ class GraphImporter:
         else:
             value = self.lookup(name)
         if isinstance(value, TensorSequence):
-            raise Blocked("this graph output is a sequence of tensors", "Export the model with tensors as outputs")
+            raise Blocked(*_SEQUENCE_OUTPUT)
         taken = any(value is other for other in self.graph.outputs)
         if value.producer is not None and not taken:
             value.name = name
@@ -139,13 +148,17 @@ class GraphImporter:
         version = self.model.opsets.get(domain, 1)
         first_output = node.output[0] if node.output else ""
         call = Call(self, node, self.session.nodes.unique(node.name or first_output or node.op_type), version)
-        first = len(self.graph.nodes)
+        first, blockers = len(self.graph.nodes), len(self.session.blockers)
+        behind = self.enters_behind = self._all_behind or any(map(self._is_behind, node_reads(node)))
         try:
             results = self._convert(call, domain)
         except Blocked as blocked:
-            self.session.blockers.append(call.blocker(blocked))
+            if not isinstance(blocked, NotKnown) or not (behind or len(self.session.blockers) > blockers):
+                self.session.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]
             results = self._stand_in(call)
+        if behind or len(self.session.blockers) > blockers:
+            self._behind.update(node.output)
         if results and results[0] is not None and id(results[0].producer) in call.emitted:
             assert results[0].producer is not None
             results[0].producer.name = call.name
@@ -154,6 +167,9 @@ class GraphImporter:
             if output and output not in self.deferred:
                 value = results[index] if index < len(results) else None
                 self._bind(output, Value(output, DataType.UNKNOWN) if value is None else value)
+
+    def _is_behind(self, name: str) -> bool:
+        return name in self._behind or (self.outer is not None and self.outer._is_behind(name))
 
     def _stand_in(self, call: Call) -> Sequence[Value | None]:
         outputs = [
@@ -192,11 +208,25 @@ class GraphImporter:
         if reason is not None:
             return reason
         if domain == "" and onnx.defs.has(operator, domain):
-            return call.block("the operator is not supported", "Replace it in the model by other operators")
+            return self._standard(call)
         where = f"the domain '{domain}'" if domain else "the ONNX standard"
         return call.block(
             f"no operator of that name is known in {where}", f"Replace it by standard operators, {OR_PLUGIN}"
         )
+
+    def _standard(self, call: Call) -> Blocked:
+        """Why an operator of the ONNX standard has no converter."""
+        operator, version = call.node.op_type, call.version
+        if not onnx.defs.has(operator, version, ""):
+            since = min(one.since_version for one in onnx.defs.get_all_schemas_with_history() if one.name == operator)
+            if since > version:
+                return call.block(f"operator set {version} does not have it yet", f"Export for opset {since} or later")
+        elif onnx.defs.get_schema(operator, version, "").has_context_dependent_function:
+            return call.not_known("the types of its operands are not known", "Run onnx.shape_inference on the model")
+        remedy = (
+            _TEXT if "String" in operator or operator == "RegexFullMatch" else f"Replace it in the model, {OR_PLUGIN}"
+        )
+        return call.block("the operator is not supported", remedy)
 
     def _bind(self, name: str, value: Value) -> None:
         if name in self._values:

@@ -134,12 +134,12 @@ class LoopBuilder:
         """What collects a scan output along `axis`."""
         shape, dtype = self.body.shape_of(element), self.body.type_of(element)
         if dtype is DataType.UNKNOWN:
-            raise self.call.block(
+            raise self.call.not_known(
                 f"the type of the scan output '{element.name}' is not known", "Run onnx.shape_inference on the model"
             )
         if shape is None or None in shape:
             if axis != 0 and shape is None:
-                raise self.call.block(
+                raise self.call.not_known(
                     f"the rank of the scan output '{element.name}' is not known",
                     "Run onnx.shape_inference on the model",
                 )

@@ -80,7 +80,7 @@ def _max_pool_with_indices(call: Call, x: Value, rounding: RoundMode, column_maj
     else:
         window = read_window(call, x, kernel)
         if window.pad_mode is not PadMode.PAD:
-            raise call.block("the padding depends on an input size that is not fixed", "Give --inputShape", "auto_pad")
+            raise call.not_known("auto_pad depends on an input size that is not fixed", "Give --inputShape")
         lists = ([*values][-len(kernel) :] for values in (window.stride, window.dilation))
         stride, dilation = (tuple(values) for values in lists)
         rows = [window.pads[index : index + 2] for index in (0, 2)][-len(kernel) :]

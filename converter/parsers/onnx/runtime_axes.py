@@ -19,7 +19,7 @@ from .casting import as_type
 def _count(call: Call, axes: Value) -> int:
     shape = call.static_shape(axes)
     if shape is None or len(shape) > 1:
-        raise call.block("the number of axes is not known", "Give the axes as constants")
+        raise call.not_known("the number of axes is not known", "Give the axes as constants")
     return shape[0] if shape else 1
 
 

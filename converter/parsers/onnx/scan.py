@@ -71,7 +71,7 @@ def scan_8(call: Call) -> tuple[Value, ...]:
     shape = call.shape(values[-1])
     batch = shape[0] if shape else None
     if batch is None or batch < 1:
-        raise call.block("the size of the batch is not known", "Give it with --inputShape, or export for opset 9")
+        raise call.not_known("the size of the batch is not known", "Give it with --inputShape, or export for opset 9")
     results = []
     for entry in range(batch):
         own = [call.emit(Gather(), value, call.ints(entry), call.ints(0)) for value in values]

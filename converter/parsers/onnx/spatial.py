@@ -100,7 +100,7 @@ def _same_pads(
         elif step == 1:
             total = reach - 1  # does not depend on the size
         elif lower:
-            raise call.block("the padding depends on an input size that is not fixed", "Give --inputShape", "auto_pad")
+            raise call.not_known("auto_pad depends on an input size that is not fixed", "Give --inputShape")
         else:
             return None
         small = total // 2

@@ -16,7 +16,7 @@ def volume_shape(call: Call, x: Value) -> tuple[int, ...]:
     """[channels, depth, height, width], which have to be known."""
     shape = call.shape(x)
     if shape is None or any(size is None for size in shape[1:]):
-        raise call.block(f"a 3-D window needs the shape of '{x.name}', which is not fixed", "Give --inputShape")
+        raise call.not_known(f"a 3-D window needs the shape of '{x.name}', which is not fixed", "Give --inputShape")
     if len(shape) != 5:
         raise call.block(f"the input has {len(shape)} dimensions, not 5", "Export the model again")
     return tuple(size for size in shape[1:] if size is not None)
@@ -47,7 +47,7 @@ def pool_volume(call: Call, x: Value, window: VolumeWindow, pool: Callable[[Valu
     found = call.importer.known_type(call.node.output[0])[1]
     out = tuple(size for size in found[2:] if size is not None) if found is not None else ()
     if len(out) != 3:
-        raise call.block("the shape of the result is not known", "Give --inputShape")
+        raise call.not_known("the shape of the result is not known", "Give --inputShape")
 
     def flat(image: Value, given: ImageWindow) -> Value:
         return pool(image, Window(2, given.kernel, given.stride, given.dilation, PadMode.PAD, given.pads))

@@ -117,23 +117,33 @@ class GraphImporter(ConstantPool):
         plugin = plugin_converter(call.operator)
         if plugin is not None:
             return plugin
-        if call.operator not in COMPLEX_PASSES and call.operator not in self.session.model.functions:
-            values = call.inputs()
-            if any(
-                value in self.session.pairs or (value.dtype in _COMPLEX and call.operator not in _PARTS)
-                for value in values
-            ):
-                if call.operator not in ON_COMPLEX:
-                    raise call.block("the operator is not supported on complex numbers", "Compute with real numbers")
-                return ON_COMPLEX[call.operator]
+        is_function = call.operator in self.session.model.functions  # which is called by its name
+        if call.operator not in CONVERTERS and call.operator not in ON_COMPLEX and not is_function:
+            raise self._unknown(call)
+        if call.operator not in COMPLEX_PASSES and not is_function and self._reads_complex(call):
+            if call.operator not in ON_COMPLEX:
+                raise call.block("the operator is not supported on complex numbers", "Compute with real numbers")
+            return ON_COMPLEX[call.operator]
         if call.operator in CONVERTERS:
             return CONVERTERS[call.operator]
-        if call.operator in self.session.model.functions:  # a function that is called by its name
+        if is_function:
             return CONVERTERS[CALL_BY_NAME]
+        raise self._unknown(call)
+
+    def _reads_complex(self, call: Call) -> bool:
+        """Whether an operand is a pair of a real and an imaginary part. Raises Skipped where one is not there."""
+        return any(
+            value in self.session.pairs or (value.dtype in _COMPLEX and call.operator not in _PARTS)
+            for value in call.inputs()
+        )
+
+    def _unknown(self, call: Call) -> Blocked:
         if call.operator.startswith(QUANTIZED):
             remedy = "Convert the float model, and let the converter quantise it"
-            raise call.block("operators on TensorFlow's own quantised types are not supported", remedy)
-        raise call.block("the operator is not supported", f"Replace it in the model by other operators, {OR_PLUGIN}")
+            return call.block("operators on TensorFlow's own quantised types are not supported", remedy)
+        if "String" in call.operator:
+            return call.block("the operator is not supported", "Move text processing out of the model")
+        return call.block("the operator is not supported", f"Replace it in the model by other operators, {OR_PLUGIN}")
 
     def bind(self, name: str, results: Sequence[Value], call: Call) -> None:
         """Makes these the outputs of a node, and gives what the node emitted its name."""

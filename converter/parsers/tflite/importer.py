@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Node, Shape, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
@@ -102,8 +103,17 @@ class GraphImporter(Constants):
         tensor = self.source.tensors[index]
         if index in self._values or index in self._produced or tensor.data is not None:
             raise FlatBufferError(f"the graph input '{tensor.name}' is there twice, is produced or is a constant")
-        self._check_type(tensor)
         name = self._names[index]
+        try:
+            self._check_type(tensor)
+        except Blocked as blocked:
+            self.session.blockers.append(
+                Blocker(name, "graph", f"of this graph input, {blocked.reason}", blocked.remedy)
+            )
+            value = Value(name, DataType.UNKNOWN, tensor.shape)
+            self.graph.inputs.append(value)
+            self._bind(index, value)
+            return
         shape = self._input_shape(tensor)
         value = Value(name, stored_type(tensor), shape, format=_format(tensor), quant=quant_params(tensor))
         self.graph.inputs.append(value)

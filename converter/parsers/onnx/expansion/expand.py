@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.defs import has as is_standard
 
-from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.naming import Blocked, NotKnown
 from mslite.converter.parsers.onnx.plugin import plugin_converter
 from mslite.converter.parsers.onnx.protos import all_nodes, sub_graphs
 from mslite.converter.parsers.onnx.tensors import TensorError
@@ -115,7 +115,7 @@ def _expand(
         if unread:
             raise body.block("this attribute is not understood", "Export the model without it", unread[0])
     except Unknown as unknown:
-        expansion.waiting[key] = Blocked(
+        expansion.waiting[key] = NotKnown(
             f"{unknown.what} is not known", "Run onnx.shape_inference on the model, or export it with fixed shapes"
         )
         return None
