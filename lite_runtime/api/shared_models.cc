@@ -8,6 +8,8 @@
 
 #include "model/load.h"
 #include "plan/expand_quantised.h"
+#include "plan/expand_types.h"
+#include "registry/registry.h"
 
 namespace mslite {
 namespace {
@@ -25,6 +27,11 @@ Status FromBytes(std::shared_ptr<const Bytes> bytes, std::shared_ptr<SharedModel
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(Load(std::move(bytes), &graph));
   MSLITE_TRY(ExpandQuantised(graph.get()));
+  // Kernels of others may take the types that ours do not.
+  const auto is_registered = [](const Node &node) {
+    return node.primitive != nullptr && HasKernels(KeyOf(*node.primitive));
+  };
+  MSLITE_TRY(ExpandTypes(graph.get(), is_registered));
   return SharedModel::Create(std::move(graph), model);
 }
 }  // namespace

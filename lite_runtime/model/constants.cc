@@ -143,7 +143,11 @@ Status DecodeConstants(Loader *loader) {
   const auto *sources = loader->meta->allTensors();
   for (flatbuffers::uoffset_t i = 0; i < sources->size(); ++i) {
     Tensor &tensor = graph->tensors[i];
-    if (!tensor.is_constant || tensor.data == nullptr) continue;
+    if (!tensor.is_constant) continue;
+    if (tensor.data == nullptr) {  // no elements
+      if (tensor.type == MSLITE_FLOAT16) tensor.type = MSLITE_FLOAT32;
+      continue;
+    }
     const schema::Tensor &source = *sources->Get(i);
     Unpacker unpacker = nullptr;
     MSLITE_TRY(FindUnpacker(*loader, source, tensor, &unpacker));

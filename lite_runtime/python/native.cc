@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "model/names.h"
 #include "plan/cpu_features.h"
+#include "plan/kernel_types.h"
 #include "schema/ops_generated.h"
 #include "single_call.h"
 
@@ -91,17 +93,17 @@ std::vector<std::string> QuantisedKernels() {
   return names;
 }
 
-/// Gives open sizes, and small integer tensors that will be known when a kernel is chosen, some value.
-void AssumeSizes(mslite_tensor *tensor) {
-  int64_t count = tensor->rank < 0 ? INT64_MAX : 1;
-  for (int32_t i = 0; i < tensor->rank; ++i) {
-    if (mslite_is_symbol(tensor->dims[i])) tensor->dims[i] = 1;
-    count = std::min<int64_t>(count * tensor->dims[i], INT32_MAX);
+/// Element types of the operands and of the results in which some portable kernel takes a call, whatever the open sizes
+/// are, and whether uint64 operands then need their highest bit turned; nothing where there is none.
+std::optional<std::tuple<std::vector<int32_t>, std::vector<int32_t>, bool>> KernelTypes(
+    nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<int32_t> &expected) {
+  const PrimitiveBuffer buffer(primitive);
+  TensorViews views(inputs);
+  CallTypes types;
+  if (buffer.params == nullptr || !FindKernelTypes(buffer.op, buffer.params, views.Pointers(), expected, &types)) {
+    return std::nullopt;
   }
-  const bool is_index = tensor->type == MSLITE_INT32 || tensor->type == MSLITE_INT64;
-  if (!is_index || tensor->rank > 1 || tensor->known_count >= 0 || count > MSLITE_MAX_KNOWN) return;
-  tensor->known_count = static_cast<int32_t>(count);
-  std::fill_n(tensor->known, count, 1);
+  return std::tuple(std::move(types.inputs), std::move(types.outputs), ComparesOperands(buffer.op, buffer.params));
 }
 
 /// Element types of the outputs of a call that some portable kernel takes, whatever the open sizes are; nothing where
@@ -114,25 +116,10 @@ std::optional<std::vector<int32_t>> PortableTypes(nb::handle primitive, const st
   std::vector<mslite_tensor> outputs(static_cast<size_t>(output_count));
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - (int64_t{1} << 50);
   Check(InferShapes(buffer.op, buffer.params, views.Pointers(), &outputs, &next_symbol));
-  std::vector<const mslite_tensor *> results;
   std::vector<int32_t> types;
-  for (mslite_tensor &output : outputs) {
-    results.push_back(&output);
-    types.push_back(output.type);
-  }
-  for (std::vector<mslite_tensor> *list : {&views.tensors, &outputs}) {
-    for (mslite_tensor &tensor : *list) AssumeSizes(&tensor);
-  }
-  const std::vector<const mslite_tensor *> operands = views.Pointers();
-  const mslite_node node = {
-      buffer.op, buffer.params, static_cast<int32_t>(operands.size()), output_count, operands.data(), results.data(),
-      0};
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    const mslite_kernel &kernel = *mslite_kernels[i];
-    const bool is_portable = kernel.op == node.op && kernel.isa == MSLITE_ISA_SCALAR && kernel.quantised == 0;
-    if (is_portable && kernel.support(&node) > 0) return types;
-  }
-  return std::nullopt;
+  for (const mslite_tensor &output : outputs) types.push_back(output.type);
+  if (!HasPortableKernel(buffer.op, buffer.params, views.tensors, outputs)) return std::nullopt;
+  return types;
 }
 
 /// Numbers of the operators that have a shape rule.
@@ -204,6 +191,10 @@ NB_MODULE(_native, module) {
   module.def("portable_types", &PortableTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
              "Element types of the outputs of a call that some portable kernel takes, None where none does. Raises "
              "OperatorError.");
+  module.def(
+      "kernel_types", &KernelTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("expected"),
+      "Element types of the operands and of the results in which some portable kernel takes a call whose results "
+      "have the `expected` types, and whether it compares; None where there is none.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
   module.def("quantised_kernels", &QuantisedKernels, "Names of the kernels that compute on stored integers.");
   module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");

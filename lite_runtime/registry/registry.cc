@@ -128,6 +128,13 @@ std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vecto
   return found;
 }
 
+bool HasKernels(const OperatorKey &key) {
+  Registry &registry = TheRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  return std::any_of(registry.kernels.begin(), registry.kernels.end(),
+                     [&key](const RegisteredKernel &kernel) { return kernel.key == key; });
+}
+
 size_t RegistrationCount() {
   Registry &registry = TheRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);

@@ -35,6 +35,9 @@ struct Provider {
 // operator those of others follow.
 std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vector<Provider> &providers);
 
+// Whether anybody has registered a kernel of that operator.
+bool HasKernels(const OperatorKey &key);
+
 // How many kernels and rules are registered.
 size_t RegistrationCount();
 }  // namespace mslite
