@@ -89,6 +89,7 @@ def _nodes(module: Module, context: Context, blockers: Sequence[Blocker], kernel
     by_name: dict[str, list[Blocker]] = {}
     for blocker in blockers:
         by_name.setdefault(blocker.node, []).append(blocker)
+    homes = {id(node): graph.name for graph in module.graphs[1:] for node in graph.nodes}
     listed = [node for graph in module.graphs for node in graph.nodes]
     number = {id(node): index for index, node in enumerate(listed)}
     shares = shares_of(module)
@@ -106,6 +107,7 @@ def _nodes(module: Module, context: Context, blockers: Sequence[Blocker], kernel
                 shares[id(node)],
                 state,
                 own,
+                homes.get(id(node), ""),
                 tuple((target, found[node.name]) for target, found in kernels.items() if node.name in found),
             )
         )

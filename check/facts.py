@@ -34,6 +34,8 @@ class NodeFacts:
     """Its multiply-accumulates, and their share of the model's."""
     state: State
     blockers: tuple[Blocker, ...] = ()
+    graph: str = ""
+    """The sub-graph in which it stands: a branch, or the body of a loop; empty for the main graph."""
     kernels: tuple[tuple[str, str], ...] = ()
     """Target -> the kernel that computes it there, or why there is none, in this order."""
 

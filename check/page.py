@@ -38,6 +38,8 @@ def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
     facts = [*node.shapes]
     if node.origin:
         facts.append(f"from {node.origin}")
+    if node.graph:
+        facts.append(f"in {node.graph}")
     if node.share.macs:
         facts.append(f"{node.share.macs:,} multiply-accumulates, {node.share}")
     facts += [f"{target}: {kernel}" for target, kernel in node.kernels]

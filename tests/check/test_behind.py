@@ -93,7 +93,11 @@ def test_a_loop_is_not_to_blame_for_its_body(tmp_path: Path) -> None:
     )
     loop = helper.make_node("Loop", ["one", "", "x"], ["last", "rows"], name="loop", body=body)
     behind = helper.make_node("GlobalAveragePool", ["last"], ["y"], name="behind")
-    assert names(check_onnx(tmp_path, [loop, behind], [info("y"), info("rows")])) == ["foo"]
+    found = check_onnx(tmp_path, [loop, behind], [info("y"), info("rows")])
+    assert names(found) == ["foo"]
+    homes = {node.name: node.graph for node in found.nodes}
+    assert homes["foo"] == homes["pool"] == "loop_body_graph"
+    assert homes["behind"] == ""
 
 
 def test_operators_of_later_operator_sets(tmp_path: Path) -> None:
