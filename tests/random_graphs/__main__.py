@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="number of graphs")
     parser.add_argument("--seed", type=int, default=0, help="of the first graph; the others follow")
     parser.add_argument("--steps", type=int, default=12, help="operators in a graph, at most")
+    parser.add_argument("--only", nargs="+", default=[], help="the operators and patterns that graphs are made of")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for graphs that differ")
     parser.add_argument("--rejected", action="store_true", help="list why operators did not join")
     parser.add_argument("--replay", type=Path, help="folder of a saved graph: run that one alone")
@@ -46,7 +47,7 @@ def main() -> int:
     used: Counter[str] = Counter()
     for seed in track(range(chosen.seed, chosen.seed + chosen.count), "graphs", disable=not sys.stderr.isatty()):
         try:
-            graph = grown(Seeded(seed), chosen.steps)
+            graph = grown(Seeded(seed), chosen.steps, chosen.only)
         except Rejected:
             continue
         used.update(graph.operators)
@@ -62,7 +63,7 @@ def main() -> int:
     print(f"{chosen.count} graphs, {sum(seen.values())} differ; {len(used)} of {len(OPERATORS)} table entries")
     for kind, count in seen.most_common():
         print(f"{count:5} {kind}")
-    if unused := sorted(set(OPERATORS) - set(used)):
+    if unused := sorted(set(chosen.only or OPERATORS) - set(used)):
         print("never used:", ", ".join(unused))
     if chosen.rejected:
         for reason, count in REJECTIONS.most_common(100):

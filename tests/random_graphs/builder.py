@@ -3,106 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import onnx
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from .chance import Chance
+from .draws import Draws
 from .evaluate import Rejected, evaluate, operand_names
-from .values import EXACT, FLOATS, OTHER, OTHER_NOISY, WORLDS, Array, Value
+from .values import FLOATS, OTHER, OTHER_NOISY, WORLDS, Array, Value
 
-_T = TypeVar("_T")
-DIMENSIONS = (1, 2, 3, 4, 5, 1, 2, 3, 4, 6, 7, 8, 9, 13, 16, 17)
 _BATCH, _OTHER_BATCH = 2, 3
+_LENGTH, _OTHER_LENGTH = 4, 7
 _AXES_AS_OPERAND = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
 """The operator set from which on axes are an operand; 18 for the other reductions."""
 
 
-class Builder:
-    """Draws and adds nodes. Everything random comes from `chance`, so that hypothesis can shrink it."""
+class Builder(Draws):
+    """Adds nodes one by one."""
 
     def __init__(self, chance: Chance, opset: int, dynamic: bool) -> None:
-        self._chance = chance
+        super().__init__(chance)
         self.opset = opset
         self.dynamic = dynamic
         self.values: list[Value] = []
+        """What further nodes may read."""
         self.inputs: list[Value] = []
         self.nodes: list[NodeProto] = []
         self.initializers: list[TensorProto] = []
-        self._dynamic_axes: dict[str, int] = {}
-        self._names = 0
-
-    # ---- draws
-
-    def choose(self, options: Sequence[_T]) -> _T:
-        """One of them; the first is the simplest."""
-        if not options:
-            raise Rejected("nothing to choose from")
-        return self._chance.choose(options)
-
-    def integer(self, low: int, high: int) -> int:
-        if low > high:
-            raise Rejected("no integer to draw")
-        return self._chance.integer(low, high)
-
-    def dtype(self, options: Sequence[str]) -> str:
-        """One of them; float32 in most cases, where it is among them."""
-        return self.choose(options) if "float32" not in options or self.maybe(3) else "float32"
-
-    def permutation(self, length: int) -> list[int]:
-        return self._chance.permutation(length)
-
-    def maybe(self, one_in: int = 2) -> bool:
-        """True in one case of so many."""
-        return self.integer(0, one_in - 1) == one_in - 1
-
-    def subset(self, items: Sequence[_T], least: int = 0) -> list[_T]:
-        chosen = [item for item in items if self.maybe()]
-        return chosen if len(chosen) >= least else list(items)[:least]
-
-    def shape(self, rank: int | None = None, low: int = 0, high: int = 5) -> tuple[int, ...]:
-        """Sizes of 1 to 17, of a few hundred elements at most together; 0 in rare cases."""
-        rank = self.integer(low, high) if rank is None else rank
-        sizes, room = [], 600
-        for _ in range(rank):
-            size = min(self.choose(DIMENSIONS), max(1, room))
-            room //= size
-            sizes.append(size)
-        if rank and self.maybe(60):
-            sizes[self.integer(0, rank - 1)] = 0
-        return tuple(sizes)
-
-    def data(self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None) -> Array:
-        """Numbers between the bounds, both included for integers."""
-        rng = np.random.default_rng(self.integer(0, 10_000))
-        return random_array(rng, dtype, shape, low, high)
+        self.open_axes: dict[str, dict[int, str | None]] = {}
+        """Of graph inputs whose sizes are open: the symbol of each such axis, None where it has no name."""
+        self.depth = 0
+        """Of bodies within each other that are being built."""
+        self.node_names = self.choose(("each", "each", "none", "equal"))
+        self.known: dict[str, Value] = {}
 
     # ---- values
 
-    def _name(self, prefix: str) -> str:
-        self._names += 1
-        return f"{prefix}{self._names}"
+    def _keep(self, value: Value) -> Value:
+        """Also where nothing further may read it: bodies capture constants by their names."""
+        self.known[value.name] = value
+        return value
+
+    def _graph_input(self, value: Value) -> Value:
+        self.inputs.append(value)
+        return self._keep(value)
 
     def input(self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None) -> Value:
-        """A new graph input; its first dimension is open where the graph is dynamic."""
-        open_batch = self.dynamic and len(shape) > 0 and not self.maybe(3)
-        first = (_BATCH, *shape[1:]) if open_batch else tuple(shape)
-        other = (_OTHER_BATCH, *shape[1:]) if open_batch else tuple(shape)
+        """A new graph input; where the graph is dynamic, its first dimension is open, in rare cases another one."""
+        first, other = list(shape), list(shape)
+        symbols: dict[int, str | None] = {}
+        if self.dynamic and shape and not self.maybe(3):
+            first[0], other[0] = _BATCH, _OTHER_BATCH
+            symbols[0] = None if self.maybe(8) else "batch"
+        if self.dynamic and len(shape) > 1 and self.maybe(6):
+            axis = self.integer(1, len(shape) - 1)
+            first[axis], other[axis] = _LENGTH, _OTHER_LENGTH
+            symbols[axis] = "length"
         one, two = self.data(dtype, first, low, high), self.data(dtype, other, low, high)
-        value = Value(self._name("x"), tuple(two if world in (OTHER, OTHER_NOISY) else one for world in range(WORLDS)))
-        if open_batch:
-            self._dynamic_axes[value.name] = 0
-        self.inputs.append(value)
+        value = Value(self.name("x"), tuple(two if world in (OTHER, OTHER_NOISY) else one for world in range(WORLDS)))
+        if symbols:
+            self.open_axes[value.name] = symbols
         self.values.append(value)
-        return value
+        return self._graph_input(value)
 
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """An initializer, or a Constant node, or in rare cases a result that only constants lead to."""
         array = np.asarray(array, dtype) if dtype else np.asarray(array)
         array = np.asarray(array, order="C")
-        value = Value(self._name("c"), (array,) * WORLDS, constant=True)
+        value = self._keep(Value(self.name("c"), (array,) * WORLDS, constant=True))
         if self.maybe(8) and (array.dtype.kind != "f" or np.all(np.isfinite(array))):
             self.values.append(value)
         tensor = numpy_helper.from_array(array, value.name)
@@ -115,6 +84,12 @@ class Builder:
     def constant_values(
         self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None
     ) -> Value:
+        """A new constant, in some cases one that other nodes read, too."""
+        if self.maybe(6):
+            held = [self.known[tensor.name] for tensor in self.initializers]
+            fits = [v for v in held if v.dtype == dtype and v.shape == tuple(shape) and _within(v.array, low, high)]
+            if fits:
+                return self.choose(fits)
         return self.constant(self.data(dtype, shape, low, high))
 
     def operand(self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None) -> Value:
@@ -123,10 +98,9 @@ class Builder:
             shape = tuple(shape)
             value = self.data(dtype, shape, low, high)
             other = self.data(dtype, shape, low, high)
-            made = Value(self._name("x"), (value, value, value, other, other))
-            self.inputs.append(made)
+            made = Value(self.name("x"), (value, value, value, other, other))
             self.values.append(made)
-            return made
+            return self._graph_input(made)
         return self.constant_values(dtype, shape, low, high)
 
     def operand_of(self, numbers: Sequence[int]) -> Value:
@@ -137,9 +111,7 @@ class Builder:
         return self.constant(number, "float32")
 
     def _steering(self, array: Array) -> Value:
-        value = Value(self._name("x"), (array,) * WORLDS)
-        self.inputs.append(value)
-        return value
+        return self._graph_input(Value(self.name("x"), (array,) * WORLDS))
 
     def pick(
         self,
@@ -208,14 +180,18 @@ class Builder:
         names = ["" if value is None else value.name for value in operands]
         while names and not names[-1]:
             names.pop()
-        results = [self._name("v") if named else "" for named in wanted]
+        results = [self.name("v") if named else "" for named in wanted]
         attributes = {name: given for name, given in attributes.items() if given is not None}
         node = helper.make_node(operator, names, results, name=f"{operator}_{self._names}", **attributes)
-        read = operand_names(node)
-        known = {v.name: v for v in (*self.values, *(v for v in operands if v is not None))}
-        worlds = evaluate(node, [known[name] for name in sorted(read)], self.opset, self._names)
-        self.nodes.append(node)
-        made = [Value(name, held) for name, held in zip(filter(None, results), worlds, strict=True)]
+        return self.together([node], [name for name in results if name])
+
+    def together(self, nodes: list[NodeProto], results: Sequence[str]) -> list[Value]:
+        """Adds nodes whose values in between are no tensors; the named results. Raises Rejected."""
+        inner = {name for node in nodes for name in node.output}
+        read = set().union(*(operand_names(node) for node in nodes)) - inner
+        worlds = evaluate(nodes, results, [self.known[name] for name in sorted(read)], self.opset, self._names)
+        self.nodes.extend(nodes)
+        made = [self._keep(Value(name, held)) for name, held in zip(results, worlds, strict=True)]
         self.values.extend(made)
         return made
 
@@ -232,55 +208,6 @@ class Builder:
             return str(reason)
         return ""
 
-    # ---- the model
-
-    def model(self) -> ModelProto:
-        """The graph with its inputs and outputs declared, shapes inferred, checked. Raises Rejected."""
-        used = {name for node in self.nodes for name in operand_names(node)}
-        made = {name for node in self.nodes if node.op_type != "Constant" for name in node.output if name}
-        leaves = [value for value in self.values if value.name in made and value.name not in used]
-        inside = [value for value in self.values if value.name in made and value.name in used]
-        outputs = leaves + [value for value in inside if self.maybe(8)]
-        if not outputs:
-            raise Rejected("no outputs")
-        graph = helper.make_graph(
-            self.nodes,
-            "random",
-            [self._declared(value) for value in self.inputs],
-            [helper.make_tensor_value_info(v.name, _element(v), None) for v in outputs],
-            self.initializers,
-        )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
-        return _inferred(model, {value.name: value.rank for value in outputs})
-
-    def _declared(self, value: Value) -> onnx.ValueInfoProto:
-        sizes: list[int | str] = list(value.shape)
-        if value.name in self._dynamic_axes:
-            sizes[0] = "batch"
-        return helper.make_tensor_value_info(value.name, _element(value), sizes)
-
-    def feeds(self, world: int = EXACT) -> dict[str, Array]:
-        """The graph's inputs in one world."""
-        return {value.name: value.worlds[world] for value in self.inputs}
-
-
-def random_array(
-    rng: np.random.Generator, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None
-) -> Array:
-    """Uniform numbers of a type; without bounds small ones around 0, a few of them 0 or whole."""
-    kind = np.dtype(dtype).kind
-    if kind == "b":
-        return np.asarray(rng.integers(0, 2, shape), bool)
-    if kind in "iu":
-        least = low if low is not None else (0 if kind == "u" else -8)
-        numbers = np.asarray(rng.integers(int(least), int(9 if high is None else high) + 1, shape), dtype)
-        wide = dtype == "int64" and low is None and rng.random() < 0.1  # some that int32 cannot hold
-        return numbers * np.int64(2**33 + 1) if wide else numbers
-    values = rng.uniform(-2 if low is None else low, 2 if high is None else high, shape)
-    if low is None:
-        values = np.where(rng.random(shape) < 0.1, np.round(values), values)
-    return np.asarray(values, dtype)
-
 
 def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:
     try:
@@ -289,23 +216,7 @@ def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:
         return False
 
 
-def _element(value: Value) -> int:
-    return helper.np_dtype_to_tensor_dtype(value.array.dtype)
-
-
-def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
-    """The model with the shapes of its outputs. Raises Rejected, and ValidationError where a graph is not valid."""
-    try:
-        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
-    except onnx.shape_inference.InferenceError as error:
-        raise Rejected(f"onnx: {error}") from None
-    for output in inferred.graph.output:
-        tensor = output.type.tensor_type
-        if not tensor.HasField("shape"):
-            tensor.shape.SetInParent()
-            for _ in range(ranks[output.name]):
-                tensor.shape.dim.add()
-    onnx.checker.check_model(inferred)
-    del model.graph.output[:]
-    model.graph.output.extend(inferred.graph.output)
-    return model
+def _within(array: Array, low: float | None, high: float | None) -> bool:
+    return (
+        array.size > 0 and (low is None or float(array.min()) >= low) and (high is None or float(array.max()) <= high)
+    )

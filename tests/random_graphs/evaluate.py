@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -49,51 +50,69 @@ def quiet_session(model: bytes) -> onnxruntime.InferenceSession:
 
 
 @lru_cache(maxsize=2000)
-def _session(node: bytes, operands: tuple[tuple[str, str], ...], opset: int) -> onnxruntime.InferenceSession:
-    proto = NodeProto.FromString(node)
+def _session(
+    nodes: tuple[bytes, ...], results: tuple[str, ...], operands: tuple[tuple[str, str], ...], opset: int
+) -> onnxruntime.InferenceSession:
+    protos = [NodeProto.FromString(node) for node in nodes]
     inputs = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), None)
         for name, dtype in operands
     ]
-    outputs = [onnx.ValueInfoProto(name=name) for name in proto.output if name]
-    graph = helper.make_graph([proto], "node", inputs, outputs)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    graph = helper.make_graph(protos, "nodes", inputs, [onnx.ValueInfoProto(name=name) for name in results])
+    model = helper.make_model(graph, opset_imports=imports(protos, opset), ir_version=10)
     return quiet_session(model.SerializeToString())
 
 
-def evaluate(node: NodeProto, operands: list[Value], opset: int, noise: int) -> list[tuple[Array, ...]]:
-    """The node's results in every world.
+def imports(nodes: Sequence[NodeProto], opset: int) -> list[onnx.OperatorSetIdProto]:
+    """The operator sets that the nodes are of."""
+    domains = {domain for node in nodes for domain in domains_of(node)} - {""}
+    return [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in sorted(domains))]
+
+
+def domains_of(node: NodeProto) -> set[str]:
+    """Those of a node and of what is in its bodies."""
+    inner = [attribute.g for attribute in node.attribute if attribute.type == onnx.AttributeProto.GRAPH]
+    return {node.domain}.union(*(domains_of(other) for graph in inner for other in graph.node))
+
+
+def evaluate(
+    nodes: Sequence[NodeProto], results: Sequence[str], operands: list[Value], opset: int, noise: int
+) -> list[tuple[Array, ...]]:
+    """What nodes give in every world.
 
     Args:
-        node: its outputs have names.
-        operands: every value that the node or its bodies name, each once.
+        nodes: one, or several whose values in between are no tensors; in order.
+        results: the names that are wanted.
+        operands: every value that the nodes or their bodies name, each once.
         opset: of the standard's operators.
         noise: seed of the disturbances.
 
     Returns:
-        For each named output what it holds in each world.
+        For each wanted name what it holds in each world.
 
     Raises:
-        Rejected: where onnxruntime does not take the node, or the results are of no use for a comparison.
+        Rejected: where onnxruntime does not take the nodes, or the results are of no use for a comparison.
     """
     rng = np.random.default_rng(noise)
-    exact = node.op_type in EXACT_OPERATORS
-    results: list[list[Array]] = []
+    exact = all(node.op_type in EXACT_OPERATORS for node in nodes)
+    kind = nodes[0].op_type
+    held: list[list[Array]] = []
     try:
-        session = _session(node.SerializeToString(), tuple((v.name, v.dtype) for v in operands), opset)
+        texts = tuple(node.SerializeToString() for node in nodes)
+        session = _session(texts, tuple(results), tuple((v.name, v.dtype) for v in operands), opset)
         for world in range(WORLDS):
             disturbed = not exact and world in (*NOISY, OTHER_NOISY)
             feed = {v.name: v.worlds[world] for v in operands}
             if disturbed:
-                rough = node.input[:1] if node.op_type in FIRST_ONLY else feed
+                rough = nodes[0].input[:1] if kind in FIRST_ONLY else feed
                 feed |= {name: _disturb(feed[name], rng) for name in rough}
             got = [np.asarray(array) for array in session.run(None, feed)]
-            results.append([_disturb(array, rng) if disturbed else array for array in got])
+            held.append([_disturb(array, rng) if disturbed else array for array in got])
     except Exception as error:  # its own classes have no common base that is public
-        raise Rejected(f"onnxruntime: {node.op_type}: {error}") from None
-    values = [tuple(column) for column in zip(*results, strict=True)]
+        raise Rejected(f"onnxruntime: {kind}: {error}") from None
+    values = [tuple(column) for column in zip(*held, strict=True)]
     for worlds in values:
-        _check(node.op_type, worlds)
+        _check(kind, worlds)
     return values
 
 

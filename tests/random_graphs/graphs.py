@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +13,14 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from onnx import ModelProto
 
+from .assembly import assembled
 from .builder import Builder
 from .chance import Chance, Hypothesis
 from .evaluate import Rejected
 from .operators import OPERATORS
 from .values import EXACT, OTHER, Array, Value, drift
 
-_OPSETS = (18, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 21, 22, 23, 24)
+_OPSETS = (18, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 21, 22, 23, 24, 25, 26)
 REJECTIONS: Counter[str] = Counter()
 """Why nodes were dropped while graphs grew; `--count` shows the table."""
 
@@ -56,31 +57,38 @@ class RandomGraph:
 
     def _sample(self, world: int) -> Sample:
         outputs = {output.name: self.values[output.name] for output in self.model.graph.output}
+        constants = {tensor.name for tensor in self.model.graph.initializer}
         return Sample(
-            {value.name: self.values[value.name].worlds[world] for value in self.model.graph.input},
+            {
+                value.name: self.values[value.name].worlds[world]
+                for value in self.model.graph.input
+                if value.name not in constants
+            },
             {name: value.worlds[world] for name, value in outputs.items()},
             {name: drift(_at(value, world)) for name, value in outputs.items()},
         )
 
 
-def grown(chance: Chance, most: int = 12) -> RandomGraph:
-    """A graph of up to so many steps; a step is an operator of the table. Raises Rejected."""
+def grown(chance: Chance, most: int = 12, only: Collection[str] = ()) -> RandomGraph:
+    """A graph of up to so many steps; a step is an operator of the table, or of those named. Raises Rejected."""
     with np.errstate(all="ignore"):
-        return _grown(chance, most)
+        return _grown(chance, most, only)
 
 
-def _grown(chance: Chance, most: int) -> RandomGraph:
+def _grown(chance: Chance, most: int, only: Collection[str]) -> RandomGraph:
     builder = Builder(chance, chance.choose(_OPSETS), chance.choose((False, False, True)))
-    names = [name for name, (since, _) in OPERATORS.items() if since <= builder.opset]
+    names = [name for name, entry in OPERATORS.items() if entry.there(builder.opset) and (not only or name in only)]
+    if not names:
+        raise Rejected("no operators")
     used = []
     for name in chance.several(names, most):
-        reason = builder.attempt(OPERATORS[name][1], name)
+        reason = builder.attempt(OPERATORS[name].add, name)
         if reason:
             REJECTIONS[f"{name}: {reason}"[:160]] += 1
         else:
             used.append(name)
-    model = builder.model()
-    values = {value.name: value for value in (*builder.inputs, *builder.values)}
+    model = assembled(builder)
+    values = dict(builder.known)
     return RandomGraph(model, values, used)
 
 

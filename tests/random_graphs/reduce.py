@@ -23,7 +23,7 @@ def reduced(graph: RandomGraph, fails: Callable[[RandomGraph], bool]) -> RandomG
     while changed:
         changed = False
         for node in list(graph.model.graph.node)[::-1]:
-            made = [name for name in node.output if name and name in graph.values]
+            made = [name for name in node.output if name in graph.values and not graph.values[name].constant]
             tries = [(outputs, [*cuts, *made])]
             tries += [([name], cuts) for name in made if [name] != outputs]
             tries += [([name for name in outputs if name not in made], cuts)]
@@ -54,18 +54,16 @@ def part(graph: RandomGraph, outputs: Collection[str], cuts: Collection[str]) ->
     held = {tensor.name for tensor in tensors}
     inputs = [value for value in whole.input if value.name in needed]
     known = {value.name for value in inputs}
-    for name in sorted(needed - made - held - known) + sorted(set(cuts) & needed & made):
+    for name in sorted((needed - made - held - known) & set(graph.values)) + sorted(set(cuts) & needed & made):
         value = graph.values[name]
-        element = helper.np_dtype_to_tensor_dtype(value.array.dtype)
         sizes = [size if value.fixed(axis) else "batch" if axis == 0 else None for axis, size in enumerate(value.shape)]
-        inputs.append(helper.make_tensor_value_info(name, element, sizes))
+        inputs.append(helper.make_tensor_value_info(name, value.element, sizes))
     nodes = [node for node in nodes if not set(node.output) & set(cuts)]
     kept = [value for value in whole.output if value.name in outputs]
     there = {value.name for value in kept}
     for name in outputs:
         if name not in there:
-            element = helper.np_dtype_to_tensor_dtype(graph.values[name].array.dtype)
-            kept.append(helper.make_tensor_value_info(name, element, None))
+            kept.append(helper.make_tensor_value_info(name, graph.values[name].element, None))
     made_graph = helper.make_graph(nodes, "reduced", inputs, kept, tensors)
     model = helper.make_model(made_graph, opset_imports=graph.model.opset_import, ir_version=graph.model.ir_version)
     return RandomGraph(model, graph.values, [node.op_type for node in nodes])

@@ -30,8 +30,8 @@ def save(graph: RandomGraph, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(graph.model, folder / "model.onnx")
     arrays: dict[str, Any] = {}
-    for info in (*graph.model.graph.input, *graph.model.graph.output):
-        arrays |= {f"{world}.{info.name}": array for world, array in enumerate(graph.values[info.name].worlds)}
+    for number, name in enumerate(_boundary(graph.model)):
+        arrays |= {f"{number}.{world}": array for world, array in enumerate(graph.values[name].worlds)}
     np.savez(folder / "worlds.npz", **arrays)
     return folder
 
@@ -39,10 +39,17 @@ def save(graph: RandomGraph, folder: Path) -> Path:
 def load(folder: Path) -> RandomGraph:
     """A saved graph."""
     model = onnx.load(folder / "model.onnx")
-    names = {info.name for info in (*model.graph.input, *model.graph.output)}
     with np.load(folder / "worlds.npz") as arrays:
-        values = {name: Value(name, tuple(arrays[f"{world}.{name}"] for world in range(WORLDS))) for name in names}
+        values = {
+            name: Value(name, tuple(arrays[f"{number}.{world}"] for world in range(WORLDS)))
+            for number, name in enumerate(_boundary(model))
+        }
     return RandomGraph(model, values)
+
+
+def _boundary(model: ModelProto) -> list[str]:
+    """The names of inputs and outputs."""
+    return sorted({info.name for info in (*model.graph.input, *model.graph.output)})
 
 
 def kind_of(graph: RandomGraph, text: str) -> str:

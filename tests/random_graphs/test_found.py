@@ -22,7 +22,7 @@ def draw(*shape: int, dtype: str = "float32") -> Array:
 
 def check(text: str, opset: int = 18, **inputs: Array) -> None:
     """The graph gives what onnxruntime gives, optimised and not."""
-    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]> found {text}')
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}, "com.microsoft": 1]> found {text}')
     wanted = quiet_session(model.SerializeToString()).run(None, inputs)
     for optimise in (True, False):
         got = onnx_backend.run_model(model, inputs, optimise=optimise)
@@ -155,3 +155,23 @@ def test_slices_that_a_loop_collects_have_a_rank() -> None:
 def test_a_transposed_number_has_a_rank() -> None:
     """ONNX's inference leaves it open, and Expand needs to know it."""
     check("(float x) => (float[n] y) <int64[1] s = {2}> { t = Transpose(x)  y = Expand(t, s) }", x=draw())
+
+
+def test_an_inverse_has_the_rank_of_its_matrices() -> None:
+    """ONNX's inference does not know it, as it is no operator of the standard."""
+    check(
+        """(float[2,2] x) => (int64[1,2] y) {
+            i = com.microsoft.Inverse(x)  r = Relu(i)  y = ArgMax <axis = 0, select_last_index = 1> (r)
+        }""",
+        x=draw(2, 2),
+    )
+
+
+def test_parts_of_a_sequence_can_be_stacked() -> None:
+    """Their rank was not known when they were joined along a new axis that is counted from behind."""
+    check(
+        """(float[3,5] x) => (float[3,1,5] y) {
+            s = SplitToSequence <axis = -1> (x)  y = ConcatFromSequence <axis = -1, new_axis = 1> (s)
+        }""",
+        x=draw(3, 5),
+    )

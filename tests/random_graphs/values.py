@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from onnx import helper
 
 Array = npt.NDArray[Any]
 
@@ -46,6 +47,11 @@ class Value:
     @property
     def dtype(self) -> str:
         return str(self.array.dtype)
+
+    @property
+    def element(self) -> int:
+        """ONNX's number of its type."""
+        return int(helper.np_dtype_to_tensor_dtype(self.array.dtype))
 
     @property
     def shape(self) -> tuple[int, ...]:

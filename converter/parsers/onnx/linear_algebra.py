@@ -16,4 +16,6 @@ def determinant(call: Call) -> Value:
 
 @onnx_operator("Inverse", domain="com.microsoft")
 def inverse(call: Call) -> Value:
-    return call.emit(MatrixInverse(), call.input(0))
+    result = call.same_type(call.emit(MatrixInverse(), call.input(0)), call.input(0))
+    call.importer.tell_types(call.node.output, [result])  # ONNX's inference knows no operators of onnxruntime
+    return result

@@ -111,4 +111,12 @@ def split_to_sequence(call: Call) -> Value:
         return sequence(call, [])
     split = Split(output_num=len(sizes), size_splits=tuple(sizes), axis=axis)
     parts = [x] if len(sizes) == 1 else list(call.emit_many(split, (x,), len(sizes)))
-    return sequence(call, [call.emit(Squeeze(axis=(axis,)), part) if squeezed else part for part in parts])
+    rest = None if shape is None else (*shape[:axis], *shape[axis + 1 :])
+    for part, size in zip(parts, sizes, strict=True):
+        call.importer.note(part, call.dtype(x), None if rest is None else (*rest[:axis], size, *rest[axis:]))
+    if not squeezed:
+        return sequence(call, parts)
+    slices = [call.emit(Squeeze(axis=(axis,)), part) for part in parts]
+    for one in slices:
+        call.importer.note(one, call.dtype(x), rest)
+    return sequence(call, slices)

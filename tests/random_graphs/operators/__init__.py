@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 from . import (
+    bodies,
     control_flow,
     elementwise,
     indexing,
     layers,
     matrices,
+    microsoft,
+    microsoft_integers,
     movement,
+    newer,
     normalisation,
     patterns,
     pooling,
     quantised,
     recurrent,
     reductions,
+    scikit,
+    sequences,
 )
 from .registry import OPERATORS
 
 __all__ = [
     "OPERATORS",
+    "bodies",
     "control_flow",
     "elementwise",
     "indexing",
     "layers",
     "matrices",
+    "microsoft",
+    "microsoft_integers",
     "movement",
+    "newer",
     "normalisation",
     "patterns",
     "pooling",
     "quantised",
     "recurrent",
     "reductions",
+    "scikit",
+    "sequences",
 ]

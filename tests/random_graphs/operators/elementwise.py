@@ -8,7 +8,7 @@ import numpy as np
 
 from ..builder import Builder
 from ..evaluate import Rejected
-from ..values import FLOATS, INTEGERS, NUMBERS, SIGNED, TYPES, UNSIGNED
+from ..values import FLOATS, INTEGERS, NUMBERS, SIGNED, TYPES, UNSIGNED, Value
 from .registry import operator
 
 
@@ -61,7 +61,14 @@ def of_positive(g: Builder, name: str) -> None:
 def of_an_interval(g: Builder, name: str) -> None:
     x = g.pick(FLOATS)
     low, high = (1.125, 4.0) if name == "Acosh" else (-0.875, 0.875)
-    g.node(name, g.node("Clip", x, g.constant(low, x.dtype), g.constant(high, x.dtype)))
+    g.node(name, clipped(g, x, low, high))
+
+
+def clipped(g: Builder, x: Value, low: float, high: float) -> Value:
+    """x between two numbers, which are attributes in old operator sets."""
+    if g.opset < 11:
+        return g.node("Clip", x, min=low, max=high)
+    return g.node("Clip", x, g.constant(low, x.dtype), g.constant(high, x.dtype))
 
 
 @operator("Elu", "LeakyRelu", "Celu", "ThresholdedRelu")
@@ -143,6 +150,10 @@ def clip(g: Builder, name: str) -> None:
         if x.dtype in INTEGERS
         else g.choose(((0, 6), (-1, 1), (-0.5, 0.25), (0, 1), (1, -1)))
     )
+    if g.opset < 11:
+        least, most = (float(bound) if g.maybe() else None for bound in bounds)
+        g.node(name, x, min=least, max=most)
+        return
     low, high = (g.operand(x.dtype, (), bound, bound) if g.maybe() else None for bound in bounds)
     g.node(name, x, low, high)
 

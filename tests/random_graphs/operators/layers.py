@@ -126,6 +126,10 @@ def resize(g: Builder, name: str) -> None:
     if g.maybe(3) and len(spatial) > 1:
         spatial = spatial[1:]
     attributes: dict[str, Any] = {"mode": mode}
+    if g.opset < 11:
+        scales = [g.choose((2.0, 1.0, 0.5, 3.0)) if axis in spatial else 1.0 for axis in range(x.rank)]
+        g.node(name, x, g.constant(scales, "float32"), mode=g.choose((None, "nearest", "linear")))
+        return
     where = (
         "half_pixel",
         "asymmetric",

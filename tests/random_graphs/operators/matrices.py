@@ -51,7 +51,7 @@ def gemm(g: Builder, name: str) -> None:
     shapes = [(columns,), (1, columns), (), (1,), (1, 1)]
     if a.fixed_shape:
         shapes += [(rows, 1), (rows, columns)]
-    c = g.operand(a.dtype, g.choose(shapes)) if g.maybe() else None
+    c = g.operand(a.dtype, g.choose(shapes)) if g.opset < 11 or g.maybe() else None
     alpha, beta = g.choose((None, 0.5, 1.0)), g.choose((None, 2.0, 1.0, 0.25))
     g.node(name, a, b, c, transA=trans_a, transB=trans_b, alpha=alpha, beta=beta)
 

@@ -83,11 +83,14 @@ def cut(g: Builder, name: str) -> None:
     starts, ends, steps = [], [], []
     for axis in axes:
         size = x.shape[axis]
-        step = g.choose((1, 1, 1, 2, -1, 3, -2))
+        step = g.choose((1, 1, 1, 2, -1, 3, -2)) if g.opset >= 10 else 1
         first, last = g.integer(-size - 1, size), g.integer(-size - 1, size + 1)
         starts.append(first)
         ends.append(g.choose((last, np.iinfo(np.int64).max if step > 0 else -np.iinfo(np.int64).max)))
         steps.append(step)
+    if g.opset < 10:
+        g.node(name, x, axes=axes, starts=starts, ends=ends)
+        return
     kind = g.choose(("int64", "int32"))
     if kind == "int32":
         ends = [int(np.clip(end, -(2**31) + 1, 2**31 - 1)) for end in ends]
@@ -99,6 +102,13 @@ def cut(g: Builder, name: str) -> None:
     result = g.node(name, x, *given)
     if result.size == 0 and not g.maybe(10):
         raise Rejected("nothing is left")
+
+
+def sliced(g: Builder, x: Value, start: int, end: int) -> Value:
+    """Part of the first axis; the bounds are attributes in old operator sets."""
+    if g.opset < 10:
+        return g.node("Slice", x, starts=[start], ends=[end])
+    return g.node("Slice", x, g.constant([start], "int64"), g.constant([end], "int64"))
 
 
 @operator("Concat")
@@ -147,6 +157,13 @@ def split(g: Builder, name: str) -> None:
         g.nodes_results(name, x, outputs=count, axis=axis)
 
 
+def padded(g: Builder, x: Value, pads: list[int], mode: str = "constant") -> Value:
+    """The padding is an attribute in old operator sets."""
+    if g.opset < 11:
+        return g.node("Pad", x, pads=pads, mode=mode, value=g.choose((None, 0.5)) if mode == "constant" else None)
+    return g.node("Pad", x, g.constant(pads, "int64"), mode=mode)
+
+
 @operator("Pad")
 def pad(g: Builder, name: str) -> None:
     x = g.pick((*NUMBERS, "bool"), low=1)
@@ -157,6 +174,9 @@ def pad(g: Builder, name: str) -> None:
     low = -1 if g.maybe(6) else 0
     most = [2 if mode in ("constant", "edge") else min(2, x.shape[axis] - 1) for axis in axes]
     pads = [g.integer(low, max(most[i % len(axes)], 0)) if g.maybe() else 0 for i in range(2 * len(axes))]
+    if g.opset < 11:
+        padded(g, x, pads, mode)
+        return
     value = g.constant_values(x.dtype, ()) if mode == "constant" and g.maybe() else None
     extra = [g.constant(axes, "int64")] if some else []
     g.node(name, x, g.constant(pads, "int64"), value, *extra, mode=None if mode == "constant" and g.maybe() else mode)

@@ -9,7 +9,9 @@ import numpy as np
 from ..builder import Builder
 from ..evaluate import Rejected
 from ..values import Value
+from .elementwise import clipped
 from .layers import conv, image
+from .movement import padded, sliced
 from .registry import operator
 
 _SAFE = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Neg", "Abs", "Elu")
@@ -33,7 +35,7 @@ def transposes(g: Builder, name: str) -> None:
         elif kind == 3:
             y = g.node("ReduceMax", y, keepdims=1, **_axes(g, y))
         else:
-            y = g.node("Pad", y, g.constant([g.integer(0, 1) for _ in range(2 * y.rank)], "int64"))
+            y = padded(g, y, [g.integer(0, 1) for _ in range(2 * y.rank)])
     g.node("Transpose", y, perm=back if not g.maybe(4) else g.permutation(y.rank))
 
 
@@ -55,8 +57,7 @@ def shape_arithmetic(g: Builder, name: str) -> None:
         g.node("Reshape", x, g.node("Concat", first, g.constant([-1], "int64"), axis=0))
     elif kind == 1:
         cut = g.integer(1, x.rank - 1)
-        head = g.node("Slice", shape, g.constant([0], "int64"), g.constant([cut], "int64"))
-        tail = g.node("Slice", shape, g.constant([cut], "int64"), g.constant([2**31], "int64"))
+        head, tail = sliced(g, shape, 0, cut), sliced(g, shape, cut, 2**31)
         product = g.node("ReduceProd", tail, keepdims=1)
         g.node("Reshape", x, g.node("Concat", head, product, axis=0))
     elif kind == 2:
@@ -67,6 +68,8 @@ def shape_arithmetic(g: Builder, name: str) -> None:
     else:
         last = g.node("Gather", shape, g.constant([-1], "int64"), axis=0)
         half = g.node("Div", last, g.constant([2], "int64"))
+        if g.opset < 10:
+            raise Rejected("bounds are attributes")
         g.node("Slice", x, g.constant([0], "int64"), half, g.constant([-1], "int64"))
 
 
@@ -88,7 +91,7 @@ def conv_block(g: Builder, name: str) -> None:
     elif kind == 2:
         x = g.node("Mul", x, g.node("Sigmoid", x))
     elif kind == 3:
-        x = g.node("Clip", x, g.constant(0, x.dtype), g.constant(6, x.dtype))
+        x = clipped(g, x, 0.0, 6.0)
     elif kind == 4:
         x = g.node("PRelu", x, g.constant_values(x.dtype, (x.shape[1], *[1] * (x.rank - 2)), 0.0, 0.5))
     if g.maybe():
@@ -143,9 +146,7 @@ def written_out(g: Builder, name: str) -> None:
         y = g.node("Mul", y, g.constant_values("float32", x.shape[-1:]))
         g.node("Add", y, g.constant_values("float32", x.shape[-1:]))
     elif kind == 2:
-        y = g.node(
-            "Clip", g.node("Add", x, g.constant(3, "float32")), g.constant(0, "float32"), g.constant(6, "float32")
-        )
+        y = clipped(g, g.node("Add", x, g.constant(3, "float32")), 0.0, 6.0)
         g.node("Div", g.node("Mul", x, y), g.constant(6, "float32"))
     elif kind == 3:
         y = g.node("Exp", g.node("Sub", x, _max(g, x)))

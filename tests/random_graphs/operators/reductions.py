@@ -68,7 +68,14 @@ def top(g: Builder, name: str) -> None:
     axis = axis_of(g, x)
     if not x.fixed(axis):
         raise Rejected("an open axis")
-    k = g.constant([g.integer(0 if g.maybe(20) else 1, x.shape[axis])], "int64")
+    count = g.integer(0 if g.maybe(20) else 1, x.shape[axis])
+    if g.opset < 10:
+        g.nodes_results(name, x, outputs=2, axis=axis, k=count)
+        return
+    k = g.constant([count], "int64")
+    if g.opset < 11:
+        g.nodes_results(name, x, k, outputs=2, axis=axis)
+        return
     g.nodes_results(name, x, k, outputs=2, axis=axis, largest=g.choose((None, 0, 1)), sorted=g.choose((None, 1)))
 
 

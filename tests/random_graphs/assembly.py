@@ -1,0 +1,81 @@
+"""The finished model of a builder: what is declared, and what of it exporters and people declare differently."""
+
+from __future__ import annotations
+
+import onnx
+from onnx import ModelProto, helper
+
+from .builder import Builder
+from .evaluate import Rejected, imports, operand_names
+from .values import Value
+
+
+def assembled(builder: Builder) -> ModelProto:
+    """The graph with its inputs and outputs declared, shapes inferred, checked. Raises Rejected."""
+    outputs = _outputs(builder)
+    inputs = [_declared(builder, value) for value in builder.inputs]
+    # Before IR version 4 every constant was an input, too; later that makes it a default.
+    ir_version = 3 if builder.opset <= 8 and builder.maybe() else 10
+    if ir_version == 3 or builder.maybe(12):
+        inputs += [helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in builder.initializers]
+    graph = helper.make_graph(
+        builder.nodes,
+        "random",
+        inputs,
+        [helper.make_tensor_value_info(v.name, v.element, None) for v in outputs],
+        builder.initializers,
+    )
+    for node in graph.node:  # names of nodes are optional, and need not differ
+        if builder.node_names != "each":
+            node.name = "" if builder.node_names == "none" else node.op_type
+    model = helper.make_model(graph, opset_imports=imports(builder.nodes, builder.opset), ir_version=ir_version)
+    return _inferred(model, {value.name: value.rank for value in outputs})
+
+
+def _outputs(builder: Builder) -> list[Value]:
+    """What nothing reads, but for some nodes that are left dead, and some of the rest."""
+    used = {name for node in builder.nodes for name in operand_names(node)}
+    made = {name for node in builder.nodes if node.op_type != "Constant" for name in node.output if name}
+    values = [value for value in builder.values if value.name in made]
+    leaves = [value for value in values if value.name not in used]
+    outputs = [value for value in leaves if not builder.maybe(12)] or leaves
+    outputs += [value for value in values if value.name in used and builder.maybe(8)]
+    if not outputs:
+        raise Rejected("no outputs")
+    if builder.maybe(12):  # as NHWC, an input of four dimensions is another tensor than an output of its name
+        outputs += [value for value in builder.inputs[:1] if value.rank != 4]
+    constants = {tensor.name for tensor in builder.initializers}
+    held = [value for value in builder.values if value.name in constants]
+    if held and builder.maybe(3):
+        outputs.append(builder.choose(held))
+    return outputs
+
+
+def _declared(builder: Builder, value: Value) -> onnx.ValueInfoProto:
+    sizes: list[int | str | None] = list(value.shape)
+    for axis, symbol in builder.open_axes.get(value.name, {}).items():
+        sizes[axis] = symbol
+    return helper.make_tensor_value_info(value.name, value.element, sizes)
+
+
+def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
+    """The model with the shapes of its outputs. Raises Rejected, and ValidationError where a graph is not valid."""
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    except onnx.shape_inference.InferenceError as error:
+        raise Rejected(f"onnx: {error}") from None
+    for output in inferred.graph.output:
+        tensor = output.type.tensor_type
+        if not tensor.HasField("shape"):
+            tensor.shape.SetInParent()
+            for _ in range(ranks[output.name]):
+                tensor.shape.dim.add()
+    try:
+        onnx.checker.check_model(inferred)
+    except onnx.checker.ValidationError as error:
+        if "No Op registered" in str(error):  # onnxruntime takes some operators in sets that do not have them yet
+            raise Rejected(f"onnx: {error}") from None
+        raise
+    del model.graph.output[:]
+    model.graph.output.extend(inferred.graph.output)
+    return model
