@@ -41,9 +41,15 @@ class ConstantPool:
         """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
         array = value.array()
         if dtype is DataType.INT32 and array.dtype.kind in "iu":
-            limits = np.iinfo(np.int32)
-            array = np.minimum(np.maximum(array, limits.min), limits.max)
+            array = limited_to_int32(array)
         return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
 
     def _made(self, array: Array, wish: str) -> Value:
         return make_constant(self._constant_names.unique(wish), array, Format.NHWC)
+
+
+def limited_to_int32(array: Array) -> Array:
+    """Integers of any type as int32; what does not fit becomes the least or the largest number."""
+    limits, own = np.iinfo(np.int32), np.iinfo(array.dtype)
+    result: Array = np.clip(array, max(limits.min, own.min), min(limits.max, own.max)).astype(np.int32)
+    return result

@@ -1,21 +1,46 @@
-"""`python -m tests.element_types`: what does not run, of every ONNX operator in every type that the standard allows it."""
+"""`python -m tests.element_types [onnx | tflite | tensorflow]`: what does not run, or differs from the front end's own
+runtime, of every operator in every type that this takes."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 
-from .onnx_calls import NO_ORACLE, calls, outcome
+Found = tuple[str, str, str, str]
+"""Operator, its type variable or sort of operands, the type, and what is wrong: "" for nothing."""
+_NO_ORACLE = "no oracle"
+
+
+def _onnx() -> Iterator[Found]:
+    from . import onnx_calls
+
+    for call in onnx_calls.calls():
+        yield call.operator, call.variable, call.type, onnx_calls.outcome(call)
+
+
+def _tflite() -> Iterator[Found]:
+    from . import tflite_calls
+
+    oracle = tflite_calls.Oracle()
+    for call in tflite_calls.calls():
+        yield call.operator, call.operands, call.type, tflite_calls.outcome(call, oracle)
+    oracle.close()
+
+
+_FRONT_ENDS = {"onnx": _onnx, "tflite": _tflite}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.element_types", description=__doc__)
+    parser.add_argument("front_end", nargs="?", choices=_FRONT_ENDS, default="onnx")
     counts: Counter[str] = Counter()
     rest: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for call in calls():
-        found = outcome(call)
-        counts["right" if not found else found if found == NO_ORACLE else "not right"] += 1
-        if found:
-            rest[call.operator, call.variable, found].append(call.type)
+    for operator, variable, wanted, found in _FRONT_ENDS[parser.parse_args().front_end]():
+        counts["right" if not found else found if found == _NO_ORACLE else "not right"] += 1
+        if found and found != _NO_ORACLE:
+            rest[operator, variable, found].append(wanted)
     for (operator, variable, reason), types in rest.items():
         print(f"{operator} {variable} {', '.join(types)}: {reason}")
     print(", ".join(f"{count} {what}" for what, count in counts.items()), file=sys.stderr)

@@ -1,9 +1,13 @@
-"""Every operator of ONNX in every type of the standard."""
+"""Every operator of ONNX and TensorFlow Lite in every type that their runtimes take."""
 
 from __future__ import annotations
 
-from tests.element_types.test_onnx_types import CALLS, compared
+from tests.element_types import test_onnx_types, test_tflite_types
 
 
-def test_all_calls() -> None:
-    assert compared(CALLS) > 1250
+def test_all_calls_of_onnx() -> None:
+    assert test_onnx_types.compared(test_onnx_types.CALLS) > 1250
+
+
+def test_all_calls_of_tflite() -> None:
+    assert test_tflite_types.compared(test_tflite_types.CALLS) > 340

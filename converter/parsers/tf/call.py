@@ -15,6 +15,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.constant_pool import limited_to_int32
 from mslite.converter.parsers.naming import Blocked
 
 from .attributes import Attributes
@@ -182,7 +183,7 @@ class Call(Attributes):
         if value.data is None:
             known = self.contents(value)
             if known is not None and known.dtype.kind in "iu":
-                return self.importer.constant(_limited(known), self.name)
+                return self.importer.constant(limited_to_int32(known), self.name)
         return self.as_type(value, DataType.INT32)
 
     def transposed(self, value: Value, order: Sequence[int]) -> Value:
@@ -216,9 +217,3 @@ class Call(Attributes):
         there, back = (to_first, to_last) if module_first else (to_last, to_first)
         result = self.emit(op, self.transposed(x, there), *others)
         return self.transposed(result, back)
-
-
-def _limited(array: Array) -> Array:
-    limits = np.iinfo(np.int32)
-    result: Array = np.minimum(np.maximum(array, limits.min), limits.max).astype(np.int32)
-    return result

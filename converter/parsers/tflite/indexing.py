@@ -32,7 +32,12 @@ def gather(call: Call) -> Value:
 @tflite_operator("EMBEDDING_LOOKUP")
 def embedding(call: Call) -> Value:
     """Inputs ids, table."""
-    return call.emit(ops.Gather(), call.weight(1), call.int32(0), call.ints(0))
+    return call.emit(ops.Gather(), _rows(call, 1), call.int32(0), call.ints(0))
+
+
+def _rows(call: Call, index: int) -> Value:
+    """A table whose rows become the result: decoded, unless the result is of the table's type."""
+    return call.input(index) if call.source(index).dtype is call.output().dtype else call.weight(index)
 
 
 def _copied(call: Call, index: int) -> Value:
@@ -85,7 +90,7 @@ def sparse_to_dense(call: Call) -> Value:
 def hashtable_lookup(call: Call) -> tuple[Value, ...]:
     if call.source(2).dtype is DataType.STRING:
         raise call.block("its values are strings", "Move the processing of text out of the model")
-    return call.emit_many(HashtableLookup(), [call.input(0), call.input(1), call.weight(2)], 2)
+    return call.emit_many(HashtableLookup(), [call.input(0), call.input(1), _rows(call, 2)], 2)
 
 
 @tflite_operator("LSH_PROJECTION")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tflite_build import Tensor, single
-from tflite_run import Array, lowered, run_module, run_source
 
 from mslite.converter.errors import ConversionError
 from mslite.converter.parsers.tflite import parse
 from mslite.converter.passes.native import RuleError
+from tests.parsers.tflite.tflite_build import Tensor, single
+from tests.parsers.tflite.tflite_run import Array, lowered, run_module, run_source
 
 _CHANCE = np.random.default_rng(5)
 
