@@ -132,10 +132,13 @@ def _convert(given: Mapping[str, str]) -> ExitStatus:
 
 
 def asks_for_code(given: Mapping[str, str]) -> bool:
-    """Whether the configuration file switches the code generator on."""
+    """Whether the configuration file switches the code generator on. Raises UsageError for what is neither true nor false."""
     if not given.get("configFile"):
         return False
-    return read_config(Path(given["configFile"])).get("micro_param", {}).get("enable_micro") == "true"
+    value = read_config(Path(given["configFile"])).get("micro_param", {}).get("enable_micro", "false")
+    if value not in ("true", "false"):
+        raise UsageError("INPUT ILLEGAL: enable_micro must be true|false")
+    return value == "true"
 
 
 def _generate(given: Mapping[str, str]) -> None:

@@ -134,3 +134,13 @@ def test_switched_off(tmp_path: Path) -> None:
     flags = [f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--configFile={given['configFile']}"]
     assert main(["--fmk=TFLITE", *flags]) == 0
     assert (tmp_path / "net.ms").exists()
+
+
+def test_neither_on_nor_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "net.tflite"
+    model.write_bytes(autoencoder())
+    given = _given(tmp_path, "[micro_param]\nenable_micro=1\n")
+    flags = [f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--configFile={given['configFile']}"]
+    assert main(["--fmk=TFLITE", *flags]) == 2
+    assert "enable_micro must be true|false" in capsys.readouterr().err
+    assert not (tmp_path / "net.ms").exists()

@@ -46,9 +46,14 @@ void MicroTensorRelease(MicroTensor *tensor) {
   tensor->own_name = NULL;
 }
 
+static void SetShape(MicroTensor *tensor, const int64_t *shape, size_t rank) {
+  for (size_t i = 0; i < rank; ++i) tensor->shape[i] = shape[i];
+  tensor->rank = rank;
+}
+
 void MicroTensorReshape(MicroTensor *tensor, const int64_t *shape, size_t rank) {
   ReleaseData(tensor);
-  MSTensorSetShape(tensor, shape, rank);
+  SetShape(tensor, shape, rank);
 }
 
 MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
@@ -105,8 +110,13 @@ const char *MSTensorGetName(const MSTensorHandle tensor) {
   return tensor == NULL ? NULL : ((const MicroTensor *)tensor)->name;
 }
 
+/* Types and shapes of a model's own tensors are what the program was generated for: a run reads and writes that much.
+ * So neither this nor MSTensorSetShape has an effect on them. */
 void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type) {
-  if (tensor != NULL) ((MicroTensor *)tensor)->type = type;
+  MicroTensor *micro = tensor;
+  if (micro == NULL || micro->of_model) return;
+  ReleaseData(micro);
+  micro->type = type;
 }
 
 MSDataType MSTensorGetDataType(const MSTensorHandle tensor) {
@@ -116,8 +126,9 @@ MSDataType MSTensorGetDataType(const MSTensorHandle tensor) {
 void MSTensorSetShape(MSTensorHandle tensor, const int64_t *shape, size_t shape_num) {
   if (tensor == NULL || shape_num > MICRO_MAX_RANK || (shape == NULL && shape_num > 0)) return;
   MicroTensor *micro = tensor;
-  for (size_t i = 0; i < shape_num; ++i) micro->shape[i] = shape[i];
-  micro->rank = shape_num;
+  if (micro->of_model) return;
+  ReleaseData(micro);
+  SetShape(micro, shape, shape_num);
 }
 
 const int64_t *MSTensorGetShape(const MSTensorHandle tensor, size_t *shape_num) {
