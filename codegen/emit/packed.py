@@ -24,7 +24,7 @@ def packed_fields(step: Step, place: int, data: bytes, isa: str) -> tuple[Fields
     """The fields of a packed operand, and the alignment that its kernel relies on.
 
     `isa` is that of the program's target. The forms are described in kernels/math/channels_micro.h and
-    kernels/matmul/product_{plain,dsp,mve}_micro.c. What is none of them is written as words.
+    kernels/matmul/{product_{plain,dsp,mve}_micro.c,integer_rows_micro.h}. What is none of them is written as words.
     """
     operand = step.inputs[place]
     assert operand is not None
@@ -53,6 +53,9 @@ def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
     if family not in ("micro", "dsp", "mve"):
         return ()
     numbers = sources.derived_values(step.kernel, step.derived, isa)
+    if "layer.scales_apart" in numbers:
+        reader = _Reader(data)
+        return reader.words("sum", numbers["layer.channels"], "of the channel's weights"), reader.octets("weights")
     if "layer.terms" in numbers:
         return _PRODUCTS[family](_Reader(data), numbers)
     if "kernel_rows" in numbers and "multiplier" in numbers:

@@ -30,8 +30,8 @@ bool conv2d_weights(const mslite_node *node, mslite_int8_weights *weights);
 /* Bytes of the packed weights. */
 int64_t conv2d_pack_size(const mslite_node *node);
 
-/* A gemm_int8_stage of x, padded with x_zero. */
-void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int64_t group, int64_t row, int64_t count,
-                   int64_t k, int64_t length, int64_t step, dot_element *to);
+/* A gemm_int8_stage of x, padded with x_zeros[image * zero_step]. */
+void conv2d_gather(const conv2d_rows *rows, const int8_t *x, const int8_t *x_zeros, int64_t zero_step, int64_t group,
+                   int64_t row, int64_t count, int64_t k, int64_t length, int64_t step, dot_element *to);
 
 #endif

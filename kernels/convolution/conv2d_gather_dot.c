@@ -94,12 +94,12 @@ static void gather_window(const mslite_convolution *g, const int8_t *image, int6
   }
 }
 
-void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int64_t group, int64_t row, int64_t count,
-                   int64_t k, int64_t length, int64_t step, dot_element *to) {
+void conv2d_gather(const conv2d_rows *rows, const int8_t *x, const int8_t *x_zeros, int64_t zero_step, int64_t group,
+                   int64_t row, int64_t count, int64_t k, int64_t length, int64_t step, dot_element *to) {
   const mslite_convolution *g = &rows->geometry;
   const int64_t image_size = g->height.input * g->width.input * g->in_channels;
   const int64_t line = g->width.kernel * g->group_in, whole = g->height.kernel * line;
-  gathered out = {.end = x + g->batch * image_size, .x_zero = x_zero};
+  gathered out = {.end = x + g->batch * image_size};
   if (rows->are_pixels) {
     x += row * whole + k;
     if (length == whole && length == step) { /* the rows follow one another, here and there */
@@ -118,10 +118,12 @@ void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int
   const int64_t plane = g->height.output * g->width.output;
   int64_t oy = row % plane / g->width.output, ox = row % g->width.output;
   x += row / plane * image_size + group * g->group_in;
+  x_zeros += row / plane * zero_step;
   inside_windows inside = {0};
   if (is_whole) find_inside(g, oy, &inside);
   for (int64_t r = 0; r < count; ++r) {
     out.to = to + r * step;
+    out.x_zero = *x_zeros;
     const bool is_inside = ox >= inside.first && ox < inside.last;
     if (!is_inside || !gather_inside(g, x + inside.row + ox * inside.pixel, &out)) {
       gather_window(g, x, oy, ox, ky, begin, length, &out);
@@ -131,6 +133,7 @@ void conv2d_gather(const conv2d_rows *rows, const int8_t *x, int32_t x_zero, int
       if (++oy == g->height.output) {
         oy = 0;
         x += image_size;
+        x_zeros += r + 1 < count ? zero_step : 0;
       }
       if (is_whole) find_inside(g, oy, &inside);
     }

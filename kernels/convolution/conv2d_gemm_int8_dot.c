@@ -6,7 +6,7 @@
 typedef struct {
   conv2d_rows rows;
   gemm_int8_plan plan;
-  int32_t x_zero;
+  int8_t x_zero;
 } conv2d_int8_derived;
 
 /* Depthwise: a matrix product of one column and few terms is no way to compute it. */
@@ -41,7 +41,7 @@ static mslite_status conv2d_int8_prepare(const mslite_node *node, void *derived,
   const mslite_status status = conv2d_plan_rows(node, &own->rows, plan);
   if (status != MSLITE_OK) return status;
   const mslite_stored_numbers numbers = mslite_stored_numbers_of(node);
-  own->x_zero = numbers.x_zero;
+  own->x_zero = (int8_t)numbers.x_zero;
   plan->y_zero = numbers.y_zero;
   plan->low = numbers.low;
   plan->high = numbers.high;
@@ -53,7 +53,7 @@ static mslite_status conv2d_int8_prepare(const mslite_node *node, void *derived,
 static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
                   int64_t step, dot_element *to) {
   const conv2d_int8_derived *own = run->derived;
-  conv2d_gather(&own->rows, run->inputs[0], own->x_zero, group, row, count, k, length, step, to);
+  conv2d_gather(&own->rows, run->inputs[0], &own->x_zero, 0, group, row, count, k, length, step, to);
 }
 
 static void conv2d_int8_run(const mslite_run *run, int32_t phase, int32_t part) {

@@ -13,7 +13,10 @@ mslite_status mslite_conv_integer_operands(const mslite_node *node, const mslite
   const int64_t channels = geometry->out_channels;
   const mslite_status status = mslite_integer_operands_of(node, channels, operands);
   if (status != MSLITE_OK) return status;
-  const bool fits = operands->a_zeros == 1 && (operands->b_zeros == 1 || operands->b_zeros == channels);
+  const bool fits = (operands->a_zeros == 1 || operands->a_zeros == geometry->batch) &&
+                    (operands->b_zeros == 1 || operands->b_zeros == channels);
+  operands->a_rows = geometry->height.output * geometry->width.output;
+  operands->scales_apart = operands->scales > 1;
   return fits ? MSLITE_OK : MSLITE_ERROR_SHAPE;
 }
 
@@ -42,8 +45,9 @@ static void conv_run(const mslite_run *run, int32_t phase, int32_t part) {
   const mslite_convolution *g = &own->geometry;
   const mslite_integer_operands *operands = &own->operands;
   const uint8_t a_flip = operands->a_flip, b_flip = operands->b_flip;
-  const int32_t x_zero = mslite_flipped_at(run->inputs[MSLITE_A_ZERO], 0, a_flip);
   const int64_t image = part / g->height.output, oy = part % g->height.output, taps = g->width.kernel;
+  const int64_t x_at = operands->a_zeros > 1 ? image : 0;
+  const int32_t x_zero = mslite_flipped_at(run->inputs[MSLITE_A_ZERO], x_at, a_flip);
   const uint8_t *x = (const uint8_t *)run->inputs[MSLITE_A] + image * g->height.input * g->width.input * g->in_channels;
   const int64_t iy = oy * g->height.stride - g->height.pad_before;
   int64_t first_y, last_y, first_x, last_x;
@@ -66,7 +70,7 @@ static void conv_run(const mslite_run *run, int32_t phase, int32_t part) {
         }
       }
       const int64_t at = ((int64_t)part * g->width.output + ox) * g->out_channels + o;
-      mslite_integer_store(run, operands, (int32_t)sum, o, at);
+      mslite_integer_store(run, operands, (int32_t)sum, x_at, o, at);
     }
   }
 }

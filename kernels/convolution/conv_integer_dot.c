@@ -45,8 +45,9 @@ static mslite_status integer_prepare(const mslite_node *node, void *derived, msl
 static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
                   int64_t step, dot_element *to) {
   const integer_derived *own = run->derived;
-  const int8_t *x_zero = run->inputs[MSLITE_A_ZERO];
-  conv2d_gather(&own->rows, run->inputs[MSLITE_A], *x_zero, group, row, count, k, length, step, to);
+  const int64_t zero_step = own->plan.operands.a_zeros > 1;
+  conv2d_gather(&own->rows, run->inputs[MSLITE_A], run->inputs[MSLITE_A_ZERO], zero_step, group, row, count, k, length,
+                step, to);
 }
 
 static void integer_run(const mslite_run *run, int32_t phase, int32_t part) {

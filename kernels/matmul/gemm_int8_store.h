@@ -156,8 +156,11 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
   whole_numbers numbers;
   set_whole_numbers(g, columns, &numbers);
   for (int64_t r = 0; r < rows; ++r, sums += GEMM_INT8_COLUMNS) {
-    const int64_t a_zero_at = operands->a_zeros > 1 ? (g->row + r) % operands->a_zeros : 0;
+    const int64_t a_zero_at = mslite_integer_row(operands, g->row + r);
     const int32_t a_zero = mslite_flipped_at(g->inputs[MSLITE_A_ZERO], a_zero_at, operands->a_flip) + DOT_OFFSET;
+    float row_scale = 1.0F;
+    if (operands->has_row_scale != 0) row_scale = ((const float *)g->inputs[MSLITE_ROW_SCALE])[a_zero_at];
+    const simd_f32 of_row = simd_set(row_scale);
     uint32_t rest = 0;
     if (g->row_sums != NULL) rest = (uint32_t)g->row_sums[r] - (uint32_t)g->k * (uint32_t)a_zero;
     simd_i32 result[GEMM_INT8_VECTORS];
@@ -168,7 +171,9 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
       whole -= (wrapping)simd_set_i32((int32_t)rest) * (wrapping)simd_load_i32(numbers.zero + at);
       simd_i32 sum = (simd_i32)whole;
       if (operands->scales > 0) {
-        sum = simd_as_i32(simd_from_i32(sum) * simd_load(numbers.scale + at) + simd_load(numbers.bias + at));
+        const simd_f32 scale = simd_load(numbers.scale + at), whole_sum = simd_from_i32(sum);
+        const simd_f32 real = operands->scales_apart != 0 ? whole_sum * scale * of_row : whole_sum * (scale * of_row);
+        sum = simd_as_i32(real + simd_load(numbers.bias + at));
       }
       result[v] = sum;
     }

@@ -23,9 +23,15 @@ mslite_status mslite_integer_operands_of(const mslite_node *node, int64_t column
   operands->a_zeros = mslite_element_count(inputs[MSLITE_A_ZERO]);
   operands->b_zeros = mslite_element_count(inputs[MSLITE_B_ZERO]);
   operands->scales = node->input_count > MSLITE_SCALE ? mslite_element_count(inputs[MSLITE_SCALE]) : 0;
+  operands->a_rows = 1;
   operands->has_bias = node->input_count > MSLITE_BIAS;
+  operands->has_row_scale = node->input_count > MSLITE_ROW_SCALE;
+  operands->scales_apart = 0;
   if (operands->a_zeros < 1 || operands->b_zeros < 1) return MSLITE_ERROR_SHAPE;
   if (node->input_count > MSLITE_SCALE && operands->scales != 1 && operands->scales != columns) {
+    return MSLITE_ERROR_SHAPE;
+  }
+  if (operands->has_row_scale != 0 && mslite_element_count(inputs[MSLITE_ROW_SCALE]) != operands->a_zeros) {
     return MSLITE_ERROR_SHAPE;
   }
   if (operands->has_bias != 0 && mslite_element_count(inputs[MSLITE_BIAS]) != columns) return MSLITE_ERROR_SHAPE;

@@ -12,13 +12,15 @@
 extern "C" {
 #endif
 
-/* The operands of both: a, b, zero points of a, of b, [scale, [bias]]. */
-enum { MSLITE_A = 0, MSLITE_B, MSLITE_A_ZERO, MSLITE_B_ZERO, MSLITE_SCALE, MSLITE_BIAS };
+/* The operands of both: a, b, zero points of a, of b, [scale, [bias, [row scale]]]. */
+enum { MSLITE_A = 0, MSLITE_B, MSLITE_A_ZERO, MSLITE_B_ZERO, MSLITE_SCALE, MSLITE_BIAS, MSLITE_ROW_SCALE };
 
 typedef struct {
   int64_t a_zeros, b_zeros; /* how many there are */
   int64_t scales;           /* 0: the result is the sums; otherwise 1 or one per column, and the result is float32 */
-  int32_t has_bias;
+  int64_t a_rows;           /* neighbouring rows of a share a zero point and a row scale */
+  int32_t has_bias, has_row_scale;
+  int32_t scales_apart;   /* (sum * scale) * row scale, else sum * (scale * row scale) */
   uint8_t a_flip, b_flip; /* 128 where unsigned, else 0: exclusive or makes signed integers of the bytes */
 } mslite_integer_operands;
 
@@ -35,14 +37,21 @@ static inline int32_t mslite_flipped_at(const void *bytes, int64_t index, uint8_
   return (int8_t)(((const uint8_t *)bytes)[index] ^ flip);
 }
 
-/* Column `n` of the result from its sum. */
+/* Where the zero point and the scale of row `row` of a stand. */
+static inline int64_t mslite_integer_row(const mslite_integer_operands *operands, int64_t row) {
+  return operands->a_zeros > 1 ? row / operands->a_rows % operands->a_zeros : 0;
+}
+
+/* Column `n` of the result from its sum; `a_at` is mslite_integer_row. */
 static inline void mslite_integer_store(const mslite_run *run, const mslite_integer_operands *operands, int32_t sum,
-                                        int64_t n, int64_t at) {
+                                        int64_t a_at, int64_t n, int64_t at) {
   if (operands->scales == 0) {
     ((int32_t *)run->outputs[0])[at] = sum;
     return;
   }
-  float real = (float)sum * ((const float *)run->inputs[MSLITE_SCALE])[operands->scales > 1 ? n : 0];
+  const float scale = ((const float *)run->inputs[MSLITE_SCALE])[operands->scales > 1 ? n : 0];
+  const float row_scale = operands->has_row_scale != 0 ? ((const float *)run->inputs[MSLITE_ROW_SCALE])[a_at] : 1.0F;
+  float real = operands->scales_apart != 0 ? (float)sum * scale * row_scale : (float)sum * (scale * row_scale);
   if (operands->has_bias != 0) real += ((const float *)run->inputs[MSLITE_BIAS])[n];
   ((float *)run->outputs[0])[at] = real;
 }

@@ -118,7 +118,7 @@ static void integer_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t matrix = part / own->parts;
   int64_t matrix_a, matrix_b;
   mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);
-  const void *inputs[MSLITE_BIAS + 1] = {
+  const void *inputs[MSLITE_ROW_SCALE + 1] = {
       (const int8_t *)run->inputs[MSLITE_A] + matrix_a * p->m * p->k,
       (const char *)run->shared + matrix_b * own->packed_bytes,
       (const int8_t *)run->inputs[MSLITE_A_ZERO] + matrix_a * own->numbers.a_zero_step,
@@ -126,6 +126,9 @@ static void integer_run(const mslite_run *run, int32_t phase, int32_t part) {
   };
   if (own->plan.operands.scales > 0) inputs[MSLITE_SCALE] = run->inputs[MSLITE_SCALE];
   if (own->plan.operands.has_bias != 0) inputs[MSLITE_BIAS] = run->inputs[MSLITE_BIAS];
+  if (own->plan.operands.has_row_scale != 0) {
+    inputs[MSLITE_ROW_SCALE] = (const float *)run->inputs[MSLITE_ROW_SCALE] + matrix_a * own->numbers.a_zero_step;
+  }
   void *outputs[1] = {(int32_t *)run->outputs[0] + matrix * p->m * p->n};
   mslite_run one = *run;
   one.inputs = inputs;

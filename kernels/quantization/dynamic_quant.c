@@ -1,6 +1,8 @@
 /* DynamicQuant: quantises to int8 with the scale and zero point that the values themselves give, for the whole tensor
  * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
- * stand for: what a product with dequantised weights reads. quantization/dynamic_range.h says how. */
+ * stand for: what a product with dequantised weights reads. quantization/dynamic_range.h says how.
+ *
+ * Further outputs are the scales and the zero points (int8), in the order of the kept axes. */
 #include <string.h>
 
 #include "movement.h"
@@ -19,11 +21,12 @@ typedef struct {
   int64_t groups, groups_per_part;
   int64_t rows, columns, step; /* a group is `rows` rows of `columns` elements, `step` apart */
   axis_list kept, reduced;     /* `reduced` without the columns */
-  bool symmetric, real;
+  bool symmetric, real, has_ranges;
 } quant_derived;
 
 static int32_t quant_support(const mslite_node *node) {
   const int32_t target = node->outputs[0]->type;
+  if (node->output_count != 1 && node->output_count != 3) return 0;
   return node->inputs[0]->type == MSLITE_FLOAT32 && (target == MSLITE_INT8 || target == MSLITE_FLOAT32);
 }
 
@@ -49,6 +52,7 @@ static mslite_status quant_prepare(const mslite_node *node, void *derived, mslit
   if (!kept_axes(params, x->rank, &kept)) return MSLITE_ERROR_ATTRIBUTE;
   numbers->symmetric = params->symmetric;
   numbers->real = node->outputs[0]->type == MSLITE_FLOAT32;
+  numbers->has_ranges = node->output_count == 3;
   numbers->groups = numbers->rows = numbers->columns = numbers->step = 1;
   int64_t stride = mslite_element_count(x);
   if (stride == 0) numbers->groups = 0;
@@ -98,9 +102,14 @@ static mslite_dynamic_range range_of(const quant_derived *numbers, const float *
   return mslite_dynamic_range_of(low, high, numbers->symmetric);
 }
 
-static void quant_group(const quant_derived *numbers, const mslite_run *run, int64_t base) {
+static void quant_group(const quant_derived *numbers, const mslite_run *run, int64_t group) {
   const float *x = run->inputs[0];
+  const int64_t base = offset_of(&numbers->kept, group);
   const mslite_dynamic_range range = range_of(numbers, x + base);
+  if (numbers->has_ranges) {
+    ((float *)run->outputs[1])[group] = range.scale;
+    ((int8_t *)run->outputs[2])[group] = (int8_t)range.zero;
+  }
   for (int64_t row = 0; row < numbers->rows; ++row) {
     int64_t at = base + offset_of(&numbers->reduced, row);
     for (int64_t i = 0; i < numbers->columns; ++i, at += numbers->step) {
@@ -120,7 +129,7 @@ static void quant_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t begin = (int64_t)part * numbers->groups_per_part;
   const int64_t left = numbers->groups - begin;
   const int64_t end = begin + (left < numbers->groups_per_part ? left : numbers->groups_per_part);
-  for (int64_t group = begin; group < end; ++group) quant_group(numbers, run, offset_of(&numbers->kept, group));
+  for (int64_t group = begin; group < end; ++group) quant_group(numbers, run, group);
 }
 
 MSLITE_MOVEMENT_KERNEL(dynamic_quant, DynamicQuant, quant_derived, quant_support, quant_prepare, quant_run, NULL)

@@ -1,5 +1,6 @@
 #include "model/dequantise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/loader.h"
@@ -95,6 +96,13 @@ std::string RecordProblem(const Tensor &tensor) {
            TypeName(tensor.type);
   }
   return "";
+}
+
+bool IsCorrected(const Tensor &tensor) {
+  return tensor.is_constant && tensor.corrections.size() > 1 &&
+         std::any_of(tensor.corrections.begin(), tensor.corrections.end(), [](const Correction &correction) {
+           return correction.variance != 1.0F || correction.mean != 0.0F;
+         });
 }
 
 Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element, uint8_t **data) {

@@ -13,6 +13,9 @@ namespace mslite {
 // constant's may be 0: all its values are 0), a zero point lies in the range of the element type.
 std::string RecordProblem(const Tensor &tensor);
 
+// True when a constant is not what its scales say alone. A single record has no correction, whatever the file says.
+bool IsCorrected(const Tensor &tensor);
+
 // Makes float32 copies of constants, each once: real = scale * (q - zero point), with one record per channel then
 // * variance + mean of its correction. Memory of the copies belongs to the graph.
 class Dequantiser {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/dequantise.h"
+#include "plan/integer_products.h"
 #include "plan/quantised.h"
 
 namespace mslite {
@@ -17,7 +18,7 @@ bool HasBias(int32_t op) {
 
 class Expander {
  public:
-  explicit Expander(Graph *graph) : graph_(graph), dequantiser_(graph) {}
+  explicit Expander(Graph *graph) : graph_(graph), dequantiser_(graph), products_(graph) {}
 
   Status Expand(SubGraph *subgraph) {
     subgraph_ = subgraph;
@@ -53,6 +54,7 @@ class Expander {
       nodes_.push_back(index);
       return mindspore::kSuccess;
     }
+    if (products_.CanMultiply(node)) return products_.Multiply(index, &nodes_);
     switch (QuantisedUseOf(node.op)) {
       case QuantisedUse::kReadsRecords:
         return Cast(index);
@@ -67,14 +69,6 @@ class Expander {
       default:
         return Compute(index, false);
     }
-  }
-
-  // True when constants are not what their scales say alone. A single record has no correction, whatever the file says.
-  static bool IsCorrected(const Tensor &tensor) {
-    return tensor.is_constant && tensor.corrections.size() > 1 &&
-           std::any_of(tensor.corrections.begin(), tensor.corrections.end(), [](const Correction &correction) {
-             return correction.variance != 1.0F || correction.mean != 0.0F;
-           });
   }
 
   // True when a kernel takes the node's integers as they are.
@@ -285,7 +279,8 @@ class Expander {
     return (node.op == MSLITE_OP_LSTM || node.op == MSLITE_OP_GRU) && tensor.type == MSLITE_INT32;
   }
 
-  // DynamicQuant gives the real numbers that its integers stand for; the integers only where they leave the graph.
+  // DynamicQuant gives its integers to products, which sum them, and to where they leave the graph; to all others the
+  // real numbers that they stand for.
   void RoundAtRunTime(int32_t index) {
     Node node = NodeAt(index);
     const auto *params = static_cast<const mslite_DynamicQuant *>(node.params);
@@ -294,8 +289,20 @@ class Expander {
       return;
     }
     const int32_t integer = node.outputs[0];
+    without_integers_.insert(integer);
     const auto &outputs = subgraph_->outputs;
-    if (std::find(outputs.begin(), outputs.end(), integer) != outputs.end()) nodes_.push_back(index);
+    bool gives_integers = std::find(outputs.begin(), outputs.end(), integer) != outputs.end();
+    bool gives_reals = false;
+    for (const int32_t other : subgraph_->nodes) {
+      const Node &reader = NodeAt(other);
+      if (std::find(reader.inputs.begin(), reader.inputs.end(), integer) == reader.inputs.end()) continue;
+      (products_.Fits(reader, node) ? gives_integers : gives_reals) = true;
+    }
+    if (gives_integers) {
+      products_.KeepRanges(index);
+      nodes_.push_back(index);
+      if (!gives_reals) return;
+    }
     const int32_t real = AddReal(integer);
     auto *changed = graph_->arena.Make<mslite_DynamicQuant>();
     *changed = *params;
@@ -305,7 +312,6 @@ class Expander {
     nodes_.push_back(static_cast<int32_t>(graph_->nodes.size()));
     graph_->nodes.push_back(std::move(node));
     reals_[integer] = real;
-    without_integers_.insert(integer);
   }
 
   // A float32 value like `integer`.
@@ -338,6 +344,7 @@ class Expander {
 
   Graph *graph_;
   Dequantiser dequantiser_;
+  IntegerProducts products_;
   const SubGraph *subgraph_ = nullptr;
   std::vector<int32_t> nodes_;          // of the sub-graph, rewritten
   std::map<int32_t, int32_t> reals_;    // quantised tensor -> its float32 copy

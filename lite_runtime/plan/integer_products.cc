@@ -1,0 +1,261 @@
+#include "plan/integer_products.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/dequantise.h"
+#include "model/loader.h"
+
+namespace mslite {
+namespace {
+enum : uint8_t { kX = 0, kWeight = 1, kBias = 2 };
+
+/// The weight as a product sees it.
+struct Matrix {
+  int64_t columns = 0;
+  int32_t activation = 0;
+  bool transposed = false;     // of a matrix: [columns][rows]
+  bool has_one_scale = false;  // must not have more
+  bool fits = false;
+};
+
+Matrix ConvolutionOf(const mslite_Conv2DFusion &params, const Tensor &weight) {
+  Matrix matrix;
+  matrix.columns = weight.dims.size() == 4 ? weight.dims[0] : 0;
+  matrix.activation = params.activation_type;
+  const int64_t group = params.group;
+  // Depthwise: sums of a few products, for which the kernels of real numbers are made.
+  matrix.fits = matrix.columns > 0 && group > 0 && matrix.columns % group == 0 &&
+                (group == 1 || group != matrix.columns || weight.dims[3] > 1);
+  return matrix;
+}
+
+Matrix FullConnectionOf(const mslite_FullConnection &params, const Tensor &weight, const Tensor &x) {
+  Matrix matrix;
+  matrix.columns = weight.dims.size() == 2 ? weight.dims[0] : 0;
+  matrix.activation = params.activation_type;
+  matrix.transposed = true;
+  const auto rank = static_cast<int32_t>(x.dims.size());
+  const bool takes_rows = params.use_axis ? mslite_normalize_axis(params.axis, rank) == rank - 1 : rank == 2;
+  matrix.fits = matrix.columns > 0 && x.has_rank && rank >= 2 && takes_rows;
+  return matrix;
+}
+
+Matrix ProductOf(const mslite_MatMulFusion &params, const Tensor &weight, const Version &version) {
+  Matrix matrix;
+  const size_t rank = weight.dims.size();
+  matrix.columns = rank < 2 ? 0 : weight.dims[params.transpose_b ? rank - 2 : rank - 1];
+  matrix.activation = params.activation_type;
+  matrix.transposed = params.transpose_b;
+  // Before 1.6 the records belonged to another dimension.
+  matrix.has_one_scale = rank > 2 || version < Version{1, 6, 0};
+  matrix.fits = matrix.columns > 0 && !params.transpose_a;
+  return matrix;
+}
+
+Matrix MatrixOf(const Graph &graph, const Node &node) {
+  const auto tensor = [&](size_t i) { return graph.tensors[static_cast<size_t>(node.inputs[i])]; };
+  if (node.params == nullptr) return {};
+  switch (node.op) {
+    case MSLITE_OP_Conv2DFusion:
+      return ConvolutionOf(*static_cast<const mslite_Conv2DFusion *>(node.params), tensor(kWeight));
+    case MSLITE_OP_FullConnection:
+      return FullConnectionOf(*static_cast<const mslite_FullConnection *>(node.params), tensor(kWeight), tensor(kX));
+    case MSLITE_OP_MatMulFusion:
+      return ProductOf(*static_cast<const mslite_MatMulFusion *>(node.params), tensor(kWeight), graph.version);
+    default:
+      return {};
+  }
+}
+
+/// True when all numbers of a sum are rounded with one scale: of a convolution one image has one, of a product one row.
+bool HasScaleOutsideOfSums(const mslite_DynamicQuant &rounding, const Node &node, const Tensor &x) {
+  if (!rounding.activation_channel) return true;
+  const bool is_image = node.op == MSLITE_OP_Conv2DFusion;
+  const int32_t rank = is_image ? 4 : static_cast<int32_t>(x.dims.size());
+  if (!is_image && (!x.has_rank || rank < 1)) return false;
+  std::vector<bool> kept(static_cast<size_t>(rank), false);
+  const bool has_list = rounding.prefer_axes.count > 0;
+  for (int64_t i = 0; i < (has_list ? rounding.prefer_axes.count : 1); ++i) {
+    const int32_t axis = mslite_normalize_axis(has_list ? rounding.prefer_axes.at[i] : rounding.prefer_axis, rank);
+    if (axis < 0) return false;
+    kept[static_cast<size_t>(axis)] = true;
+  }
+  const auto count = std::count(kept.begin(), kept.end(), true);
+  return is_image ? count == 1 && kept[0] : count == rank - 1 && !kept.back();
+}
+
+bool CanFollow(int32_t activation) {
+  return activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION || activation == MSLITE_ACTIVATION_TYPE_RELU ||
+         activation == MSLITE_ACTIVATION_TYPE_RELU6 || activation == MSLITE_ACTIVATION_TYPE_RELU1 ||
+         activation == MSLITE_ACTIVATION_TYPE_TANH || activation == MSLITE_ACTIVATION_TYPE_SIGMOID;
+}
+}  // namespace
+
+bool IntegerProducts::Fits(const Node &node, const Node &rounding) const {
+  if (node.inputs.size() < 2 || node.inputs.size() > 3 || node.outputs.size() != 1) return false;
+  if (node.inputs[kX] != rounding.outputs[0] || node.inputs[kWeight] < 0) return false;
+  const Tensor &weight = TensorAt(node.inputs[kWeight]);
+  if (!weight.is_constant || weight.type != MSLITE_INT8 || weight.quant.empty() || IsCorrected(weight)) return false;
+  if (!RecordProblem(weight).empty()) return false;
+  const Matrix matrix = MatrixOf(*graph_, node);
+  if (!matrix.fits || !CanFollow(matrix.activation)) return false;
+  const auto scales = static_cast<int64_t>(weight.quant.size());
+  if (scales != 1 && (matrix.has_one_scale || scales != matrix.columns)) return false;
+  if (node.inputs.size() > kBias && node.inputs[kBias] >= 0) {
+    const Tensor &bias = TensorAt(node.inputs[kBias]);
+    if (!bias.is_constant || bias.type != MSLITE_FLOAT32 || bias.dims != std::vector<int64_t>{matrix.columns}) {
+      return false;
+    }
+  }
+  return HasScaleOutsideOfSums(*static_cast<const mslite_DynamicQuant *>(rounding.params), node,
+                               TensorAt(node.inputs[kX]));
+}
+
+void IntegerProducts::KeepRanges(int32_t index) {
+  Node &node = graph_->nodes[static_cast<size_t>(index)];
+  const int32_t integer = node.outputs[0];
+  const std::string name = TensorAt(integer).name;
+  node.primitive = nullptr;
+  node.outputs.push_back(AddReal(name + "_scale"));
+  Tensor zero;
+  zero.name = name + "_zero";
+  zero.type = MSLITE_INT8;
+  graph_->nodes[static_cast<size_t>(index)].outputs.push_back(Add(std::move(zero)));
+  graph_->tensors[static_cast<size_t>(integer)].type = MSLITE_INT8;
+  roundings_[integer] = index;
+}
+
+bool IntegerProducts::CanMultiply(const Node &node) const {
+  if (node.inputs.empty()) return false;
+  const auto place = roundings_.find(node.inputs[kX]);
+  return place != roundings_.end() && Fits(node, graph_->nodes[static_cast<size_t>(place->second)]);
+}
+
+int32_t IntegerProducts::Add(Tensor tensor) {
+  graph_->tensors.push_back(std::move(tensor));
+  return static_cast<int32_t>(graph_->tensors.size()) - 1;
+}
+
+int32_t IntegerProducts::AddReal(const std::string &name) {
+  Tensor real;
+  real.name = name;
+  real.type = MSLITE_FLOAT32;
+  return Add(std::move(real));
+}
+
+Status IntegerProducts::AddConstant(const std::string &name, int32_t type, std::vector<int64_t> dims, uint8_t **data,
+                                    int32_t *index) {
+  Tensor made;
+  made.name = name;
+  made.type = type;
+  made.has_rank = made.is_constant = true;
+  int64_t count = 1;
+  for (const int64_t size : dims) count *= size;
+  made.dims = std::move(dims);
+  MSLITE_TRY(AllocateConstant(graph_, name, count, mslite_type_size(type), data));
+  made.data = *data;
+  made.size = static_cast<size_t>(count * mslite_type_size(type));
+  *index = Add(std::move(made));
+  return mindspore::kSuccess;
+}
+
+/// The same integers without their records; those of a product as [rows][columns].
+Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
+  Tensor weight = TensorAt(node.inputs[kWeight]);
+  weight.quant.clear();
+  weight.corrections.clear();
+  if (!MatrixOf(*graph_, node).transposed) {
+    *index = Add(std::move(weight));
+    return mindspore::kSuccess;
+  }
+  std::vector<int64_t> dims = weight.dims;
+  const size_t rank = dims.size();
+  const int64_t columns = dims[rank - 2], rows = dims[rank - 1], size = rows * columns;
+  std::swap(dims[rank - 2], dims[rank - 1]);
+  uint8_t *data = nullptr;
+  MSLITE_TRY(AddConstant(weight.name, MSLITE_INT8, std::move(dims), &data, index));
+  const auto total = static_cast<int64_t>(weight.size);
+  for (int64_t first = 0; size > 0 && first + size <= total; first += size) {
+    for (int64_t at = 0; at < size; ++at) data[first + at] = weight.data[first + at % columns * rows + at / columns];
+  }
+  return mindspore::kSuccess;
+}
+
+Status IntegerProducts::AddScales(const Tensor &weight, int32_t *zeros, int32_t *scales) {
+  const std::vector<mslite_quant> records = weight.quant;
+  const std::string name = weight.name;
+  const bool is_symmetric =
+      std::all_of(records.begin(), records.end(), [](const mslite_quant &record) { return record.zero_point == 0; });
+  const size_t points = is_symmetric ? 1 : records.size();
+  uint8_t *data = nullptr;
+  MSLITE_TRY(AddConstant(name + "_zero", MSLITE_INT8, {static_cast<int64_t>(points)}, &data, zeros));
+  for (size_t i = 0; i < points; ++i) data[i] = static_cast<uint8_t>(records[i].zero_point);
+  MSLITE_TRY(AddConstant(name + "_scale", MSLITE_FLOAT32, {static_cast<int64_t>(records.size())}, &data, scales));
+  for (size_t i = 0; i < records.size(); ++i) {
+    reinterpret_cast<float *>(data)[i] = static_cast<float>(records[i].scale);
+  }
+  return mindspore::kSuccess;
+}
+
+/// Adding -0 changes nothing.
+Status IntegerProducts::AddNoBias(const Node &node, int32_t *index) {
+  const int64_t columns = MatrixOf(*graph_, node).columns;
+  uint8_t *data = nullptr;
+  MSLITE_TRY(AddConstant(node.name + "_bias", MSLITE_FLOAT32, {columns}, &data, index));
+  std::fill_n(reinterpret_cast<float *>(data), columns, -0.0F);
+  return mindspore::kSuccess;
+}
+
+const void *IntegerProducts::ParamsOf(const Node &node) {
+  if (node.op != MSLITE_OP_Conv2DFusion) return graph_->arena.Make<mslite_MatMulInteger>();
+  const auto *from = static_cast<const mslite_Conv2DFusion *>(node.params);
+  auto *params = graph_->arena.Make<mslite_ConvInteger>();
+  params->format = from->format;
+  params->kernel_size = from->kernel_size;
+  params->stride = from->stride;
+  params->dilation = from->dilation;
+  params->pad_mode = from->pad_mode;
+  params->pad_list = from->pad_list;
+  params->group = from->group;
+  return params;
+}
+
+Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
+  const Node node = graph_->nodes[static_cast<size_t>(index)];
+  const Node rounding = graph_->nodes[static_cast<size_t>(roundings_.at(node.inputs[kX]))];
+  const int32_t activation = MatrixOf(*graph_, node).activation;
+  Node product;
+  product.name = node.name;
+  product.op = node.op == MSLITE_OP_Conv2DFusion ? MSLITE_OP_ConvInteger : MSLITE_OP_MatMulInteger;
+  product.params = ParamsOf(node);
+  int32_t weight = 0;
+  int32_t zeros = 0;
+  int32_t scales = 0;
+  MSLITE_TRY(AddWeight(node, &weight));
+  MSLITE_TRY(AddScales(TensorAt(node.inputs[kWeight]), &zeros, &scales));
+  int32_t bias = node.inputs.size() > kBias ? node.inputs[kBias] : -1;
+  if (bias < 0) MSLITE_TRY(AddNoBias(node, &bias));
+  product.inputs = {rounding.outputs[0], weight, rounding.outputs[2], zeros, scales, bias, rounding.outputs[1]};
+  product.outputs = node.outputs;
+  nodes->push_back(index);
+  if (activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) {
+    graph_->nodes[static_cast<size_t>(index)] = std::move(product);
+    return mindspore::kSuccess;
+  }
+  Node follow;
+  follow.name = node.name + "_activation";
+  follow.op = MSLITE_OP_Activation;
+  auto *params = graph_->arena.Make<mslite_Activation>();
+  params->activation_type = activation;
+  follow.params = params;
+  follow.outputs = node.outputs;
+  product.outputs = {AddReal(TensorAt(node.outputs[0]).name + "_sum")};
+  follow.inputs = product.outputs;
+  graph_->nodes[static_cast<size_t>(index)] = std::move(product);
+  nodes->push_back(static_cast<int32_t>(graph_->nodes.size()));
+  graph_->nodes.push_back(std::move(follow));
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

@@ -1,0 +1,46 @@
+// Products of what DynamicQuant rounds at run time with constant 8-bit weights, computed on the integers.
+#ifndef MSLITE_PLAN_INTEGER_PRODUCTS_H
+#define MSLITE_PLAN_INTEGER_PRODUCTS_H
+
+#include <map>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace mslite {
+/// Rewrites convolutions and matrix products of a sub-graph to ConvInteger and MatMulInteger: sums of integers, then
+/// the scales, as TensorFlow Lite computes them. Sums are exact, so every machine has the same bits.
+///
+/// Others stay products of real numbers: depthwise and transposed convolutions, and what has scales inside of its sums.
+class IntegerProducts {
+ public:
+  explicit IntegerProducts(Graph *graph) : graph_(graph) {}
+
+  /// True when `node` multiplies the integers that `rounding`, a DynamicQuant, makes.
+  bool Fits(const Node &node, const Node &rounding) const;
+
+  /// Node `index`, a DynamicQuant, gets its scales and zero points as further outputs.
+  void KeepRanges(int32_t index);
+
+  /// True when input 0 of the node comes with its range and the node fits.
+  bool CanMultiply(const Node &node) const;
+
+  /// Rewrites node `index`, for which CanMultiply; appends what takes its place to `nodes`. Errors: kLiteMemoryFailed.
+  Status Multiply(int32_t index, std::vector<int32_t> *nodes);
+
+ private:
+  const Tensor &TensorAt(int32_t index) const { return graph_->tensors[static_cast<size_t>(index)]; }
+  int32_t Add(Tensor tensor);
+  int32_t AddReal(const std::string &name);
+  Status AddConstant(const std::string &name, int32_t type, std::vector<int64_t> dims, uint8_t **data, int32_t *index);
+  Status AddWeight(const Node &node, int32_t *index);
+  Status AddScales(const Tensor &weight, int32_t *zeros, int32_t *scales);
+  Status AddNoBias(const Node &node, int32_t *index);
+  const void *ParamsOf(const Node &node);
+
+  Graph *graph_;
+  std::map<int32_t, int32_t> roundings_;  // integers with ranges -> the DynamicQuant
+};
+}  // namespace mslite
+
+#endif
