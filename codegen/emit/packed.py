@@ -16,6 +16,8 @@ Fields = tuple[Field | Group, ...]
 
 _PACKED_ALIGNMENT = 8
 """Of what portable kernels pack: structs with 64-bit integers among others."""
+_PIXEL_LANES = 16
+"""Channels of one group of depthwise_pixel_int8."""
 _MICRO_ALIGNMENT = 4
 """Of what the kernels of microcontrollers pack: 32-bit integers and bytes."""
 
@@ -60,6 +62,8 @@ def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
         return _PRODUCTS[family](_Reader(data), numbers)
     if "kernel_rows" in numbers and "multiplier" in numbers:
         outputs = numbers["channels"] * numbers["multiplier"]
+        if step.kernel.startswith("depthwise_pixel"):
+            outputs += -outputs % _PIXEL_LANES  # the last ones may be there twice
         return _table(_Reader(data), outputs, outputs)
     return ()
 

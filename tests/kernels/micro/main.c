@@ -21,13 +21,14 @@ bool make_binary(int32_t op);
 int test_depthwise(const mslite_kernel *tried, bool usual, int32_t seeds);
 
 #define DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
-#define EACH_DEPTHWISE(X)               \
-  X(depthwise_3x3_int8_dsp, true)       \
-  X(depthwise_3x3_int8_mve, true)       \
-  X(depthwise_3x3_pixel_int8_mve, true) \
-  X(depthwise_int8_micro, false)        \
-  X(depthwise_int8_dsp, false)          \
-  X(depthwise_int8_micro, true)         \
+#define EACH_DEPTHWISE(X)            \
+  X(depthwise_3x3_int8_dsp, true)    \
+  X(depthwise_3x3_int8_mve, true)    \
+  X(depthwise_pixel_int8_mve, true)  \
+  X(depthwise_pixel_int8_mve, false) \
+  X(depthwise_int8_micro, false)     \
+  X(depthwise_int8_dsp, false)       \
+  X(depthwise_int8_micro, true)      \
   X(depthwise_int8_dsp, true)
 #define ALL(X, name, op, make, oracle) \
   X(name##_micro, op, make, oracle) X(name##_dsp, op, make, oracle) X(name##_mve, op, make, oracle)
