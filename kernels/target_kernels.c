@@ -14,6 +14,7 @@
 
 #define KERNEL(name)
 #define KERNEL_HALF(name)
+#define KERNEL_VNNI(name)
 
 #define MSLITE_DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
 #define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_DECLARE, name)

@@ -57,6 +57,8 @@ typedef struct {
   int64_t first, last; /* outputs [first, last) */
   int64_t row;         /* where in the image the window of output 0 begins */
   int64_t pixel;       /* from window to window */
+  int64_t line, step;  /* how long lines are, and from line to line */
+  int64_t reach;       /* bytes of x that reading a window may touch */
 } inside_windows;
 
 static void find_inside(const mslite_convolution *g, int64_t oy, inside_windows *inside) {
@@ -68,16 +70,9 @@ static void find_inside(const mslite_convolution *g, int64_t oy, inside_windows 
   inside->last = in_rows && room >= 0 ? room / width->stride + 1 : 0;
   inside->row = (iy * width->input - width->pad_before) * g->in_channels;
   inside->pixel = width->stride * g->in_channels;
-}
-
-/* A whole window that lies in the input. False: its last line has nothing behind it that may be read. */
-static inline bool gather_inside(const mslite_convolution *g, const int8_t *from, gathered *to) {
-  const int64_t line = g->width.kernel * g->in_channels, lines = g->height.kernel;
-  const int64_t step = g->height.dilation * g->width.input * g->in_channels;
-  if (to->end - from < (lines - 1) * step + line + DOT_CHUNK) return false;
-  dot_element *at = to->to;
-  for (int64_t ky = 0; ky < lines; ++ky, from += step, at += line) dot_stage(from, line, true, at);
-  return true;
+  inside->line = width->kernel * g->in_channels;
+  inside->step = g->height.dilation * width->input * g->in_channels;
+  inside->reach = (g->height.kernel - 1) * inside->step + inside->line + DOT_CHUNK;
 }
 
 /* Elements [k, k + length) of one window, ky and begin being where k is. */
@@ -124,8 +119,11 @@ void conv2d_gather(const conv2d_rows *rows, const int8_t *x, const int8_t *x_zer
   for (int64_t r = 0; r < count; ++r) {
     out.to = to + r * step;
     out.x_zero = *x_zeros;
-    const bool is_inside = ox >= inside.first && ox < inside.last;
-    if (!is_inside || !gather_inside(g, x + inside.row + ox * inside.pixel, &out)) {
+    const int8_t *from = x;
+    if (ox >= inside.first && ox < inside.last) from += inside.row + ox * inside.pixel;
+    if (ox >= inside.first && ox < inside.last && out.end - from >= inside.reach) {
+      dot_stage_lines(from, inside.step, g->height.kernel, inside.line, out.to);
+    } else {
       gather_window(g, x, oy, ox, ky, begin, length, &out);
     }
     if (++ox == g->width.output) {

@@ -5,11 +5,14 @@
 #include "convolution/stored.h"
 #include "simd/pairs.h"
 
-enum { GROUP = SIMD_PAIRS /* channels that are computed at once */ };
+enum {
+  GROUP = SIMD_PAIRS,          /* channels that are computed at once */
+  VECTORS = GROUP / SIMD_WIDTH /* of their sums */
+};
 
-/* The packed weight: three rows of numbers, then a row per column of taps and pair of rows, each of `step` slots in
- * the order of simd_lane_of. A weight is 16 bits, two to a number; the last of an odd number of rows is paired with
- * zeros. The bias includes what the zero point of x adds. */
+/* The packed weight: three rows of numbers, then a row per column of taps and SIMD_ROWS rows, each of `step` slots in
+ * the order of simd_lane_of. A number holds the weights of SIMD_ROWS rows; rows that do not exist are zeros. The bias
+ * includes what the zero point of x, and SIMD_ROW_OFFSET, add. */
 enum { ROW_BIAS, ROW_FACTOR, ROW_SHIFT, ROW_WEIGHTS };
 
 static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -23,14 +26,15 @@ static int64_t channel_of(int64_t c, int64_t channels) {
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   if (input != 1) return 0;
   const int64_t *dims = node->inputs[1]->dims;
-  return (ROW_WEIGHTS + (dims[1] + 1) / 2 * dims[2]) * round_up(dims[0], GROUP) * (int64_t)sizeof(int32_t);
+  return (ROW_WEIGHTS + round_up(dims[1], SIMD_ROWS) / SIMD_ROWS * dims[2]) * round_up(dims[0], GROUP) *
+         (int64_t)sizeof(int32_t);
 }
 
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   if (input != 1) return;
   const int64_t *dims = node->inputs[1]->dims;
   const int64_t height = dims[1], width = dims[2], step = round_up(dims[0], GROUP);
-  const uint32_t x_zero = (uint32_t)node->inputs[0]->quant->zero_point;
+  const uint32_t x_zero = (uint32_t)(node->inputs[0]->quant->zero_point + SIMD_ROW_OFFSET);
   uint32_t *to = packed;
   memset(to, 0, (size_t)depthwise_pack_size(node, input));
   for (int64_t c = 0; c < step; ++c) {
@@ -43,8 +47,8 @@ static void depthwise_pack(const mslite_node *node, int32_t input, const void *s
     for (int64_t tap = 0; tap < height * width; ++tap) {
       const uint32_t weight = (uint32_t)(from[tap] - channel.weight_zero);
       bias -= x_zero * weight;
-      const int64_t row = ROW_WEIGHTS + tap / width / 2 * width + tap % width;
-      to[row * step + lane] |= tap / width % 2 == 0 ? weight & 0xFFFF : weight << 16;
+      const int64_t ky = tap / width, row = ROW_WEIGHTS + ky / SIMD_ROWS * width + tap % width;
+      to[row * step + lane] |= (weight & (UINT32_MAX >> (32 - SIMD_ROW_BITS))) << ky % SIMD_ROWS * SIMD_ROW_BITS;
     }
     to[ROW_BIAS * step + lane] = bias;
     to[ROW_FACTOR * step + lane] = (uint32_t)channel.factor.value;

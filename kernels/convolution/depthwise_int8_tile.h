@@ -7,13 +7,13 @@
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
 
-enum { DEPTHWISE_TILE = 4, MOST_COLUMNS = 12, MOST_ROWS = 5 };
+enum { DEPTHWISE_TILE = 4, MOST_ROWS = 5 };
 
 /* Where one tile reads and writes; pointers are at the part's first channel. */
 typedef struct {
-  const int8_t *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
-  const int32_t *numbers;                   /* the packed rows */
-  const int32_t *w;                         /* the first tap of the first ky */
+  const int8_t **x[MOST_ROWS]; /* [ky][column] */
+  const int32_t *numbers;      /* the packed rows */
+  const int32_t *w;            /* the first tap of the first ky */
   int64_t step;
   int32_t rows; /* ky that are inside */
   int8_t *y;
@@ -25,6 +25,9 @@ typedef struct {
 #if SIMD_WIDTH == 8
   simd_i32 zero;
   __m128i low, high;
+#elif SIMD_FOURS
+  simd_i32 zero;
+  __m512i zero_words, low, high;
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
   simd_i32 zero;
   __m256i low, high;
@@ -41,6 +44,11 @@ static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
   t->zero = simd_set_i32(n->y_zero);
   t->low = _mm_set1_epi8((char)n->low);
   t->high = _mm_set1_epi8((char)n->high);
+#elif SIMD_FOURS
+  t->zero = simd_set_i32(n->y_zero);
+  t->zero_words = _mm512_set1_epi16((int16_t)n->y_zero);
+  t->low = _mm512_set1_epi8((char)n->low);
+  t->high = _mm512_set1_epi8((char)n->high);
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
   t->zero = simd_set_i32(n->y_zero);
   t->low = _mm256_set1_epi8((char)n->low);
@@ -50,6 +58,32 @@ static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
 #endif
 }
 
+#if SIMD_FOURS
+SIMD_INLINE void store_words(const depthwise_tile *t, __m512i low, __m512i high, int8_t *to) {
+  const __m512i bytes = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), t->low), t->high);
+  _mm512_storeu_si512(to, bytes);
+}
+
+SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multiplier *factor, const simd_i32 *sum,
+                                     int8_t *to) {
+  __m512i whole[VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
+    whole[v] = (__m512i)(simd_rescale_twice(sum[v], factor + v) + t->zero);
+  }
+  store_words(t, _mm512_packs_epi32(whole[0], whole[1]), _mm512_packs_epi32(whole[2], whole[3]), to);
+}
+
+/* What is too low for words stays so; what is too high for 32 bits would not, and is limited before it is rounded. */
+SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *factor, const simd_i32 *sum, int8_t *to) {
+  __m512i whole[VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
+    const simd_f32 steps = simd_from_i32(sum[v]) * simd_as_f32(factor[v]);
+    whole[v] = _mm512_cvtps_epi32((__m512)simd_min(steps, t->even.high));
+  }
+  store_words(t, _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), t->zero_words),
+              _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), t->zero_words), to);
+}
+#else
 SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multiplier *factor, const simd_i32 *sum,
                                      int8_t *to) {
   const simd_i32 result[2] = {simd_rescale_twice(sum[0], factor), simd_rescale_twice(sum[1], factor + 1)};
@@ -66,8 +100,8 @@ SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multipl
 #endif
 }
 
-SIMD_INLINE void store_once_rounded(const simd_even_limits *limits, const simd_i32 *factor, const simd_i32 *sum,
-                                    int8_t *to) {
+SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *factor, const simd_i32 *sum, int8_t *to) {
+  const simd_even_limits *limits = &t->even;
   const simd_i32 result[2] = {simd_rescale_even_within(sum[0], factor[0], limits),
                               simd_rescale_even_within(sum[1], factor[1], limits)};
 #if SIMD_WIDTH == 8
@@ -81,26 +115,39 @@ SIMD_INLINE void store_once_rounded(const simd_even_limits *limits, const simd_i
   simd_store_bytes(result, 2, to);
 #endif
 }
+#endif
+
+/* Fours of vectors are rounded twice in a loop: that is much code. */
+#if SIMD_FOURS
+#define STORE_UNROLL _Pragma("GCC unroll 1")
+#else
+#define STORE_UNROLL SIMD_UNROLL
+#endif
 
 /* Stores `pixels` (a constant) times the group of slot c, y_step bytes apart, except for the first `made` channels and
  * those that do not exist. */
 SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 *sum, const int32_t pixels, int8_t *y,
                              int64_t made) {
   const int32_t *numbers = t->numbers + c;
-  const simd_i32 value[2] = {simd_load_i32(numbers + ROW_FACTOR * t->step),
-                             simd_load_i32(numbers + ROW_FACTOR * t->step + SIMD_WIDTH)};
+  simd_i32 value[VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
+    value[v] = simd_load_i32(numbers + ROW_FACTOR * t->step + v * SIMD_WIDTH);
+  }
   const int64_t y_step = t->y_step, count = (t->width < GROUP ? t->width : GROUP) - made;
   int8_t room[DEPTHWISE_TILE][GROUP];
   int8_t *to = made == 0 && t->width >= GROUP ? y : room[0];
   const int64_t step = to == y ? y_step : GROUP;
   if (t->rounds_once) {
-    const simd_even_limits limits = t->even;
-    SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) store_once_rounded(&limits, value, sum + 2 * i, to + i * step);
+    SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) store_once_rounded(t, value, sum + VECTORS * i, to + i * step);
   } else {
-    const int32_t *shifts = numbers + ROW_SHIFT * t->step;
-    const simd_multiplier factor[2] = {simd_make_multiplier(value[0], simd_load_i32(shifts)),
-                                       simd_make_multiplier(value[1], simd_load_i32(shifts + SIMD_WIDTH))};
-    SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) store_twice_rounded(t, factor, sum + 2 * i, to + i * step);
+    simd_multiplier factor[VECTORS];
+    SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
+      const simd_i32 shift = simd_load_i32(numbers + ROW_SHIFT * t->step + v * SIMD_WIDTH);
+      factor[v] = simd_make_multiplier(value[v], shift);
+    }
+    STORE_UNROLL for (int32_t i = 0; i < pixels; ++i) {
+      store_twice_rounded(t, factor, sum + VECTORS * i, to + i * step);
+    }
   }
   if (to == y) return;
   for (int32_t i = 0; i < pixels; ++i) memcpy(y + i * y_step + made, room[i] + made, (size_t)count);

@@ -1,16 +1,19 @@
-/* Depthwise convolution of stored int8, vectorised over channels: sums of pairs of 16-bit products, rescaled while they
- * are in registers. The usual kernels compute DEPTHWISE_TILE neighbouring pixels at once, so that a column of x is
- * read and widened once for all of them; any other kernel goes pixel by pixel. Where several outputs belong to an input
- * channel, x is first spread to as many channels as y has.
+/* Depthwise convolution of stored int8, vectorised over channels: sums of pairs of 16-bit products, or with VNNI of
+ * fours of 8 bits (64 channels at least, and weights without zero points), rescaled while they are in registers. The
+ * usual kernels compute DEPTHWISE_TILE neighbouring pixels at once, so that a column of x is read and widened once for
+ * all of them; any other kernel goes pixel by pixel. Where several outputs belong to an input channel, x is first
+ * spread to as many channels as y has.
  *
  * Limit: 3 x 3 at stride 1 on AVX2 takes some 140 instructions for the sums of 16 channels and 4 pixels, and rescaling
  * them 120, or 64 where results are rounded once; float32 takes 100 altogether. */
 #include "convolution/depthwise_int8_tile.h"
+#include "quantised.h"
 
 enum {
   MOST_CHANNELS = 320,
-  MOST_TAPS = 1 << 14,     /* their products fit 32 bits */
-  SMALLEST_PART = 1 << 15, /* multiply-adds */
+  PADDING = (MOST_CHANNELS + 2 * GROUP + 63) / 64 * 64, /* bytes of scratch memory, which pointers to columns follow */
+  MOST_TAPS = 1 << 14,                                  /* their products fit 32 bits */
+  SMALLEST_PART = 1 << 15,                              /* multiply-adds */
   MOST_PARTS = 64
 };
 
@@ -28,8 +31,144 @@ static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;
-  return attributes.group > 1 && dims[3] == 1 && dims[0] % attributes.group == 0 && dims[1] * dims[2] <= MOST_TAPS ? 3
-                                                                                                                   : 0;
+  if (attributes.group <= 1 || dims[3] != 1 || dims[0] % attributes.group != 0) return 0;
+  if (SIMD_FOURS && (dims[0] < GROUP || mslite_has_zero_points(node->inputs[1]))) return 0;
+  return dims[1] * dims[2] <= MOST_TAPS ? 3 + SIMD_FOURS : 0;
+}
+
+/* Channels of the group of slot c that the group before has made: as many channels earlier it begins. */
+SIMD_INLINE int64_t shared_channels(const depthwise_tile *t, int64_t c) {
+  return t->width >= GROUP && c + GROUP > t->channels ? c + GROUP - t->channels : 0;
+}
+
+/* DEPTHWISE_TILE outputs of the group of slot c. `kernel` and `stride` are constants when inlined. */
+SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32_t kernel, const int32_t stride) {
+  const int64_t made = shared_channels(t, c), at = c - made;
+  simd_i32 sum[VECTORS * DEPTHWISE_TILE];
+  SIMD_UNROLL for (int32_t i = 0; i < VECTORS * DEPTHWISE_TILE; ++i) {
+    sum[i] = simd_load_i32(t->numbers + c + i % VECTORS * SIMD_WIDTH);
+  }
+  const int32_t *w = t->w + c;
+  for (int32_t ky = 0; ky < t->rows; ky += SIMD_ROWS, w += kernel * t->step) {
+    SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
+      simd_words row[SIMD_ROWS];
+      SIMD_UNROLL for (int32_t i = 0; i < SIMD_ROWS; ++i) {
+        row[i] = simd_load_words(t->x[ky + i < t->rows ? ky + i : ky][j] + at);
+      }
+      const simd_pair x = simd_make_pair(row);
+      SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
+        const int32_t kx = j - i * stride;
+        if (kx >= 0 && kx < kernel) simd_add_products(sum + VECTORS * i, &x, w + kx * t->step);
+      }
+    }
+  }
+  store_group(t, c, sum, DEPTHWISE_TILE, t->y + at, made);
+}
+
+#define DEPTHWISE_KERNEL(kernel, stride)                                                                 \
+  static __attribute__((noinline, unused)) void depthwise_##kernel##_##stride(const depthwise_tile *t) { \
+    for (int64_t c = 0; c < t->channels; c += GROUP) depthwise_group(t, c, kernel, stride);              \
+  }
+
+DEPTHWISE_KERNEL(3, 1)
+DEPTHWISE_KERNEL(3, 2)
+DEPTHWISE_KERNEL(5, 1)
+DEPTHWISE_KERNEL(5, 2)
+
+typedef void (*depthwise_function)(const depthwise_tile *tile);
+
+/* The tiled kernel for these numbers, or NULL. */
+static depthwise_function find_tiled(const mslite_convolution *g) {
+  const int64_t kernel = g->width.kernel, stride = g->width.stride;
+  if (g->width.output < DEPTHWISE_TILE || g->out_channels < GROUP || SIMD_WIDTH == 1) return NULL;
+  if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
+  if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
+  if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
+  return NULL;
+}
+
+/* Columns of x that a row of outputs reads, padding included. */
+static int64_t columns_of(const mslite_convolution *g) {
+  return (g->width.output - 1) * g->width.stride + g->width.kernel;
+}
+
+/* Where the columns are, in the row that begins at `row`, or in padding where that is NULL. */
+static void point_at(const mslite_convolution *g, const int8_t *padding, const int8_t *row, const int8_t **to) {
+  const int64_t columns = columns_of(g), before = g->width.pad_before;
+  int64_t first = row == NULL || before > columns ? columns : before > 0 ? before : 0;
+  int64_t last = row == NULL || g->width.input + before > columns ? columns : g->width.input + before;
+  if (last < first) last = first;
+  for (int64_t j = 0; j < first; ++j) to[j] = padding;
+  for (int64_t j = first; j < last; ++j) to[j] = row + (j - before) * g->out_channels;
+  for (int64_t j = last; j < columns; ++j) to[j] = padding;
+}
+
+/* One output row; x is the image, all pointers at the part's first channel. Rows outside read padding, like columns:
+ * the bias counts on whole windows. */
+static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile,
+                      const int8_t **table, const int8_t *x, int64_t oy, int8_t *y) {
+  const int64_t columns = columns_of(g);
+  tile->rows = (int32_t)g->height.kernel;
+  for (int32_t ky = 0; ky < tile->rows; ++ky) {
+    const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+    const bool inside = iy >= 0 && iy < g->height.input;
+    point_at(g, tile->padding, inside ? x + iy * g->width.input * g->out_channels : NULL, table + ky * columns);
+  }
+  for (int64_t next = 0; next < g->width.output; next += DEPTHWISE_TILE) {
+    /* The last tile begins where it fits: some pixels are computed twice. */
+    const int64_t ox = next + DEPTHWISE_TILE <= g->width.output ? next : g->width.output - DEPTHWISE_TILE;
+    for (int32_t ky = 0; ky < tile->rows; ++ky) tile->x[ky] = table + ky * columns + ox * g->width.stride;
+    tile->y = y + ox * g->out_channels;
+    function(tile);
+  }
+}
+
+/* What tap [ky, kx] of output [oy, ox] reads. */
+static const int8_t *source_of(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy,
+                               int64_t ox, int64_t ky, int64_t kx) {
+  const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+  const int64_t ix = ox * g->width.stride - g->width.pad_before + kx * g->width.dilation;
+  const bool inside = iy >= 0 && iy < g->height.input && ix >= 0 && ix < g->width.input;
+  return inside ? x + (iy * g->width.input + ix) * g->out_channels : tile->padding;
+}
+
+/* GROUP channels, or as many as there are. */
+static simd_words load_some(const depthwise_tile *t, const int8_t *x) {
+  if (t->width >= GROUP) return simd_load_words(x);
+  int8_t room[GROUP] = {0};
+  memcpy(room, x, (size_t)t->width);
+  return simd_load_words(room);
+}
+
+/* The same for any kernel, pixel by pixel. */
+static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy, int8_t *y) {
+  for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->out_channels) {
+    for (int64_t c = 0; c < tile->channels; c += GROUP) {
+      const int64_t made = shared_channels(tile, c), at = c - made;
+      simd_i32 sum[VECTORS];
+      for (int32_t v = 0; v < VECTORS; ++v) sum[v] = simd_load_i32(tile->numbers + c + v * SIMD_WIDTH);
+      const int32_t *w = tile->w + c;
+      for (int64_t ky = 0; ky < g->height.kernel; ky += SIMD_ROWS) {
+        for (int64_t kx = 0; kx < g->width.kernel; ++kx, w += tile->step) {
+          simd_words row[SIMD_ROWS];
+          for (int64_t i = 0; i < SIMD_ROWS; ++i) {
+            const int64_t tap = ky + i < g->height.kernel ? ky + i : ky;
+            row[i] = load_some(tile, source_of(g, tile, x, oy, ox, tap, kx) + at);
+          }
+          const simd_pair all = simd_make_pair(row);
+          simd_add_products(sum, &all, w);
+        }
+      }
+      store_group(tile, c, sum, 1, y + at, made);
+    }
+  }
+}
+
+/* One row of x, each channel `multiplier` times. */
+static void spread_row(const depthwise_derived *own, const int8_t *x, int8_t *to) {
+  const mslite_convolution *g = &own->geometry;
+  const int64_t count = g->width.input * g->in_channels;
+  for (int64_t i = 0; i < count; ++i) memset(to + i * own->multiplier, x[i], (size_t)own->multiplier);
 }
 
 static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -61,142 +200,9 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   if (spreads) schedule->part_count[0] = (int32_t)x_rows;
   schedule->part_count[spreads ? 1 : 0] = (int32_t)(own->row_blocks * own->channel_blocks);
   schedule->shared_bytes = spreads ? x_rows * g->width.input * g->out_channels : 0;
-  schedule->scratch_bytes = MOST_CHANNELS + 2 * GROUP;
+  schedule->scratch_bytes = PADDING;
+  if (find_tiled(g) != NULL) schedule->scratch_bytes += g->height.kernel * columns_of(g) * (int64_t)sizeof(int8_t *);
   return MSLITE_OK;
-}
-
-/* Channels of the group of slot c that the group before has made: as many channels earlier it begins. */
-SIMD_INLINE int64_t shared_channels(const depthwise_tile *t, int64_t c) {
-  return t->width >= GROUP && c + GROUP > t->channels ? c + GROUP - t->channels : 0;
-}
-
-/* DEPTHWISE_TILE outputs of the group of slot c. `kernel` and `stride` are constants when inlined. */
-SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32_t kernel, const int32_t stride) {
-  const int64_t made = shared_channels(t, c), at = c - made;
-  simd_i32 sum[2 * DEPTHWISE_TILE];
-  SIMD_UNROLL for (int32_t i = 0; i < 2 * DEPTHWISE_TILE; ++i) {
-    sum[i] = simd_load_i32(t->numbers + c + i % 2 * SIMD_WIDTH);
-  }
-  const int32_t *w = t->w + c;
-  for (int32_t ky = 0; ky < t->rows; ky += 2, w += kernel * t->step) {
-    const int8_t *const *above = t->x[ky], *const *below = t->x[ky + 1 < t->rows ? ky + 1 : ky];
-    SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
-      const simd_pair x = simd_make_pair(simd_load_words(above[j] + at), simd_load_words(below[j] + at));
-      SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
-        const int32_t kx = j - i * stride;
-        if (kx >= 0 && kx < kernel) simd_add_products(sum + 2 * i, &x, w + kx * t->step);
-      }
-    }
-  }
-  store_group(t, c, sum, DEPTHWISE_TILE, t->y + at, made);
-}
-
-#define DEPTHWISE_KERNEL(kernel, stride)                                                                 \
-  static __attribute__((noinline, unused)) void depthwise_##kernel##_##stride(const depthwise_tile *t) { \
-    for (int64_t c = 0; c < t->channels; c += GROUP) depthwise_group(t, c, kernel, stride);              \
-  }
-
-DEPTHWISE_KERNEL(3, 1)
-DEPTHWISE_KERNEL(3, 2)
-DEPTHWISE_KERNEL(5, 1)
-DEPTHWISE_KERNEL(5, 2)
-
-typedef void (*depthwise_function)(const depthwise_tile *tile);
-
-/* The tiled kernel for these numbers, or NULL. */
-static depthwise_function find_tiled(const mslite_convolution *g) {
-  const int64_t kernel = g->width.kernel, stride = g->width.stride;
-  if (g->width.output < DEPTHWISE_TILE || g->out_channels < GROUP || SIMD_WIDTH == 1) return NULL;
-  if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
-  if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
-  if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
-  return NULL;
-}
-
-/* What a tile reads whose first column is ix, of the row that begins at `row`, or of padding where that is NULL. */
-static void point_at(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *row, int64_t ix,
-                     int64_t columns, const int8_t **to) {
-  for (int64_t j = 0; j < columns; ++j) {
-    const bool inside = row != NULL && ix + j >= 0 && ix + j < g->width.input;
-    to[j] = inside ? row + (ix + j) * g->out_channels : tile->padding;
-  }
-}
-
-/* One output row; x is the image, all pointers at the part's first channel. Rows outside read padding, like columns:
- * the bias counts on whole windows. */
-static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const int8_t *x,
-                      int64_t oy, int8_t *y) {
-  const int64_t columns = (DEPTHWISE_TILE - 1) * g->width.stride + g->width.kernel;
-  const int64_t row_bytes = g->width.input * g->out_channels;
-  const int8_t *rows[MOST_ROWS];
-  tile->rows = (int32_t)g->height.kernel;
-  for (int32_t ky = 0; ky < tile->rows; ++ky) {
-    const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
-    rows[ky] = iy >= 0 && iy < g->height.input ? x + iy * row_bytes : NULL;
-  }
-  int64_t last = -1; /* the first column of a tile that was inside, and whose pointers are still there */
-  for (int64_t next = 0; next < g->width.output; next += DEPTHWISE_TILE) {
-    /* The last tile begins where it fits: some pixels are computed twice. */
-    const int64_t ox = next + DEPTHWISE_TILE <= g->width.output ? next : g->width.output - DEPTHWISE_TILE;
-    const int64_t ix = ox * g->width.stride - g->width.pad_before;
-    const bool inside = ix >= 0 && ix + columns <= g->width.input;
-    for (int32_t ky = 0; ky < tile->rows; ++ky) {
-      const int8_t **to = tile->x[ky];
-      if (!inside || last < 0) {
-        point_at(g, tile, rows[ky], ix, columns, to);
-      } else if (rows[ky] != NULL) {
-        const int64_t further = (ix - last) * g->out_channels;
-        for (int64_t j = 0; j < columns; ++j) to[j] += further;
-      }
-    }
-    last = inside ? ix : -1;
-    tile->y = y + ox * g->out_channels;
-    function(tile);
-  }
-}
-
-/* What tap [ky, kx] of output [oy, ox] reads. */
-static const int8_t *source_of(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy,
-                               int64_t ox, int64_t ky, int64_t kx) {
-  const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
-  const int64_t ix = ox * g->width.stride - g->width.pad_before + kx * g->width.dilation;
-  const bool inside = iy >= 0 && iy < g->height.input && ix >= 0 && ix < g->width.input;
-  return inside ? x + (iy * g->width.input + ix) * g->out_channels : tile->padding;
-}
-
-/* GROUP channels, or as many as there are. */
-static simd_words load_some(const depthwise_tile *t, const int8_t *x) {
-  if (t->width >= GROUP) return simd_load_words(x);
-  int8_t room[GROUP] = {0};
-  memcpy(room, x, (size_t)t->width);
-  return simd_load_words(room);
-}
-
-/* The same for any kernel, pixel by pixel. */
-static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy, int8_t *y) {
-  for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->out_channels) {
-    for (int64_t c = 0; c < tile->channels; c += GROUP) {
-      const int64_t made = shared_channels(tile, c), at = c - made;
-      simd_i32 sum[2] = {simd_load_i32(tile->numbers + c), simd_load_i32(tile->numbers + c + SIMD_WIDTH)};
-      const int32_t *w = tile->w + c;
-      for (int64_t ky = 0; ky < g->height.kernel; ky += 2) {
-        for (int64_t kx = 0; kx < g->width.kernel; ++kx, w += tile->step) {
-          const int8_t *above = source_of(g, tile, x, oy, ox, ky, kx);
-          const int8_t *below = ky + 1 < g->height.kernel ? source_of(g, tile, x, oy, ox, ky + 1, kx) : above;
-          const simd_pair both = simd_make_pair(load_some(tile, above + at), load_some(tile, below + at));
-          simd_add_products(sum, &both, w);
-        }
-      }
-      store_group(tile, c, sum, 1, y + at, made);
-    }
-  }
-}
-
-/* One row of x, each channel `multiplier` times. */
-static void spread_row(const depthwise_derived *own, const int8_t *x, int8_t *to) {
-  const mslite_convolution *g = &own->geometry;
-  const int64_t count = g->width.input * g->in_channels;
-  for (int64_t i = 0; i < count; ++i) memset(to + i * own->multiplier, x[i], (size_t)own->multiplier);
 }
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
@@ -214,7 +220,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t channel = part % own->channel_blocks * own->channel_block;
   const int64_t first = part / own->channel_blocks * own->row_block, rows = g->batch * g->height.output;
   const depthwise_function function = find_tiled(g);
-  memset(run->scratch, own->numbers.x_zero, MOST_CHANNELS + 2 * GROUP);
+  memset(run->scratch, own->numbers.x_zero, PADDING);
   depthwise_tile tile;
   tile.numbers = (const int32_t *)run->inputs[1] + channel;
   tile.w = tile.numbers + ROW_WEIGHTS * own->step;
@@ -229,7 +235,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     const int8_t *x = input + image * g->height.input * g->width.input * g->out_channels + channel;
     int8_t *y = (int8_t *)run->outputs[0] + row * g->width.output * g->out_channels + channel;
     if (function != NULL) {
-      tiled_row(g, function, &tile, x, oy, y);
+      tiled_row(g, function, &tile, (const int8_t **)(void *)((char *)run->scratch + PADDING), x, oy, y);
     } else {
       plain_row(g, &tile, x, oy, y);
     }

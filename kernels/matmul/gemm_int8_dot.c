@@ -44,7 +44,8 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, cons
       k += chains;
     } while (k + chains <= units);
   }
-  for (; chains > 1 && k < units; ++k) {
+  SIMD_UNROLL for (int32_t rest = 1; rest < chains; ++rest) {
+    if (k++ >= units) break;
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
       const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
       SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] =

@@ -187,6 +187,21 @@ SIMD_INLINE void dot_stage(const int8_t *from, int64_t count, bool spare, dot_el
 #endif
 }
 
+/* `lines` times `count` such, from_step and `count` apart; up to DOT_CHUNK more may be read and written. */
+SIMD_INLINE void dot_stage_lines(const int8_t *from, int64_t from_step, int64_t lines, int64_t count, dot_element *to) {
+#if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
+  if (count > 0 && count <= 64) {
+    const __mmask64 line = UINT64_MAX >> (64 - count);
+    for (; lines > 0; --lines, from += from_step, to += count) {
+      const __m512i x = _mm512_maskz_loadu_epi8(line, from);
+      _mm512_mask_storeu_epi8(to, line, _mm512_xor_si512(x, _mm512_set1_epi8(INT8_MIN)));
+    }
+    return;
+  }
+#endif
+  for (; lines > 0; --lines, from += from_step, to += count) dot_stage(from, count, true, to);
+}
+
 /* `count` times the stored activation `value`. */
 SIMD_INLINE void dot_fill(int32_t value, int64_t count, dot_element *to) {
   for (int64_t i = 0; i < count; ++i) to[i] = (dot_element)(value + DOT_OFFSET);

@@ -1,4 +1,5 @@
-/* Sums of pairs of 16-bit products, of as many channels as two vectors of 32-bit sums have. */
+/* Sums of products of neighbouring rows, channel by channel: of pairs of rows in 16 bits, of as many channels as two
+ * vectors of 32-bit sums have; with VNNI of four rows in 8 bits, of as many as four have. */
 #ifndef MSLITE_SIMD_PAIRS_H
 #define MSLITE_SIMD_PAIRS_H
 
@@ -11,11 +12,41 @@
 #include <arm_neon.h>
 #endif
 
-enum { SIMD_PAIRS = 2 * SIMD_WIDTH };
+#if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
+#define SIMD_FOURS 1
+enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 128 }; /* added to what is read */
+#else
+#define SIMD_FOURS 0
+enum { SIMD_ROWS = 2, SIMD_ROW_OFFSET = 0 };
+#endif
+/* A number of the weights holds SIMD_ROWS of them. */
+enum { SIMD_PAIRS = SIMD_ROWS * SIMD_WIDTH, SIMD_ROW_BITS = 32 / SIMD_ROWS };
 
-/* 2 * SIMD_WIDTH channels as 16 bits (`simd_words`), two such channel by channel (`simd_pair`), and what a pair and its
- * weights add to the sums of these channels. */
-#if SIMD_WIDTH == 8
+/* SIMD_PAIRS channels of a row (`simd_words`), SIMD_ROWS such channel by channel (`simd_pair`), and what these and
+ * their weights add to the sums of the channels. */
+#if SIMD_FOURS
+typedef __m512i simd_words;
+typedef struct {
+  __m512i part[4];
+} simd_pair;
+SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
+  return _mm512_xor_si512(_mm512_loadu_si512(x), _mm512_set1_epi8(INT8_MIN));
+}
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  const __m512i first_low = _mm512_unpacklo_epi8(row[0], row[1]), second_low = _mm512_unpacklo_epi8(row[2], row[3]);
+  const __m512i first_high = _mm512_unpackhi_epi8(row[0], row[1]), second_high = _mm512_unpackhi_epi8(row[2], row[3]);
+  const simd_pair all = {{_mm512_unpacklo_epi16(first_low, second_low), _mm512_unpackhi_epi16(first_low, second_low),
+                          _mm512_unpacklo_epi16(first_high, second_high),
+                          _mm512_unpackhi_epi16(first_high, second_high)}};
+  return all;
+}
+SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
+  SIMD_UNROLL for (int32_t v = 0; v < SIMD_ROWS; ++v) {
+    const __m512i weights = (__m512i)simd_load_i32(w + v * SIMD_WIDTH);
+    sum[v] = (simd_i32)_mm512_dpbusd_epi32((__m512i)sum[v], x->part[v], weights);
+  }
+}
+#elif SIMD_WIDTH == 8
 typedef __m256i simd_words;
 typedef struct {
   __m256i low, high;
@@ -23,8 +54,8 @@ typedef struct {
 SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
   return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)x));
 }
-SIMD_INLINE simd_pair simd_make_pair(simd_words a, simd_words b) {
-  const simd_pair both = {_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)};
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  const simd_pair both = {_mm256_unpacklo_epi16(row[0], row[1]), _mm256_unpackhi_epi16(row[0], row[1])};
   return both;
 }
 SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
@@ -39,8 +70,8 @@ typedef struct {
 SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
   return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)x));
 }
-SIMD_INLINE simd_pair simd_make_pair(simd_words a, simd_words b) {
-  const simd_pair both = {_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)};
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  const simd_pair both = {_mm512_unpacklo_epi16(row[0], row[1]), _mm512_unpackhi_epi16(row[0], row[1])};
   return both;
 }
 SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
@@ -53,8 +84,8 @@ typedef struct {
   int16x8_t a, b;
 } simd_pair;
 SIMD_INLINE simd_words simd_load_words(const int8_t *x) { return vmovl_s8(vld1_s8(x)); }
-SIMD_INLINE simd_pair simd_make_pair(simd_words a, simd_words b) {
-  const simd_pair both = {a, b};
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  const simd_pair both = {row[0], row[1]};
   return both;
 }
 SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
@@ -78,8 +109,8 @@ SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
   memcpy(&v, lanes, sizeof v);
   return v;
 }
-SIMD_INLINE simd_pair simd_make_pair(simd_words a, simd_words b) {
-  const simd_pair both = {a, b};
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  const simd_pair both = {row[0], row[1]};
   return both;
 }
 SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
@@ -90,11 +121,11 @@ SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int3
 }
 #endif
 
-/* Where slot c of a row of numbers is: x86 unpacks 16 bits within 16 bytes. */
+/* Where slot c of a row of numbers is: x86 unpacks within 16 bytes. */
 SIMD_INLINE int64_t simd_lane_of(int64_t c) {
 #if SIMD_WIDTH >= 8 && !SIMD_EMULATED
   const int64_t at = c % SIMD_PAIRS;
-  return c - at + at / 4 % 2 * SIMD_WIDTH + at / 8 * 4 + at % 4;
+  return c - at + at / 4 % SIMD_ROWS * SIMD_WIDTH + at / (4 * SIMD_ROWS) * 4 + at % 4;
 #else
   return c;
 #endif
