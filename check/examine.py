@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mslite import _codegen, _native
-from mslite.check.custom_nodes import REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
+from mslite.check.custom_nodes import CPU, REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
 from mslite.check.facts import Examination, NodeFacts, State, TargetFacts
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
@@ -29,9 +29,6 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_node
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.shares import shares_of
-
-CPU = "CPU"
-"""The runtime on this machine's processor."""
 
 Kernels = dict[str, dict[str, str]]
 """Target -> node -> kernel, or why there is none."""

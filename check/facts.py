@@ -75,6 +75,15 @@ class Examination:
         return sum(node.share.macs or 0 for node in self.nodes)
 
     @property
+    def blocked_targets(self) -> list[tuple[list[TargetFacts], tuple[Blocker, ...]]]:
+        """The targets that do not run the model, together where the same stands in their way."""
+        found: dict[tuple[Blocker, ...], list[TargetFacts]] = {}
+        for target in self.targets:
+            if target.blockers:
+                found.setdefault(target.blockers, []).append(target)
+        return [(targets, blockers) for blockers, targets in found.items()]
+
+    @property
     def shares(self) -> dict[str, Share]:
         """Name of a node -> its share of the multiply-accumulates."""
         return {node.name: node.share for node in self.nodes}

@@ -37,10 +37,9 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
         table.add_row(target.name, answer(target), ram, flash)
     console.print(table)
     console.print("RAM: the arena of activations and workspace; flash: constants, to which code comes", markup=False)
-    for target in found.targets:
-        if target.blockers:
-            console.print(f"\n{target.name}, {target.summary}:", markup=False)
-            console.print(blocker_table(found, target.blockers))
+    for targets, blockers in found.blocked_targets:
+        console.print(f"\n{', '.join(target.name for target in targets)}:", markup=False)
+        console.print(blocker_table(found, blockers))
 
 
 def answer(target: TargetFacts) -> str:

@@ -247,6 +247,26 @@ def test_check_knows_plugins_and_says_whose_kernel_it_is(tmp_path: Path, capsys:
         ] == [True]
 
 
+def test_check_of_custom_nodes_with_open_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The runtime asks the kernel's rule; generated C has fixed shapes."""
+    model = network(tmp_path / "net.onnx", batch="n")
+    config = write_plugin(tmp_path, PARSER)
+    assert convert(model, config, "--check", "--json") == 0
+    cpu, *generated = json.loads(capsys.readouterr().out)["targets"]
+    assert cpu["runs"]
+    assert "with your kernel for Halves" in cpu["problem"]
+    for target in generated:
+        assert not target["runs"]
+        (blocker,) = [one for one in target["blockers"] if one["node"] == "halves"]
+        assert "leaves the shape of its output" in blocker["reason"]
+        assert "--inputShape" in blocker["remedy"]
+    assert convert(model, config, "--check") == 0
+    printed = capsys.readouterr().out
+    assert printed.count("leaves the shape") <= 1, "targets that say the same are listed once"
+    assert convert(model, config, "--check", "--json", "--inputShape=x:2,8") == 0
+    assert all(target["runs"] for target in json.loads(capsys.readouterr().out)["targets"])
+
+
 def test_the_example_converts_both_of_its_models(tmp_path: Path) -> None:
     config = EXAMPLE / "plugin.cfg"
     flags = [f"--outputFile={tmp_path / 'maxout'}", f"--configFile={config}"]
