@@ -12,6 +12,7 @@ from onnx import helper
 import mslite
 from mslite.converter import registry
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.parsers.onnx import importer
 from mslite.converter.registry import CustomAttributes, custom
 from mslite.converter.registry.tables import active
 from tests.converter.onnx_models import save, weight
@@ -27,6 +28,26 @@ def test_a_foreign_node_becomes_a_custom_node(tmp_path: Path) -> None:
     assert node.op == custom("Halves", by=2)
     assert [(value.dtype, value.shape) for value in node.outputs] == [(DataType.FLOAT32, (1, 4))]
     assert active().node_parsers == {}, "a plug-in holds for one conversion"
+
+
+def test_types_behind_many_foreign_nodes_are_inferred_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is behind each is looked at as it becomes known, with the shapes that other nodes compute, not the whole model."""
+    whole = []
+    monkeypatch.setattr(importer, "infer_types", lambda model: whole.append(model) or {})
+    nodes, name = [], "x"
+    for index in range(6):
+        one, shape, next_one = f"one{index}", f"shape{index}", f"next{index}"
+        nodes.append(helper.make_node("Halves", [name], [one], domain="com.example", name=one))
+        nodes.append(helper.make_node("Shape", ["x"], [shape]))
+        nodes.append(helper.make_node("Expand", [one, shape] if index < 5 else [one, "sizes"], [next_one]))
+        name = next_one
+    sizes = onnx.numpy_helper.from_array(np.array([7, 1], np.int64), "sizes")
+    nodes.append(helper.make_node("Gemm", [name, "w"], ["y"]))
+    model = save(tmp_path / "net.onnx", nodes, {"x": [1, 1]}, {"y": ["n", 3]}, [weight("w", 1, 3), sizes])
+    text = PARSER.replace("last // attributes", "last + 0 * attributes")
+    assert convert(model, write_plugin(tmp_path, text)) == 0
+    assert whole == []
+    assert result(model).main.outputs[0].shape == (7, 3)
 
 
 def test_sizes_that_are_open_stay_open(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from .registry import KNOWN_OPSET, find_converter
 from .tensor_sequence import TensorSequence
 from .tensors import TensorError, UnsupportedTensor
 from .types import infer_types
+from .types_behind import TypesBehind
 
 _SEQUENCE_OUTPUT = "this graph output is a sequence of tensors", "Export the model with tensors as outputs"
 _TEXT = "Move text processing out of the model"
@@ -54,6 +55,7 @@ class GraphImporter:
         self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._derived: dict[tuple[int, str], Value] = {}
         self._known: dict[int, tuple[DataType, PartialShape]] = {}
+        self._types_behind: TypesBehind | None = None
         self._bound: set[int] = set()
         self._behind: set[str] = set()
         """Names that depend on what a blocking node would write."""
@@ -364,6 +366,10 @@ class GraphImporter:
     def known_type(self, name: str) -> tuple[DataType, PartialShape]:
         """What type inference found for a name."""
         kind = self.model.types.get(name)
+        if self.session.has_told and (kind is None or not kind.tensor_type.HasField("shape")):
+            self.session.has_told = False
+            self.model.types.update(infer_types(self.model.skeleton))
+            kind = self.model.types.get(name)
         return (DataType.UNKNOWN, None) if kind is None else known_type(kind)
 
     def known_shape(self, name: str) -> tuple[int, ...] | None:
@@ -375,16 +381,22 @@ class GraphImporter:
 
     def tell_types(self, names: Sequence[str], values: Sequence[Value]) -> None:
         """Lets type inference go on behind outputs that it could not tell: those of a plug-in's node."""
-        told = False
+        told = []
         for name, value in zip(names, values, strict=False):
             dtype, shape = self.type_of(value), self.shape_of(value)
-            if not name or dtype is DataType.UNKNOWN or shape is None or self.known_type(name)[1] is not None:
+            known = self.model.types.get(name)
+            is_known = known is not None and known.tensor_type.HasField("shape")
+            if not name or dtype is DataType.UNKNOWN or shape is None or is_known:
                 continue
             kind = onnx.helper.np_dtype_to_tensor_dtype(numpy_type(dtype))
-            self.proto.value_info.append(onnx.helper.make_tensor_value_info(name, kind, list(shape)))
-            told = True
+            info = onnx.helper.make_tensor_value_info(name, kind, list(shape))
+            self.proto.value_info.append(info)
+            self.model.types[name] = info.type
+            told.append(name)
         if told:
-            self.model.types.update(infer_types(self.model.skeleton))
+            self._types_behind = self._types_behind or TypesBehind(self.model.skeleton, self.proto)
+            self.model.types.update(self._types_behind.infer(told, self.model.types))
+            self.session.has_told = True
 
     def type_of(self, value: Value) -> DataType:
         if value.dtype is not DataType.UNKNOWN:

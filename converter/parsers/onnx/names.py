@@ -23,6 +23,8 @@ class Session:
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
+    has_told: bool = False
+    """Whether something was told of values since types were inferred of the whole model."""
     _symbols: dict[str, int] = field(default_factory=dict)
     _symbol_count: int = 0
 
