@@ -79,6 +79,8 @@ QuantisedUse QuantisedUseOf(int32_t op) {
     case MSLITE_OP_BatchGather:
     case MSLITE_OP_BatchGatherNd:
     case MSLITE_OP_DynamicUpdateSlice:
+    case MSLITE_OP_ScatterNdUpdate:
+    case MSLITE_OP_ScatterElements:
     case MSLITE_OP_Select:
       return QuantisedUse::kMoves;
     default:

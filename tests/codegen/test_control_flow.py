@@ -61,7 +61,8 @@ def test_numbers(name: str, tmp_path: Path) -> None:
 
 
 SETTINGS = {
-    "clang-Os": Settings(compiler="clang", options=("-Os", "-fsanitize=undefined", "-fsanitize-trap=undefined")),
+    "clang-Os": Settings(compiler="clang", options=("-Os",)),
+    "checked": Settings(options=("-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")),
     "callers_inputs": Settings(MemoryOptions(inputs=Inputs.CALLER), options=("-O0",)),
     "weights_in_file": Settings(weights_in_file=True, options=("-O3",)),
     "threads": Settings(MemoryOptions(overlap=False), threads=3),

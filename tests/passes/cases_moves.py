@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.assembly import Concat, SliceFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Transpose, Unsqueeze
@@ -55,7 +57,29 @@ def product(perm: tuple[int, ...]) -> Module:
     return b.module(b.call(MatMulFusion(), x, numbers(2, x.shape[2] if x.shape else 0, 5)))
 
 
+def list_write(rows: int = 1, shared: bool = False) -> Module:
+    """Row 2 of 5 becomes another, as TensorFlow Lite's converter spells TensorListSetItem."""
+    b = Builder()
+    x, row = b.input(5, 2, 3), b.input(rows, 2, 3)
+    index = b.call(AddFusion(), b.input(dtype=np.int32), integers(2).reshape(()))
+    following = b.call(AddFusion(), index, np.array(1, np.int32))
+    size = b.call(Concat(), b.call(Reshape(), index, integers(1)), integers(-1, -1))
+    after = b.call(Concat(), b.call(Reshape(), following, integers(1)), integers(0, 0))
+    axes = SliceFusion(axes=(0, 1, 2))
+    first = b.call(axes, x, integers(0, 0, 0), size)
+    y = b.call(Concat(), first, row, b.call(axes, x, after, integers(-1, -1, -1)))
+    return b.module(y, following) if shared else b.module(y)
+
+
 CASES = {
+    "ListWriteFusion": Case(
+        (
+            (list_write, ["AddFusion", "Reshape", "ScatterNdUpdate"]),
+            (lambda: list_write(shared=True), ["AddFusion", "AddFusion", "Reshape", "ScatterNdUpdate"]),
+        ),
+        lambda: list_write(rows=2),
+        "not known to be one row",
+    ),
     "CastFusion": Case(
         ((lambda: casts(DataType.INT64), ["Cast"]),), lambda: casts(DataType.BOOL), "may lose something"
     ),

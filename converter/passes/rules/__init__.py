@@ -16,6 +16,7 @@ from mslite.converter.passes.rules import (
     instance_norm,
     integer_scale,
     layer_norm,
+    list_write,
     matmul_add,
     matmul_scale,
     norm_affine,
@@ -41,6 +42,7 @@ SPELLINGS: tuple[Rule, ...] = (
     activation_spelling.HARD_SWISH,
     activation_spelling.HARD_SIGMOID,
     activation_spelling.SWISH,
+    list_write.RULE,
 )
 """Operators that exporters spell out. First, before other rules take pieces of them."""
 

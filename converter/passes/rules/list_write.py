@@ -1,0 +1,86 @@
+"""Writing one row of a tensor, as TensorFlow Lite's converter spells it in loops that collect their results.
+
+    concat(slice(x, [0, 0..], [i, -1..]), row, slice(x, [i + 1, 0..], [-1, -1..])) → ScatterNdUpdate(x, [[i]], row)
+
+The slices change their size from round to round; the result does not, and needs no copy where nothing else reads x.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Graph, Node, Value, constant
+from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import ScatterNdUpdate
+from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.pattern import Match, Pattern, const, number, op, value
+from mslite.converter.passes.rule import Rule
+from mslite.converter.passes.rules._common import become, is_plain
+
+
+def _all(wanted: int) -> Pattern:
+    def accept(data: Array) -> bool:
+        return data.dtype.kind == "i" and bool((data == wanted).all())
+
+    return const(accept=accept)
+
+
+def _is_join_of_two(node: Node) -> bool:
+    return len(node.inputs) == 2
+
+
+def _is_join_of_three(node: Node) -> bool:
+    return len(node.inputs) == 3 and isinstance(node.op, Concat) and node.op.axis == 0
+
+
+def _cuts_all_axes(node: Node) -> bool:
+    """Begin and size stand for the axes in their order."""
+    axes, rank = tuple(getattr(node.op, "axes", ())), node.inputs[0].rank
+    return rank is not None and axes in ((), tuple(range(rank)))
+
+
+def _sizes(index: Pattern, others: int) -> Pattern:
+    """[index, others..]."""
+    return op("Concat", op("Reshape", index), _all(others), where=_is_join_of_two)
+
+
+_X, _INDEX = value("x"), value("index")
+_NEXT = op("AddFusion", _INDEX, number(1), commutative=True, where=is_plain)
+_BEFORE = op("SliceFusion", _X, _all(0), _sizes(_INDEX, -1), name="before", where=_cuts_all_axes)
+_AFTER = op("SliceFusion", _X, _sizes(_NEXT, 0), _all(-1), name="after", where=_cuts_all_axes)
+
+
+def _check(match: Match, context: Context) -> str | None:
+    x, row, index = match.value("x"), match.value("row"), match.value("index")
+    if index.dtype not in (DataType.INT32, DataType.INT64) or index.shape is None or math.prod(index.shape) != 1:
+        return "the index is not one integer"
+    if x.shape is None or any(size < 0 for size in x.shape[1:]) or row.shape != (1, *x.shape[1:]):
+        return "what is written is not known to be one row"
+    records = [(value.dtype, value.quant) for value in (x, row, match.root.output)]
+    if any(record != records[0] for record in records):
+        return "the row is quantised in another way"
+    return None
+
+
+def _rewrite(match: Match, graph: Graph) -> None:
+    root, index = match.root, match.value("index")
+    place = Value(f"{root.name}_place", index.dtype, (1, 1))
+    reshape = Node(
+        Reshape(), place.name, (index, constant(f"{place.name}_shape", np.array([1, 1], np.int32))), (place,)
+    )
+    graph.nodes.insert(graph.nodes.index(root), reshape)
+    become(root, ScatterNdUpdate(), [match.value("x"), place, match.value("row")])
+
+
+RULE = Rule(
+    "ListWriteFusion",
+    (op("Concat", _BEFORE, value("row"), _AFTER, where=_is_join_of_three),),
+    _rewrite,
+    _check,
+    shared=True,
+    integers=True,
+)
