@@ -32,17 +32,22 @@ bool micro_float_limits(int32_t activation, float *low, float *high) {
   }
 }
 
+/* Sums begin with the bias and go on term by term, as those of the float32 GEMM do: where both have fused
+ * multiply-adds, and it does not cut the sums, the bits are the same. */
+MICRO_INLINE micro_f32x4 first_sums(const micro_float_tile *t, int32_t c, int32_t width) {
+  return t->bias != NULL ? micro_load_first_f32x4(t->bias + c, width) : micro_set_f32x4(0.0F);
+}
+
 /* Writes the first `width` results from channel `c` on of one pixel. */
 MICRO_SHARED void finish(const micro_float_tile *t, int32_t pixel, int32_t c, int32_t width, micro_f32x4 sum) {
   const int32_t at = pixel * t->y_step + c;
-  if (t->bias != NULL) sum = micro_add_f32x4(sum, micro_load_first_f32x4(t->bias + c, width));
   if (t->residual != NULL) sum = micro_add_f32x4(sum, micro_load_first_f32x4(t->residual + at, width));
   micro_store_first_f32x4(t->y + at, micro_clamp_f32x4(sum, t->low, t->high), width);
 }
 
 /* One channel of one pixel. */
-MICRO_SHARED float one_channel(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row) {
-  float sum = 0.0F;
+MICRO_SHARED float one_channel(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row,
+                               float sum) {
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
     const float *x_tap = x_row, *weight = w;
     for (int32_t kx = t->taps; kx > 0; --kx, x_tap += t->x_tap) {
@@ -54,8 +59,8 @@ MICRO_SHARED float one_channel(const micro_float_tile *t, const float *w, int32_
 }
 
 /* Four channels of one pixel. */
-MICRO_SHARED micro_f32x4 four_channels(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row) {
-  micro_f32x4 sum = micro_set_f32x4(0.0F);
+MICRO_SHARED micro_f32x4 four_channels(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row,
+                                       micro_f32x4 sum) {
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
     const float *x_tap = x_row, *weight = w;
     for (int32_t kx = t->taps; kx > 0; --kx, x_tap += t->x_tap) {
@@ -71,7 +76,7 @@ MICRO_SHARED micro_f32x4 four_channels(const micro_float_tile *t, const float *w
 #if MICRO_DSP
 /* Four channels of four pixels. */
 MICRO_SHARED void four_pixels(const micro_float_tile *t, const float *w, int32_t w_step, int32_t c) {
-  micro_f32x4 sum0 = micro_set_f32x4(0.0F), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  micro_f32x4 sum0 = first_sums(t, c, 4), sum1 = sum0, sum2 = sum0, sum3 = sum0;
   const float *x_row = t->x;
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
     const float *x_tap = x_row, *weight = w;
@@ -107,11 +112,13 @@ void micro_float_products(const micro_float_tile *t) {
     for (int32_t pixel = 0; pixel < t->pixels; ++pixel) {
       const float *x = t->x + pixel * t->x_step;
       if (width == 4) {
-        finish(t, pixel, c, width, four_channels(t, w, w_step, x));
+        finish(t, pixel, c, width, four_channels(t, w, w_step, x, first_sums(t, c, 4)));
         continue;
       }
       float sums[4] = {0};
-      for (int32_t i = 0; i < width; ++i) sums[i] = one_channel(t, w + i, w_step, x);
+      for (int32_t i = 0; i < width; ++i) {
+        sums[i] = one_channel(t, w + i, w_step, x, t->bias != NULL ? t->bias[c + i] : 0.0F);
+      }
       finish(t, pixel, c, width, micro_load_f32x4(sums));
     }
   }

@@ -2,7 +2,8 @@
  * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
  * stand for: what a product with dequantised weights reads. quantization/dynamic_range.h says how.
  *
- * Further outputs are the scales and the zero points (int8), in the order of the kept axes. */
+ * Further outputs are the scales and the zero points (int8), in the order of the kept axes. With them a result of
+ * float32 is the integers less their zero point: without the scale. */
 #include <string.h>
 
 #include "movement.h"
@@ -106,6 +107,7 @@ static void quant_group(const quant_derived *numbers, const mslite_run *run, int
   const float *x = run->inputs[0];
   const int64_t base = offset_of(&numbers->kept, group);
   const mslite_dynamic_range range = range_of(numbers, x + base);
+  const float scale = numbers->has_ranges ? 1.0F : range.scale;
   if (numbers->has_ranges) {
     ((float *)run->outputs[1])[group] = range.scale;
     ((int8_t *)run->outputs[2])[group] = (int8_t)range.zero;
@@ -115,7 +117,7 @@ static void quant_group(const quant_derived *numbers, const mslite_run *run, int
     for (int64_t i = 0; i < numbers->columns; ++i, at += numbers->step) {
       const int32_t q = mslite_dynamic_integer(&range, x[at]);
       if (numbers->real) {
-        ((float *)run->outputs[0])[at] = range.scale * (float)(q - range.zero);
+        ((float *)run->outputs[0])[at] = scale * (float)(q - range.zero);
       } else {
         ((int8_t *)run->outputs[0])[at] = (int8_t)q;
       }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/dequantise.h"
+#include "plan/exact_products.h"
 #include "plan/integer_products.h"
 #include "plan/quantised.h"
 
@@ -18,7 +19,7 @@ bool HasBias(int32_t op) {
 
 class Expander {
  public:
-  explicit Expander(Graph *graph) : graph_(graph), dequantiser_(graph), products_(graph) {}
+  explicit Expander(Graph *graph) : graph_(graph), dequantiser_(graph), products_(graph), exact_(graph) {}
 
   Status Expand(SubGraph *subgraph) {
     subgraph_ = subgraph;
@@ -55,6 +56,7 @@ class Expander {
       return mindspore::kSuccess;
     }
     if (products_.CanMultiply(node)) return products_.Multiply(index, &nodes_);
+    if (exact_.CanMultiply(node)) return exact_.Multiply(index, &nodes_);
     switch (QuantisedUseOf(node.op)) {
       case QuantisedUse::kReadsRecords:
         return Cast(index);
@@ -279,8 +281,8 @@ class Expander {
     return (node.op == MSLITE_OP_LSTM || node.op == MSLITE_OP_GRU) && tensor.type == MSLITE_INT32;
   }
 
-  // DynamicQuant gives its integers to products, which sum them, and to where they leave the graph; to all others the
-  // real numbers that they stand for.
+  // DynamicQuant gives its integers to products, which sum them, and to where they leave the graph; some products get
+  // them as real numbers; all others what they stand for.
   void RoundAtRunTime(int32_t index) {
     Node node = NodeAt(index);
     const auto *params = static_cast<const mslite_DynamicQuant *>(node.params);
@@ -292,17 +294,19 @@ class Expander {
     without_integers_.insert(integer);
     const auto &outputs = subgraph_->outputs;
     bool gives_integers = std::find(outputs.begin(), outputs.end(), integer) != outputs.end();
+    bool gives_steps = false;
     bool gives_reals = false;
     for (const int32_t other : subgraph_->nodes) {
       const Node &reader = NodeAt(other);
       if (std::find(reader.inputs.begin(), reader.inputs.end(), integer) == reader.inputs.end()) continue;
-      (products_.Fits(reader, node) ? gives_integers : gives_reals) = true;
+      (products_.Fits(reader, node) ? gives_integers : exact_.Fits(reader, node) ? gives_steps : gives_reals) = true;
     }
     if (gives_integers) {
       products_.KeepRanges(index);
       nodes_.push_back(index);
-      if (!gives_reals) return;
     }
+    if (gives_steps) nodes_.push_back(exact_.AddRounding(node));
+    if (!gives_reals && (gives_integers || gives_steps)) return;
     const int32_t real = AddReal(integer);
     auto *changed = graph_->arena.Make<mslite_DynamicQuant>();
     *changed = *params;
@@ -345,6 +349,7 @@ class Expander {
   Graph *graph_;
   Dequantiser dequantiser_;
   IntegerProducts products_;
+  ExactProducts exact_;
   const SubGraph *subgraph_ = nullptr;
   std::vector<int32_t> nodes_;          // of the sub-graph, rewritten
   std::map<int32_t, int32_t> reals_;    // quantised tensor -> its float32 copy

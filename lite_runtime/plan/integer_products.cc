@@ -118,11 +118,8 @@ void IntegerProducts::KeepRanges(int32_t index) {
   const int32_t integer = node.outputs[0];
   const std::string name = TensorAt(integer).name;
   node.primitive = nullptr;
-  node.outputs.push_back(AddReal(name + "_scale"));
-  Tensor zero;
-  zero.name = name + "_zero";
-  zero.type = MSLITE_INT8;
-  graph_->nodes[static_cast<size_t>(index)].outputs.push_back(Add(std::move(zero)));
+  node.outputs.push_back(new_.AddValue(name + "_scale", MSLITE_FLOAT32));
+  node.outputs.push_back(new_.AddValue(name + "_zero", MSLITE_INT8));
   graph_->tensors[static_cast<size_t>(integer)].type = MSLITE_INT8;
   roundings_[integer] = index;
 }
@@ -133,41 +130,13 @@ bool IntegerProducts::CanMultiply(const Node &node) const {
   return place != roundings_.end() && Fits(node, graph_->nodes[static_cast<size_t>(place->second)]);
 }
 
-int32_t IntegerProducts::Add(Tensor tensor) {
-  graph_->tensors.push_back(std::move(tensor));
-  return static_cast<int32_t>(graph_->tensors.size()) - 1;
-}
-
-int32_t IntegerProducts::AddReal(const std::string &name) {
-  Tensor real;
-  real.name = name;
-  real.type = MSLITE_FLOAT32;
-  return Add(std::move(real));
-}
-
-Status IntegerProducts::AddConstant(const std::string &name, int32_t type, std::vector<int64_t> dims, uint8_t **data,
-                                    int32_t *index) {
-  Tensor made;
-  made.name = name;
-  made.type = type;
-  made.has_rank = made.is_constant = true;
-  int64_t count = 1;
-  for (const int64_t size : dims) count *= size;
-  made.dims = std::move(dims);
-  MSLITE_TRY(AllocateConstant(graph_, name, count, mslite_type_size(type), data));
-  made.data = *data;
-  made.size = static_cast<size_t>(count * mslite_type_size(type));
-  *index = Add(std::move(made));
-  return mindspore::kSuccess;
-}
-
 /// The same integers without their records; those of a product as [rows][columns].
 Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
   Tensor weight = TensorAt(node.inputs[kWeight]);
   weight.quant.clear();
   weight.corrections.clear();
   if (!MatrixOf(*graph_, node).transposed) {
-    *index = Add(std::move(weight));
+    *index = new_.Add(std::move(weight));
     return mindspore::kSuccess;
   }
   std::vector<int64_t> dims = weight.dims;
@@ -175,7 +144,7 @@ Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
   const int64_t columns = dims[rank - 2], rows = dims[rank - 1], size = rows * columns;
   std::swap(dims[rank - 2], dims[rank - 1]);
   uint8_t *data = nullptr;
-  MSLITE_TRY(AddConstant(weight.name, MSLITE_INT8, std::move(dims), &data, index));
+  MSLITE_TRY(new_.AddConstant(weight.name, MSLITE_INT8, std::move(dims), &data, index));
   const auto total = static_cast<int64_t>(weight.size);
   for (int64_t first = 0; size > 0 && first + size <= total; first += size) {
     for (int64_t at = 0; at < size; ++at) data[first + at] = weight.data[first + at % columns * rows + at / columns];
@@ -183,19 +152,15 @@ Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
   return mindspore::kSuccess;
 }
 
-Status IntegerProducts::AddScales(const Tensor &weight, int32_t *zeros, int32_t *scales) {
+/// One where all are 0.
+Status IntegerProducts::AddZeros(const Tensor &weight, int32_t *index) {
   const std::vector<mslite_quant> records = weight.quant;
-  const std::string name = weight.name;
   const bool is_symmetric =
       std::all_of(records.begin(), records.end(), [](const mslite_quant &record) { return record.zero_point == 0; });
-  const size_t points = is_symmetric ? 1 : records.size();
+  const size_t count = is_symmetric ? 1 : records.size();
   uint8_t *data = nullptr;
-  MSLITE_TRY(AddConstant(name + "_zero", MSLITE_INT8, {static_cast<int64_t>(points)}, &data, zeros));
-  for (size_t i = 0; i < points; ++i) data[i] = static_cast<uint8_t>(records[i].zero_point);
-  MSLITE_TRY(AddConstant(name + "_scale", MSLITE_FLOAT32, {static_cast<int64_t>(records.size())}, &data, scales));
-  for (size_t i = 0; i < records.size(); ++i) {
-    reinterpret_cast<float *>(data)[i] = static_cast<float>(records[i].scale);
-  }
+  MSLITE_TRY(new_.AddConstant(weight.name + "_zero", MSLITE_INT8, {static_cast<int64_t>(count)}, &data, index));
+  for (size_t i = 0; i < count; ++i) data[i] = static_cast<uint8_t>(records[i].zero_point);
   return mindspore::kSuccess;
 }
 
@@ -203,7 +168,7 @@ Status IntegerProducts::AddScales(const Tensor &weight, int32_t *zeros, int32_t 
 Status IntegerProducts::AddNoBias(const Node &node, int32_t *index) {
   const int64_t columns = MatrixOf(*graph_, node).columns;
   uint8_t *data = nullptr;
-  MSLITE_TRY(AddConstant(node.name + "_bias", MSLITE_FLOAT32, {columns}, &data, index));
+  MSLITE_TRY(new_.AddConstant(node.name + "_bias", MSLITE_FLOAT32, {columns}, &data, index));
   std::fill_n(reinterpret_cast<float *>(data), columns, -0.0F);
   return mindspore::kSuccess;
 }
@@ -234,7 +199,9 @@ Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
   int32_t zeros = 0;
   int32_t scales = 0;
   MSLITE_TRY(AddWeight(node, &weight));
-  MSLITE_TRY(AddScales(TensorAt(node.inputs[kWeight]), &zeros, &scales));
+  const Tensor source = TensorAt(node.inputs[kWeight]);
+  MSLITE_TRY(AddZeros(source, &zeros));
+  MSLITE_TRY(new_.AddScales(source, &scales));
   int32_t bias = node.inputs.size() > kBias ? node.inputs[kBias] : -1;
   if (bias < 0) MSLITE_TRY(AddNoBias(node, &bias));
   product.inputs = {rounding.outputs[0], weight, rounding.outputs[2], zeros, scales, bias, rounding.outputs[1]};
@@ -244,18 +211,10 @@ Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
     graph_->nodes[static_cast<size_t>(index)] = std::move(product);
     return mindspore::kSuccess;
   }
-  Node follow;
-  follow.name = node.name + "_activation";
-  follow.op = MSLITE_OP_Activation;
-  auto *params = graph_->arena.Make<mslite_Activation>();
-  params->activation_type = activation;
-  follow.params = params;
-  follow.outputs = node.outputs;
-  product.outputs = {AddReal(TensorAt(node.outputs[0]).name + "_sum")};
-  follow.inputs = product.outputs;
+  const int32_t sums = new_.AddValue(TensorAt(node.outputs[0]).name + "_sum", MSLITE_FLOAT32);
+  product.outputs = {sums};
   graph_->nodes[static_cast<size_t>(index)] = std::move(product);
-  nodes->push_back(static_cast<int32_t>(graph_->nodes.size()));
-  graph_->nodes.push_back(std::move(follow));
+  nodes->push_back(new_.AddActivation(node.name + "_activation", activation, sums, node.outputs[0]));
   return mindspore::kSuccess;
 }
 }  // namespace mslite

@@ -5,16 +5,17 @@
 #include <map>
 #include <vector>
 
-#include "model/graph.h"
+#include "plan/new_nodes.h"
 
 namespace mslite {
 /// Rewrites convolutions and matrix products of a sub-graph to ConvInteger and MatMulInteger: sums of integers, then
 /// the scales, as TensorFlow Lite computes them. Sums are exact, so every machine has the same bits.
 ///
-/// Others stay products of real numbers: depthwise and transposed convolutions, and what has scales inside of its sums.
+/// Others stay products of real numbers (of depthwise and transposed convolutions see plan/exact_products.h), as does
+/// what has scales inside of its sums.
 class IntegerProducts {
  public:
-  explicit IntegerProducts(Graph *graph) : graph_(graph) {}
+  explicit IntegerProducts(Graph *graph) : graph_(graph), new_(graph) {}
 
   /// True when `node` multiplies the integers that `rounding`, a DynamicQuant, makes.
   bool Fits(const Node &node, const Node &rounding) const;
@@ -30,15 +31,13 @@ class IntegerProducts {
 
  private:
   const Tensor &TensorAt(int32_t index) const { return graph_->tensors[static_cast<size_t>(index)]; }
-  int32_t Add(Tensor tensor);
-  int32_t AddReal(const std::string &name);
-  Status AddConstant(const std::string &name, int32_t type, std::vector<int64_t> dims, uint8_t **data, int32_t *index);
   Status AddWeight(const Node &node, int32_t *index);
-  Status AddScales(const Tensor &weight, int32_t *zeros, int32_t *scales);
+  Status AddZeros(const Tensor &weight, int32_t *index);
   Status AddNoBias(const Node &node, int32_t *index);
   const void *ParamsOf(const Node &node);
 
   Graph *graph_;
+  NewNodes new_;
   std::map<int32_t, int32_t> roundings_;  // integers with ranges -> the DynamicQuant
 };
 }  // namespace mslite
