@@ -2,7 +2,8 @@
 set(MSLITE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 find_program(FLATC flatc REQUIRED)
 file(GLOB MSLITE_DECLARATIONS CONFIGURE_DEPENDS
-     ${PROJECT_SOURCE_DIR}/converter/mindir/ops/*.py ${PROJECT_SOURCE_DIR}/converter/mindir/generator/*.py)
+     ${PROJECT_SOURCE_DIR}/converter/mindir/ops/*.py ${PROJECT_SOURCE_DIR}/converter/mindir/ops/*/*.py
+     ${PROJECT_SOURCE_DIR}/converter/mindir/generator/*.py)
 set(MSLITE_GENERATED_FILES
     ${MSLITE_GENERATED}/ops.fbs ${MSLITE_GENERATED}/op_params.h ${MSLITE_GENERATED}/op_names.inc
     ${MSLITE_GENERATED}/op_operands.inc ${MSLITE_GENERATED}/op_unpack.inc)

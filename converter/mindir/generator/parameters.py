@@ -70,7 +70,7 @@ def emit() -> str:
         fields = "\n".join(f"  {c_type(a)}{a.wire_name};" for a in declaration.attributes)
         body = fields or "  char unused;"
         blocks.append(
-            f"/* {declaration.doc} (converter/mindir/ops/{declaration.family}.py) */\n"
+            f"/* {declaration.doc} (converter/mindir/ops/{declaration.module}.py) */\n"
             f"typedef struct {{\n{body}\n}} mslite_{declaration.name};"
         )
     blocks.append("#endif")

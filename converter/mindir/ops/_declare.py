@@ -67,6 +67,9 @@ class OperatorDeclaration:
     name: str
     wire_id: int
     family: str
+    """The module of its declaration, or the package of it, in `ops`."""
+    module: str
+    """The same down to the module: `training/losses`."""
     doc: str
     attributes: tuple[Attribute, ...]
     inputs: tuple[Operand, ...]
@@ -210,10 +213,13 @@ def operator(
             if not isinstance(cls.__dict__.get(name), dataclasses.Field):
                 raise TypeError(f"{cls.__name__}.{name} needs a field declaration such as long(0)")
         declared = cast(_OperatorType, dataclass(frozen=True, kw_only=True)(cls))
+        package = __name__.removesuffix("_declare")
+        place = cls.__module__.removeprefix(package).split(".")
         declaration = OperatorDeclaration(
             name=cls.__name__,
             wire_id=wire_id,
-            family=cls.__module__.rsplit(".", 1)[-1],
+            family=place[0],
+            module="/".join(place),
             doc=(cls.__doc__ or "").strip(),
             attributes=attributes_of(declared),
             inputs=_operands(inputs),
