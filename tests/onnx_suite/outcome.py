@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from onnx import ModelProto
+
 from mslite import onnx_backend
 from mslite.converter.errors import Blocker, ConversionError
 
@@ -14,6 +16,8 @@ from .cases import case_named, difference
 
 REST = Path(__file__).with_name("rest.json")
 """The cases that do not pass: reason -> names. `make onnx-suite` writes it."""
+
+_RANDOM = frozenset({"Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike"})
 
 
 def rest() -> dict[str, str]:
@@ -26,19 +30,28 @@ def outcome(name: str) -> str:
     """Empty when the case is right, otherwise why not, in words that do not name its tensors."""
     case = case_named(name)
     if case is None:
-        return "an input or output is a sequence, an optional value or a map, which a .ms file has no type for"
+        return (
+            "an input or output is a sequence, an empty optional value or a map; those of a .ms file are dense tensors"
+        )
     try:
-        return difference(case, list(onnx_backend.run_model(case.model, case.inputs)))
+        found = difference(case, list(onnx_backend.run_model(case.model, case.inputs)))
+        drawn = _RANDOM.intersection(case.operators)
+        return f"{min(drawn)}: draws random numbers, which are not those of the case" if found and drawn else found
     except ConversionError as error:
-        return _blocked(error.blockers) if error.blockers else _first_line(error.message.partition(": ")[2])
+        return _blocked(error.blockers, case.model) if error.blockers else _first_line(error.message.partition(": ")[2])
     except (RuntimeError, ValueError, TypeError) as error:
         return _first_line(str(error))
 
 
-def _blocked(blockers: Sequence[Blocker]) -> str:
+def _blocked(blockers: Sequence[Blocker], model: ModelProto) -> str:
     """The first: what stands behind it cannot be known."""
     first = blockers[0]
-    reason = re.sub(r"'[^']*'", "a tensor", first.reason.replace("of this graph input the", "an input's"))
+    tensors = {value for node in model.graph.node for value in (*node.input, *node.output)}
+    tensors |= {value.name for value in model.graph.input}
+    reason = first.reason.replace("of this graph input the", "an input's")
+    for name in re.findall(r"'([^']*)'", reason):
+        if name in tensors:
+            reason = reason.replace(f"'{name}'", "a tensor")
     return reason if first.operator == "graph" else f"{first.operator}: {reason}"
 
 

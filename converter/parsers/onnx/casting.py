@@ -83,21 +83,3 @@ def identity(call: Call) -> Value | tuple[Value, ...]:
         return call.tensor_or_sequence(0)
     call.importer.defer(call.output_name(), known)
     return ()
-
-
-@onnx_operator("Dropout")
-def dropout(call: Call) -> tuple[Value, Value | None]:
-    """Inference passes everything; the mask is all true."""
-    from mslite.converter.mindir.ops.comparison import Equal
-
-    call.ignore("ratio", "seed", "consumed_inputs", "is_test")
-    training = call.constant(2)
-    if call.has_input(2) and (training is None or bool(training.any())):
-        raise call.block("training mode is not supported", "Export the model for inference (eval mode)")
-    x = call.input(0)
-    if not call.has_output(1):
-        return x, None
-    mask = call.emit(Equal(), x, x)
-    if call.version < 10:
-        mask = cast(call, mask, call.require_dtype(x))
-    return x, mask

@@ -27,6 +27,8 @@ def input_type(
     `block` hears what cannot be converted. Raises ConversionError for impossible dimensions.
     """
     which = kind.WhichOneof("value")
+    if which == "optional_type" and kind.optional_type.elem_type.WhichOneof("value") == "tensor_type":
+        which, kind = "tensor_type", kind.optional_type.elem_type  # one that must be given: `.ms` files have no other
     if which is None and inner:
         return DataType.UNKNOWN, None  # a body's input may leave its type to the caller
     if which != "tensor_type":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -60,7 +61,7 @@ class GraphImporter:
         self._behind: set[str] = set()
         """Names that depend on what a blocking node would write."""
         self._all_behind = outer is not None and outer.enters_behind
-        self.enters_behind = False
+        self.enters_behind: bool = False
         """Whether the node that is imported now reads such names: its sub-graphs get them."""
         self._used = used_names(proto)
         self.deferred: dict[str, Quantised | Coded] = {}
@@ -223,8 +224,12 @@ class GraphImporter:
             since = min(one.since_version for one in onnx.defs.get_all_schemas_with_history() if one.name == operator)
             if since > version:
                 return call.block(f"operator set {version} does not have it yet", f"Export for opset {since} or later")
-        elif onnx.defs.get_schema(operator, version, "").has_context_dependent_function:
-            return call.not_known("the types of its operands are not known", "Run onnx.shape_inference on the model")
+        else:
+            schema: Any = onnx.defs.get_schema(operator, version, "")
+            if schema.has_context_dependent_function:
+                return call.not_known(
+                    "the types of its operands are not known", "Run onnx.shape_inference on the model"
+                )
         remedy = (
             _TEXT if "String" in operator or operator == "RegexFullMatch" else f"Replace it in the model, {OR_PLUGIN}"
         )

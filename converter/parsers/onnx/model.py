@@ -63,8 +63,8 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     if not proto.HasField("graph"):
         raise graph_error(name, "this is not an ONNX model: it has no graph")
     _check_texts(proto, name)
-    opsets = _operator_sets(proto, name)
     skeleton, initializers = _skeleton(proto, name)
+    opsets = _operator_sets(skeleton, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
     try:
         skeleton, expansion = expand_functions(skeleton, opsets, initializers)
@@ -125,7 +125,9 @@ def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
     version = opsets.get("", 1)
     if version > newest:
         raise graph_error(
-            name, f"the model uses operator set {version}; the installed onnx package knows {newest}. Update onnx"
+            name,
+            f"the model uses operator set {version}; the installed onnx package knows {newest}. "
+            f"Export for opset {newest}, or update onnx",
         )
     for domain, asked in opsets.items():
         if not 1 <= asked < 2**31:
@@ -140,6 +142,9 @@ def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, Tenso
     skeleton = ModelProto()
     skeleton.ir_version = max(proto.ir_version, 4)  # from 4 on an initializer need not be an input
     skeleton.opset_import.extend(proto.opset_import)
+    if proto.opset_import and not any(DOMAINS.get(one.domain, one.domain) == "" for one in proto.opset_import):
+        # Operators of other domains alone: what they are expanded to may be of any operator set.
+        skeleton.opset_import.append(onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version()))
     skeleton.functions.extend(proto.functions)
     target = skeleton.graph
     target.name = graph.name or "graph"

@@ -39,12 +39,12 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
     call.ignore("momentum", "consumed_inputs")
     x = call.input(0)
     training = call.boolean("training_mode") or (call.version < 7 and not call.boolean("is_test"))
-    if training and any(call.has_output(index) for index in range(1, call.output_count)):
+    if training and call.version < 14 and any(call.has_output(index) for index in range(1, call.output_count)):
         raise call.block("running statistics are not computed", "Export the model for inference (eval mode)")
     if call.version < 9 and not call.boolean("spatial", True):
         raise call.block("statistics per element are not supported", "Export with spatial = 1", "spatial")
     if training and call.version >= 14:
-        return (_batch_statistics(call, x, call.real("epsilon", 1e-5)),)
+        return _batch_statistics(call, x, call.real("epsilon", 1e-5), call.real("momentum", 0.9))
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), mode=1)
     statistics = [call.input(index) for index in range(1, 5)]
     if call.require_rank(x) == 2:
@@ -52,12 +52,16 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
     return (_channels_as_image(call, x, op, *statistics),)
 
 
-def _batch_statistics(call: Call, x: Value, epsilon: float) -> Value:
-    """Training mode: mean and variance are those of the batch. Weight standardisation is exported this way."""
+def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> tuple[Value, ...]:
+    """Training mode: mean and variance are those of the batch. Weight standardisation is exported this way.
+
+    The further outputs are the running statistics, moved towards those of the batch.
+    """
     shape = call.require_shape(x, "training mode")
     rank, scale, bias = len(shape), call.input(1), call.input(2)
     axes = (0, *range(2, rank))
-    centred = call.emit(SubFusion(), x, _mean(call, x, axes))
+    mean = _mean(call, x, axes)
+    centred = call.emit(SubFusion(), x, mean)
     # In one node: the squares of large constant weights would be one tensor more than folding may make.
     squares = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceSumSquare, coeff=1.0)
     count = max(1, prod(shape[axis] for axis in axes))
@@ -65,7 +69,17 @@ def _batch_statistics(call: Call, x: Value, epsilon: float) -> Value:
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, x)))
     per_channel = call.ints((-1, *([1] * (rank - 2))))
     scale, bias = (call.emit(Reshape(), value, per_channel) for value in (scale, bias))
-    return call.emit(AddFusion(), call.emit(MulFusion(), call.emit(DivFusion(), centred, deviation), scale), bias)
+    y = call.emit(AddFusion(), call.emit(MulFusion(), call.emit(DivFusion(), centred, deviation), scale), bias)
+    if not (call.has_output(1) or call.has_output(2)):
+        return (y,)
+    return y, _moved(call, call.input(3), mean, momentum), _moved(call, call.input(4), variance, momentum)
+
+
+def _moved(call: Call, running: Value, new: Value, momentum: float) -> Value:
+    """running * momentum + new * (1 - momentum), per channel."""
+    flat = call.emit(Reshape(), new, call.ints((-1,)))
+    kept = call.emit(MulFusion(), running, call.like(momentum, running))
+    return call.emit(AddFusion(), kept, call.emit(MulFusion(), flat, call.like(1 - momentum, running)))
 
 
 @onnx_operator("InstanceNormalization")

@@ -19,6 +19,7 @@ from . import (  # noqa: F401  (each registers its converters)
     convolution,
     creation,
     detection,
+    dropout,
     einsum,
     elementwise,
     indexing,

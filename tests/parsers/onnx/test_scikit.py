@@ -23,6 +23,9 @@ CASES: list[tuple[str, Array, dict[str, Any]]] = [
     ("Normalizer", ROWS, {"norm": "L2"}),
     ("LinearRegressor", ROWS, {"coefficients": [1.0, 2, 3, 4, 5, 6], "intercepts": [0.5, -1.0], "targets": 2}),
     ("Imputer", np.where(ROWS > 0, np.float32(np.nan), ROWS), {"imputed_value_floats": [1, 2, 3.0], "replaced_value_float": float("nan")}),
+    ("LabelEncoder", np.array([[1, 5], [3, 9]], np.int64), {"keys_int64s": [1, 3, 9], "values_floats": [0.5, -1.5, 7.0], "default_float": 2.5}),
+    ("LabelEncoder", np.array([1.5, -2.0, 8.0], np.float32), {"keys_floats": [-2.0, 1.5], "values_int64s": [70, 1 << 40], "default_int64": -3}),
+    ("LabelEncoder", np.array([[4, 5, 4]], np.int64), {"keys_int64s": [4, 5], "values_int64s": [5, 4]}),
     ("OneHotEncoder", np.array([[1, 5], [3, 1]], np.int64), {"cats_int64s": [1, 3, 7]}),
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (  # noqa: F401  (each registers its expansions)
+    labels,
     microsoft_activation,
     microsoft_attention,
     microsoft_cache,
@@ -11,6 +12,7 @@ from . import (  # noqa: F401  (each registers its expansions)
     microsoft_normalization,
     microsoft_signal,
     microsoft_tensor,
+    ngrams,
     quantised_elementwise,
     quantised_products,
     quantised_weights,

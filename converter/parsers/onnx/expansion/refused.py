@@ -60,7 +60,6 @@ _SCIKIT_REFUSED = (
     "CastMap",
     "CategoryMapper",
     "DictVectorizer",
-    "LabelEncoder",
     "LinearClassifier",
     "SVMClassifier",
     "SVMRegressor",
