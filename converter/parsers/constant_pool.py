@@ -50,6 +50,6 @@ class ConstantPool:
 
 def limited_to_int32(array: Array) -> Array:
     """Integers of any type as int32; what does not fit becomes the least or the largest number."""
-    limits, own = np.iinfo(np.int32), np.iinfo(array.dtype)
+    limits, own = np.iinfo(np.int32), np.iinfo(array.dtype.name)
     result: Array = np.clip(array, max(limits.min, own.min), min(limits.max, own.max)).astype(np.int32)
     return result
