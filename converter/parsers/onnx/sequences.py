@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, FloorMod
 from mslite.converter.mindir.ops.assembly import Concat, Split
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.rearrange import Squeeze, Unsqueeze
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Reshape, Squeeze, Unsqueeze
 
 from .assembly import split_by_value
 from .call import Call
 from .casting import as_type
 from .registry import onnx_operator
 from .tensor_sequence import TensorSequence
-
-_REMEDY = "Export the model without sequences of changing length"
 
 
 def sequence(call: Call, items: list[Value]) -> TensorSequence:
@@ -62,7 +64,22 @@ def sequence_erase(call: Call) -> Value:
 @onnx_operator("SequenceAt")
 def sequence_at(call: Call) -> Value:
     items = _items(call)
-    return items[_position(call, 1, len(items))]
+    return _chosen(call, items) if call.constant(1) is None else items[_position(call, 1, len(items))]
+
+
+def _chosen(call: Call, items: list[Value]) -> Value:
+    """The tensor at a position that is known when the model runs: all have one shape, and are stacked."""
+    shapes = {call.static_shape(item) for item in items}
+    if len(shapes) != 1 or None in shapes:
+        remedy = "Give --inputShape, so that the shapes of all are known, or make them equal"
+        raise call.not_known(
+            "the position (input 1) is computed at run time, and the tensors have no common shape", remedy
+        )
+    stacked = call.emit(Concat(axis=0), *(call.emit(Unsqueeze(axis=(0,)), item) for item in items))
+    count, place = call.ints(len(items)), as_type(call, call.input(1), DataType.INT32)
+    place = call.emit(Reshape(), place, call.const((), np.int32))
+    place = call.emit(FloorMod(), call.emit(AddFusion(), place, count), count)  # negative ones count from the end
+    return call.emit(Gather(), stacked, place, call.ints(0))
 
 
 @onnx_operator("SequenceLength")
@@ -96,7 +113,7 @@ def split_to_sequence(call: Call) -> Value:
         sizes_value = as_type(call, call.input(1), DataType.INT32)
         return sequence(call, list(split_by_value(call, x, axis, sizes_value, counted)))
     if total is None or (listed is None and call.has_input(1)):
-        raise call.block("the number of parts is not known", _REMEDY)
+        raise call.not_known("the number of parts is not known", "Give --inputShape, or constant sizes of the parts")
     if listed is None:
         sizes = [1] * total
     elif call.rank(call.input(1)) == 0 or (len(listed) == 1 and listed[0] != total):

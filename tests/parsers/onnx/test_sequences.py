@@ -47,6 +47,15 @@ def test_split_and_at(tmp_path: Path) -> None:
     check(make_model(nodes, INPUTS, ["a", "d", "length", "c", "g"], NUMBERS), INPUTS, tmp_path)
 
 
+@pytest.mark.parametrize("place", [0, 3, -1, -5])
+def test_a_position_that_is_known_when_the_model_runs(place: int, tmp_path: Path) -> None:
+    inputs = {"x": INPUTS["x"], "place": np.array(place)}
+    nodes = [node("SplitToSequence", ["x"], ["s"], axis=0), node("SequenceAt", ["s", "place"], ["z"])]
+    check(make_model(nodes, inputs, ["z"]), inputs, tmp_path)
+    with pytest.raises(ConversionError, match="no common shape"):
+        parse(make_model([node("SplitToSequence", ["x", "sizes"], ["s"]), nodes[1]], inputs, ["z"], NUMBERS))
+
+
 def test_sequences_of_unknown_length_are_refused_by_name() -> None:
     nodes = [
         node("SplitToSequence", ["x"], ["s"], axis=0),
