@@ -94,9 +94,13 @@ def widen_float16(module: Module, context: Context) -> None:
         for node in each.nodes:
             if kept.isdisjoint(node.outputs):
                 _retype_operator(node, DataType.FLOAT16, DataType.FLOAT32)
+    declared = list(graph.outputs)
     for value in inputs:
         _cast_input(graph, value, DataType.FLOAT16)
-    graph.outputs = [_cast_output(graph, v, DataType.FLOAT16) if v in outputs else v for v in graph.outputs]
+    graph.outputs = [
+        before if before in inputs else _cast_output(graph, v, DataType.FLOAT16) if v in outputs else v
+        for before, v in zip(declared, graph.outputs, strict=True)
+    ]
 
 
 def _keep_bits(graph: Graph) -> set[Value]:

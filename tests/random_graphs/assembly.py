@@ -15,7 +15,8 @@ def assembled(builder: Builder) -> ModelProto:
     outputs = _outputs(builder)
     inputs = [_declared(builder, value) for value in builder.inputs]
     # Before IR version 4 every constant was an input, too; later that makes it a default.
-    ir_version = 3 if builder.opset <= 8 and builder.maybe() else 10
+    bodies = any(attribute.HasField("g") for node in builder.nodes for attribute in node.attribute)
+    ir_version = 3 if builder.opset <= 8 and not bodies and builder.maybe() else 10
     if ir_version == 3 or builder.maybe(12):
         inputs += [helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in builder.initializers]
     graph = helper.make_graph(

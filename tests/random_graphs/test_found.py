@@ -175,3 +175,16 @@ def test_parts_of_a_sequence_can_be_stacked() -> None:
         }""",
         x=draw(3, 5),
     )
+
+
+def test_a_float16_input_that_is_returned_keeps_its_name() -> None:
+    """The output was called `x_cast`."""
+    check("(float16[2] x) => (int64 y, float16[2] x) { y = Size(x) }", x=draw(2, dtype="float16"))
+
+
+def test_inference_that_crashes_does_not_end_the_program() -> None:
+    """onnx reads the type of what EyeLike takes, which nobody knows behind an operator of onnxruntime."""
+    check(
+        "(float[2,3] x) => (float[2,3] y) { p = com.microsoft.Trilu(x)  y = EyeLike <dtype = 1, k = 1> (p) }",
+        x=draw(2, 3),
+    )

@@ -9,6 +9,7 @@ import onnx.shape_inference
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TypeProto
 
+from .inference_guard import without_crashes
 from .protos import sub_graphs
 
 _LARGEST_CONTENTS = 1 << 16
@@ -47,7 +48,9 @@ def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
     # A wrong model is reported where a converter or a shape rule meets the wrong node.
     with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
-        model = onnx.shape_inference.infer_shapes(model, data_prop=_contents_stay_small(model.graph, {}))
+        model = onnx.shape_inference.infer_shapes(
+            without_crashes(model), data_prop=_contents_stay_small(model.graph, {})
+        )
     types: dict[str, TypeProto] = {}
 
     def collect(graph: GraphProto) -> None:

@@ -133,7 +133,8 @@ def concat(g: Builder, name: str) -> None:
                 g.operand(x.dtype, [g.choose((1, 2, 3)) if i == axis else n for i, n in enumerate(x.shape)])
             )
     order = g.permutation(len(operands))
-    g.node(name, *(operands[i] for i in order), axis=axis - x.rank if g.maybe(3) else axis)
+    behind = g.opset >= 11 and g.maybe(3)  # before, ONNX infers no shape for an axis counted from behind
+    g.node(name, *(operands[i] for i in order), axis=axis - x.rank if behind else axis)
 
 
 @operator("Split")

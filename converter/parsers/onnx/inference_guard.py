@@ -1,0 +1,54 @@
+"""Nodes on which onnx's own shape inference crashes, which a model file must not be able to do."""
+
+from __future__ import annotations
+
+from onnx import GraphProto, ModelProto, NodeProto, helper
+
+from .protos import all_nodes, sub_graphs
+
+_UNSEEN = {
+    "RegexFullMatch": "",
+    "DictVectorizer": "ai.onnx.ml",
+    "LabelEncoder": "ai.onnx.ml",
+    "TreeEnsemble": "ai.onnx.ml",
+}
+"""Operators, by domain, that read the type of an operand that may have none; none of them is converted."""
+
+
+def without_crashes(model: ModelProto) -> ModelProto:
+    """The model, or a copy for type inference in which such nodes are replaced or left out."""
+    if not any(_crashes(node) for node in all_nodes(model.graph.node)):
+        return model
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    _replace(copy.graph)
+    return copy
+
+
+def _replace(graph: GraphProto) -> None:
+    kept = []
+    for node in graph.node:
+        for inner in sub_graphs(node):
+            _replace(inner)
+        if not _crashes(node):
+            kept.append(node)
+        elif node.op_type == "EyeLike":  # a result of the shape of x and of the type of the attribute, like this one
+            kind = next(attribute.i for attribute in node.attribute if attribute.name == "dtype")
+            kept.append(helper.make_node("Cast", node.input, node.output, to=kind))
+    nodes = [NodeProto.FromString(node.SerializeToString()) for node in kept]
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
+def _crashes(node: NodeProto) -> bool:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    if node.op_type in _UNSEEN and domain == _UNSEEN[node.op_type]:
+        return True
+    if domain:
+        return False
+    names = [attribute.name for attribute in node.attribute]
+    if node.op_type == "EyeLike":
+        return "dtype" in names
+    if node.op_type == "Split" and "num_outputs" in names:
+        return next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs") != len(node.output)
+    return False

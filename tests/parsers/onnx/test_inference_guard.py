@@ -1,0 +1,41 @@
+"""Graphs on which onnx's shape inference crashes the process: each is tried in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from onnx import TensorProto, parser
+
+from mslite.converter.parsers.onnx.types import infer_types
+
+_PROGRAM = """
+from onnx import parser
+from mslite.converter.parsers.onnx.types import infer_types
+model = parser.parse_model('<ir_version: 10, opset_import: ["": 20, "ai.onnx.ml": 5]> g (float[2,3] x) => (float[m,n] y) {%s}')
+print(sorted(infer_types(model)))
+"""
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "n = EyeLike <dtype = 1> (unknown)  y = Identity(n)",
+        "a, b = Split <num_outputs = 1> (x)  y = Add(a, b)",
+        "y = RegexFullMatch(unknown)",
+        "y = ai.onnx.ml.LabelEncoder(unknown)",
+    ],
+)
+def test_inference_ends(nodes: str) -> None:
+    done = subprocess.run([sys.executable, "-c", _PROGRAM % nodes], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "'x'" in done.stdout
+
+
+def test_the_type_behind_eye_like_is_still_known() -> None:
+    text = '<ir_version: 10, opset_import: ["": 18]> g (int32[2,3] x) => (float[m,n] y) { n = EyeLike <dtype = 1> (x)  y = Neg(n) }'
+    model = parser.parse_model(text)
+    kind = infer_types(model)["n"].tensor_type
+    assert kind.elem_type == TensorProto.FLOAT
+    assert [dim.dim_value for dim in kind.shape.dim] == [2, 3]
