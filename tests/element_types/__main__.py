@@ -1,5 +1,5 @@
-"""`python -m tests.element_types [onnx | tflite | tensorflow]`: what does not run, or differs from the front end's own
-runtime, of every operator in every type that this takes."""
+"""`python -m tests.element_types [onnx | tflite]`: what does not run, or differs from the front end's own runtime, of every
+operator in every type that this takes; `primitives`: what runs each primitive of MindSpore Lite's schema, or why nothing does."""
 
 from __future__ import annotations
 
@@ -29,15 +29,28 @@ def _tflite() -> Iterator[Found]:
     oracle.close()
 
 
+def _show_primitives() -> None:
+    from . import test_every_primitive as every
+
+    reasons = every.EXECUTED | every.NOT_INFERENCE
+    for name, (has_rule, kernels, cases) in sorted(every.facts().items()):
+        found = f"{'shape rule' if has_rule else 'no shape rule'}, {kernels} kernels, {cases} cases"
+        print(f"{name}: {reasons.get(name) or found}")
+
+
 _FRONT_ENDS = {"onnx": _onnx, "tflite": _tflite}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.element_types", description=__doc__)
-    parser.add_argument("front_end", nargs="?", choices=_FRONT_ENDS, default="onnx")
+    parser.add_argument("front_end", nargs="?", choices=(*_FRONT_ENDS, "primitives"), default="onnx")
+    front_end = parser.parse_args().front_end
+    if front_end == "primitives":
+        _show_primitives()
+        return
     counts: Counter[str] = Counter()
     rest: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for operator, variable, wanted, found in _FRONT_ENDS[parser.parse_args().front_end]():
+    for operator, variable, wanted, found in _FRONT_ENDS[front_end]():
         counts["right" if not found else found if found == _NO_ORACLE else "not right"] += 1
         if found and found != _NO_ORACLE:
             rest[operator, variable, found].append(wanted)
