@@ -50,5 +50,6 @@ def _crashes(node: NodeProto) -> bool:
     if node.op_type == "EyeLike":
         return "dtype" in names
     if node.op_type == "Split" and "num_outputs" in names:
-        return next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs") != len(node.output)
+        count = int(next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs"))
+        return count != len(node.output)
     return False

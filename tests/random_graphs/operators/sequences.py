@@ -73,7 +73,7 @@ def split_and_joined(g: Builder, name: str) -> None:
     if g.maybe():
         keep = None  # which counts without sizes only; onnxruntime heeds it for sizes of 1, too
         operands, count = [g.constant(sizes, "int64").name], -(-size // sizes)
-        if g.maybe():
+        if g.maybe() and sizes < size:  # onnxruntime does not look at the sizes of what is empty
             operands, count = [g.constant([sizes, size - sizes], "int64").name], 2
     node = helper.make_node("SplitToSequence", [x.name, *operands], [held], axis=axis, keepdims=keep)
     nodes = [node]
