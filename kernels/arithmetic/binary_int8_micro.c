@@ -107,54 +107,68 @@ static mslite_status binary_prepare(const mslite_node *node, void *derived, msli
 
 #if MICRO_MVE
 
-MICRO_INLINE micro_i32x4 operand_lanes(const operand *of, const int8_t *from, int32_t step, int32_t count) {
-  const micro_i32x4 q = step == 0 ? micro_set_i32x4(*from) : micro_load_first_bytes(from, count);
-  return micro_add_i32x4(q, micro_set_i32x4(-of->zero));
+/* The difference to the zero point, as the sum's terms are rescaled. */
+MICRO_INLINE micro_i32x4 shared_lanes(const operand *of, micro_i32x4 q) {
+  const micro_i32x4 value = micro_multiply_number(micro_add_number(q, -of->zero), (int32_t)1 << of->left);
+  return micro_steps_by(value, of->multiplier, of->shift);
 }
 
-MICRO_INLINE micro_i32x4 shared_lanes(const operand *of, micro_i32x4 value, int32_t sign) {
-  value = micro_multiply_i32x4(value, micro_set_i32x4((int32_t)1 << of->left));
-  value = micro_steps_twice(value, micro_set_i32x4(of->multiplier), micro_set_i32x4(of->shift));
-  return sign < 0 ? micro_multiply_i32x4(value, micro_set_i32x4(-1)) : value;
+MICRO_INLINE micro_i32x4 result_lanes(const binary_derived *own, micro_i32x4 p, micro_i32x4 q) {
+  micro_i32x4 value;
+  if (own->is_product) {
+    value = micro_multiply_i32x4(micro_add_number(p, -own->a.zero), micro_add_number(q, -own->b.zero));
+  } else {
+    const micro_i32x4 left = shared_lanes(&own->a, p), right = shared_lanes(&own->b, q);
+    value = own->is_difference ? micro_subtract_i32x4(left, right) : micro_add_i32x4(left, right);
+  }
+  value = micro_add_number(micro_steps_by(value, own->multiplier, own->shift), own->nudge >> 1);
+  return micro_min_i32x4(micro_max_i32x4(value, micro_set_i32x4(own->low)), micro_set_i32x4(own->high));
 }
 
 MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t step_a, const int8_t *b, int32_t step_b,
                           int8_t *y, int32_t count) {
-  const micro_i32x4 low = micro_set_i32x4(own->low), high = micro_set_i32x4(own->high);
-  for (; count > 0; count -= 4, a += 4 * step_a, b += 4 * step_b, y += 4) {
-    const micro_i32x4 p = operand_lanes(&own->a, a, step_a, count), q = operand_lanes(&own->b, b, step_b, count);
-    micro_i32x4 value;
-    if (own->is_product) {
-      value = micro_multiply_i32x4(p, q);
-    } else {
-      value = micro_add_i32x4(shared_lanes(&own->a, p, 1), shared_lanes(&own->b, q, own->is_difference ? -1 : 1));
-    }
-    value = micro_steps_twice(value, micro_set_i32x4(own->multiplier), micro_set_i32x4(own->shift));
-    value = micro_add_i32x4(value, micro_set_i32x4(own->nudge >> 1));
-    micro_store_first_bytes(y, micro_min_i32x4(micro_max_i32x4(value, low), high), count);
+  /* Single numbers stay. */
+  micro_i32x4 p = micro_set_i32x4(*a), q = micro_set_i32x4(*b);
+  for (; count >= 4; count -= 4, y += 4) {
+    if (step_a != 0) p = micro_load_bytes(a);
+    if (step_b != 0) q = micro_load_bytes(b);
+    a += 4 * step_a;
+    b += 4 * step_b;
+    micro_store_bytes(y, result_lanes(own, p, q));
+  }
+  if (count > 0) {
+    if (step_a != 0) p = micro_load_first_bytes(a, count);
+    if (step_b != 0) q = micro_load_first_bytes(b, count);
+    micro_store_first_bytes(y, result_lanes(own, p, q), count);
   }
 }
 
 #else
 
-MICRO_INLINE int32_t shared(const operand *of, int32_t value) {
-  return (micro_rescale_twice(value * (1 << of->left), of->multiplier, of->shift) + 1) >> 1;
+MICRO_INLINE int32_t shared(const operand *of, int32_t q) {
+  return (micro_rescale_twice((q - of->zero) * (1 << of->left), of->multiplier, of->shift) + 1) >> 1;
 }
 
 MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t step_a, const int8_t *b, int32_t step_b,
                           int8_t *y, int32_t count) {
-  const int32_t zero_a = own->a.zero, zero_b = own->b.zero;
-  for (; count > 0; --count, a += step_a, b += step_b) {
-    const int32_t p = *a - zero_a, q = *b - zero_b;
-    int32_t value;
-    if (own->is_product) {
-      value = p * q;
-    } else {
-      const int32_t left = shared(&own->a, p), right = shared(&own->b, q);
-      value = own->is_difference ? left - right : left + right;
+  /* Copies: y may point anywhere, for all that the compiler knows. */
+  const operand first = own->a, second = own->b;
+  const int32_t multiplier = own->multiplier, shift = own->shift, nudge = own->nudge;
+  const int8_t *const end = y + count;
+  if (own->is_product) {
+    for (; y != end; a += step_a, b += step_b) {
+      const int32_t value = (*a - first.zero) * (*b - second.zero);
+      *y++ = (int8_t)micro_stored(micro_rescale_twice(value, multiplier, shift), nudge);
     }
-    value = micro_stored(micro_rescale_twice(value, own->multiplier, own->shift), own->nudge);
-    *y++ = (int8_t)(own->is_limited ? mslite_limit(value, own->low, own->high) : value);
+  } else {
+    const int32_t sign = own->is_difference ? -1 : 1;
+    for (; y != end; a += step_a, b += step_b) {
+      const int32_t value = shared(&first, *a) + sign * shared(&second, *b);
+      *y++ = (int8_t)micro_stored(micro_rescale_twice(value, multiplier, shift), nudge);
+    }
+  }
+  if (own->is_limited) {
+    for (y -= count; y != end; ++y) *y = (int8_t)mslite_limit(*y, own->low, own->high);
   }
 }
 

@@ -77,13 +77,15 @@ MICRO_INLINE const int8_t *micro_shifts_at(const micro_layer *layer, const int32
   return (const int8_t *)(multipliers + (layer->has_one ? 4 : (layer->channels + 1) / 2 * 2));
 }
 
-/* Of layers whose channels are even and whose odd ones have sums below 2^23. */
+/* Of layers whose odd channels have sums below 2^23. */
 void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1) {
   const micro_layer *layer = p->layer;
   const int32_t words = (layer->terms + 3) / 4 * 2, step = layer->has_one ? 0 : 2;
   const int32_t *w = p->packed, *multiplier = micro_multipliers_at(p, words);
   const int8_t *shift = micro_shifts_at(layer, multiplier);
   const int8_t *const last = y0 + layer->channels;
+  /* Before these, both channels of a pair exist and are rounded in the usual way. */
+  const int8_t *const usual = layer->rounding == MICRO_ROUNDS_TWICE ? y0 + (layer->channels & ~1) : y0;
   do {
     int32_t low0 = *w++, low1 = low0, both0 = low0, both1 = low0;
     const int32_t *x = p->staged, *const end = w + words, *const fours = w + (words & ~7);
@@ -106,7 +108,7 @@ void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1) {
     const int32_t nudge = layer->nudge, bias = *w++;
     const int32_t odd0 = micro_add(bias, micro_subtract(both0, low0) >> 8);
     const int32_t odd1 = micro_add(bias, micro_subtract(both1, low1) >> 8);
-    if (layer->rounding == MICRO_ROUNDS_TWICE) {
+    if (y0 < usual) {
       int32_t factor = multiplier[0], right = shift[0];
       y0[0] = (int8_t)micro_stored(micro_rescale_twice(low0, factor, right), nudge);
       y1[0] = (int8_t)micro_stored(micro_rescale_twice(low1, factor, right), nudge);
@@ -115,18 +117,19 @@ void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1) {
       y0[1] = (int8_t)micro_stored(micro_rescale_twice(odd0, factor, right), nudge);
       y1[1] = (int8_t)micro_stored(micro_rescale_twice(odd1, factor, right), nudge);
     } else {
-      const int32_t sums0[2] = {low0, odd0}, sums1[2] = {low1, odd1};
-      micro_finish(layer, multiplier, shift, sums0, 2, y0);
-      micro_finish(layer, multiplier, shift, sums1, 2, y1);
+      const int32_t sums0[2] = {low0, odd0}, sums1[2] = {low1, odd1}, count = last - y0 == 1 ? 1 : 2;
+      micro_finish(layer, multiplier, shift, sums0, count, y0);
+      micro_finish(layer, multiplier, shift, sums1, count, y1);
     }
     multiplier += step;
     shift += step;
     y0 += 2;
     y1 += 2;
-  } while (y0 != last);
+  } while (y0 < last);
   if (layer->is_limited) {
-    micro_limit(layer, y0 - layer->channels, layer->channels);
-    micro_limit(layer, y1 - layer->channels, layer->channels);
+    const int32_t passed = (layer->channels + 1) & ~1;
+    micro_limit(layer, y0 - passed, layer->channels);
+    micro_limit(layer, y1 - passed, layer->channels);
   }
 }
 

@@ -9,7 +9,7 @@ static int32_t weight_at(const micro_weights *weights, int64_t channel, int64_t 
 /* Whether the layer can be run by micro_run_pair. */
 static bool has_pairs(const micro_weights *weights, int32_t rounding) {
   if (!MICRO_STAGES) return true;
-  if ((rounding != MICRO_ROUNDS_TWICE && rounding != MICRO_ROUNDS_WIDE) || weights->channels % 2 != 0) return false;
+  if (rounding != MICRO_ROUNDS_TWICE && rounding != MICRO_ROUNDS_WIDE) return false;
   for (int64_t c = 1; c < weights->channels; c += 2) {
     int64_t magnitude = 0;
     for (int64_t k = 0; k < weights->terms; ++k) {

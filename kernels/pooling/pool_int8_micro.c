@@ -7,6 +7,9 @@
 #include "pooling/pool_int8.h"
 #include "quantised.h"
 #include "simd/micro.h"
+#if MICRO_DSP
+#include "simd/micro_dsp.h"
+#endif
 
 typedef struct {
   int16_t x_rows, x_columns, y_rows, y_columns, channels;
@@ -85,10 +88,56 @@ MICRO_INLINE int32_t taps_inside(int32_t first, int32_t kernel, int32_t size, in
   return end > *begin ? end - *begin : 0;
 }
 
+/* The average of `count` integers with this sum. */
+MICRO_INLINE int32_t average_of(const pool_derived *own, int32_t sum, int32_t count) {
+  sum += own->domain * count;
+  return (sum > 0 ? sum + count / 2 : sum - count / 2) / count - own->domain;
+}
+
+#if MICRO_DSP
+enum { TOGETHER = 4, MOST_TAPS = 255 }; /* channels; taps whose sum is one of 16 bits */
+
+/* Windows of `rows` x `columns` of four channels. */
+MICRO_INLINE void pool_four(const pool_derived *own, const int8_t *x, int32_t rows, int32_t columns, int8_t *y) {
+  const int32_t channels = own->channels, gap = (own->x_columns - columns) * channels, count = rows * columns;
+  int32_t values[TOGETHER];
+  if (own->average) {
+    int32_t even = 0, odd = 0;
+    for (; rows > 0; --rows, x += gap) {
+      for (int32_t j = columns; j > 0; --j, x += channels) {
+        const uint32_t four = micro_load(x);
+        even = micro_add_even_bytes(even, four);
+        odd = micro_add_odd_bytes(odd, four);
+      }
+    }
+    values[0] = average_of(own, (int16_t)even, count);
+    values[1] = average_of(own, (int16_t)odd, count);
+    values[2] = average_of(own, even >> 16, count);
+    values[3] = average_of(own, odd >> 16, count);
+  } else {
+    uint32_t most = 0x80808080U;
+    for (; rows > 0; --rows, x += gap) {
+      for (int32_t j = columns; j > 0; --j, x += channels) most = micro_most_bytes(most, micro_load(x));
+    }
+    for (int32_t i = 0; i < TOGETHER; ++i) values[i] = (int8_t)(most >> 8 * i);
+  }
+  const int32_t low = own->low, high = own->high;
+  for (int32_t i = 0; i < TOGETHER; ++i) y[i] = (int8_t)mslite_limit(values[i], low, high);
+}
+#endif
+
 /* One pixel: windows of `rows` x `columns` of each channel. */
 MICRO_SHARED void pool_pixel(const pool_derived *own, const int8_t *x, int32_t rows, int32_t columns, int8_t *y) {
-  const int32_t channels = own->channels, gap = (own->x_columns - columns) * channels;
-  const int32_t count = rows * columns, domain = own->domain;
+  const int32_t channels = own->channels, gap = (own->x_columns - columns) * channels, count = rows * columns;
+#if MICRO_DSP
+  if (channels >= TOGETHER && count <= MOST_TAPS) {
+    for (int32_t c = 0; c < channels; c += TOGETHER) {
+      if (c > channels - TOGETHER) c = channels - TOGETHER; /* the last four may share some with those before */
+      pool_four(own, x + c, rows, columns, y + c);
+    }
+    return;
+  }
+#endif
   for (int32_t c = 0; c < channels; ++c) {
     const int8_t *at = x + c;
     int32_t value = own->average ? 0 : INT8_MIN;
@@ -99,10 +148,7 @@ MICRO_SHARED void pool_pixel(const pool_derived *own, const int8_t *x, int32_t r
         for (int32_t j = columns; j > 0; --j, at += channels) value = *at > value ? *at : value;
       }
     }
-    if (own->average) {
-      value += domain * count;
-      value = (value > 0 ? value + count / 2 : value - count / 2) / count - domain;
-    }
+    if (own->average) value = average_of(own, value, count);
     y[c] = (int8_t)mslite_limit(value, own->low, own->high);
   }
 }

@@ -48,6 +48,29 @@ MICRO_INSTRUCTION3(micro_add_crossed, "smladx")
 MICRO_INSTRUCTION3(micro_add_low_low, "smlabb")
 MICRO_INSTRUCTION3(micro_add_high_low, "smlatb")
 
+/* Halves of sums + bytes 0 and 2 of four; + bytes 1 and 3. Each half wraps. */
+MICRO_INLINE int32_t micro_add_even_bytes(int32_t sums, uint32_t four) {
+  int32_t result;
+  __asm__("sxtab16 %0, %1, %2" : "=r"(result) : "r"(sums), "r"(four));
+  return result;
+}
+MICRO_INLINE int32_t micro_add_odd_bytes(int32_t sums, uint32_t four) {
+  int32_t result;
+  __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(sums), "r"(four));
+  return result;
+}
+/* The larger of each two signed bytes. */
+MICRO_INLINE uint32_t micro_most_bytes(uint32_t a, uint32_t b) {
+  uint32_t result;
+  __asm__(
+      "ssub8 %0, %1, %2\n\t"
+      "sel %0, %1, %2"
+      : "=&r"(result)
+      : "r"(a), "r"(b)
+      : "cc");
+  return result;
+}
+
 #undef MICRO_INSTRUCTION2
 #undef MICRO_INSTRUCTION3
 
@@ -68,6 +91,16 @@ MICRO_INLINE int32_t micro_add_high_low(int32_t a, int32_t b, int32_t sum) {
 }
 MICRO_INLINE int32_t micro_add_crossed(int32_t a, int32_t b, int32_t sum) {
   return micro_add_high_low(a, b, micro_add_high_low(b, a, sum));
+}
+MICRO_INLINE int32_t micro_add_even_bytes(int32_t sums, uint32_t four) {
+  const int32_t pair = micro_even_pair(four);
+  return micro_join_low(micro_add(sums, pair), micro_add(sums >> 16, pair >> 16));
+}
+MICRO_INLINE int32_t micro_add_odd_bytes(int32_t sums, uint32_t four) { return micro_add_even_bytes(sums, four >> 8); }
+MICRO_INLINE uint32_t micro_most_bytes(uint32_t a, uint32_t b) {
+  uint32_t most = 0;
+  for (int32_t i = 0; i < 32; i += 8) most |= ((int8_t)(a >> i) < (int8_t)(b >> i) ? b : a) & 0xFFU << i;
+  return most;
 }
 
 #endif

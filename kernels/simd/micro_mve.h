@@ -52,6 +52,10 @@ MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32
 }
 MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmulq_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_subtract_i32x4(micro_i32x4 a, micro_i32x4 b) { return vsubq_s32(a, b); }
+/* All lanes and one number; wraps. */
+MICRO_INLINE micro_i32x4 micro_add_number(micro_i32x4 a, int32_t b) { return vaddq_n_s32(a, b); }
+MICRO_INLINE micro_i32x4 micro_multiply_number(micro_i32x4 a, int32_t b) { return vmulq_n_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
 MICRO_INLINE micro_i32x4 micro_min_i32x4(micro_i32x4 a, micro_i32x4 b) { return vminq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmaxq_s32(a, b); }
@@ -138,6 +142,7 @@ MICRO_EACH_I8(micro_max_i8x16, a < b ? b : a)
     return v;                                                          \
   }
 MICRO_EACH(micro_add_i32x4, (int32_t)((uint32_t)a + (uint32_t)b))
+MICRO_EACH(micro_subtract_i32x4, (int32_t)((uint32_t)a - (uint32_t)b))
 MICRO_EACH(micro_multiply_i32x4, (int32_t)((uint32_t)a *(uint32_t)b))
 MICRO_EACH(micro_min_i32x4, a < b ? a : b)
 MICRO_EACH(micro_max_i32x4, a < b ? b : a)
@@ -152,6 +157,10 @@ MICRO_EACH(micro_emulated_not, ~a + 0 * b)
 MICRO_EACH(micro_emulated_sign, (a >> 31) + 0 * b)
 #undef MICRO_EACH
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x4(value, value, value, value); }
+MICRO_INLINE micro_i32x4 micro_add_number(micro_i32x4 a, int32_t b) { return micro_add_i32x4(a, micro_set_i32x4(b)); }
+MICRO_INLINE micro_i32x4 micro_multiply_number(micro_i32x4 a, int32_t b) {
+  return micro_multiply_i32x4(a, micro_set_i32x4(b));
+}
 
 #define MICRO_DOUBLING(a, b) micro_emulated_doubling(a, b)
 #define MICRO_HIGH(a, b) micro_emulated_high(a, b)
@@ -169,6 +178,16 @@ MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return micro_make_i32x
 MICRO_INLINE micro_i32x4 micro_steps_twice(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
   const micro_i32x4 product = MICRO_DOUBLING(sums, multiplier);
   return MICRO_ROUNDING_SHIFT(MICRO_LESS_IF_NEGATIVE(product), MICRO_NOT(shift));
+}
+
+/* The same of sums that have one multiplier and one shift. */
+MICRO_INLINE micro_i32x4 micro_steps_by(micro_i32x4 sums, int32_t multiplier, int32_t shift) {
+#if defined(__ARM_FEATURE_MVE)
+  const micro_i32x4 product = vqrdmulhq_n_s32(sums, multiplier);
+  return vrshlq_n_s32(MICRO_LESS_IF_NEGATIVE(product), -1 - shift);
+#else
+  return micro_steps_twice(sums, micro_set_i32x4(multiplier), micro_set_i32x4(shift));
+#endif
 }
 
 MICRO_INLINE micro_i32x4 micro_steps_once(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
