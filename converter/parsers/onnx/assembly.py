@@ -113,11 +113,19 @@ def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> V
     return call.emit(Maximum(), begin, call.emit(Neg(), call.emit(Gather(), call.emit(Shape(), x), axes, call.ints(0))))
 
 
+def _repeats_of_axis(call: Call) -> Value:
+    """The first version has one number of tiles and their axis, both in the type of the data."""
+    rank = call.require_rank(call.input(0))
+    tiles, at = call.constant(1), call.constant(2)
+    if tiles is None or at is None or tiles.size != 1 or at.size != 1:
+        raise call.block("its tiles and their axis are no constants of one number", "Export for opset 6 or newer")
+    axis = call.axis(int(at.item()), rank)
+    return call.ints([int(tiles.item()) if dimension == axis else 1 for dimension in range(rank)])
+
+
 @onnx_operator("Tile")
 def tile(call: Call) -> Value:
-    if call.version < 6:
-        raise call.block("the form with one axis is not supported", "Export for opset 6 or newer")
-    repeats = as_type(call, call.input(1), DataType.INT32)
+    repeats = _repeats_of_axis(call) if call.version < 6 else as_type(call, call.input(1), DataType.INT32)
     dims = None if repeats.data is None else tuple(range(repeats.data.size))
     return call.emit(ops.TileFusion(dims=dims), call.input(0), repeats)
 

@@ -34,13 +34,15 @@ _ALL_COORDINATES = (*_COORDINATES, "pytorch_half_pixel", "half_pixel_symmetric",
 
 @onnx_operator("Upsample")
 def upsample(call: Call) -> Value:
-    """Version 7 has scales as an attribute, version 9 as an input; both map coordinates asymmetrically."""
+    """Version 1 has two scales, 7 one for each dimension as an attribute, 9 as an input; all map coordinates asymmetrically."""
     x = call.input(0)
-    if call.version < 7:
-        raise call.block("height_scale and width_scale are not supported", "Export for opset 7 or newer")
     method = call.choice("mode", call.text("mode", "nearest"), _METHODS | {"bilinear": ResizeMethod.LINEAR})
     if call.version < 9:
-        listed = call.reals("scales")
+        listed: tuple[float, ...] | None
+        if call.version < 7:
+            listed = (1.0, 1.0, call.real("height_scale", 1.0), call.real("width_scale", 1.0))
+        else:
+            listed = call.reals("scales")
         if listed is None:
             raise call.block("are missing", "Export the model again", "scales")
         scales = call.const(np.array(listed, np.float32))
