@@ -35,7 +35,8 @@ BY_REASON = {
         " com.microsoft.WordConvEmbedding ai.onnx.ml.CastMap ai.onnx.ml.CategoryMapper ai.onnx.ml.DictVectorizer"
         " ai.onnx.ml.LinearClassifier ai.onnx.ml.SVMClassifier ai.onnx.ml.SVMRegressor"
         " ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleClassifier ai.onnx.ml.TreeEnsembleRegressor"
-        " ai.onnx.ml.ZipMap"
+        " ai.onnx.ml.ZipMap ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Adam"
+        " ai.onnx.preview.training.Gradient ai.onnx.preview.training.Momentum"
     ),
     "packed by onnxruntime in an order of its own; tests/parsers/onnx/test_microsoft.py": (
         "com.microsoft.MatMulBnb4 com.microsoft.MatMulFpQ4"

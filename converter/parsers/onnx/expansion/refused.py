@@ -54,6 +54,13 @@ def _refuse(body: Body) -> None:
 
 expands(*_REFUSED)(_refuse)
 
+
+def _refuse_training(body: Body) -> None:
+    raise body.block("a step of training is not supported", "Export the model for inference")
+
+
+expands("Adagrad", "Adam", "Gradient", "Momentum", domain="ai.onnx.preview.training")(_refuse_training)
+
 _SCIKIT = "Export the model with a neural network library, or run this part outside of the model"
 
 _SCIKIT_REFUSED = (
