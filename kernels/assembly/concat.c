@@ -23,6 +23,7 @@ typedef struct {
 
 typedef struct {
   join_derived join; /* first: what the preparation fills */
+  int64_t part_rows; /* int8: whole rows of one part; 0: parts are ranges of bytes */
   int32_t type;
   int32_t domain; /* what brings a stored integer to the source model's: 128 for unsigned ones */
   int32_t zero_point, low, high;
@@ -87,7 +88,7 @@ static void run_join(const join_derived *numbers, int32_t part, char *joined, co
     if (bytes > end - at) bytes = end - at;
     const bool changes = bytes > 0 && stored != NULL && stored->records[piece].scale > 0;
     if (changes && tables != NULL) {
-      mslite_look_up_bytes(tables[piece], (const int8_t *)from[piece] + offset, (int8_t *)joined + at, bytes);
+      mslite_look_up_bytes(tables[piece], (const int8_t *)from[piece] + offset, 0, (int8_t *)joined + at, 0, 1, bytes);
     } else if (changes) {
       requantise(stored, stored->records[piece], (const char *)from[piece] + offset, joined + at, bytes);
     } else if (bytes > 0 && from != NULL) {
@@ -193,11 +194,31 @@ static mslite_status stored_prepare(const mslite_node *node, void *derived, msli
   }
   if (status == MSLITE_OK && y->type == MSLITE_INT8) {
     schedule->phase_count = 2;
-    schedule->part_count[1] = schedule->part_count[0];
+    const join_derived *join = &numbers->join;
+    numbers->part_rows = join->row_bytes == 0 ? 0 : MSLITE_COPY_PART_BYTES / join->row_bytes;
+    const int64_t parts = numbers->part_rows == 0 ? 0 : (join->rows + numbers->part_rows - 1) / numbers->part_rows;
+    schedule->part_count[1] = numbers->part_rows == 0 ? schedule->part_count[0] : (int32_t)parts;
     schedule->part_count[0] = node->input_count;
     schedule->shared_bytes = node->input_count * (int64_t)sizeof(byte_table);
   }
   return status;
+}
+
+/* The rows of a part from `first` on, piece by piece. */
+static void join_rows(const stored_join *numbers, int64_t first, const mslite_run *run, const byte_table *tables) {
+  const join_derived *join = &numbers->join;
+  const int64_t rows = join->rows - first < numbers->part_rows ? join->rows - first : numbers->part_rows;
+  for (int32_t piece = 0; piece < join->pieces; ++piece) {
+    const int64_t bytes = join->start[piece + 1] - join->start[piece];
+    if (bytes == 0) continue;
+    const int8_t *from = (const int8_t *)run->inputs[piece] + first * bytes;
+    int8_t *to = (int8_t *)run->outputs[0] + first * join->row_bytes + join->start[piece];
+    if (numbers->records[piece].scale > 0) {
+      mslite_look_up_bytes(tables[piece], from, bytes, to, join->row_bytes, rows, bytes);
+      continue;
+    }
+    for (int64_t r = 0; r < rows; ++r) memcpy(to + r * join->row_bytes, from + r * bytes, (size_t)bytes);
+  }
 }
 
 /* int8: a first phase makes a table for each piece. */
@@ -208,6 +229,10 @@ static void stored_run(const mslite_run *run, int32_t phase, int32_t part) {
     byte_table all;
     for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) all[q - INT8_MIN] = (int8_t)q;
     if (numbers->records[part].scale > 0) requantise(numbers, numbers->records[part], all, tables[part], sizeof all);
+    return;
+  }
+  if (numbers->part_rows > 0) {
+    join_rows(numbers, part * numbers->part_rows, run, (const byte_table *)tables);
     return;
   }
   run_join(&numbers->join, part, run->outputs[0], run->inputs, NULL, numbers, (const byte_table *)tables);

@@ -42,6 +42,9 @@ mslite_status mslite_resolve_transposed_axis(mslite_axis *axis, int32_t pad_mode
 static inline void mslite_window_taps(const mslite_axis *axis, int64_t at, int64_t *begin, int64_t *end) {
   const int64_t first = at * axis->stride - axis->pad_before;
   const int64_t room = axis->input - first;
+  *begin = 0;
+  *end = axis->kernel;
+  if (first >= 0 && room > (axis->kernel - 1) * axis->dilation) return; /* mostly; divisions take long */
   *begin = first < 0 ? (-first + axis->dilation - 1) / axis->dilation : 0;
   *end = room <= 0 ? 0 : (room + axis->dilation - 1) / axis->dilation;
   if (*end > axis->kernel) *end = axis->kernel;

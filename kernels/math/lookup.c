@@ -51,28 +51,35 @@ static bool has_permutations(void) {
 
 /* Both halves of the table, of which bit 7 chooses one: it is set in negative numbers. */
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) static void look_up_vectors(const int8_t *table,
-                                                                                   const int8_t *from, int8_t *to,
+                                                                                   const int8_t *from,
+                                                                                   int64_t from_step, int8_t *to,
+                                                                                   int64_t to_step, int64_t rows,
                                                                                    int64_t count) {
   __m512i part[4];
   for (int32_t i = 0; i < 4; ++i) part[i] = _mm512_loadu_si512(table + 64 * i);
-  for (int64_t i = 0; i < count; i += 64) {
-    const __mmask64 inside = UINT64_MAX >> (count - i < 64 ? 64 - (count - i) : 0);
-    const __m512i q = _mm512_maskz_loadu_epi8(inside, from + i);
-    const __m512i low = _mm512_permutex2var_epi8(part[0], q, part[1]);
-    const __m512i high = _mm512_permutex2var_epi8(part[2], q, part[3]);
-    _mm512_mask_storeu_epi8(to + i, inside, _mm512_mask_blend_epi8(_mm512_movepi8_mask(q), high, low));
+  for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
+    for (int64_t i = 0; i < count; i += 64) {
+      const __mmask64 inside = UINT64_MAX >> (count - i < 64 ? 64 - (count - i) : 0);
+      const __m512i q = _mm512_maskz_loadu_epi8(inside, from + i);
+      const __m512i low = _mm512_permutex2var_epi8(part[0], q, part[1]);
+      const __m512i high = _mm512_permutex2var_epi8(part[2], q, part[3]);
+      _mm512_mask_storeu_epi8(to + i, inside, _mm512_mask_blend_epi8(_mm512_movepi8_mask(q), high, low));
+    }
   }
 }
 #endif
 
-void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int8_t *to, int64_t count) {
+void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int64_t from_step, int8_t *to, int64_t to_step,
+                          int64_t rows, int64_t count) {
 #if defined(__x86_64__)
   if (count >= FEWEST_BYTES && has_permutations()) {
-    look_up_vectors(table, from, to, count);
+    look_up_vectors(table, from, from_step, to, to_step, rows, count);
     return;
   }
 #endif
-  for (int64_t i = 0; i < count; ++i) to[i] = table[from[i] - INT8_MIN];
+  for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
+    for (int64_t i = 0; i < count; ++i) to[i] = table[from[i] - INT8_MIN];
+  }
 }
 
 /* Rounds to single precision, where asked for. */

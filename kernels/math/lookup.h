@@ -14,8 +14,9 @@ typedef double (*mslite_real_function)(const void *numbers, double x);
 void mslite_fill_bytes(mslite_real_function function, const void *numbers, float scale_x, int32_t zero_x, float scale_y,
                        int32_t zero_y, int32_t even, int8_t *table);
 
-/* to[i] = table[from[i] + 128]; `from` may be `to`. */
-void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int8_t *to, int64_t count);
+/* to[i] = table[from[i] + 128] of `rows` rows of `count` bytes each, so many bytes apart; `from` may be `to`. */
+void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int64_t from_step, int8_t *to, int64_t to_step,
+                          int64_t rows, int64_t count);
 
 /* The function of int16 at MSLITE_LOOKUP_STEPS + 1 points, each moved so that the error in the middle of a step is
  * halved. `single`: computed in single precision, else in double. */

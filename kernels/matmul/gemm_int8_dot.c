@@ -89,7 +89,7 @@ static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
 /* One panel, in tiles of equal height but for the last. On vectors of 16 lanes all but that are even: its spare row is
  * nobody's. */
-static void run_panel(const gemm_int8_block *block, int64_t columns) {
+static __attribute__((noinline)) void run_panel(const gemm_int8_block *block, int64_t columns) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
   gemm_int8_block g = *block;
   const int64_t tiles = (g.rows + GEMM_INT8_ROWS - 1) / GEMM_INT8_ROWS;

@@ -130,7 +130,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t end = numbers->count - begin < PART_ELEMENTS ? numbers->count : begin + PART_ELEMENTS;
   if (numbers->type == MSLITE_INT8) {
     const int8_t *x = run->inputs[0];
-    mslite_look_up_bytes(numbers->table.bytes, x + begin, (int8_t *)run->outputs[0] + begin, end - begin);
+    mslite_look_up_bytes(numbers->table.bytes, x + begin, 0, (int8_t *)run->outputs[0] + begin, 0, 1, end - begin);
     return;
   }
   const int16_t *x = run->inputs[0];

@@ -126,12 +126,12 @@ def seconds(text: str) -> float | None:
     return None
 
 
-def measure(network: str, models: Path, float_models: Path | None, hours: float) -> None:
+def measure(network: str, models: Path, float_models: Path | None, peers: list[str], hours: float) -> None:
     """One boot (more than one network does not fit the machine's memory); prints a line per runtime."""
     with tempfile.TemporaryDirectory() as name:
         disc = Disc(Path(name))
         disc.add_clock()
-        python = disc.add_python()
+        python = disc.add_python() if peers else ""
         model, inputs = models / f"{network}.onnx", Path(name) / "inputs.npz"
         make_inputs(model, inputs)
         disc.files |= {f"/models/{model.name}": model, "/models/inputs.npz": inputs}
@@ -140,8 +140,8 @@ def measure(network: str, models: Path, float_models: Path | None, hours: float)
         disc.add_own("mslite", model, "vnni")
         if float_models:
             disc.add_own("mslite-float32", float_models / model.name, "avx512")
-        for runtime, package in PEERS.items():
-            if importlib.util.find_spec(package) is not None:
+        for runtime in peers:
+            if importlib.util.find_spec(PEERS[runtime]) is not None:
                 disc.commands[runtime] = f"{python} {runtime} /models/{model.name} /models/inputs.npz 2>&1"
         found = avx512_machine.run(
             list(disc.commands.values()),
@@ -166,13 +166,17 @@ def main() -> None:
     parser.add_argument("networks", nargs="*", help="default: all of the folder")
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--float-models", type=Path)
+    parser.add_argument("--peers", default=",".join(PEERS), help="beside mslite; may be empty")
     parser.add_argument("--hours", type=float, default=1.0, help="per network")
     arguments = parser.parse_args()
+    peers = [name for name in arguments.peers.split(",") if name]
+    if unknown := set(peers) - set(PEERS):
+        sys.exit(f"--peers: {', '.join(sorted(unknown))} is none of {', '.join(PEERS)}")
     if reason := avx512_machine.missing():
         sys.exit(reason)
     print(f"{'network':28} {'runtime':16} {'million instructions':>20}")
     for network in arguments.networks or sorted(path.stem for path in arguments.models.glob("*.onnx")):
-        measure(network, arguments.models, arguments.float_models, arguments.hours)
+        measure(network, arguments.models, arguments.float_models, peers, arguments.hours)
 
 
 if __name__ == "__main__":
