@@ -5,7 +5,7 @@ The C of model i, in `src/model<i>/`:
     net<i>.h
         #define MODEL<i>_ARENA_SIZE …          bytes, beginning at a multiple of MODEL<i>_ARENA_ALIGNMENT
         #define MODEL<i>_ARENA_ALIGNMENT …
-        #define MODEL<i>_WEIGHTS_SIZE …        bytes of net<i>.bin; only where constants come from that file
+        #define MODEL<i>_WEIGHTS_SIZE …        bytes of net<i>.bin (in weight<i>.h); only where constants come from that file
         int model<i>_run(const void *const inputs[], void *const outputs[], void *arena);
             Constants from net<i>.bin: one more argument, `const void *weights`, at a multiple of 16.
             Parallel: one more at the end, `const mslite_threads *threads` (src/parallel.h); NULL for one thread.

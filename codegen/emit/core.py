@@ -150,9 +150,9 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
         files |= {f"src/{name}": _render(f"{name}.j2", context) for name in ("debug_utils.h", "debug_utils.c")}
     if options.parallel:
         files["src/parallel.h"] = _render("parallel.h.j2", context)
-    if constants.size and not in_file:
-        files[f"{folder}/weight{index}.h"] = _render("weight.h.j2", context)
-        files[f"{folder}/weight{index}.c"] = _render("weight.c.j2", context)
+    if constants.size:
+        template = "weight_file" if in_file else "weight"
+        files |= {f"{folder}/weight{index}.{end}": _render(f"{template}.{end}.j2", context) for end in ("h", "c")}
     return Core(
         index=index,
         program=program,

@@ -63,7 +63,7 @@ def _weights(module: Module) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[n
 
 
 def _places(project: Path) -> dict[str, int]:
-    header = (project / "src/model0/net0.h").read_text()
+    header = (project / "src/model0/weight0.h").read_text()
     offsets = re.findall(r"_WEIGHT(\d+)_OFFSET (\d+)", header)
     names = dict(re.findall(r"_WEIGHT(\d+)_SIZE \d+ /\*\*< \S+ (.*) \*/", header))
     return {names[number]: int(offset) for number, offset in offsets}

@@ -112,12 +112,17 @@ ADAPTER_CHECK = r"""
 #include <stdio.h>
 #include <string.h>
 #include "include/model_handle.h"
+#include "model0/weight0.h"
 #define CHECK(condition) do { if (!(condition)) { printf("line %d: %s\n", __LINE__, #condition); return 1; } } while (0)
 static unsigned char file[1000000];
 int main(int argc, char **argv) {
   FILE *stream = fopen(argv[argc - 1], "rb");
   const size_t size = fread(file, 1, sizeof file, stream);
   fclose(stream);
+  CHECK(model0_weights_are_intact(file, size) && !model0_weights_are_intact(file, size - 1));
+  file[size / 2] ^= 4;
+  CHECK(!model0_weights_are_intact(file, size) && !model0_weights_are_intact(NULL, size));
+  file[size / 2] ^= 4;
   CHECK(MSModelCreate() == model0 && model0 != model1);
   CHECK(MSModelBuild(model0, file, size - 1, kMSModelTypeMindIR, NULL) == kMSStatusLiteInputParamInvalid);
   MSTensorHandleArray inputs = MSModelGetInputs(model0), outputs = {0, NULL};
