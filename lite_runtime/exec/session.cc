@@ -95,7 +95,8 @@ void Session::CheckOperators() {
       const Node &node = graph().nodes[static_cast<size_t>(step.node)];
       if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
         problems_[step.node] = node.custom_type.empty() ? "this operator has no shape rule in this library"
-                                                        : "no kernel is registered for this type in this process";
+                                                        : "no kernel is registered for this type in this process; "
+                                                          "load the plug-in that has one";
       } else if (!HasKernel(node.op, plan_options_.isas)) {
         problems_[step.node] = "this operator has no kernel in this library";
       } else if (!node.problem.empty()) {

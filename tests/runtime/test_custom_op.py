@@ -113,6 +113,11 @@ def test_a_plugin_that_cannot_be_loaded_is_an_error_with_the_linkers_reason(mode
     source, broken = tmp_path / "broken.c", tmp_path / "broken.so"
     source.write_text("int nowhere_to_be_found(void);\nint call(void) { return nowhere_to_be_found(); }\n")
     assert run(compiler, "-shared", "-fPIC", source, "-o", broken).returncode == 0
+    cut = tmp_path / "cut.so"
+    cut.write_bytes(broken.read_bytes()[:3000])  # the linker would end the process
+    done = run(benchmark, f"--modelFile={model}", f"--pluginPath={cut}")
+    assert f"plug-in '{cut}' is cut off; copy it again" in done.stderr
+    assert done.returncode == 1
     for plugin, reason in (
         (broken, "undefined symbol: nowhere_to_be_found"),
         (tmp_path / "none.so", "No such file"),
