@@ -71,9 +71,12 @@ def problem(graph: RandomGraph) -> str:
 
 
 def _needs_sizes(model: ModelProto, refusal: str) -> bool:
-    """Whether the converter asks for sizes (3-D windows and some paddings need them) that the graph does leave open."""
+    """Whether the converter asks for sizes (3-D windows and some paddings need them) or ranks that the graph leaves open."""
     opened = any(node.op_type in _COUNTING for node in model.graph.node)
     batched = any(dim.HasField("dim_param") for value in model.graph.input for dim in value.type.tensor_type.shape.dim)
+    branched = any(node.op_type == "If" for node in model.graph.node)  # whose branches may differ in rank
+    if "the rank of its input is not known" in refusal or "the number of dimensions" in refusal:
+        return branched
     return "Give --inputShape" in refusal and "is not fixed" in refusal and (opened or batched)
 
 

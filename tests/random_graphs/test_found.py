@@ -188,3 +188,13 @@ def test_inference_that_crashes_does_not_end_the_program() -> None:
         "(float[2,3] x) => (float[2,3] y) { p = com.microsoft.Trilu(x)  y = EyeLike <dtype = 1, k = 1> (p) }",
         x=draw(2, 3),
     )
+
+
+def test_spectrograms_have_half_of_the_frequencies_unless_told_otherwise() -> None:
+    """onnx's inference says all of them, which what is behind believed."""
+    check(
+        """(float[2,17,1] x) => (float[a,b,c,d] y) <int64 l = {8}, int64 s = {4}, int64[2] z = {4, 5}> {
+            t = STFT(x, s, , l)  y = CenterCropPad <axes = [0, 2]> (t, z)
+        }""",
+        x=draw(2, 17, 1),
+    )

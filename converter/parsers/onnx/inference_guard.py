@@ -1,4 +1,4 @@
-"""Nodes on which onnx's own shape inference crashes, which a model file must not be able to do."""
+"""Nodes on which onnx's own shape inference crashes, which a model file must not be able to do, or errs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSEEN = {
 
 def without_crashes(model: ModelProto) -> ModelProto:
     """The model, or a copy for type inference in which such nodes are replaced or left out."""
-    if not any(_crashes(node) for node in all_nodes(model.graph.node)):
+    if not any(_crashes(node) or _errs(node) for node in all_nodes(model.graph.node)):
         return model
     copy = ModelProto()
     copy.CopyFrom(model)
@@ -30,6 +30,8 @@ def _replace(graph: GraphProto) -> None:
     for node in graph.node:
         for inner in sub_graphs(node):
             _replace(inner)
+        if _errs(node):
+            node.attribute.append(helper.make_attribute("onesided", 1))
         if not _crashes(node):
             kept.append(node)
         elif node.op_type == "EyeLike":  # a result of the shape of x and of the type of the attribute, like this one
@@ -53,3 +55,12 @@ def _crashes(node: NodeProto) -> bool:
         count = int(next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs"))
         return count != len(node.output)
     return False
+
+
+def _errs(node: NodeProto) -> bool:
+    """Inference takes all frequencies for granted where the attribute is absent, whose default is half of them."""
+    return (
+        node.op_type == "STFT"
+        and node.domain in ("", "ai.onnx")
+        and all(one.name != "onesided" for one in node.attribute)
+    )

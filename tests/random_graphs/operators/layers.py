@@ -120,6 +120,10 @@ def resize(g: Builder, name: str) -> None:
     if g.maybe():
         x = image(g)
     mode = g.choose(("nearest", "linear", "cubic"))
+    if x.dtype != "float32" and mode != "nearest":  # positions that float32 holds: results are cut off to integers
+        scales = [g.choose((2.0, 1.0, 0.5)) if axis > 1 else 1.0 for axis in range(x.rank)]
+        g.node(name, x, *((None,) if g.opset >= 11 else ()), g.constant(scales, "float32"), mode="linear")
+        return
     if mode == "cubic" and x.rank != 4:
         mode = "linear"
     spatial = list(range(2, x.rank)) if x.rank > 2 else list(range(x.rank))
