@@ -108,7 +108,7 @@ class Conv2DAddFusion(Operator):
 
 @operator(
     1221,
-    inputs="x weight x_zero weight_zero [scale] [bias]",
+    inputs="x weight x_zero weight_zero [scale] [bias] [image_scale]",
     layout="nhwc",
     onnx="ConvInteger",
     custom_type="mslite.ConvInteger",
@@ -116,8 +116,8 @@ class Conv2DAddFusion(Operator):
 class ConvInteger(Operator):
     """2-D convolution of x - x_zero with weight - weight_zero, 8-bit integers, signed or unsigned, in int32; sums wrap.
 
-    weight_zero: one, or one per output channel. Padding is x_zero. With a scale (one, or one per channel) the result is
-    float32: the sum rounded to float32, times the scale, plus the bias of each channel.
+    weight_zero: one, or one per output channel. Padding is x_zero (one, or one per image). With a scale (one, or one per channel) the result is
+    float32: the sum rounded to float32, times the scale [and image_scale, one per x_zero], plus the bias of each channel.
     """
 
     format: Format = enum(0, Format.NCHW)

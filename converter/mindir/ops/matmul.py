@@ -66,7 +66,7 @@ class Attention(Operator):
 
 @operator(
     1220,
-    inputs="a b a_zero b_zero [scale] [bias]",
+    inputs="a b a_zero b_zero [scale] [bias] [row_scale]",
     onnx="MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul",
     custom_type="mslite.MatMulInteger",
 )
@@ -74,5 +74,5 @@ class MatMulInteger(Operator):
     """Batched product (a - a_zero) (b - b_zero) of 8-bit integers, signed or unsigned, in int32; sums wrap.
 
     a_zero: one, or one per row of a; b_zero: one, or one per column of b. With a scale (one, or one per column) the
-    result is float32: the sum rounded to float32, times the scale, plus the bias of each column.
+    result is float32: the sum rounded to float32, times scale [* row_scale, one per a_zero], plus the bias of each column.
     """

@@ -64,7 +64,7 @@ def integer_convolution(op: ops.ConvInteger, inputs: Inputs) -> list[Array]:
     """The convolution of x - x_zero and weight - weight_zero, whose sums wrap in 32 bits; [times the scale, plus the
     bias]. Padding is nothing."""
     x, weight, x_zero, weight_zero = (np.asarray(array, np.int64) for array in inputs[:4])
-    x, weight = x - x_zero.reshape(()), weight - weight_zero.reshape(-1, 1, 1, 1)
+    x, weight = x - x_zero.reshape(-1, 1, 1, 1), weight - weight_zero.reshape(-1, 1, 1, 1)
     plain = ops.Conv2DFusion(stride=op.stride, dilation=op.dilation, pad_mode=op.pad_mode, pad_list=op.pad_list)
     kernel = (weight.shape[1], weight.shape[2])
     pads = resolved_pads(plain, (x.shape[1], x.shape[2]), kernel)
@@ -73,8 +73,11 @@ def integer_convolution(op: ops.ConvInteger, inputs: Inputs) -> list[Array]:
         np.einsum("bijhwc,ohwc->bijo", x_part, weight_part)
         for x_part, weight_part in zip(np.split(view, op.group, axis=5), np.split(weight, op.group), strict=True)
     ]
-    extra = [*inputs[4:], None, None]
-    return [integer_result(np.concatenate(parts, axis=3), extra[0], extra[1])]
+    scale, bias, row_scale = [*inputs[4:], None, None, None][:3]
+    if row_scale is not None:
+        row_scale = row_scale.reshape(-1, 1, 1, 1)
+    apart = scale is not None and scale.size > 1
+    return [integer_result(np.concatenate(parts, axis=3), scale, bias, row_scale, apart)]
 
 
 @reference("AdderFusion")
@@ -248,13 +251,15 @@ def _integer_case(
     kinds: tuple[type, type] = (np.uint8, np.int8),
     points: int = 1,
     real: int = 0,
+    images: int = 1,
 ) -> None:
-    shapes = (image, (out, *kernel, image[3] // op.group), (), (points,))
+    shapes = (image, (out, *kernel, image[3] // op.group), (images,) if images > 1 else (), (points,))
     operands = []
     for shape, kind in zip(shapes, (*kinds, *kinds), strict=True):
         limits = np.iinfo(kind)
         operands.append(integers(int(limits.min), int(limits.max) + 1, *shape, dtype=kind))
-    operands += [np.abs(normal(out)), normal(out)][:real]
+    scale = np.abs(normal(1 if "one-scale" in label else out))
+    operands += [scale, normal(out), np.abs(normal(images))][:real]
     for name, constants in (("", ()), ("-weights", (1, 3))):
         case(f"{label}{name}", op, operands, constants, tolerance=0)
 
@@ -269,4 +274,7 @@ _integer_case(
 _integer_case("one-by-one", (2, 5, 5, 40), 33, (1, 1), _INT(), kinds=(_S, _U), points=33, real=1)
 _integer_case("groups", (1, 6, 6, 8), 12, (3, 3), _INT(pad_mode=PadMode.SAME, group=4), points=12, real=2)
 _integer_case("depthwise", (1, 6, 6, 8), 8, (3, 3), _INT(pad_list=(1, 1, 1, 1), group=8), kinds=(_U, _U))
+_integer_case("images", (3, 7, 8, 6), 9, (3, 3), _INT(pad_list=(1, 1, 1, 1)), kinds=(_S, _S), real=3, images=3)
+_integer_case("image-one-scale", (2, 5, 5, 9), 7, (3, 2), _INT(pad_list=(0, 1, 1, 0)), kinds=(_S, _S), real=3)
+_integer_case("images-groups", (2, 6, 6, 8), 12, (3, 3), _INT(pad_mode=PadMode.SAME, group=4), real=3, images=2)
 _integer_case("large", (1, 14, 14, 64), 70, (3, 3), _INT(pad_list=(1, 1, 1, 1)), kinds=(_U, _U), points=70, real=2)

@@ -59,12 +59,19 @@ def full_connection(op: ops.FullConnection, inputs: Inputs) -> list[Array]:
     return [fused_activation(op.activation_type, y).astype(np.float32)]
 
 
-def integer_result(sums: Array, scale: Array | None, bias: Array | None) -> Array:
-    """Sums of 64 bits as int32 that wrapped; with a scale as float32, rounded after each step."""
+def integer_result(
+    sums: Array, scale: Array | None, bias: Array | None, row_scale: Array | None = None, apart: bool = False
+) -> Array:
+    """Sums of 64 bits as int32 that wrapped; with a scale as float32, rounded after each step. `apart`: the scales are not
+    multiplied with each other first."""
     wrapped = sums.astype(np.uint64).astype(np.uint32).astype(np.int32)
     if scale is None:
         return wrapped
-    y = wrapped.astype(np.float32) * scale.reshape(-1)
+    y, factor = wrapped.astype(np.float32), scale.reshape(-1)
+    if row_scale is None:
+        y = y * factor
+    else:
+        y = y * factor * row_scale if apart else y * (factor * row_scale)
     return np.asarray(y if bias is None else y + bias, np.float32)
 
 
@@ -75,8 +82,11 @@ def integer_product(op: ops.MatMulInteger, inputs: Inputs) -> list[Array]:
     if a_zero.ndim == 1 and a_zero.size > 1:
         a_zero = a_zero[:, None]
     a_zero, b_zero = (zero.reshape(()) if zero.size == 1 else zero for zero in (a_zero, b_zero))
-    extra = [*inputs[4:], None, None]
-    return [integer_result(np.matmul(a - a_zero, b - b_zero), extra[0], extra[1])]
+    scale, bias, row_scale = [*inputs[4:], None, None, None][:3]
+    sums = np.matmul(a - a_zero, b - b_zero)
+    if row_scale is not None:
+        row_scale = row_scale.reshape(a_zero.shape)
+    return [integer_result(sums, scale, bias, row_scale)]
 
 
 _AFFINE_ACTIVATIONS: dict[ActivationType, Callable[[Array], Array]] = {
@@ -205,8 +215,9 @@ def _byte_case(
         limits = np.iinfo(kind)
         operands.append(integers(int(limits.min), int(limits.max) + 1, *shape, dtype=kind))
     columns = b[-1]
-    operands += [np.abs(normal(*((1,) if "one-scale" in label else (columns,)))), normal(columns)][:real]
-    for name, constants in (("", ()), ("-weights", (1, 3)), ("-all", (1, 2, 3, 4, 5)[: 3 + real])):
+    scale = np.abs(normal(*((1,) if "one-scale" in label else (columns,))))
+    operands += [scale, normal(columns), np.abs(normal(*zeros[0]))][:real]
+    for name, constants in (("", ()), ("-weights", (1, 3)), ("-all", (1, 2, 3, 4, 5, 6)[: 3 + real])):
         case(f"{label}{name}", ops.MatMulInteger(), operands, constants, tolerance=0)
 
 
@@ -222,6 +233,10 @@ _byte_case("batch", (2, 3, 5, 20), (2, 3, 20, 9), zeros=((2, 3, 5, 1), (2, 3, 1,
 _byte_case("broadcast", (2, 3, 5, 20), (20, 9), zeros=((), (9,)), real=1)
 _byte_case("broadcast-one-scale", (4, 20), (3, 20, 9), kinds=(_S, _S), zeros=((4,), ()), real=2)
 _byte_case("empty-inner", (3, 0), (0, 4), real=2)
+_byte_case("row-scale", (7, 45), (45, 33), kinds=(_S, _S), real=3)
+_byte_case("row-scales", (13, 45), (45, 33), kinds=(_S, _S), zeros=((13,), (33,)), real=3)
+_byte_case("row-scales-one-scale", (2, 3, 5, 20), (20, 9), zeros=((2, 3, 5, 1), ()), kinds=(_S, _S), real=3)
+_byte_case("row-scales-batch", (2, 5, 20), (2, 20, 9), zeros=((2, 5, 1), (2, 1, 9)), real=3)
 # Sums beyond 2^24, and beyond 2^31: they wrap.
 _LONG = [np.full((3, 40000), 255, _U), np.full((40000, 5), 255, _U), np.zeros((), _U), np.zeros((), _U)]
 case("wraps", ops.MatMulInteger(), _LONG, (1, 3), tolerance=0)

@@ -50,12 +50,12 @@ def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
     return [value.data if value.data is not None else values[id(value)] for value in module.main.outputs]
 
 
-def run_source(model: bytes, inputs: Sequence[Array]) -> list[Array]:
-    """The outputs of LiteRT."""
+def run_source(model: bytes, inputs: Sequence[Array], reference: bool = False) -> list[Array]:
+    """The outputs of LiteRT, perhaps of its reference kernels."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
-    runner = interpreter.Interpreter(
-        model_content=model, experimental_op_resolver_type=interpreter.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    )
+    kinds = interpreter.OpResolverType
+    kind = kinds.BUILTIN_REF if reference else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    runner = interpreter.Interpreter(model_content=model, experimental_op_resolver_type=kind)
     runner.allocate_tensors()
     for detail, array in zip(runner.get_input_details(), inputs, strict=True):
         runner.set_tensor(detail["index"], array)
