@@ -68,6 +68,7 @@ class Expander {
 
   std::vector<const mslite_tensor *> FactsOf(const std::vector<int32_t> &tensors) {
     std::vector<const mslite_tensor *> facts;  // what has been told never moves
+    facts.reserve(tensors.size());
     for (const int32_t tensor : tensors) facts.push_back(&FactsOf(tensor));
     return facts;
   }

@@ -115,6 +115,7 @@ class Call {
       types->inputs.push_back(type);
     }
     std::vector<const mslite_tensor *> pointers;
+    pointers.reserve(inputs.size());
     for (const mslite_tensor &input : inputs) pointers.push_back(&input);
     std::vector<mslite_tensor> outputs(expected_.size());
     int64_t next_symbol = MSLITE_SYMBOL_LIMIT - (int64_t{1} << 50);
