@@ -198,3 +198,14 @@ def test_spectrograms_have_half_of_the_frequencies_unless_told_otherwise() -> No
         }""",
         x=draw(2, 17, 1),
     )
+
+
+def test_weights_that_are_returned_keep_their_shape() -> None:
+    """Inference believed the output, which declares no sizes, and so knew no rank of the convolution's result."""
+    check(
+        """(float[2,1,9] x) => (float[a,b,c] y, float[d,e,f] w)
+        <float[1,1,3] w = {1.0, 2.0, 3.0}, float[1] s = {0.5}> {
+            c = Conv <pads = [1, 1]> (x, w)  y = BatchNormalization(c, s, s, s, s)
+        }""",
+        x=draw(2, 1, 9),
+    )

@@ -17,11 +17,19 @@ _UNSEEN = {
 
 def without_crashes(model: ModelProto) -> ModelProto:
     """The model, or a copy for type inference in which such nodes are replaced or left out."""
-    if not any(_crashes(node) or _errs(node) for node in all_nodes(model.graph.node)):
+    known = {value.name: value.type for value in model.graph.input}
+    for tensor in model.graph.initializer:
+        if all(size >= 0 for size in tensor.dims):
+            known.setdefault(tensor.name, helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
+    returned = any(value.name in known for value in model.graph.output)
+    if not returned and not any(_crashes(node) or _errs(node) for node in all_nodes(model.graph.node)):
         return model
     copy = ModelProto()
     copy.CopyFrom(model)
     _replace(copy.graph)
+    for value in copy.graph.output:  # what an output declares counts there, even if it is less than what is known
+        if value.name in known:
+            value.type.CopyFrom(known[value.name])
     return copy
 
 
