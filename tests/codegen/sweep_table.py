@@ -1,7 +1,7 @@
-"""The results of `tests.codegen.sweep` as a table: by family of models and target, how many programs compute the runtime's
-numbers, of those that there are.
+"""The results of `tests.codegen.sweep` as a table: by target, or by family of models and target, how many programs compute
+the runtime's numbers, of those that there are.
 
-    python -m tests.codegen.sweep_table FILE...
+    python -m tests.codegen.sweep_table [--families] FILE...
 """
 
 from __future__ import annotations
@@ -18,10 +18,28 @@ _LEFT_OUT = ("refused", "too large for the board", "no case", "generated")
 
 def _column(entry: dict[str, str]) -> str:
     smaller = ", `--memory=min`" if entry["memory"] == "min" else ""
-    return entry["target"] + smaller + (", sanitizers" if "-fsanitize" in entry["how"] else "")
+    compiler = ", clang" if "clang" in entry["how"] else ""
+    optimisation = ", -O0" if "-O0" in entry["how"] else ""
+    checked = ", sanitizers" if "-fsanitize" in entry["how"] else ""
+    return entry["target"] + smaller + compiler + optimisation + checked
 
 
-def table(entries: list[dict[str, str]]) -> str:
+def by_target(entries: list[dict[str, str]]) -> str:
+    """Markdown: a row for each target; families, programs compared, programs equal, models that fail."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for entry in entries:
+        if entry["result"] not in _LEFT_OUT:
+            found[_column(entry)].append(entry)
+    lines = ["| target | families | programs | equal | others |", "|---" * 5 + "|"]
+    for target, programs in found.items():
+        families = {entry["model"].split("/")[0] for entry in programs}
+        others = [f"`{entry['model']}`" for entry in programs if entry["result"] != _COUNTED]
+        equal = len(programs) - len(others)
+        lines.append(f"| {target} | {len(families)} | {len(programs)} | {equal} | {', '.join(sorted(others))} |")
+    return "\n".join(lines)
+
+
+def by_family(entries: list[dict[str, str]]) -> str:
     """Markdown: a row for each family, a column for each target; "equal of compared"."""
     results: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     targets: list[str] = []
@@ -47,6 +65,8 @@ def table(entries: list[dict[str, str]]) -> str:
 
 def main(names: list[str]) -> int:
     """The program."""
+    table = by_family if "--families" in names else by_target
+    names = [name for name in names if name != "--families"]
     found = [json.loads(line) for name in names for line in Path(name).read_text().splitlines()]
     latest = {(entry["model"], _column(entry)): entry for entry in found}
     print(table(list(latest.values())))
