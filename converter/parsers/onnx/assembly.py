@@ -87,7 +87,8 @@ def cut(call: Call) -> Value:
         known = call.static_shape(begin) or call.static_shape(call.input(1)) or call.static_shape(call.input(2))
         if known is None:
             raise call.not_known(
-                "the number of sliced axes is not known", "Run onnx.shape_inference on the model first"
+                "the number of sliced axes is not known",
+                "Give --inputShape, or export the model with fixed shapes",
             )
         count = known[0] if known else 1
     chosen = call.ints(tuple(range(count))) if axes_value is None else as_type(call, axes_value, DataType.INT32)
@@ -144,7 +145,10 @@ def expand(call: Call) -> Value:
     rank = call.require_rank(x)
     length = call.static_shape(call.input(1))
     if length is None or len(length) != 1:
-        raise call.not_known("the number of dimensions of the result is not known", "Run onnx.shape_inference first")
+        raise call.not_known(
+            "the number of dimensions of the result is not known",
+            "Give --inputShape, or export the model with fixed shapes",
+        )
     own = call.emit(Shape(), x)
     if length[0] > rank:
         own = call.emit(ops.Concat(axis=0), call.ints((1,) * (length[0] - rank)), own)

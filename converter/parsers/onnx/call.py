@@ -157,7 +157,7 @@ class Call(Attributes):
         if rank is None:
             raise self.not_known(
                 f"the number of dimensions of '{value.name}' is not known",
-                "Run onnx.shape_inference on the model, or export it with fixed shapes",
+                "Give --inputShape, or export the model with fixed shapes",
             )
         return rank
 
@@ -175,7 +175,8 @@ class Call(Attributes):
         dtype = self.dtype(value)
         if dtype is DataType.UNKNOWN:
             raise self.not_known(
-                f"the element type of '{value.name}' is not known", "Run onnx.shape_inference on the model first"
+                f"the element type of '{value.name}' is not known",
+                "Export the model with the types of its values",
             )
         return dtype
 

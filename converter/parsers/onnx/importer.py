@@ -228,7 +228,8 @@ class GraphImporter:
             schema: Any = onnx.defs.get_schema(operator, version, "")
             if schema.has_context_dependent_function:
                 return call.not_known(
-                    "the types of its operands are not known", "Run onnx.shape_inference on the model"
+                    "the types of its operands are not known",
+                    "Give --inputShape, or export the model with fixed shapes",
                 )
         remedy = (
             _TEXT if "String" in operator or operator == "RegexFullMatch" else f"Replace it in the model, {OR_PLUGIN}"

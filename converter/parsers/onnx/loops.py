@@ -135,13 +135,14 @@ class LoopBuilder:
         shape, dtype = self.body.shape_of(element), self.body.type_of(element)
         if dtype is DataType.UNKNOWN:
             raise self.call.not_known(
-                f"the type of the scan output '{element.name}' is not known", "Run onnx.shape_inference on the model"
+                f"the type of the scan output '{element.name}' is not known",
+                "Give --inputShape, or export the model with fixed shapes",
             )
         if shape is None or None in shape:
             if axis != 0 and shape is None:
                 raise self.call.not_known(
                     f"the rank of the scan output '{element.name}' is not known",
-                    "Run onnx.shape_inference on the model",
+                    "Give --inputShape, or export the model with fixed shapes",
                 )
             return FlatAccumulator(self, element, dtype, axis, 0 if shape is None else len(shape) + 1)
         if not 0 <= axis <= len(shape):

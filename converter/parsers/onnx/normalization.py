@@ -209,5 +209,7 @@ def _channel_plane(call: Call, x: Value) -> Value:
     """The shape [N, 1, C, -1]."""
     shape = call.shape(x)
     if shape is None or len(shape) < 2 or shape[1] is None:
-        raise call.not_known("the number of channels is not known", "Run onnx.shape_inference on the model first")
+        raise call.not_known(
+            "the number of channels is not known", "Give --inputShape, or export the model with fixed shapes"
+        )
     return call.ints((0, 1, shape[1], -1) if shape[0] is None else (shape[0], 1, shape[1], -1))

@@ -116,7 +116,7 @@ def _expand(
             raise body.block("this attribute is not understood", "Export the model without it", unread[0])
     except Unknown as unknown:
         expansion.waiting[key] = NotKnown(
-            f"{unknown.what} is not known", "Run onnx.shape_inference on the model, or export it with fixed shapes"
+            f"{unknown.what} is not known", "Give --inputShape, or export the model with fixed shapes"
         )
         return None
     except Blocked as blocked:
