@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#if defined(__x86_64__)
+#if defined(MSLITE_TARGET_X86)
 #include <cpuid.h>
 #include <immintrin.h>
 #endif
@@ -25,7 +25,7 @@ void mslite_fill_bytes(mslite_real_function function, const void *numbers, float
   }
 }
 
-#if defined(__x86_64__)
+#if defined(MSLITE_TARGET_X86)
 enum { FEWEST_BYTES = 8 }; /* that are worth loading the table */
 
 /* AVX-512 with its permutations of bytes, and a system that keeps its registers. */
@@ -71,7 +71,7 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi"))) static void look_up_vecto
 
 void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int64_t from_step, int8_t *to, int64_t to_step,
                           int64_t rows, int64_t count) {
-#if defined(__x86_64__)
+#if defined(MSLITE_TARGET_X86)
   if (count >= FEWEST_BYTES && has_permutations()) {
     look_up_vectors(table, from, from_step, to, to_step, rows, count);
     return;
