@@ -61,6 +61,29 @@ struct Replacement {
   }
 };
 
+// Whether some portable kernel takes the call, whatever the open sizes are.
+bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor> inputs,
+                       std::vector<mslite_tensor> outputs) {
+  std::vector<const mslite_tensor *> operands;
+  for (const std::vector<mslite_tensor> *list : {&inputs, &outputs}) {
+    for (const mslite_tensor &tensor : *list) operands.push_back(&tensor);
+  }
+  const auto input_count = static_cast<int32_t>(inputs.size());
+  const auto output_count = static_cast<int32_t>(outputs.size());
+  const mslite_node node = {op, params, input_count, output_count, operands.data(), operands.data() + input_count, 0};
+  for (const bool are_scalars : {false, true}) {
+    for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
+    for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
+    const bool found =
+        std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count, [&node](const mslite_kernel *kernel) {
+          return kernel->op == node.op && kernel->isa == MSLITE_ISA_SCALAR && kernel->quantised == 0 &&
+                 kernel->support(&node) > 0;
+        });
+    if (found) return true;
+  }
+  return false;
+}
+
 class Call {
  public:
   Call(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
@@ -135,28 +158,6 @@ class Call {
   const std::vector<int32_t> &expected_;
 };
 }  // namespace
-
-bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor> inputs,
-                       std::vector<mslite_tensor> outputs) {
-  std::vector<const mslite_tensor *> operands;
-  for (const std::vector<mslite_tensor> *list : {&inputs, &outputs}) {
-    for (const mslite_tensor &tensor : *list) operands.push_back(&tensor);
-  }
-  const auto input_count = static_cast<int32_t>(inputs.size());
-  const auto output_count = static_cast<int32_t>(outputs.size());
-  const mslite_node node = {op, params, input_count, output_count, operands.data(), operands.data() + input_count, 0};
-  for (const bool are_scalars : {false, true}) {
-    for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
-    for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
-    const bool found =
-        std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count, [&node](const mslite_kernel *kernel) {
-          return kernel->op == node.op && kernel->isa == MSLITE_ISA_SCALAR && kernel->quantised == 0 &&
-                 kernel->support(&node) > 0;
-        });
-    if (found) return true;
-  }
-  return false;
-}
 
 bool FindKernelTypes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
                      const std::vector<int32_t> &expected, CallTypes *types) {

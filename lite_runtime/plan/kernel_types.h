@@ -15,10 +15,6 @@ struct CallTypes {
   std::vector<int32_t> outputs;
 };
 
-/// Whether some portable kernel takes the call, whatever the open sizes are.
-bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor> inputs,
-                       std::vector<mslite_tensor> outputs);
-
 /// Fills `types` with those in which some portable kernel takes the call, whatever the open sizes are: its own ones, or
 /// else float32, int32 or int64 for all of its operands of one type. `expected` are the types of its results, which
 /// those of `types` may be cast to. The call stays correct where only results are cast back. False where there are

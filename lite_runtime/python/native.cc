@@ -106,22 +106,6 @@ std::optional<std::tuple<std::vector<int32_t>, std::vector<int32_t>, bool>> Kern
   return std::tuple(std::move(types.inputs), std::move(types.outputs), ComparesOperands(buffer.op, buffer.params));
 }
 
-/// Element types of the outputs of a call that some portable kernel takes, whatever the open sizes are; nothing where
-/// none does. Throws what inference does.
-std::optional<std::vector<int32_t>> PortableTypes(nb::handle primitive, const std::vector<TensorInfo> &inputs,
-                                                  int32_t output_count) {
-  const PrimitiveBuffer buffer(primitive);
-  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("impossible number of outputs");
-  TensorViews views(inputs);
-  std::vector<mslite_tensor> outputs(static_cast<size_t>(output_count));
-  int64_t next_symbol = MSLITE_SYMBOL_LIMIT - (int64_t{1} << 50);
-  Check(InferShapes(buffer.op, buffer.params, views.Pointers(), &outputs, &next_symbol));
-  std::vector<int32_t> types;
-  for (const mslite_tensor &output : outputs) types.push_back(output.type);
-  if (!HasPortableKernel(buffer.op, buffer.params, views.tensors, outputs)) return std::nullopt;
-  return types;
-}
-
 /// Numbers of the operators that have a shape rule.
 std::vector<int32_t> ShapeRules() {
   std::vector<int32_t> operators;
@@ -188,9 +172,6 @@ NB_MODULE(_native, module) {
              "Infers the outputs; returns them and the next unused symbol. Raises OperatorError.");
   module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
              "Runs the operator with scalar kernels on inputs that all have data. Raises OperatorError.");
-  module.def("portable_types", &PortableTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
-             "Element types of the outputs of a call that some portable kernel takes, None where none does. Raises "
-             "OperatorError.");
   module.def(
       "kernel_types", &KernelTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("expected"),
       "Element types of the operands and of the results in which some portable kernel takes a call whose results "
