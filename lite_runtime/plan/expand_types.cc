@@ -11,6 +11,9 @@
 
 namespace mslite {
 namespace {
+// Stands for contents that are not looked at.
+const uint8_t kNothing[64] = {};
+
 class Expander {
  public:
   Expander(Graph *graph, const std::function<bool(const Node &)> &keeps) : graph_(graph), keeps_(keeps) {}
@@ -22,6 +25,7 @@ class Expander {
     facts_.clear();
     cast_.clear();
     unrounded_.clear();
+    decoded_.clear();
     for (const int32_t index : subgraph->nodes) MSLITE_TRY(Visit(index));
     for (const int32_t output : subgraph->outputs) Round(output);
     subgraph->nodes = std::move(nodes_);
@@ -51,7 +55,6 @@ class Expander {
     mslite_tensor &facts = place->second;
     if (!is_new || index < 0) return facts;
     const Tensor &tensor = TensorAt(index);
-    static const uint8_t kNothing[64] = {};
     facts.type = tensor.type;
     facts.quant_count = static_cast<int32_t>(tensor.quant.size());
     facts.quant = tensor.quant.data();
@@ -66,16 +69,34 @@ class Expander {
     return facts;
   }
 
-  std::vector<const mslite_tensor *> FactsOf(const std::vector<int32_t> &tensors) {
+  // Constants with records are decoded for a node that computes on real numbers.
+  bool IsDecoded(const Node &node, int32_t index) {
+    return index >= 0 && TensorAt(index).is_constant && !TensorAt(index).quant.empty() && !IsQuantised(node);
+  }
+
+  const mslite_tensor &OperandOf(const Node &node, int32_t index) {
+    if (!IsDecoded(node, index)) return FactsOf(index);
+    const auto [place, is_new] = decoded_.try_emplace(index, FactsOf(index));
+    mslite_tensor &facts = place->second;
+    if (!is_new) return facts;
+    facts.type = MSLITE_FLOAT32;
+    facts.data = kNothing;
+    facts.quant = nullptr;
+    facts.quant_count = 0;
+    facts.known_count = -1;
+    return facts;
+  }
+
+  std::vector<const mslite_tensor *> OperandsOf(const Node &node) {
     std::vector<const mslite_tensor *> facts;  // what has been told never moves
-    facts.reserve(tensors.size());
-    for (const int32_t tensor : tensors) facts.push_back(&FactsOf(tensor));
+    facts.reserve(node.inputs.size());
+    for (const int32_t input : node.inputs) facts.push_back(&OperandOf(node, input));
     return facts;
   }
 
   bool Infer(const Node &node, std::vector<mslite_tensor> *outputs) {
     outputs->assign(node.outputs.size(), {});
-    return InferShapes(node.op, node.params, FactsOf(node.inputs), outputs, &next_symbol_).ok();
+    return InferShapes(node.op, node.params, OperandsOf(node), outputs, &next_symbol_).ok();
   }
 
   bool IsQuantised(const Node &node) {
@@ -106,8 +127,8 @@ class Expander {
     for (int32_t &input : real.inputs) {
       if (const auto place = unrounded_.find(input); place != unrounded_.end()) input = place->second;
     }
-    if (!stays && node.params != nullptr &&
-        FindKernelTypes(node.op, node.params, FactsOf(real.inputs), expected, &types) && KeepsOrder(real, types)) {
+    if (!stays && node.params != nullptr && FindKernelTypes(node.op, node.params, OperandsOf(real), expected, &types) &&
+        KeepsOrder(real, types)) {
       return Rewrite(index, std::move(real), types, expected);
     }
     for (const int32_t input : node.inputs) Round(input);
@@ -141,7 +162,11 @@ class Expander {
   }
 
   Status Rewrite(int32_t index, Node node, const CallTypes &types, const std::vector<int32_t> &expected) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) MSLITE_TRY(CastInput(types.inputs[i], &node.inputs[i]));
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (OperandOf(node, node.inputs[i]).type != types.inputs[i]) {
+        MSLITE_TRY(CastInput(types.inputs[i], &node.inputs[i]));
+      }
+    }
     std::vector<mslite_tensor> results;
     Infer(node, &results);
     std::vector<std::pair<int32_t, int32_t>> rounded;
@@ -172,7 +197,6 @@ class Expander {
 
   // Replaces `*input` by its elements as `type`; all that read a value so share the cast.
   Status CastInput(int32_t type, int32_t *input) {
-    if (FactsOf(*input).type == type) return mindspore::kSuccess;
     const auto [place, is_new] = cast_.try_emplace({*input, type}, 0);
     if (is_new) {
       place->second = AddTensor(*input, type);
@@ -254,6 +278,7 @@ class Expander {
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
   std::vector<int32_t> nodes_;                           // of the sub-graph, rewritten
   std::unordered_map<int32_t, mslite_tensor> facts_;     // of each tensor so far
+  std::unordered_map<int32_t, mslite_tensor> decoded_;   // of constants as real numbers
   std::map<std::pair<int32_t, int32_t>, int32_t> cast_;  // tensor and type -> the tensor with its elements as that
   std::map<int32_t, int32_t> unrounded_;                 // real tensor -> its numbers in float32, which alone exist
 };

@@ -209,3 +209,24 @@ def test_weights_that_are_returned_keep_their_shape() -> None:
         }""",
         x=draw(2, 1, 9),
     )
+
+
+def test_a_definition_from_before_the_means_axes_were_an_input() -> None:
+    check(
+        """(float[2,3] x) => (float l) <int64[2] t = {1, 2}> { l = NegativeLogLikelihoodLoss (x, t) }""",
+        x=draw(2, 3),
+    )
+
+
+def test_a_quantised_weight_beside_integers_that_are_computed_on_in_wider_ones() -> None:
+    """The weight's integers were taken for its numbers."""
+    check(
+        """(float[1,1] x) => (int8[1,2] z) <
+            float s = {0.002}, int8 p = {-128}, int8[1,2] w = {70, 28}, float c = {0.005}, int8 o = {0}, int8 n = {5}
+        > {
+            a = QuantizeLinear (x, s, p)  b = DequantizeLinear (a, s, p)  d = DequantizeLinear (w, c, o)
+            e = MatMul (b, d)  q = QuantizeLinear (e, s, p)  z = Mod (q, n)
+        }""",
+        opset=17,
+        x=np.full((1, 1), 0.5, np.float32),
+    )

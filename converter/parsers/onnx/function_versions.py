@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import onnx
-from onnx import FunctionProto, ModelProto
+from onnx import FunctionProto, ModelProto, NodeProto
 
 from .protos import all_nodes
 
@@ -45,27 +45,31 @@ def _same(function: FunctionProto, old: int, new: int) -> bool:
 def use_version(function: FunctionProto, version: int) -> bool:
     """Lets a definition of the standard use a newer operator set; False where an operator has another signature there.
 
-    A signature that is the same but for more types, or more attributes, means the same.
+    A signature that is the same but for more types, more attributes or fewer that the node does not give means the same.
     """
     for entry in function.opset_import:
         if entry.domain not in _STANDARD:
             continue
         for node in all_nodes(function.node):
-            if node.domain in _STANDARD and not _alike(node.op_type, entry.version, version):
+            if node.domain in _STANDARD and not _alike(node, entry.version, version):
                 return False
         entry.version = version
     return True
 
 
-def _alike(operator: str, old: int, new: int) -> bool:
+def _alike(node: NodeProto, old: int, new: int) -> bool:
     try:
-        before, after = (onnx.defs.get_schema(operator, version, "") for version in (old, new))
+        before, after = (onnx.defs.get_schema(node.op_type, version, "") for version in (old, new))
     except onnx.defs.SchemaError:
         return False
     if before.since_version == after.since_version:
         return True
     inputs = [[one.name for one in schema.inputs] for schema in (before, after)]
+    given = {attribute.name for attribute in node.attribute}
+    unset = onnx.AttributeProto()
     return inputs[0] == inputs[1][: len(inputs[0])] and all(
-        name in after.attributes and after.attributes[name].default_value == attribute.default_value
+        after.attributes[name].default_value == attribute.default_value
+        if name in after.attributes
+        else name not in given and attribute.default_value == unset
         for name, attribute in before.attributes.items()
     )
