@@ -5,6 +5,8 @@ from __future__ import annotations
 import onnx
 from onnx import ModelProto, helper
 
+from mslite.converter.parsers.onnx.inference_guard import without_crashes
+
 from .builder import Builder
 from .evaluate import Rejected, imports, operand_names
 from .values import Value
@@ -62,7 +64,9 @@ def _declared(builder: Builder, value: Value) -> onnx.ValueInfoProto:
 def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
     """The model with the shapes of its outputs. Raises Rejected, and ValidationError where a graph is not valid."""
     try:
-        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+        inferred = onnx.shape_inference.infer_shapes(
+            without_crashes(model), check_type=True, strict_mode=True, data_prop=True
+        )
     except onnx.shape_inference.InferenceError as error:
         raise Rejected(f"onnx: {error}") from None
     for output in inferred.graph.output:

@@ -36,6 +36,10 @@ FIRST_ONLY = frozenset({"Resize", "Range", "Upsample", "OneHot"})
 """Operators whose other operands steer them."""
 
 
+_TOGETHER = frozenset({"BlackmanWindow", "DFT", "HammingWindow", "HannWindow", "STFT"})
+"""Operators whose results are rounded as the largest of them is: what cancels out is no zero."""
+
+
 class Rejected(Exception):
     """A node that does not join the graph; the text says why."""
 
@@ -103,11 +107,14 @@ def evaluate(
         for world in range(WORLDS):
             disturbed = not exact and world in (*NOISY, OTHER_NOISY)
             feed = {v.name: v.worlds[world] for v in operands}
+            if kind == "QuantizeLinear" and _is_at_half(feed[nodes[0].input[0]], feed[nodes[0].input[1]]):
+                raise Rejected("a number is halfway between two integers")
             if disturbed:
                 rough = nodes[0].input[:1] if kind in FIRST_ONLY else feed
                 feed |= {name: _disturb(feed[name], rng) for name in rough}
             got = [np.asarray(array) for array in session.run(None, feed)]
-            held.append([_disturb(array, rng) if disturbed else array for array in got])
+            spread = any(node.op_type in _TOGETHER for node in nodes)
+            held.append([_disturb(array, rng, spread) if disturbed else array for array in got])
     except Exception as error:  # its own classes have no common base that is public
         raise Rejected(f"onnxruntime: {kind}: {error}") from None
     values = [tuple(column) for column in zip(*held, strict=True)]
@@ -116,11 +123,20 @@ def evaluate(
     return values
 
 
-def _disturb(array: Array, rng: np.random.Generator) -> Array:
-    if array.dtype.kind != "f":
+def _is_at_half(x: Array, scale: Array) -> bool:
+    """Whether a number is rounded up or down by its last bits."""
+    if scale.size != 1:
+        return False
+    steps = x.astype(np.float64) / float(scale.reshape(-1)[0])
+    noise = RELATIVE_NOISE[str(x.dtype)] if x.dtype.kind == "f" else 0.0
+    return bool(np.any(np.abs(steps - np.floor(steps) - 0.5) <= noise * np.maximum(np.abs(steps), 1.0)))
+
+
+def _disturb(array: Array, rng: np.random.Generator, together: bool = False) -> Array:
+    if array.dtype.kind != "f" or array.size == 0:
         return array
-    factor = 1 + RELATIVE_NOISE[str(array.dtype)] * rng.uniform(-1, 1, array.shape)
-    return np.asarray(array * factor, array.dtype)
+    noise = RELATIVE_NOISE[str(array.dtype)] * rng.uniform(-1, 1, array.shape)
+    return np.asarray(array + noise * (np.max(np.abs(array)) if together else array), array.dtype)
 
 
 def _check(operator: str, worlds: tuple[Array, ...]) -> None:

@@ -230,3 +230,34 @@ def test_a_quantised_weight_beside_integers_that_are_computed_on_in_wider_ones()
         opset=17,
         x=np.full((1, 1), 0.5, np.float32),
     )
+
+
+def test_one_grid() -> None:
+    """Its definition squeezed the batch."""
+    check(
+        "(float[1,2,3] t) => (float[1,3,2,2] y) <int64[4] s = {1, 1, 3, 2}> { y = AffineGrid (t, s) }",
+        20,
+        t=draw(1, 2, 3),
+    )
+
+
+def test_a_constant_that_is_read_backwards_from_before_its_first_element() -> None:
+    check(
+        """(int64[1] x) => (int64[1] y) <
+            int64[3] c = {3, 4, 17}, int64[1] b = {-4}, int64[1] e = {-9223372036854775807}, int64[1] a = {0}, int64[1] s = {-1}
+        > { p = Slice (c, b, e, a, s)  y = Add (p, x) }""",
+        x=draw(1, dtype="int64"),
+    )
+
+
+def test_ranks_behind_normalised_groups_and_triangles() -> None:
+    check(
+        """(float[2,2,5] x, float[2] a, float[2] b) => (float[2,5,2] y, float[5,2,2] z) {
+            n = GroupNormalization <num_groups = 1> (x, a, b)  y = Transpose <perm = [0, 2, 1]> (n)
+            t = com.microsoft.Trilu <upper = 0> (x)  z = Transpose (t)
+        }""",
+        opset=21,
+        x=draw(2, 2, 5),
+        a=draw(2),
+        b=draw(2),
+    )

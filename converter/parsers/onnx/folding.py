@@ -154,6 +154,8 @@ def _evaluate(
     inputs = {name: known[name] for name in node.input if name in known}
     if any(name and name not in inputs for name in node.input) or _too_large(node, known):
         return None
+    if node.op_type == "Slice" and _goes_back(node, known):  # the evaluator is NumPy, which begins elsewhere then
+        return None
     axes = next((tuple(a.ints) for a in node.attribute if a.name == "axes"), None)
     try:
         if axes is not None and node.op_type == "Unsqueeze":  # the evaluator does not know this older form
@@ -168,6 +170,13 @@ def _evaluate(
     if not isinstance(result, np.ndarray | np.generic) or result.size > _LARGEST or result.ndim > MAX_RANK:
         return None
     return np.asarray(result)
+
+
+def _goes_back(node: NodeProto, known: Mapping[str, Array]) -> bool:
+    """Whether a step is negative."""
+    return (
+        len(node.input) > 4 and bool(node.input[4]) and any(int(step) < 0 for step in known[node.input[4]].reshape(-1))
+    )
 
 
 def _too_large(node: NodeProto, known: Mapping[str, Array]) -> bool:

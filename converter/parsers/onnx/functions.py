@@ -19,6 +19,8 @@ from .types import infer_types
 
 _DOMAIN = "mslite.expanded"
 _MAX_ROUNDS = 16
+_MENDED = frozenset({"AffineGrid"})
+"""Operators whose definition in the onnx package squeezes a batch of one, too, where it means one dimension."""
 _FAILURES = (RuntimeError, ValueError, TypeError, DecodeError, EncodeError, onnx.defs.SchemaError)
 
 
@@ -79,13 +81,13 @@ def _expand_foreign(
 def _expand_standard(
     model: ModelProto, nodes: Sequence[tuple[NodeProto, Any]], opsets: Mapping[str, int], refused: set[str]
 ) -> ModelProto:
-    plain = {(node.domain, node.op_type) for node, schema in nodes if schema.has_function}
+    plain = {(node.domain, node.op_type) for node, schema in nodes if _is_plain(schema)}
     for node, schema in nodes:
         _fill_defaults(node, schema)
-    if not all(schema.has_function for _, schema in nodes):
+    if not all(_is_plain(schema) for _, schema in nodes):
         types = infer_types(model)
         for node, schema in nodes:
-            if not schema.has_function and not _instantiate(model, node, schema, types, opsets):
+            if not _is_plain(schema) and not _instantiate(model, node, schema, types, opsets):
                 refused.add(_key(node))
     try:
         if model.functions:
@@ -95,6 +97,11 @@ def _expand_standard(
     except _FAILURES:
         refused.update(_key(node) for node, _ in nodes)
     return model
+
+
+def _is_plain(schema: Any) -> bool:
+    """Whether the onnx package can put the definition in the place of a call as it is."""
+    return bool(schema.has_function) and schema.name not in _MENDED
 
 
 def _key(node: NodeProto) -> str:
@@ -143,6 +150,9 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
 
     The onnx package has it for some operator sets only: an older one serves where its operators still mean the same.
     """
+    if schema.name in _MENDED:
+        function = _mended(schema.function_body)
+        return function if use_version(function, version) else None
     for asked in range(version, schema.since_version - 1, -1):
         function = FunctionProto()
         try:
@@ -154,3 +164,17 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
         if function.node and (asked == version or use_version(function, version)):
             return function
     return None
+
+
+def _mended(definition: FunctionProto) -> FunctionProto:
+    """With the axis where the definition squeezes what it has split: the second."""
+    function = FunctionProto()
+    function.CopyFrom(definition)
+    axis = onnx.helper.make_node("Constant", [], ["squeezed_axis"], value_ints=[1])
+    for node in all_nodes(function.node):
+        if node.op_type == "Squeeze" and len(node.input) == 1:
+            node.input.append("squeezed_axis")
+    nodes = [axis, *(NodeProto.FromString(node.SerializeToString()) for node in function.node)]
+    del function.node[:]
+    function.node.extend(nodes)
+    return function

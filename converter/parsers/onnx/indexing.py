@@ -93,9 +93,11 @@ def one_hot(call: Call) -> Value:
 @onnx_operator("Trilu")
 def trilu(call: Call) -> Value:
     op = ops.Triu() if call.boolean("upper", True) else ops.Tril()
-    if not call.has_input(1):
-        return call.emit(op, call.input(0))
-    return call.emit(op, call.input(0), as_type(call, call.input(1), DataType.INT32))
+    diagonal = [as_type(call, call.input(1), DataType.INT32)] if call.has_input(1) else []
+    result = call.same_type(call.emit(op, call.input(0), *diagonal), call.input(0))
+    if call.node.domain == "com.microsoft":
+        call.importer.tell_types(call.node.output, [result])  # ONNX's inference knows no operators of onnxruntime
+    return result
 
 
 def _true_indices(call: Call, value: Value) -> Value:

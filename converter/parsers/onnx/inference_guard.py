@@ -22,7 +22,9 @@ def without_crashes(model: ModelProto) -> ModelProto:
         if all(size >= 0 for size in tensor.dims):
             known.setdefault(tensor.name, helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
     returned = any(value.name in known for value in model.graph.output)
-    if not returned and not any(_crashes(node) or _errs(node) for node in all_nodes(model.graph.node)):
+    if not returned and not any(
+        _crashes(node) or _errs(node) or _forgets(node) for node in all_nodes(model.graph.node)
+    ):
         return model
     copy = ModelProto()
     copy.CopyFrom(model)
@@ -40,7 +42,9 @@ def _replace(graph: GraphProto) -> None:
             _replace(inner)
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
-        if not _crashes(node):
+        if _forgets(node):
+            kept.append(helper.make_node("Identity", node.input[:1], node.output))
+        elif not _crashes(node):
             kept.append(node)
         elif node.op_type == "EyeLike":  # a result of the shape of x and of the type of the attribute, like this one
             kind = next(attribute.i for attribute in node.attribute if attribute.name == "dtype")
@@ -63,6 +67,11 @@ def _crashes(node: NodeProto) -> bool:
         count = int(next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs"))
         return count != len(node.output)
     return False
+
+
+def _forgets(node: NodeProto) -> bool:
+    """Inference goes through the definition, whose Reshape hides even the rank; the result is like the first operand."""
+    return node.op_type == "GroupNormalization" and node.domain in ("", "ai.onnx") and len(node.input) > 0
 
 
 def _errs(node: NodeProto) -> bool:

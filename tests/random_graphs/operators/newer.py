@@ -76,7 +76,7 @@ def loss(g: Builder, name: str) -> None:
 
 @operator("HannWindow", "HammingWindow", "BlackmanWindow", since=17)
 def weights_of_a_window(g: Builder, name: str) -> None:
-    g.node(name, g.constant(g.integer(2, 20), g.choose(("int64", "int32"))), periodic=g.choose((None, 0, 1)))
+    g.node(name, g.constant(g.integer(3, 20), g.choose(("int64", "int32"))), periodic=g.choose((None, 0, 1)))
 
 
 @operator("MelWeightMatrix", since=17)

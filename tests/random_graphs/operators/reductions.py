@@ -45,6 +45,8 @@ def reduce(g: Builder, name: str, x: Value) -> None:
         lambda array: np.prod(np.maximum(np.abs(array.astype(np.float64)), 1.0)) < 1e6
     ):
         raise Rejected("the product would not fit")
+    if name == "ReduceL2" and not x.always(lambda array: np.sum(np.square(array.astype(np.float64))) < 2**24):
+        raise Rejected("the root of integers is taken in float32")
     axes, keep = axes_of(g, x), g.choose((None, 0, 1))
     if axes or g.opset < 18:
         g.with_axes(name, x, axes, keepdims=keep)
@@ -58,6 +60,8 @@ def reduce(g: Builder, name: str, x: Value) -> None:
 @operator("ArgMax", "ArgMin")
 def index_of_largest(g: Builder, name: str) -> None:
     x = g.pick((*FLOATS, "int32", "int8", "uint8"), low=1)
+    if x.size == 0:
+        raise Rejected("onnxruntime keeps the axis of what is empty")
     last = g.choose((None, 0, 1)) if g.opset >= 12 else None
     g.node(name, x, axis=axis_of(g, x), keepdims=g.choose((None, 0, 1)), select_last_index=last)
 
