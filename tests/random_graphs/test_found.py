@@ -261,3 +261,17 @@ def test_ranks_behind_normalised_groups_and_triangles() -> None:
         a=draw(2),
         b=draw(2),
     )
+
+
+def test_an_image_that_is_constant() -> None:
+    """Its only row lost its first dimension when the layout changed."""
+    numbers = ", ".join(["0.5"] * 26)
+    check(
+        f"""(float[1] x) => (float[1,8,1,1] y) <
+            float[1,26,1] s = {{{numbers}}}, int64 h = {{4}}, int64 n = {{3}}, float b = {{0.0296}}, int8 z = {{22}}
+        > {{
+            v = STFT <onesided = 0> (s, n, "", h)  w = QuantizeLinear (v, b, z)  d = DequantizeLinear (w, b, z)
+            p = GlobalAveragePool (d)  y = Add (p, x)
+        }}""",
+        x=draw(1),
+    )

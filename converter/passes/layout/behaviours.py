@@ -95,11 +95,14 @@ class Elementwise(Behaviour):
         if perm is None:
             return [node]
         changed = list(node.inputs)
+        # Leading ones of a constant may go only where another operand gives the result its rank.
+        rank_is_given = any(value.data is None and value.rank == len(perm) for value in self._data(node))
         for index, value in enumerate(self._data(node)):
             if value.data is None or is_single(value):
                 continue
             data = value.data.reshape((1,) * (len(perm) - value.data.ndim) + value.data.shape).transpose(perm)
-            leading = next((axis for axis, size in enumerate(data.shape) if size != 1), data.ndim - 1)
+            first = next((axis for axis, size in enumerate(data.shape) if size != 1), data.ndim - 1)
+            leading = first if rank_is_given else 0
             changed[index] = constant(f"{value.name}_nhwc", np.ascontiguousarray(data.reshape(data.shape[leading:])))
         node.set_inputs(changed)
         return [node]
