@@ -61,7 +61,7 @@ class Builder(Draws):
             first[axis], other[axis] = _LENGTH, _OTHER_LENGTH
             symbols[axis] = "length"
         one, two = self.data(dtype, first, low, high), self.data(dtype, other, low, high)
-        value = Value(self.name("x"), tuple(two if world in (OTHER, OTHER_NOISY) else one for world in range(WORLDS)))
+        value = Value(self.name("x"), tuple(two if world in (OTHER, *OTHER_NOISY) else one for world in range(WORLDS)))
         if symbols:
             self.open_axes[value.name] = symbols
         self.values.append(value)

@@ -11,7 +11,7 @@ import onnx
 import onnxruntime
 from onnx import NodeProto, helper
 
-from .values import NOISY, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Array, Value
+from .values import EXACT, NOISY, OTHER, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Array, Value
 
 LARGEST = {"float32": 1e4, "float64": 1e4, "float16": 500.0}
 """Magnitudes beyond which a graph would soon overflow."""
@@ -105,7 +105,7 @@ def evaluate(
         texts = tuple(node.SerializeToString() for node in nodes)
         session = _session(texts, tuple(results), tuple((v.name, v.dtype) for v in operands), opset)
         for world in range(WORLDS):
-            disturbed = not exact and world in (*NOISY, OTHER_NOISY)
+            disturbed = not exact and world in (*NOISY, *OTHER_NOISY)
             feed = {v.name: v.worlds[world] for v in operands}
             if kind == "QuantizeLinear" and _is_at_half(feed[nodes[0].input[0]], feed[nodes[0].input[1]]):
                 raise Rejected("a number is halfway between two integers")
@@ -141,7 +141,7 @@ def _disturb(array: Array, rng: np.random.Generator, together: bool = False) -> 
 
 def _check(operator: str, worlds: tuple[Array, ...]) -> None:
     """Raises Rejected for values that are too large, not numbers, or that hang on the last bit of others."""
-    for exact, noisy in ((0, NOISY), (3, (OTHER_NOISY,))):
+    for exact, noisy in ((EXACT, NOISY), (OTHER, OTHER_NOISY)):
         first = worlds[exact]
         if first.size > MOST_ELEMENTS:
             raise Rejected(f"{operator}: {first.size} elements")

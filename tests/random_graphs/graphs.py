@@ -18,7 +18,7 @@ from .builder import Builder
 from .chance import Chance, Hypothesis
 from .evaluate import Rejected
 from .operators import OPERATORS
-from .values import EXACT, OTHER, Array, Value, drift
+from .values import EXACT, OTHER, OTHER_NOISY, Array, Value, drift
 
 _OPSETS = (18, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 21, 22, 23, 24, 25, 26)
 REJECTIONS: Counter[str] = Counter()
@@ -105,5 +105,5 @@ def _at(value: Value, world: int) -> Value:
     """The value as if that world were the one that is compared."""
     if world == EXACT:
         return value
-    noisy = value.worlds[world + 1]
-    return dataclasses.replace(value, worlds=(value.worlds[world], noisy, noisy, *value.worlds[3:]))
+    noisy = [value.worlds[other] for other in OTHER_NOISY]
+    return dataclasses.replace(value, worlds=(value.worlds[world], *noisy, *value.worlds[3:]))

@@ -24,8 +24,8 @@ NOISY = (1, 2)
 """Worlds in which every rounding operator is disturbed; how far they drift says how well the graph is conditioned."""
 OTHER = 3
 """A world of other inputs, and of another batch size where the graph leaves it open."""
-OTHER_NOISY = 4
-WORLDS = 5
+OTHER_NOISY = (4, 5)
+WORLDS = 6
 
 RELATIVE_NOISE = {"float32": 2.0**-19, "float64": 2.0**-19, "float16": 2.0**-10}
 """Of each operand and result of a rounding operator: ten times the rounding that a result usually has."""
