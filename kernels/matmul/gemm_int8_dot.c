@@ -130,6 +130,7 @@ static void run_block(gemm_int8_block *g) {
 }
 
 void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
+  if (plan->is_whole) plan->y_zero = plan->low = plan->high = 0; /* whole sums have no limits */
   mslite_plan_int8(groups, plan->n, plan->k, &gemm_int8_layout, &plan->packed);
   const int64_t units = plan->packed.units;
   mslite_gemm_plan *cut = &plan->plan;
