@@ -11,7 +11,8 @@ A reference is the meaning of an operator, written for clarity in NumPy, floats 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -69,6 +70,16 @@ def case(
 
 
 _GENERATOR = np.random.default_rng(20240229)
+
+
+@contextmanager
+def drawn_from(seed: int) -> Iterator[None]:
+    """Numbers of their own for the cases inside: those that hang on the last bit are to stay away whatever is drawn before."""
+    global _GENERATOR
+    before = _GENERATOR
+    _GENERATOR = np.random.default_rng(seed)
+    yield
+    _GENERATOR = before
 
 
 def normal(*shape: int) -> Array:
