@@ -17,6 +17,7 @@ struct Matrix {
   int32_t activation = 0;
   bool transposed = false;     // of a matrix: [columns][rows]
   bool has_one_scale = false;  // must not have more
+  bool flattens = false;       // the result is [rows][columns] whatever the rank of x
   bool fits = false;
 };
 
@@ -37,8 +38,11 @@ Matrix FullConnectionOf(const mslite_FullConnection &params, const Tensor &weigh
   matrix.activation = params.activation_type;
   matrix.transposed = true;
   const auto rank = static_cast<int32_t>(x.dims.size());
-  const bool takes_rows = params.use_axis ? mslite_normalize_axis(params.axis, rank) == rank - 1 : rank == 2;
-  matrix.fits = matrix.columns > 0 && x.has_rank && rank >= 2 && takes_rows;
+  matrix.fits = matrix.columns > 0 && x.has_rank && rank >= 2;
+  if (!matrix.fits) return matrix;
+  const int32_t axis = params.use_axis ? mslite_normalize_axis(params.axis, rank) : 1;
+  matrix.flattens = axis == 1 && rank > 2;
+  matrix.fits = matrix.flattens ? x.dims.back() == weight.dims[1] : axis == rank - 1;
   return matrix;
 }
 
@@ -75,6 +79,7 @@ bool HasScaleOutsideOfSums(const mslite_DynamicQuant &rounding, const Node &node
   const bool is_image = node.op == MSLITE_OP_Conv2DFusion;
   const int32_t rank = is_image ? 4 : static_cast<int32_t>(x.dims.size());
   if (!is_image && (!x.has_rank || rank < 1)) return false;
+  if (!is_image && std::all_of(x.dims.begin(), x.dims.end() - 1, [](int64_t size) { return size == 1; })) return true;
   std::vector<bool> kept(static_cast<size_t>(rank), false);
   const bool has_list = rounding.prefer_axes.count > 0;
   for (int64_t i = 0; i < (has_list ? rounding.prefer_axes.count : 1); ++i) {
@@ -190,7 +195,7 @@ const void *IntegerProducts::ParamsOf(const Node &node) {
 Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
   const Node node = graph_->nodes[static_cast<size_t>(index)];
   const Node rounding = graph_->nodes[static_cast<size_t>(roundings_.at(node.inputs[kX]))];
-  const int32_t activation = MatrixOf(*graph_, node).activation;
+  const Matrix matrix = MatrixOf(*graph_, node);
   Node product;
   product.name = node.name;
   product.op = node.op == MSLITE_OP_Conv2DFusion ? MSLITE_OP_ConvInteger : MSLITE_OP_MatMulInteger;
@@ -207,14 +212,19 @@ Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
   product.inputs = {rounding.outputs[0], weight, rounding.outputs[2], zeros, scales, bias, rounding.outputs[1]};
   product.outputs = node.outputs;
   nodes->push_back(index);
-  if (activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) {
-    graph_->nodes[static_cast<size_t>(index)] = std::move(product);
-    return mindspore::kSuccess;
-  }
-  const int32_t sums = new_.AddValue(TensorAt(node.outputs[0]).name + "_sum", MSLITE_FLOAT32);
+  const bool has_activation = matrix.activation != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
+  const std::string name = TensorAt(node.outputs[0]).name;
+  const int32_t rows = has_activation ? new_.AddValue(name + "_sum", MSLITE_FLOAT32) : node.outputs[0];
+  const int32_t sums = matrix.flattens ? new_.AddValue(name + "_unflattened", MSLITE_FLOAT32) : rows;
   product.outputs = {sums};
   graph_->nodes[static_cast<size_t>(index)] = std::move(product);
-  nodes->push_back(new_.AddActivation(node.name + "_activation", activation, sums, node.outputs[0]));
+  if (matrix.flattens) {
+    nodes->push_back(0);
+    MSLITE_TRY(new_.AddRows(node.name + "_rows", matrix.columns, sums, rows, &nodes->back()));
+  }
+  if (has_activation) {
+    nodes->push_back(new_.AddActivation(node.name + "_activation", matrix.activation, rows, node.outputs[0]));
+  }
   return mindspore::kSuccess;
 }
 }  // namespace mslite

@@ -60,4 +60,21 @@ int32_t NewNodes::AddActivation(const std::string &name, int32_t activation, int
   node.outputs = {output};
   return AddNode(std::move(node));
 }
+
+Status NewNodes::AddRows(const std::string &name, int64_t columns, int32_t input, int32_t output, int32_t *index) {
+  uint8_t *data = nullptr;
+  int32_t shape = 0;
+  MSLITE_TRY(AddConstant(name + "_shape", MSLITE_INT64, {2}, &data, &shape));
+  auto *sizes = reinterpret_cast<int64_t *>(data);
+  sizes[0] = -1;
+  sizes[1] = columns;
+  Node node;
+  node.name = name;
+  node.op = MSLITE_OP_Reshape;
+  node.params = graph_->arena.Make<mslite_Reshape>();
+  node.inputs = {input, shape};
+  node.outputs = {output};
+  *index = AddNode(std::move(node));
+  return mindspore::kSuccess;
+}
 }  // namespace mslite

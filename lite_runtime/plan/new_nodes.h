@@ -26,6 +26,9 @@ class NewNodes {
   /// A node that only applies the function.
   int32_t AddActivation(const std::string &name, int32_t activation, int32_t input, int32_t output);
 
+  /// A node that makes rows of `columns` elements of its input. Errors: kLiteMemoryFailed.
+  Status AddRows(const std::string &name, int64_t columns, int32_t input, int32_t output, int32_t *index);
+
  private:
   Graph *graph_;
 };

@@ -126,13 +126,14 @@ def test_the_sample_in_progress_is_finished(tmp_path: Path) -> None:
             if Pressing.seen == 3:
                 signal.raise_signal(signal.SIGINT)
 
+    handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         calibrated(module, given, checkpoint=checkpoint, observers={"b": Pressing()})
     assert Pressing.seen == 3
     resumed = calibrated(module, given, checkpoint=checkpoint, observers={"b": Extremes()})
     assert resumed.samples == 6
     assert same(resumed, calibrated(module, given, observers={"b": Extremes()}))
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY"])
