@@ -7,6 +7,7 @@
 #include "model/dequantise.h"
 #include "plan/exact_products.h"
 #include "plan/integer_products.h"
+#include "plan/new_nodes.h"
 #include "plan/quantised.h"
 
 namespace mslite {
@@ -19,7 +20,7 @@ bool HasBias(int32_t op) {
 
 class Expander {
  public:
-  explicit Expander(Graph *graph) : graph_(graph), dequantiser_(graph), products_(graph), exact_(graph) {}
+  explicit Expander(Graph *graph) : graph_(graph), new_(graph), dequantiser_(graph), products_(graph), exact_(graph) {}
 
   Status Expand(SubGraph *subgraph) {
     subgraph_ = subgraph;
@@ -313,23 +314,11 @@ class Expander {
     changed->dst_type = MSLITE_FLOAT32;
     node.params = changed;
     node.outputs = {real};
-    nodes_.push_back(static_cast<int32_t>(graph_->nodes.size()));
-    graph_->nodes.push_back(std::move(node));
+    nodes_.push_back(new_.AddNode(std::move(node)));
     reals_[integer] = real;
   }
 
-  // A float32 value like `integer`.
-  int32_t AddReal(int32_t integer) {
-    Tensor real;
-    const Tensor &source = TensorAt(integer);
-    real.name = source.name + "_real";
-    real.type = MSLITE_FLOAT32;
-    real.format = source.format;
-    real.has_rank = source.has_rank;
-    real.dims = source.dims;
-    graph_->tensors.push_back(std::move(real));
-    return static_cast<int32_t>(graph_->tensors.size()) - 1;
-  }
+  int32_t AddReal(int32_t integer) { return new_.AddLike(integer, MSLITE_FLOAT32, "_real"); }
 
   void AddCast(int32_t from, int32_t to, const char *suffix) {
     const bool rounds = TensorAt(from).type == MSLITE_FLOAT32;
@@ -342,11 +331,11 @@ class Expander {
     cast.params = params;
     cast.inputs = {from};
     cast.outputs = {to};
-    nodes_.push_back(static_cast<int32_t>(graph_->nodes.size()));
-    graph_->nodes.push_back(std::move(cast));
+    nodes_.push_back(new_.AddNode(std::move(cast)));
   }
 
   Graph *graph_;
+  NewNodes new_;
   Dequantiser dequantiser_;
   IntegerProducts products_;
   ExactProducts exact_;

@@ -6,6 +6,7 @@
 
 #include "model/dequantise.h"
 #include "plan/kernel_types.h"
+#include "plan/new_nodes.h"
 #include "plan/quantised.h"
 #include "plan/shapes.h"
 
@@ -16,7 +17,7 @@ const uint8_t kNothing[64] = {};
 
 class Expander {
  public:
-  Expander(Graph *graph, const std::function<bool(const Node &)> &keeps) : graph_(graph), keeps_(keeps) {}
+  Expander(Graph *graph, const std::function<bool(const Node &)> &keeps) : graph_(graph), new_(graph), keeps_(keeps) {}
 
   Status Expand(SubGraph *subgraph) {
     if (!HasOtherTypes(*subgraph)) return mindspore::kSuccess;
@@ -127,23 +128,13 @@ class Expander {
     for (int32_t &input : real.inputs) {
       if (const auto place = unrounded_.find(input); place != unrounded_.end()) input = place->second;
     }
-    if (!stays && node.params != nullptr && FindKernelTypes(node.op, node.params, OperandsOf(real), expected, &types) &&
-        KeepsOrder(real, types)) {
+    if (!stays && node.params != nullptr && FindKernelTypes(node.op, node.params, OperandsOf(real), expected, &types)) {
       return Rewrite(index, std::move(real), types, expected);
     }
     for (const int32_t input : node.inputs) Round(input);
     nodes_.push_back(index);
     for (size_t i = 0; is_known && i < node.outputs.size(); ++i) Tell(node.outputs[i], results[i]);
     return mindspore::kSuccess;
-  }
-
-  // False where a comparison would read large uint64 numbers as negative ones.
-  bool KeepsOrder(const Node &node, const CallTypes &types) {
-    if (!ComparesOperands(node.op, node.params)) return true;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (FactsOf(node.inputs[i]).type == MSLITE_UINT64 && types.inputs[i] == MSLITE_INT64) return false;
-    }
-    return true;
   }
 
   // Weights of float16 are read as float32, and so may be what comes of them; the user gets what the file says.
@@ -176,7 +167,7 @@ class Expander {
         Tell(output, results[i]);
         continue;
       }
-      node.outputs[i] = AddTensor(output, types.outputs[i]);
+      node.outputs[i] = AddAs(output, types.outputs[i]);
       Tell(node.outputs[i], results[i]);
       results[i].type = expected[i];
       Tell(output, results[i]);
@@ -199,7 +190,7 @@ class Expander {
   Status CastInput(int32_t type, int32_t *input) {
     const auto [place, is_new] = cast_.try_emplace({*input, type}, 0);
     if (is_new) {
-      place->second = AddTensor(*input, type);
+      place->second = AddAs(*input, type);
       mslite_tensor facts = FactsOf(*input);
       if (TensorAt(*input).is_constant) {
         MSLITE_TRY(CastElements(*input, place->second));
@@ -239,17 +230,7 @@ class Expander {
     unrounded_.erase(place);
   }
 
-  int32_t AddTensor(int32_t like, int32_t type) {
-    Tensor tensor;
-    const Tensor &source = TensorAt(like);
-    tensor.name = source.name + "_" + TypeName(type);
-    tensor.type = type;
-    tensor.format = source.format;
-    tensor.has_rank = source.has_rank;
-    tensor.dims = source.dims;
-    graph_->tensors.push_back(std::move(tensor));
-    return static_cast<int32_t>(graph_->tensors.size()) - 1;
-  }
+  int32_t AddAs(int32_t like, int32_t type) { return new_.AddLike(like, type, std::string("_") + TypeName(type)); }
 
   void AddCast(int32_t from, int32_t to) {
     Tensor kind;
@@ -265,14 +246,13 @@ class Expander {
     cast.name = TensorAt(to).name + "_cast";
     cast.op = MSLITE_OP_Cast;
     cast.params = graph_->arena.Make<mslite_Cast>();
-    cast.inputs = {from, static_cast<int32_t>(graph_->tensors.size())};
+    cast.inputs = {from, new_.Add(std::move(kind))};
     cast.outputs = {to};
-    graph_->tensors.push_back(std::move(kind));
-    nodes_.push_back(static_cast<int32_t>(graph_->nodes.size()));
-    graph_->nodes.push_back(std::move(cast));
+    nodes_.push_back(new_.AddNode(std::move(cast)));
   }
 
   Graph *graph_;
+  NewNodes new_;
   const std::function<bool(const Node &)> &keeps_;
   const SubGraph *subgraph_ = nullptr;
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;

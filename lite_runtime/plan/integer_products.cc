@@ -59,7 +59,7 @@ Matrix ProductOf(const mslite_MatMulFusion &params, const Tensor &weight, const 
 }
 
 Matrix MatrixOf(const Graph &graph, const Node &node) {
-  const auto tensor = [&](size_t i) { return graph.tensors[static_cast<size_t>(node.inputs[i])]; };
+  const auto tensor = [&](size_t i) -> const Tensor & { return graph.tensors[static_cast<size_t>(node.inputs[i])]; };
   if (node.params == nullptr) return {};
   switch (node.op) {
     case MSLITE_OP_Conv2DFusion:

@@ -18,6 +18,17 @@ int32_t NewNodes::AddValue(const std::string &name, int32_t type) {
   return Add(std::move(value));
 }
 
+int32_t NewNodes::AddLike(int32_t tensor, int32_t type, const std::string &suffix) {
+  const Tensor &source = graph_->tensors[static_cast<size_t>(tensor)];
+  Tensor value;
+  value.name = source.name + suffix;
+  value.type = type;
+  value.format = source.format;
+  value.has_rank = source.has_rank;
+  value.dims = source.dims;
+  return Add(std::move(value));
+}
+
 int32_t NewNodes::AddNode(Node node) {
   graph_->nodes.push_back(std::move(node));
   return static_cast<int32_t>(graph_->nodes.size()) - 1;

@@ -15,6 +15,7 @@ class NewNodes {
   /// Indices of what is added. The shapes of tensors are found when the plan is made.
   int32_t Add(Tensor tensor);
   int32_t AddValue(const std::string &name, int32_t type);
+  int32_t AddLike(int32_t tensor, int32_t type, const std::string &suffix);  // of its shape, named after it
   int32_t AddNode(Node node);
 
   /// A constant whose contents are still to be written. Errors: kLiteMemoryFailed.

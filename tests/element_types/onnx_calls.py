@@ -158,7 +158,8 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
         exact = _oracle(node, {name: _widened(array) for name, array in arrays.items()})
         if exact is None:
             return None
-        wanted = [array.astype(kind) for array, kind in zip(exact, kinds, strict=True)]
+        with np.errstate(over="ignore"):  # a product may be infinite in float16
+            wanted = [array.astype(kind) for array, kind in zip(exact, kinds, strict=True)]
     if [array.dtype for array in wanted] != kinds:
         return None
     return Retyped(_model(node, arrays, wanted), arrays, wanted)

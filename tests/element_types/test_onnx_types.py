@@ -11,7 +11,6 @@ from .onnx_calls import NO_ORACLE, Call, calls, outcome
 REFUSED = {
     "CenterCropPad(Tind=int32)": "no kernel takes these types",  # its definition compares int64 sizes with them
     "ImageDecoder": "the operator is not supported",
-    "TfIdfVectorizer": "the operator is not supported",
 }
 """Calls, or operators, that do not run, and how they say so."""
 _EVERY = 12
