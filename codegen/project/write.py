@@ -61,7 +61,7 @@ def _templates() -> jinja2.Environment:
     return environment
 
 
-def _headers() -> Path:
+def headers() -> Path:
     """The folder of the C API's headers: in the package, or in the checkout."""
     for base in (Path(__file__).parents[2], Path(__file__).resolve().parents[2] / "lite_runtime"):
         if (base / "include" / "c_api" / "model_c.h").is_file():
@@ -71,7 +71,7 @@ def _headers() -> Path:
     )
 
 
-def _licence() -> str | None:
+def licence() -> str | None:
     """The licence of the C that comes from mslite: in the checkout, or in the installed package."""
     path = Path(__file__).resolve().parents[2] / "LICENSE"
     if path.is_file():
@@ -84,7 +84,7 @@ def _licence() -> str | None:
     return found.read_text() if found is not None else None
 
 
-def _static(name: str) -> dict[str, str]:
+def static_files(name: str) -> dict[str, str]:
     base = _HERE / "static" / name
     return {path.relative_to(base).as_posix(): path.read_text() for path in sorted(base.rglob("*.[ch]"))}
 
@@ -93,8 +93,8 @@ def _adapter(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str,
     """The MSModel functions, with their headers."""
     files: dict[str, str] = {}
     for part in _MICRO if options.target.is_micro else (*_HEAP, "parallel" if options.parallel else "serial"):
-        files |= _static(part)
-    for header in sorted(_headers().glob("*.h")):
+        files |= static_files(part)
+    for header in sorted(headers().glob("*.h")):
         files[f"src/include/c_api/{header.name}"] = header.read_text()
     for model in models:
         files[f"src/model{model.i}/model{model.i}.c"] = _render(
@@ -140,7 +140,7 @@ def _largest(models: Sequence[ModelFacts], role: str) -> dict[int, int]:
 
 
 def _tests(options: ProjectOptions, models: Sequence[ModelFacts], cases: Sequence[Sequence[Case]]) -> dict[str, str]:
-    files = {f"test/{name}": text for name, text in _static("test").items()}
+    files = {f"test/{name}": text for name, text in static_files("test").items()}
     files["test/test.c"] = _render(
         "test.c.j2",
         options,
@@ -247,16 +247,17 @@ def write_project(
                 for k, array in enumerate(arrays):
                     files[f"test/data/model{core.index}_case{number}_{role}{k}.bin"] = array.tobytes()
     for name, content in files.items():
-        _write(folder / name, content)
-    licence = _licence()
-    if licence is not None:
-        _write(folder / "LICENSE", licence)
+        write_file(folder / name, content)
+    text = licence()
+    if text is not None:
+        write_file(folder / "LICENSE", text)
     script = folder / "build.sh"
     if script.exists():
         script.chmod(0o755)
 
 
-def _write(path: Path, content: str | bytes) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
+    """Writes a file beside its place and renames it; makes the folders above. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + ".new")
     beside.write_bytes(content.encode() if isinstance(content, str) else content)

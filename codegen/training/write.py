@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -92,11 +91,11 @@ def write_training_project(project: Project, folder: Path) -> None:
     for core in project.cores:
         files |= core.files
     core_sources = sorted(name for name in files if name.endswith(".c"))
-    shared = {**project_files._static("heap"), **project_files._static("shared")}
+    shared = {**project_files.static_files("heap"), **project_files.static_files("shared")}
     files |= {name: text for name, text in shared.items() if name in _SHARED or "context" in name}
-    for header in sorted(project_files._headers().glob("*.h")):
+    for header in sorted(project_files.headers().glob("*.h")):
         files[f"src/include/c_api/{header.name}"] = header.read_text()
-    tests = project_files._static("test")
+    tests = project_files.static_files("test")
     files |= {f"test/{name}": tests[name] for name in ("platform.c", "platform.h")}
     sources = {
         "core": [*core_sources, "src/training.c"],
@@ -107,7 +106,7 @@ def write_training_project(project: Project, folder: Path) -> None:
         files[name] = _templates().get_template(template).render(context)
     files |= _data(project)
     for name, content in files.items():
-        _write(folder / name, content)
+        project_files.write_file(folder / name, content)
 
 
 def _context(project: Project, sources: dict[str, list[str]]) -> dict[str, object]:
@@ -149,7 +148,7 @@ def _data(project: Project) -> dict[str, str | bytes]:
         "training/parameters.json": json.dumps(known, indent=1) + "\n",
         "training/inference.ms": project.inference.read_bytes(),
     }
-    licence = project_files._licence()
+    licence = project_files.licence()
     if licence is not None:
         files["LICENSE"] = licence
     for number, (inputs, outputs) in enumerate(project.recorded.steps):
@@ -159,10 +158,3 @@ def _data(project: Project) -> dict[str, str | bytes]:
     for k, array in enumerate(project.recorded.results):
         files[f"test/data/result{k}.bin"] = array.tobytes()
     return files
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".new")
-    beside.write_bytes(content.encode() if isinstance(content, str) else content)
-    os.replace(beside, path)

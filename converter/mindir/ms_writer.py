@@ -134,7 +134,7 @@ def write_ms(meta: MetaGraph, path: str | os.PathLike[str], side_file_limit: int
     path = Path(path)
     layout = _lay_out(meta)
     if layout.size < side_file_limit:
-        write_together({path: lambda file: _stream(layout, file)})
+        write_together({path: lambda file: _stream(layout, file)}, owner_only=True)
         return [path]
     side = path.with_suffix(".msw")
     moved, outside = _moved_out(meta, side.name)
@@ -147,7 +147,7 @@ def write_ms(meta: MetaGraph, path: str | os.PathLike[str], side_file_limit: int
         for tensor in outside:
             file.write(contiguous(tensor.data or b""))
 
-    write_together({side: write_side_file, path: lambda file: _stream(tables, file)})
+    write_together({side: write_side_file, path: lambda file: _stream(tables, file)}, owner_only=True)
     return [path, side]
 
 

@@ -27,7 +27,7 @@ def save_mindir(module: Module, layout: Format, path: Path, split_limit: int = S
     """
     if _constant_bytes(module) < split_limit:
         content = model_proto(module, layout, _store_inside).SerializeToString(deterministic=True)
-        write_together({path: lambda file: _write(file, content)})
+        write_together({path: lambda file: _write(file, content)}, owner_only=True)
         return [path]
     stem = path.name.removesuffix(_SUFFIX)
     folder = path.with_name(f"{stem}_variables")
@@ -35,7 +35,7 @@ def save_mindir(module: Module, layout: Format, path: Path, split_limit: int = S
     content = model_proto(module, layout, data.store).SerializeToString(deterministic=True)
     folder.mkdir(exist_ok=True)
     graph_file, data_file = path.with_name(f"{stem}_graph{_SUFFIX}"), folder / "data_0"
-    write_together({data_file: data.write, graph_file: lambda file: _write(file, content)})
+    write_together({data_file: data.write, graph_file: lambda file: _write(file, content)}, owner_only=True)
     return [graph_file, data_file]
 
 

@@ -47,7 +47,7 @@ def stored_exactly(value: Value, dtype: DataType) -> Value | None:
     low, high = int(integers.min()), int(integers.max())
     if high - low > _MOST_STEPS:
         return None
-    zero = -128 - low if low < -128 or high > 127 else 0
+    zero = -128 - min(low, 0) if low < -128 or high > 127 else 0
     stored = constant(f"{value.name}_stored", (integers + zero).astype(numpy_type(dtype)), value.format)
     bits = 8 * stored.array().dtype.itemsize
     record = QuantParam(scale=scale, zeroPoint=zero, numBits=bits, dstDtype=int(dtype), roundType=ROUND_HALF_TO_EVEN)

@@ -275,3 +275,17 @@ def test_an_image_that_is_constant() -> None:
         }}""",
         x=draw(1),
     )
+
+
+def test_a_constant_whose_integers_are_all_large() -> None:
+    """They were given a zero point that int8 does not have."""
+    check(
+        """(float[2] x) => (uint8[2] y) <
+            float s = {0.005}, uint8 z = {0}, float[2] k = {0.697, 0.391}, float t = {0.00273429}, float u = {0.03}
+        > {
+            a = QuantizeLinear (x, s, z)  b = QuantizeLinear (k, t, z)
+            y = com.microsoft.QLinearMul (a, s, z, b, t, z, u, z)
+        }""",
+        17,
+        x=np.asarray([1.0, 1.2], np.float32),
+    )

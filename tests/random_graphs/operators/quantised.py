@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..builder import Builder
+from ..evaluate import Rejected
 from ..values import Value
 from .layers import image, window
 from .registry import operator
 
 
 def scale_for(x: Value, dtype: str) -> tuple[float, int]:
-    """Scale and zero point that hold a value's range."""
+    """Scale and zero point that hold a value's range. Raises Rejected where it has none."""
+    if not x.always(lambda array: bool(np.all(np.isfinite(array)))):
+        raise Rejected("what is no number has no integer")
     info = np.iinfo(dtype)
     low = min(float(np.min(x.array, initial=0)), 0.0)
     high = max(float(np.max(x.array, initial=0)), 0.0, low + 0.1)
