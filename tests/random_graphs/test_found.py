@@ -289,3 +289,12 @@ def test_a_constant_whose_integers_are_all_large() -> None:
         17,
         x=np.asarray([1.0, 1.2], np.float32),
     )
+
+
+def test_the_rank_behind_unpooling_to_a_shape() -> None:
+    check(
+        """(float[1,1,2,2] x) => (float[1,1,1,1] y) <int64[1,1,2,2] i = {5, 7, 13, 15}, int64[4] s = {1, 1, 5, 5}> {
+            u = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i, s)  y = GlobalLpPool (u)
+        }""",
+        x=draw(1, 1, 2, 2),
+    )

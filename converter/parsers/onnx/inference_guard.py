@@ -43,7 +43,7 @@ def _replace(graph: GraphProto) -> None:
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
         if _forgets(node):
-            kept.append(helper.make_node("Identity", node.input[:1], node.output))
+            kept.append(_with_shape(node))
         elif not _crashes(node):
             kept.append(node)
         elif node.op_type == "EyeLike":  # a result of the shape of x and of the type of the attribute, like this one
@@ -70,8 +70,19 @@ def _crashes(node: NodeProto) -> bool:
 
 
 def _forgets(node: NodeProto) -> bool:
-    """Inference goes through the definition, whose Reshape hides even the rank; the result is like the first operand."""
-    return node.op_type == "GroupNormalization" and node.domain in ("", "ai.onnx") and len(node.input) > 0
+    """Inference tells no shape: of a definition whose Reshape hides even the rank, or where the shape is an operand."""
+    if node.domain not in ("", "ai.onnx"):
+        return False
+    return (node.op_type == "GroupNormalization" and len(node.input) > 0) or (
+        node.op_type == "MaxUnpool" and len(node.input) == 3 and node.input[2] != ""
+    )
+
+
+def _with_shape(node: NodeProto) -> NodeProto:
+    """A node of which inference tells the result's shape."""
+    if node.op_type == "MaxUnpool":
+        return helper.make_node("Reshape", [node.input[0], node.input[2]], node.output)
+    return helper.make_node("Identity", node.input[:1], node.output)
 
 
 def _errs(node: NodeProto) -> bool:

@@ -159,9 +159,8 @@ def resize(g: Builder, name: str) -> None:
         g.node(name, x, None, None, g.constant(sizes, "int64"), **attributes)
         return
     scales = [g.choose((2.0, 1.0, 0.5, 1.5, 3.0, 0.75)) if axis in spatial else 1.0 for axis in range(x.rank)]
-    if attributes["coordinate_transformation_mode"] == "align_corners" and any(
-        (scale * n) % 1 for scale, n in zip(scales, x.shape, strict=True)
-    ):
+    whole = x.always(lambda array: not any((scale * n) % 1 for scale, n in zip(scales, array.shape, strict=True)))
+    if attributes["coordinate_transformation_mode"] == "align_corners" and not whole:
         raise Rejected("onnxruntime rounds the size before it aligns the corners, the standard afterwards")
     if g.opset >= 18 and g.maybe(3):
         attributes["axes"] = spatial
