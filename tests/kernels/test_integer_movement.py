@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.kernels.integer_audit import CASES
 from tests.kernels.integer_models import TYPES, Tensor, compare, integers, model, scales, zero_points
+from tests.parsers.tflite.tflite_build import Graph, Operator, build
 
 EXAMPLES = settings(max_examples=25, deadline=None)
 
@@ -169,3 +173,35 @@ def test_packing(dtype: str) -> None:
     tensors.append(Tensor("y", (4, 3, 6), dtype, quant=quant))
     content = model("PACK", tensors, options=("PackOptions", {0: ("int", 3), 1: ("int", 1)}))
     compare(content, [integers(seed, dtype, (4, 6)) for seed in range(3)])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["BROADCAST_TO", "DEPTH_TO_SPACE", "GATHER", "GATHER_ND", "RESHAPE", "REVERSE_SEQUENCE", "REVERSE_V2", "SLICE",
+     "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE"],
+)  # fmt: skip
+def test_integers_are_copied_into_other_records(name: str) -> None:
+    """TensorFlow's converter gives the results of Reverse scales of their own; the reference copies the integers."""
+    subject = CASES[name]("uint8")
+    first = len(subject.tensors) - subject.outputs
+    tensors = [*subject.tensors[:first], *(replace(tensor, quant=(0.125, 7)) for tensor in subject.tensors[first:])]
+    x = tensors[0] if tensors[0].quant is not None else tensors[1]
+    inputs = list(subject.inputs) or [integers(5, x.dtype, x.shape)]
+    compare(model(name, tensors, subject.outputs, subject.options), inputs)
+
+
+def test_copies_of_one_operand_have_records_of_their_own() -> None:
+    shape, axis = (2, 3, 4), Tensor("axis", (1,), "int32", data=np.array([1], np.int32))
+    tensors = [
+        Tensor("x", shape, "int8", quant=(0.1, 3)),
+        axis,
+        Tensor("a", shape, "int8", quant=(0.2, 5)),
+        Tensor("b", shape, "int8", quant=(0.3, -5)),
+        Tensor("y", shape, "int8", quant=(0.4, 1)),
+    ]
+    nodes = [
+        Operator("REVERSE_V2", [0, 1], [2], {}, "ReverseV2Options"),
+        Operator("REVERSE_V2", [0, 1], [3], {}, "ReverseV2Options"),
+        Operator("ADD", [2, 3], [4], {}, "AddOptions"),
+    ]
+    compare(build(Graph(tensors, [0], [4], nodes)), [integers(3, "int8", shape)])

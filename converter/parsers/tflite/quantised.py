@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.quantised import LOOKS, MOVES, NARROW, ON_INTEGERS, channel_axis, is_quantised, only_moves
+from mslite.converter.mindir.ops.rearrange import Bitcast
+from mslite.converter.mindir.quantised import (
+    LOOKS,
+    MOVES,
+    NARROW,
+    ON_INTEGERS,
+    channel_axis,
+    is_quantised,
+    only_moves,
+    same_records,
+)
 from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
@@ -31,7 +41,15 @@ _OWN_WAYS = frozenset(
 _OF_STORED_INTEGERS = frozenset({"FLOOR_DIV", "FLOOR_MOD"})
 """Operators that take quantised integers as what they are, whatever they stand for."""
 
-_NOT_COMPUTING = frozenset({"QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"})
+_COPYING = frozenset(
+    {"BROADCAST_TO", "DEPTH_TO_SPACE", "GATHER", "GATHER_ND", "RESHAPE", "REVERSE_SEQUENCE", "REVERSE_V2", "SLICE",
+     "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE"}
+)  # fmt: skip
+"""Operators that copy stored integers even where their results have other records than their operand."""
+
+_NOT_COMPUTING = frozenset(
+    {"Bitcast", "QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"}
+)
 
 
 def concerns_integers(call: Call) -> bool:
@@ -55,6 +73,8 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     variables = importer.variables.copy()
     try:
         results = _sequence(converter(call))
+        if call.node.name in _COPYING:
+            results = [_copied(call, value, index) for index, value in enumerate(results)]
         if _say_all(importer.graph.nodes[first:], results, call):
             return results
     except Blocked:
@@ -79,6 +99,21 @@ def _quantised(call: Call, value: Value, index: int) -> Value:
     dtype = stored_type(tensor)
     result = call.emit(QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(dtype)), value)
     result.dtype, result.quant = dtype, quant_params(tensor)
+    return result
+
+
+def _copied(call: Call, value: Value, index: int) -> Value:
+    """A moved result that keeps the operand's integers and takes the record that the source gives it."""
+    tensors = call.importer.source.tensors
+    operand = next((tensors[at] for at in call.node.inputs if at >= 0 and is_quantised_tensor(tensors[at])), None)
+    if operand is None or index >= len(call.node.outputs) or call.output(index).dtype is not operand.dtype:
+        return value
+    old, new = quant_params(operand), quant_params(call.output(index))
+    if len(old) != 1 or len(new) != 1 or same_records(old, new):
+        return value
+    value.dtype, value.quant = stored_type(operand), old
+    result = call.emit(Bitcast(data_type=int(value.dtype)), value)
+    result.dtype, result.quant = value.dtype, new
     return result
 
 
