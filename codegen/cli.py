@@ -15,6 +15,7 @@ from mslite.codegen.memory import MemoryOptions
 from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
+from mslite.converter.closed_pipe import ends_with_its_reader
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
@@ -132,6 +133,7 @@ def _source(model: Path, shapes: Mapping[str, Shape], weights: Path | None, plug
     return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins))
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
     try:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mslite.converter.closed_pipe import ends_with_its_reader
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
@@ -32,6 +33,7 @@ def _warn(text: str) -> None:
     print(f"warning: {text}", file=sys.stderr)
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
     try:
@@ -70,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{given.get('modelFile', 'configuration')}: there is not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")
         return ExitStatus.BAD_INPUT
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
             raise

@@ -7,7 +7,6 @@ two models 0 when they are equal and 1 when they differ; 1 when a file cannot be
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from mslite.converter.closed_pipe import ends_with_its_reader
 
 from .difference import differences
 from .graph import Graph, Module, Value, is_symbol
@@ -24,6 +25,7 @@ from .text import attributes_text, to_text
 from .wire import MindirFormatError
 
 
+@ends_with_its_reader
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program. Returns its exit code."""
     parser = argparse.ArgumentParser(prog="mslite-show", description="Print a .ms model, or the differences of two.")
@@ -40,9 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _show_differences(options.model, options.other)
         return _show(options.model, options.text or options.data, options.data)
     except BrokenPipeError:
-        # The reader of the pipe has gone; keep the interpreter from complaining when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except (MindirFormatError, OSError) as error:
         print(f"mslite-show: {_readable(error)}", file=sys.stderr)
         return 1

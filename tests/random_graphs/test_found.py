@@ -298,3 +298,22 @@ def test_the_rank_behind_unpooling_to_a_shape() -> None:
         }""",
         x=draw(1, 1, 2, 2),
     )
+
+
+def test_types_behind_operators_that_the_operator_set_does_not_have_yet() -> None:
+    check(
+        """(float[2,4,7,5] x, float[2,2,4,2] p) => (float[2,4,2,4] y) {
+            g = com.microsoft.GridSample <align_corners = 1> (x, p)  y = PRelu (g, g)
+        }""",
+        opset=15,
+        x=draw(2, 4, 7, 5),
+        p=draw(2, 2, 4, 2),
+    )
+
+
+def test_the_rank_behind_an_older_compress() -> None:
+    check(
+        """(float[3,2] x) => (float[2,2] y) <bool[3] c = {1, 0, 1}> { k = Compress <axis = -2> (x, c)  y = Softmax (k) }""",
+        opset=10,
+        x=draw(3, 2),
+    )

@@ -94,10 +94,7 @@ def one_hot(call: Call) -> Value:
 def trilu(call: Call) -> Value:
     op = ops.Triu() if call.boolean("upper", True) else ops.Tril()
     diagonal = [as_type(call, call.input(1), DataType.INT32)] if call.has_input(1) else []
-    result = call.same_type(call.emit(op, call.input(0), *diagonal), call.input(0))
-    if call.node.domain == "com.microsoft":
-        call.importer.tell_types(call.node.output, [result])  # ONNX's inference knows no operators of onnxruntime
-    return result
+    return call.told(call.emit(op, call.input(0), *diagonal), call.input(0), call.shape(call.input(0)))
 
 
 def _true_indices(call: Call, value: Value) -> Value:
@@ -117,10 +114,15 @@ def non_zero(call: Call) -> Value:
 def compress(call: Call) -> Value:
     """The slices along `axis` (elements of the flat tensor without one) whose condition holds."""
     x, chosen = call.input(0), _true_indices(call, call.input(1))
+    shape = call.shape(x)
     if not call.has_attribute("axis"):
-        x = call.emit(Reshape(), x, call.ints((-1,)))
+        x, shape = call.emit(Reshape(), x, call.ints((-1,))), (None,)
+    axis = call.integer("axis", 0)
     positions = call.emit(Squeeze(axis=(1,)), chosen)
-    return call.emit(ops.Gather(), x, positions, call.ints(call.integer("axis", 0)))
+    result = call.emit(ops.Gather(), x, positions, call.ints(axis))
+    if shape:
+        shape = tuple(None if at == axis % len(shape) else size for at, size in enumerate(shape))
+    return call.told(result, call.input(0), shape)
 
 
 @onnx_operator("Unique")
