@@ -71,7 +71,7 @@ test-sanitize: $(BUILD)/python-ready
 	ctest --test-dir $(BUILD)-sanitize --output-on-failure
 	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-sanitize/cases.bin
 	$(BUILD)-sanitize/tests/run_cases $(BUILD)-sanitize/cases.bin
-	PYTHONPATH=$(BUILD)/python MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest tests/fuzz
+	PYTHONPATH=$(BUILD)/python MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -n 2 --dist worksteal tests/fuzz
 
 # The same for 64-bit ARM, cross-compiled and run under QEMU.
 test-arm64: $(BUILD)/python-ready

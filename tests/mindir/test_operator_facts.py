@@ -15,6 +15,11 @@ def sources() -> dict[str, dict[str, list[str]]]:
     return front_ends()
 
 
+@pytest.fixture(scope="module")
+def kernels() -> dict[str, dict[str, list[str]]]:
+    return kernel_facts()
+
+
 @pytest.mark.parametrize(
     ("operator", "front_end", "foreign"),
     [
@@ -53,28 +58,27 @@ def test_every_foreign_operator_of_tflite_reaches_something() -> None:
     assert set(lost) <= aside, "the source of these converters names no operator"
 
 
-def test_kernels_and_their_types() -> None:
-    facts = kernel_facts()
+def test_kernels_and_their_types(kernels: dict[str, dict[str, list[str]]]) -> None:
     without_kernels = {"ReadVariable", "AssignVariable", "Switch", "SwitchLayer", "PartialFusion", "Call"}
-    assert set(facts) == {operator for _, operator, _, _ in _native.kernels()} | without_kernels
-    assert {"float32", "int32"} <= set(facts["AddFusion"]["types"])
-    assert facts["AddFusion"]["isas"] == ["scalar", "avx2", "avx512", "neon"]
-    assert facts["Acos"]["isas"] == ["scalar"]
+    assert set(kernels) == {operator for _, operator, _, _ in _native.kernels()} | without_kernels
+    assert {"float32", "int32"} <= set(kernels["AddFusion"]["types"])
+    assert kernels["AddFusion"]["isas"] == ["scalar", "avx2", "avx512", "neon"]
+    assert kernels["Acos"]["isas"] == ["scalar"]
 
 
-def test_targets_of_generated_c() -> None:
-    facts = kernel_facts()
-    assert facts["Conv2DFusion"]["generated"] == ["x86*", "Arm*", "Cortex-M*"]
-    assert facts["Acos"]["generated"] == ["x86", "Arm", "Cortex-M"]
-    assert facts["NonZero"]["generated"] == [], "its shape is known at run time only"
-    assert facts["Switch"]["generated"] == ["x86", "Arm", "Cortex-M"]
-    assert facts["Range"]["generated"], "its shape follows from constants"
-    assert facts["QuantDTypeCast"]["generated"], "it has no case of plain types"
+def test_targets_of_generated_c(kernels: dict[str, dict[str, list[str]]]) -> None:
+    assert kernels["Conv2DFusion"]["generated"] == ["x86*", "Arm*", "Cortex-M*"]
+    assert kernels["Acos"]["generated"] == ["x86", "Arm", "Cortex-M"]
+    assert kernels["NonZero"]["generated"] == [], "its shape is known at run time only"
+    assert kernels["Switch"]["generated"] == ["x86", "Arm", "Cortex-M"]
+    assert kernels["Range"]["generated"], "its shape follows from constants"
+    assert kernels["QuantDTypeCast"]["generated"], "it has no case of plain types"
 
 
-def test_the_page_shows_them(sources: dict[str, dict[str, list[str]]]) -> None:
+def test_the_page_shows_them(
+    sources: dict[str, dict[str, list[str]]], kernels: dict[str, dict[str, list[str]]]
+) -> None:
     empty: dict[str, list[str]] = {"types": [], "isas": [], "generated": []}
-    kernels = kernel_facts()
     facts = {name: {"front_ends": sources[name], **kernels.get(name, empty)} for name in OPERATORS}
     text = documentation.emit(facts)
     (row,) = (line for line in text.splitlines() if line.startswith("| [Conv2DFusion]"))

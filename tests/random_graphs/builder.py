@@ -61,7 +61,7 @@ class Builder(Draws):
             first[axis], other[axis] = _LENGTH, _OTHER_LENGTH
             symbols[axis] = "length"
         one, two = self.data(dtype, first, low, high), self.data(dtype, other, low, high)
-        value = Value(self.name("x"), tuple(two if world in (OTHER, *OTHER_NOISY) else one for world in range(WORLDS)))
+        value = Value(self.name("x"), _in_worlds(one, two))
         if symbols:
             self.open_axes[value.name] = symbols
         self.values.append(value)
@@ -98,7 +98,7 @@ class Builder(Draws):
             shape = tuple(shape)
             value = self.data(dtype, shape, low, high)
             other = self.data(dtype, shape, low, high)
-            made = Value(self.name("x"), (value, value, value, other, other))
+            made = Value(self.name("x"), _in_worlds(value, other))
             self.values.append(made)
             return self._graph_input(made)
         return self.constant_values(dtype, shape, low, high)
@@ -207,6 +207,11 @@ class Builder(Draws):
             self.values += unused
             return str(reason)
         return ""
+
+
+def _in_worlds(one: Array, other: Array) -> tuple[Array, ...]:
+    """What an input of the graph is in the first sample and in the second one, each of which has disturbed ones."""
+    return tuple(other if world in (OTHER, *OTHER_NOISY) else one for world in range(WORLDS))
 
 
 def _broadcast(one: Sequence[int], other: Sequence[int]) -> bool:

@@ -39,6 +39,9 @@ class Value:
     worlds: tuple[Array, ...]
     constant: bool = False
 
+    def __post_init__(self) -> None:
+        assert len(self.worlds) == WORLDS
+
     @property
     def array(self) -> Array:
         """What it holds for the inputs that are compared."""
