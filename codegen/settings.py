@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from mslite.codegen.generate import GenerateSettings, Source
-from mslite.codegen.targets import Target, target_named
+from mslite.codegen.targets import Target, TargetError, target_named
 from mslite.codegen.training.options import SECTION, train_settings
 from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
@@ -120,7 +120,10 @@ def _target(micro: Mapping[str, str]) -> Target:
     name = micro.get("target", "x86")
     if name not in _TARGETS and not name.lower().startswith("cortex-m"):
         raise UsageError(f"INPUT ILLEGAL: target must be {'|'.join(_TARGETS)}, or a processor such as cortex-m4")
-    return target_named(name)
+    try:
+        return target_named(name)
+    except TargetError as error:
+        raise UsageError(f"INPUT ILLEGAL: {error}") from error
 
 
 def _folder(given: Mapping[str, str], micro: Mapping[str, str], several: bool) -> Path:

@@ -52,6 +52,7 @@ def detect(path: Path) -> FmkType:
     if head[:1] == b"\x08" and b"\x12" in head:  # ir_version and producer_name of an ONNX ModelProto
         return FmkType.ONNX
     raise ConversionError(
-        f"{path}: neither the contents nor the name tell what kind of model this is. Say it with --fmk={'|'.join(known.name for known in FRONT_ENDS)}",
+        f"{path}: neither the contents nor the name tell what kind of model this is. Give the file the ending of its kind, or "
+        f"say it to converter_lite with --fmk={'|'.join(known.name for known in FRONT_ENDS)}",
         code=ReturnCode.INPUT_PARAMETER_INVALID,
     )

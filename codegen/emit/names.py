@@ -32,15 +32,23 @@ class Names:
 
 def short(text: str, fallback: str) -> str:
     """The part of a node's name that tells most, as an identifier of at most 40 characters."""
-    parts = [re.sub(r"\W+", "_", part, flags=re.ASCII).strip("_").lower() for part in re.split(r"[/;:]", text)]
-    parts = [part for part in parts if part and part not in _NOISE] or [fallback]
+    # TensorFlow Lite joins the names of the nodes that became one: that of a convolution tells more than its normalisation's.
+    telling = [name for name in text.split(";") if not _NORMALISATION.search(name)] or [text]
+    parts = [
+        re.sub(r"\W+", "_", part, flags=re.ASCII).strip("_").lower()
+        for name in telling
+        for part in re.split(r"[/:]", name)
+    ]
+    parts = list(dict.fromkeys(part for part in parts if part and part not in _NOISE)) or [fallback]
     name = parts[0] if len(parts) == 1 else "_".join(parts[-2:])
     name = re.sub(r"_+", "_", name)[-40:].strip("_") or fallback
     return name if not name[0].isdigit() else f"{fallback}_{name}"
 
 
+_NORMALISATION = re.compile(r"batch_?norm", re.IGNORECASE)
 _NOISE = frozenset(
     {
+        "squeeze",
         "readvariableop",
         "biasadd",
         "resource",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from mslite.codegen.emit.names import short
+from mslite.codegen.emit.names import Names, short
 from mslite.codegen.memory.options import MemoryOptions
 from mslite.codegen.memory.planner import plan_memory
 from mslite.codegen.program import FusedRows, Plan, Program, Step, Storage, Tensor
@@ -120,7 +120,9 @@ def _smaller_input(program: Program, size: int, budget: int) -> list[str]:
 def _about_flash(program: Program) -> list[str]:
     sizes = {step: _constants(step) for step in program.steps}
     largest = [step for step in sorted(program.steps, key=lambda step: -sizes[step])[:3] if sizes[step]]
-    parts = ", ".join(f"'{short(step.name, 'step')}' {sizes[step]}" for step in largest)
+    names = Names()  # as in the generated C: numbered where layers have the same one
+    labels = {step: names.make(step.name, "step") for step in program.steps}
+    parts = ", ".join(f"'{labels[step]}' {sizes[step]}" for step in largest)
     lines = [
         f"{program.name}: {sum(sizes.values())} bytes of constants" + (f", the largest in {parts}" if parts else "")
     ]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mslite.codegen.emit.names import Names, comment
+from mslite.codegen.emit.names import Names, comment, short
 from mslite.codegen.emit.numbers import WIDTH, numbers_of, numbers_of_bytes, wrapped
 from mslite.codegen.memory import Inputs, MemoryOptions
 
@@ -205,6 +205,18 @@ def test_names_are_identifiers_of_their_own(texts: list[str]) -> None:
     made = [names.make(text, "step") for text in texts]
     assert len(set(made)) == len(made)
     assert all(re.fullmatch(r"[a-z_]\w*", name, re.ASCII) for name in made)
+
+
+def test_fused_layers_are_called_by_their_convolution() -> None:
+    # As TensorFlow Lite's converter names a convolution, its normalisation and its activation.
+    parts = ["re_lu_1/Relu", "batch_normalization_1/batchnorm/add_1", "conv2d_1/Squeeze", "conv2d_1/BiasAdd"]
+    parts += ["batch_normalization_1/batchnorm/mul", "conv2d_1/convolution", "batch_normalization_1/batchnorm/sub1"]
+    assert short(";".join(f"functional_1/{part}" for part in parts), "step") == "conv2d_1_convolution"
+    assert short("model/depthwise_1/depthwise;model/depthwise_1/BiasAdd;model/depthwise_1/Squeeze", "step") == (
+        "depthwise_1_depthwise"
+    )
+    assert short("model/batch_norm/sub", "step") == "batch_norm_sub"
+    assert short(";", "step") == "step"
 
 
 def test_lines_of_numbers_are_not_too_long() -> None:

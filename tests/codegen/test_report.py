@@ -202,6 +202,18 @@ def test_budget_of_float_model() -> None:
         check_budgets(Budgets(100, None), [program], [plan], MemoryOptions(), 0, None)
 
 
+def test_layers_of_one_name_are_told_apart() -> None:
+    program = autoencoder()
+    for number, one in enumerate(program.steps):
+        one.name = "model/dense/MatMul"
+        one.packed = {1: bytes(number)}
+    plan = plan_memory(program)
+    last = len(program.steps)
+    expected = f"the largest in 'dense_matmul_{last}' {last - 1}, 'dense_matmul_{last - 1}' {last - 2}"
+    with pytest.raises(ConversionError, match=expected):
+        check_budgets(Budgets(None, 100), [program], [plan], MemoryOptions(), 200, None)
+
+
 def test_that_nothing_helps_is_said() -> None:
     program = autoencoder()
     options = MemoryOptions().least()

@@ -75,6 +75,7 @@ def test_symbols_with_several_values_are_combined(tmp_path: Path) -> None:
     ("keys", "message"),
     [
         ("target=AVR", "target must be"),
+        ("target=cortex-m99", "target 'cortex-m99' is unknown; choose one of x86"),
         ("target=Cortex-M\nsupport_parallel=true", "no threads"),
         ("target=Cortex-M\ndebug_mode=true", "go to files"),
         ("colour=red", "`colour` is not supported"),
