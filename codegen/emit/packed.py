@@ -133,18 +133,23 @@ def _dsp(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
 
 def _mve(reader: _Reader, numbers: Mapping[str, int]) -> Fields:
     terms = numbers["layer.terms"]
-    fours = (numbers["layer.channels"] + 3) // 4
-    entries = [
-        (reader.words("bias", 4), reader.octets("weights", 4 * terms)) for _ in range(fours) if not reader.is_empty
-    ]
+    fours, rest = divmod(numbers["layer.channels"], 4)
+    fields: list[Field | Group] = []
+    if fours:
+        entries = [(reader.words("bias", 4), reader.octets("weights", 4 * terms)) for _ in range(fours)]
+        fields.append(Group("fours", tuple(entries), "of channels"))
+    if rest:
+        size = rest * terms
+        fields += [reader.words("rest_bias", rest), reader.octets("rest_weights", size + -size % 4)]
     factors = [
         (reader.words("multiplier", 4), reader.octets("shift", 4))
         for _ in range(1 if numbers["layer.has_one"] else fours)
-        if not reader.is_empty
     ]
-    if not factors:
-        return ()
-    return Group("fours", tuple(entries), "of channels"), Group("factors", tuple(factors), "of four channels")
+    if factors:
+        fields.append(Group("factors", tuple(factors), "of four channels"))
+    if rest and not numbers["layer.has_one"]:
+        fields += [reader.words("rest_multiplier", rest), reader.octets("rest_shift", 4)]
+    return tuple(fields)
 
 
 _PRODUCTS = {"micro": _plain, "dsp": _dsp, "mve": _mve}

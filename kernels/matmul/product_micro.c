@@ -85,9 +85,16 @@ void micro_pack(const mslite_node *node, const micro_weights *weights, void *pac
 #elif MICRO_MVE
 enum { FACTORS = 20 }; /* bytes of four */
 
+/* Of biases and weights. */
+static int64_t sums_size(const micro_weights *weights) {
+  const int64_t rest = weights->channels % 4;
+  return weights->channels / 4 * (16 + 4 * weights->terms) + round_up(rest * (4 + weights->terms), 4);
+}
+
 int64_t micro_packed_size(const mslite_node *node, const micro_weights *weights) {
-  const int64_t groups = round_up(weights->channels, 4) / 4;
-  return groups * (16 + 4 * weights->terms) + (factors_of(node, weights).has_one ? 1 : groups) * FACTORS;
+  const int64_t rest = weights->channels % 4;
+  const int64_t factors = weights->channels / 4 * FACTORS + (rest == 0 ? 0 : 4 * rest + 4);
+  return sums_size(weights) + (factors_of(node, weights).has_one ? FACTORS : factors);
 }
 
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
@@ -95,23 +102,29 @@ bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
 }
 
 void micro_pack(const mslite_node *node, const micro_weights *weights, void *packed) {
-  const int64_t channels = weights->channels, terms = weights->terms, groups = round_up(channels, 4) / 4;
+  const int64_t channels = weights->channels, terms = weights->terms;
   const micro_factors factors = factors_of(node, weights);
   memset(packed, 0, (size_t)micro_packed_size(node, weights));
-  int8_t *const behind = (int8_t *)packed + groups * (16 + 4 * terms);
-  for (int64_t c = 0; c < groups * 4; ++c) {
-    int8_t *const group = (int8_t *)packed + c / 4 * (16 + 4 * terms), *const w = group + 16;
-    int8_t *const block = behind + (factors.has_one ? 0 : c / 4 * FACTORS);
-    /* Missing channels have no factors, unless there is one for all. */
-    const micro_numbers numbers =
-        c < channels ? micro_make_numbers(node, c, weights->channel_of, &factors) : factors.one;
-    if (c < channels) ((int32_t *)(void *)group)[c % 4] = numbers.bias;
-    ((int32_t *)(void *)block)[c % 4] = numbers.multiplier;
-    block[16 + c % 4] = numbers.shift;
+  int8_t *const behind = (int8_t *)packed + sums_size(weights);
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t first = c / 4 * 4, count = channels - first < 4 ? channels - first : 4;
+    int8_t *const group = (int8_t *)packed + c / 4 * (16 + 4 * terms), *const w = group + 4 * count;
+    const micro_numbers numbers = micro_make_numbers(node, c, weights->channel_of, &factors);
+    ((int32_t *)(void *)group)[c - first] = numbers.bias;
+    if (!factors.has_one) {
+      int8_t *const block = behind + c / 4 * FACTORS;
+      ((int32_t *)(void *)block)[c - first] = numbers.multiplier;
+      block[4 * count + c - first] = numbers.shift;
+    }
     for (int64_t k = 0; k < terms; ++k) {
       const int64_t chunk = k / 16 * 16, width = terms - chunk < 16 ? terms - chunk : 16;
-      w[4 * chunk + c % 4 * width + k - chunk] = (int8_t)weight_at(weights, c, k);
+      const int64_t at = count == 4 ? 4 * chunk + (c - first) * width + k - chunk : (c - first) * terms + k;
+      w[at] = (int8_t)weight_at(weights, c, k);
     }
+  }
+  for (int64_t i = 0; i < 4 && factors.has_one; ++i) {
+    ((int32_t *)(void *)behind)[i] = factors.one.multiplier;
+    behind[16 + i] = factors.one.shift;
   }
 }
 #else

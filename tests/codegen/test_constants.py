@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from mslite.codegen.generate import GenerateSettings, Source, generate
+from mslite.codegen.targets import target_named
 from mslite.converter.mindir.graph import Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
@@ -14,6 +17,7 @@ from tests.passes.builder import Builder
 
 from . import modules
 from .generated import Compiled, Reference, Settings, by_chance, difference, generate_core
+from .networks import Network
 
 _CHECKED = Settings(options=("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"))
 
@@ -45,3 +49,21 @@ def test_packed_weights_are_aligned_one_behind_the_other(tmp_path: Path) -> None
     compiled = Compiled(core, tmp_path / "project", _CHECKED)
     inputs = by_chance(core.program, 0)
     assert difference(Reference(path, core.program).run(inputs), compiled.run(inputs)) == 0
+
+
+@pytest.mark.parametrize("target", ["cortex-m3", "cortex-m55"])
+def test_channels_beside_fours_cost_no_more_than_others(tmp_path: Path, target: str) -> None:
+    """Weights, biases, five bytes for each channel that has a scale, and 2 %."""
+    network = Network(1, 8, 8, 3)
+    network.convolution(22, (3, 3))
+    network.convolution(21, (3, 3))
+    network.convolution(19, (1, 1))
+    network.average()
+    network.dense(10, relu=False)
+    model = tmp_path / "model.tflite"
+    model.write_bytes(network.bytes())
+    core = generate([Source(model)], GenerateSettings(target_named(target), tmp_path / "project")).cores[0]
+    weights = 22 * 27 + 21 * 9 * 22 + 19 * 21 + 10 * 19
+    channels, scales = 22 + 21 + 19 + 10, 22 + 21 + 19 + 1
+    least = weights + 4 * channels + 5 * scales
+    assert least <= core.constants_size <= 1.02 * least
