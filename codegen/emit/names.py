@@ -32,31 +32,24 @@ class Names:
 
 def short(text: str, fallback: str) -> str:
     """The part of a node's name that tells most, as an identifier of at most 40 characters."""
-    # TensorFlow Lite joins the names of the nodes that became one: that of a convolution tells more than its normalisation's.
-    telling = [name for name in text.split(";") if not _NORMALISATION.search(name)] or [text]
-    parts = [
-        re.sub(r"\W+", "_", part, flags=re.ASCII).strip("_").lower()
-        for name in telling
-        for part in re.split(r"[/:]", name)
-    ]
-    parts = list(dict.fromkeys(part for part in parts if part and part not in _NOISE)) or [fallback]
-    name = parts[0] if len(parts) == 1 else "_".join(parts[-2:])
-    name = re.sub(r"_+", "_", name)[-40:].strip("_") or fallback
+    # TensorFlow Lite joins the names of all nodes that became one: the last one that is no normalisation is the layer's.
+    joined = text.split(";")
+    pieces = [parts for one in joined if not _NORMALISATION.search(one) and (parts := _parts(one))]
+    last = (pieces or [_parts(text.replace(";", "/"))])[-1] or [fallback]
+    if len(last) > 1 and len(joined) > 1 and all(parts[0] == last[0] for parts in pieces):
+        last = last[1:]  # the network's own name
+    name = re.sub(r"_+", "_", "_".join(last[-2:]))[-40:].strip("_") or fallback
     return name if not name[0].isdigit() else f"{fallback}_{name}"
 
 
 _NORMALISATION = re.compile(r"batch_?norm", re.IGNORECASE)
-_NOISE = frozenset(
-    {
-        "squeeze",
-        "readvariableop",
-        "biasadd",
-        "resource",
-        "fusedbatchnormv3",
-        "readvariableop_resource",
-        "biasadd_readvariableop_resource",
-    }
-)
+_NOISE = re.compile(r"(|readvariableop\w*|biasadd\w*|resource\d*|squeeze|fusedbatchnormv3)")
+
+
+def _parts(name: str) -> list[str]:
+    """What a name consists of, without what all layers' names have."""
+    parts = (re.sub(r"\W+", "_", part, flags=re.ASCII).strip("_").lower() for part in re.split(r"[/:]", name))
+    return [part for part in parts if not _NOISE.fullmatch(part)]
 
 
 def brief(text: str) -> str:

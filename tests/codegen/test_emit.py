@@ -212,10 +212,11 @@ def test_fused_layers_are_called_by_their_convolution() -> None:
     parts = ["re_lu_1/Relu", "batch_normalization_1/batchnorm/add_1", "conv2d_1/Squeeze", "conv2d_1/BiasAdd"]
     parts += ["batch_normalization_1/batchnorm/mul", "conv2d_1/convolution", "batch_normalization_1/batchnorm/sub1"]
     assert short(";".join(f"functional_1/{part}" for part in parts), "step") == "conv2d_1_convolution"
-    assert short("model/depthwise_1/depthwise;model/depthwise_1/BiasAdd;model/depthwise_1/Squeeze", "step") == (
-        "depthwise_1_depthwise"
-    )
+    parts = ["activation_1/Relu", "batch_normalization_1/FusedBatchNormV3", "depthwise_1/depthwise", "conv2d_4/Conv2D"]
+    parts += ["depthwise_1/BiasAdd/ReadVariableOp/resource1"]
+    assert short(";".join(f"model/{part}" for part in parts), "step") == "depthwise_1"
     assert short("model/batch_norm/sub", "step") == "batch_norm_sub"
+    assert short("/layer1/conv/Conv", "step") == "conv_conv"
     assert short(";", "step") == "step"
 
 
