@@ -73,7 +73,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int32_t channels = at.outputs, stride = own->stride_columns;
   const uint32_t padding = zero_bytes(own);
   const int32_t zero_pair = micro_even_pair(padding);
-  int32_t *const sums = run->scratch, *const words = sums + 2 * TILE;
+  int32_t *const sums = run->scratch, *const words = sums + 2 * own->tile;
   for (int32_t column = 0; column < own->y_columns; column += own->tile) {
     const int32_t rest = own->y_columns - column, count = rest < own->tile ? rest : own->tile;
     const int32_t x_column = column * stride - own->pad_columns, x_count = (count - 1) * stride + 3;

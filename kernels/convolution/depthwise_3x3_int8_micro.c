@@ -34,7 +34,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   if (status != MSLITE_OK) return status;
   micro_depthwise_tile(own, TILE);
   const int32_t columns = (own->tile - 1) * own->stride_columns + 3;
-  schedule->scratch_bytes = 2 * TILE * 4 + columns * COLUMN_BYTES;
+  schedule->scratch_bytes = 2 * own->tile * 4 + columns * COLUMN_BYTES;
   return MSLITE_OK;
 }
 

@@ -100,7 +100,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const micro_depthwise_part at = micro_depthwise_begin(run, part);
   const int32_t channels = at.outputs, stride = own->stride_columns, rows = own->rows;
   int32_t *const sums = run->scratch;
-  int8_t *const bytes = (int8_t *)(sums + 2 * TILE);
+  int8_t *const bytes = (int8_t *)(sums + 2 * own->tile);
   /* Four sums are two columns of two rows, or four columns. */
   const uint32_t step = (uint32_t)channels, next = rows == 1 ? step : (uint32_t)(own->y_columns * channels);
   const uint32_t offsets[4] = {0, next, rows == 1 ? 2 * step : step, rows == 1 ? 3 * step : step + next};
