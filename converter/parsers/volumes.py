@@ -63,6 +63,15 @@ class VolumeWindow:
         padded = [size + begin + end for size, begin, end in zip(sizes, self.begin, self.end, strict=True)]
         return tuple((size - self.reach(axis)) // self.stride[axis] + 1 for axis, size in enumerate(padded))
 
+    def output_of_parts(self, sizes: Sequence[int]) -> _Triple:
+        """Sizes after pooling whose last windows may reach beyond the padding, if they begin before it."""
+        counts = []
+        for axis, size in enumerate(sizes):
+            stride, before = self.stride[axis], size + self.begin[axis]
+            count = -(-(before + self.end[axis] - self.reach(axis)) // stride) + 1
+            counts.append(min(count, -(-before // stride)))
+        return tuple(counts)
+
     def transposed_output(self, sizes: Sequence[int], extra: Sequence[int]) -> _Triple:
         """Sizes after a transposed convolution; `extra` is the output padding."""
         return tuple(

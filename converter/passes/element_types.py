@@ -79,9 +79,7 @@ def widen_float16(module: Module, context: Context) -> None:
         return
     kept = {value for graph in module.graphs for value in _keep_bits(graph)}
     context.float16_source = True
-    context.float32_source = any(
-        value.dtype is DataType.FLOAT32 and value.is_constant for graph in module.graphs for value in graph.values()
-    )
+    context.float32_source = any(_knows_float32(graph) for graph in module.graphs)
     context.note("the model computes in float16; here it computes in float32, with float16 inputs and outputs")
     graph = module.main
     inputs = [value for value in graph.inputs if value.dtype is DataType.FLOAT16]
@@ -101,6 +99,15 @@ def widen_float16(module: Module, context: Context) -> None:
         before if before in inputs else _cast_output(graph, v, DataType.FLOAT16) if v in outputs else v
         for before, v in zip(declared, graph.outputs, strict=True)
     ]
+
+
+def _knows_float32(graph: Graph) -> bool:
+    """Whether there are float32 constants, or values that only constants lead to."""
+    known = {value for value in graph.values() if value.is_constant}
+    for node in graph.nodes:
+        if node.inputs and known.issuperset(node.inputs):
+            known.update(node.outputs)
+    return any(value.dtype is DataType.FLOAT32 for value in known)
 
 
 def _keep_bits(graph: Graph) -> set[Value]:

@@ -22,7 +22,7 @@ def draw(*shape: int, dtype: str = "float32") -> Array:
 
 def check(text: str, opset: int = 18, **inputs: Array) -> None:
     """The graph gives what onnxruntime gives, optimised and not."""
-    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}, "com.microsoft": 1]> found {text}')
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}, "ai.onnx.ml": 1, "com.microsoft": 1]> found {text}')
     wanted = quiet_session(model.SerializeToString()).run(None, inputs)
     for optimise in (True, False):
         got = onnx_backend.run_model(model, inputs, optimise=optimise)
@@ -316,4 +316,29 @@ def test_the_rank_behind_an_older_compress() -> None:
         """(float[3,2] x) => (float[2,2] y) <bool[3] c = {1, 0, 1}> { k = Compress <axis = -2> (x, c)  y = Softmax (k) }""",
         opset=10,
         x=draw(3, 2),
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_volumes_whose_last_window_would_begin_outside() -> None:
+    """ONNX's inference counted these windows before operator set 22."""
+    check(
+        """(float[1,6,6,2,1] x) => (float[a,b,c,d,e] y) {
+            y = MaxPool <auto_pad = "VALID", ceil_mode = 1, kernel_shape = [1, 1, 1], strides = [3, 3, 3]> (x)
+        }""",
+        opset=12,
+        x=draw(1, 6, 6, 2, 1),
+    )
+
+
+def test_float32_results_that_only_integers_lead_to() -> None:
+    """They were stored as float16 because something else in the model is."""
+    check(
+        """(float16[2] x) => (float16[2] h, float[3,8,1] y) <
+            int64[3,8] c = {3, 1, 1, 1, 3, 2, 4, 3, 3, 0, 4, 1, 4, 4, 1, 3, 2, 2, 3, 3, 2, 0, 0, 4}
+        > {
+            h = Elu (x)  f = ai.onnx.ml.OneHotEncoder <cats_int64s = [0, 1, 2, 3, 5]> (c)  s = Sin (f)
+            a = AveragePool <kernel_shape = [5]> (s)  y = GlobalMaxPool (a)
+        }""",
+        x=draw(2, dtype="float16"),
     )

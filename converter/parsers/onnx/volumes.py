@@ -44,10 +44,7 @@ def _checked(call: Call, out: tuple[int, ...]) -> tuple[int, ...]:
 def pool_volume(call: Call, x: Value, window: VolumeWindow, pool: Callable[[Value, Window], Value]) -> Value:
     """`pool` pools an image."""
     c, d, h, w = volume_shape(call, x)
-    found = call.importer.known_type(call.node.output[0])[1]
-    out = tuple(size for size in found[2:] if size is not None) if found is not None else ()
-    if len(out) != 3:
-        raise call.not_known("the shape of the result is not known", "Give --inputShape")
+    out = window.output_of_parts((d, h, w)) if call.boolean("ceil_mode") else window.output((d, h, w))
 
     def flat(image: Value, given: ImageWindow) -> Value:
         return pool(image, Window(2, given.kernel, given.stride, given.dilation, PadMode.PAD, given.pads))
