@@ -1,4 +1,5 @@
 /* The hot binary operators on stored integers of 8 and 16 bits: the same bits as binary_int8.c. */
+#include "arithmetic/binary_even_int8.h"
 #include "arithmetic/binary_int8.h"
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
@@ -13,6 +14,8 @@ typedef struct {
   int32_t operation;
   int32_t left;
   int32_t size_a, size_b; /* bytes of an element; y's are a's */
+  bool has_even_bytes;
+  even_bytes even;
 } row_numbers;
 
 static int32_t support(const mslite_node *node) {
@@ -118,9 +121,9 @@ static void compute_block(const row_numbers *n, const char *a, const char *b, ch
   }
 }
 
-/* A block of copies of one element. */
+/* 2 * BLOCK bytes of copies of one element. */
 static void repeat(const char *element, int32_t size, char *block) {
-  for (int32_t i = 0; i < BLOCK; ++i) memcpy(block + i * size, element, (size_t)size);
+  for (int32_t i = 0; i < 2 * BLOCK; i += size) memcpy(block + i, element, (size_t)size);
 }
 
 /* The last block is computed beside. */
@@ -129,7 +132,12 @@ static void run_row(const row_numbers *n, const char *a, int64_t step_a, const c
   char same_a[BLOCK * 2], same_b[BLOCK * 2], rest_y[BLOCK * 2];
   if (step_a == 0) repeat(a, n->size_a, same_a);
   if (step_b == 0) repeat(b, n->size_b, same_b);
-  for (int64_t i = 0; i < count; i += BLOCK) {
+  int64_t i = 0;
+  if (n->has_even_bytes) {
+    const char *from_a = step_a == 0 ? same_a : a, *from_b = step_b == 0 ? same_b : b;
+    i = even_bytes_run(&n->even, (const int8_t *)from_a, step_a, (const int8_t *)from_b, step_b, (int8_t *)y, count);
+  }
+  for (; i < count; i += BLOCK) {
     const bool whole = i + BLOCK <= count;
     const int64_t left = whole ? BLOCK : count - i;
     const char *from_a = step_a == 0 ? same_a : a + i * n->size_a, *from_b = step_b == 0 ? same_b : b + i * n->size_b;
@@ -149,19 +157,21 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const mslite_binary_int8 *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
   const int64_t step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
-  const row_numbers row = {spread(numbers->a),
-                           spread(numbers->b),
-                           spread(numbers->y),
-                           simd_set_i32(numbers->zero_a),
-                           simd_set_i32(numbers->zero_b),
-                           simd_set_i32(numbers->zero_y),
-                           simd_set_i32(numbers->low),
-                           simd_set_i32(numbers->high),
-                           simd_make_narrow_limits(numbers->zero_y, numbers->low, numbers->high),
-                           numbers->operation,
-                           numbers->left,
-                           numbers->size,
-                           numbers->size_b};
+  row_numbers row = {spread(numbers->a),
+                     spread(numbers->b),
+                     spread(numbers->y),
+                     simd_set_i32(numbers->zero_a),
+                     simd_set_i32(numbers->zero_b),
+                     simd_set_i32(numbers->zero_y),
+                     simd_set_i32(numbers->low),
+                     simd_set_i32(numbers->high),
+                     simd_make_narrow_limits(numbers->zero_y, numbers->low, numbers->high),
+                     numbers->operation,
+                     numbers->left,
+                     numbers->size,
+                     numbers->size_b,
+                     .has_even_bytes = false};
+  row.has_even_bytes = even_bytes_make(numbers, &row.even);
   mslite_broadcast_cursor at;
   mslite_broadcast_begin(plan, part, &at);
   for (int64_t n; (n = mslite_broadcast_row(plan, &at)) > 0; mslite_broadcast_next(plan, n, &at))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,8 @@ from mslite.converter.passes.context import Settings
 from mslite.converter.passes.pipeline import run_pipeline
 from tests.e2e.integers import ISAS, availability, run
 from tests.kernels.integer_models import Array, integers, scales
-from tests.parsers.onnx.helper import make_model, node, reference
+from tests.kernels.integer_pairs import PAIR_OPERATORS, PAIR_SCALES, Operand, all_pairs, between_casts
+from tests.parsers.onnx.helper import reference
 
 _NEAR_HALF = {1: 1e-4, 2: 0.02}
 """How near to half a step, in steps, real numbers in float32 lose their way; by the bytes of the result."""
@@ -31,52 +31,12 @@ DTYPES = ["int8", "uint8", "int16", "uint16"]
 FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-class Operand:
-    """Stored integers with a scale and a zero point; a constant of the model, or an input."""
-
-    def __init__(self, array: Array, scale: float, point: int, constant: bool = False) -> None:
-        self.array, self.scale, self.point, self.constant = array, np.float32(scale), point, constant
-
-    @property
-    def real(self) -> Array:
-        """In float64, exactly."""
-        wide: Array = (self.array.astype(np.float64) - self.point) * np.float64(self.scale)
-        return wide
-
-
-def between_casts(
-    operator: str,
-    operands: Sequence[Operand],
-    result: Operand,
-    attributes: Mapping[str, Any],
-    rest: Sequence[Array] = (),
-    then: str = "",
-) -> tuple[ModelProto, dict[str, Array]]:
-    """DequantizeLinear, the operator, QuantizeLinear; `rest` are plain constants behind the operands, `then` one
-    more operator."""
-    nodes, constants, inputs, names = [], {}, {}, []
-    for index, operand in enumerate(operands):
-        name = f"x{index}"
-        (constants if operand.constant else inputs)[name] = operand.array
-        constants |= {f"{name}s": np.array(operand.scale), f"{name}z": np.array(operand.point, operand.array.dtype)}
-        nodes.append(node("DequantizeLinear", [name, f"{name}s", f"{name}z"], [f"{name}r"]))
-        names.append(f"{name}r")
-    for index, array in enumerate(rest):
-        constants[f"c{index}"] = array
-        names.append(f"c{index}")
-    constants |= {"ys": np.array(result.scale), "yz": np.array(result.point, result.array.dtype)}
-    nodes.append(node(operator, names, ["r"], **attributes))
-    if then:
-        nodes.append(node(then, ["r"], ["t"]))
-    nodes.append(node("QuantizeLinear", ["t" if then else "r", "ys", "yz"], ["y"]))
-    opset = 21 if result.array.itemsize == 2 else 17  # 16 bits came later
-    return make_model(nodes, inputs, ["y"], constants, opset), inputs
-
-
-def check(model: ModelProto, inputs: Mapping[str, Array], exact: Array, folder: Path) -> None:
-    """Asserts that no node is computed in float32 and that the results are onnxruntime's, except where `exact` (in
-    steps of the result) lies half-way between two integers."""
-    (wanted,) = reference(model, inputs)
+def check(
+    model: ModelProto, inputs: Mapping[str, Array], exact: Array | None, folder: Path, stored: Array | None = None
+) -> None:
+    """Asserts that no node is computed in float32 and that the results are `stored`, or else onnxruntime's, except where
+    `exact` (in steps of the result) lies half-way between two integers."""
+    wanted = reference(model, inputs)[0] if stored is None else stored
     module = parse(model)
     run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
     module_io.save(module, folder / "m.ms")
@@ -84,7 +44,9 @@ def check(model: ModelProto, inputs: Mapping[str, Array], exact: Array, folder: 
     for value in module.main.inputs:
         paths.append(folder / f"{value.name}.npy")
         np.save(paths[-1], inputs[value.name])
-    is_tie = np.abs(np.abs(exact - np.rint(exact)) - 0.5) < _NEAR_HALF[wanted.itemsize]
+    is_tie = np.zeros(wanted.shape, bool)
+    if exact is not None:
+        is_tie = np.abs(np.abs(exact - np.rint(exact)) - 0.5) < _NEAR_HALF[wanted.itemsize]
     checked = 0
     for isa in ISAS:
         if isa.startswith("arm64") or availability(isa):
@@ -219,6 +181,15 @@ def test_arithmetic(name: str, dtype: str, data: st.DataObject, tmp_path: Path) 
     y = result_for(data, real, dtype, None)
     model, inputs = between_casts(name, [a, b], y, {})
     check(model, inputs, real / np.float64(y.scale), tmp_path)
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+@pytest.mark.parametrize("name", PAIR_OPERATORS)
+@pytest.mark.parametrize("steps", PAIR_SCALES)
+def test_all_pairs_of_bytes(steps: tuple[float, float, float], name: str, repeats: bool, tmp_path: Path) -> None:
+    """They are those of IEEE arithmetic in float32, whatever way a quotient is computed."""
+    model, inputs, wanted = all_pairs(name, steps, repeats)
+    check(model, inputs, None, tmp_path, wanted)
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])

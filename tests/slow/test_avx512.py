@@ -1,6 +1,6 @@
-"""The AVX-512 and AVX-512 VNNI kernels, on an emulated machine that has both: kernel tests, and every quantised model,
-whose outputs are compared with those of the scalar kernels here (that tests/slow/test_integers.py compares with the
-reference's). One boot for everything, small models first; ten minutes on a quiet machine."""
+"""The AVX-512 and AVX-512 VNNI kernels, on an emulated machine that has both: kernel tests, sums and products of all pairs
+of bytes, and every quantised model, whose outputs are compared with those of the scalar kernels here (that
+tests/slow/test_integers.py compares with the reference's). One boot for everything, small models first; ten minutes on a quiet machine."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mslite.converter.mindir import module_io
+from mslite.converter.parsers.onnx import parse
+from mslite.converter.passes.context import Settings
+from mslite.converter.passes.pipeline import run_pipeline
 from tests.e2e.integers import ISAS, int8_models, run
 from tests.e2e.models import MODELS, convert_model
+from tests.kernels.integer_pairs import PAIR_OPERATORS, PAIR_SCALES, all_pairs
 from tests.slow import avx512_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
 ISAS_512 = [isa for isa in ISAS if isa in ("avx512", "vnni")]
+PAIRS = [(operator, scales) for operator in PAIR_OPERATORS for scales in PAIR_SCALES]
 ENTRIES = sorted(int8_models(), key=lambda entry: entry.source.stat().st_size)
 _SECONDS = 2 * 3600.0
 
@@ -40,6 +47,9 @@ class Plan:
         self.files["/cases.bin"] = cases
         self.commands["run_cases"] = f"{self.programs[0]} /cases.bin"
         self.commands["dot_test"] = str(self.programs[1])
+        for operator, scales in PAIRS:
+            label = f"{operator} {scales}"
+            self._add_pairs(label, folder / label, operator, scales)
         for entry in ENTRIES:
             self._add_model(entry.path, folder / entry.path)
 
@@ -47,21 +57,33 @@ class Plan:
         entry = next(entry for entry in ENTRIES if entry.path == path)
         folder.mkdir(parents=True)
         model = convert_model(entry, folder)
-        self.files[f"/models/{path}/model.ms"] = model
         for number, case in enumerate(entry.cases):
-            inputs = [entry.folder / name for name in case["inputs"]]
-            here, there = folder / f"case{number}", f"/models/{path}/case{number}"
-            outputs = len(run(model, inputs, here, "scalar").outputs)
-            names = [f"{there}/input_{i}.npy" for i in range(len(inputs))]
-            self.files.update(zip(names, inputs, strict=True))
-            self.files.update({f"{there}/output_{i}.npy": here / f"output_{i}.npy" for i in range(outputs)})
-            for isa in ISAS_512:
-                compare = [f"cmp {there}/output_{i}.npy /tmp/output_{i}.npy" for i in range(outputs)]
-                trace = (
-                    f"MSLITE_ISA={isa} {self.programs[2]} /models/{path}/model.ms /tmp 0 {' '.join(names)} >/tmp/steps"
-                )
-                steps = ["rm -f /tmp/output_*", trace, *compare, "cut -f2 /tmp/steps | sort -u"]
-                self.commands[f"{isa} {path} {number}"] = " && ".join(steps)
+            self._add_run(f"{path} {number}", model, [entry.folder / name for name in case["inputs"]], folder)
+
+    def _add_pairs(self, label: str, folder: Path, operator: str, scales: tuple[float, float, float]) -> None:
+        folder.mkdir(parents=True)
+        onnx, arrays, _ = all_pairs(operator, scales, repeats=False)
+        module = parse(onnx)
+        run_pipeline(module, Settings())
+        module_io.save(module, folder / "model.ms")
+        inputs = [folder / f"{value.name}.npy" for value in module.main.inputs]
+        for path in inputs:
+            np.save(path, arrays[path.stem])
+        self._add_run(label, folder / "model.ms", inputs, folder)
+
+    def _add_run(self, label: str, model: Path, inputs: list[Path], folder: Path) -> None:
+        """On both instruction sets, beside the outputs of the scalar kernels here."""
+        here, there = folder / f"case{len(self.commands)}", f"/models/{len(self.commands)}"
+        outputs = len(run(model, inputs, here, "scalar").outputs)
+        names = [f"{there}/input_{i}.npy" for i in range(len(inputs))]
+        self.files[f"{there}/model.ms"] = model
+        self.files.update(zip(names, inputs, strict=True))
+        self.files.update({f"{there}/output_{i}.npy": here / f"output_{i}.npy" for i in range(outputs)})
+        for isa in ISAS_512:
+            compare = [f"cmp {there}/output_{i}.npy /tmp/output_{i}.npy" for i in range(outputs)]
+            trace = f"MSLITE_ISA={isa} {self.programs[2]} {there}/model.ms /tmp 0 {' '.join(names)} >/tmp/steps"
+            steps = ["rm -f /tmp/output_*", trace, *compare, "cut -f2 /tmp/steps | sort -u"]
+            self.commands[f"{isa} {label}"] = " && ".join(steps)
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +108,16 @@ def test_dot_products(results: dict[str, avx512_machine.Result]) -> None:
     for kernel in ("conv2d_gemm_int8", "matmul_gemm_int8", "full_connection_gemm_int8"):
         for isa in ISAS_512:
             assert f"compared: {kernel}_{isa}\n" in result.text
+
+
+@pytest.mark.parametrize("isa", ISAS_512)
+@pytest.mark.parametrize(("operator", "scales"), PAIRS)
+def test_all_pairs_of_bytes_have_the_scalar_bits(
+    operator: str, scales: tuple[float, float, float], isa: str, results: dict[str, avx512_machine.Result]
+) -> None:
+    result = results[f"{isa} {operator} {scales}"]
+    assert result.code == 0, result.text[-2000:]
+    assert "binary_row_int8_" in result.text
 
 
 @pytest.mark.skipif(bool(ENTRIES), reason="the model set is there")
