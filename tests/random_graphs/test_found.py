@@ -22,7 +22,9 @@ def draw(*shape: int, dtype: str = "float32") -> Array:
 
 def check(text: str, opset: int = 18, **inputs: Array) -> None:
     """The graph gives what onnxruntime gives, optimised and not."""
-    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}, "ai.onnx.ml": 1, "com.microsoft": 1]> found {text}')
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": {opset}, "ai.onnx.ml": 1, "com.microsoft": 1]> found {text}'
+    )
     wanted = quiet_session(model.SerializeToString()).run(None, inputs)
     for optimise in (True, False):
         got = onnx_backend.run_model(model, inputs, optimise=optimise)
@@ -341,4 +343,16 @@ def test_float32_results_that_only_integers_lead_to() -> None:
             a = AveragePool <kernel_shape = [5]> (s)  y = GlobalMaxPool (a)
         }""",
         x=draw(2, dtype="float16"),
+    )
+
+
+def test_an_axis_from_the_end_in_an_old_operator_set() -> None:
+    """ONNX's inference takes it for none."""
+    check(
+        """(float[3,4,8] x, float[4] b) => (float[a,b,c,d] y) <float[4] s = {1.4, 1.3, 0.8, 0.9}> {
+            u = Unsqueeze <axes = [-2]> (x)  y = InstanceNormalization (u, s, b)
+        }""",
+        opset=10,
+        x=draw(3, 4, 8),
+        b=draw(4),
     )

@@ -191,10 +191,10 @@ class Call(Attributes):
             raise self.block(f"{axis} is outside of {rank} dimensions", "Export the model again", attribute)
         return axis + rank if axis < 0 else axis
 
-    def told(self, value: Value, source: Value, shape: tuple[int | None, ...] | None) -> Value:
+    def told(self, value: Value, source: Value, shape: Sequence[int | None] | None) -> Value:
         """Notes that the node's only result, which ONNX's inference may not know, has the type of `source` and this
         shape, and lets inference go on behind it; returns it."""
-        self.importer.note(value, self.dtype(source), shape)
+        self.importer.note(value, self.dtype(source), None if shape is None else tuple(shape))
         self.importer.tell_types(self.node.output, [value])
         return value
 

@@ -21,30 +21,31 @@ def without_crashes(model: ModelProto) -> ModelProto:
     for tensor in model.graph.initializer:
         if all(size >= 0 for size in tensor.dims):
             known.setdefault(tensor.name, helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
+    version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
     returned = any(value.name in known for value in model.graph.output)
     if not returned and not any(
-        _crashes(node) or _errs(node) or _forgets(node) for node in all_nodes(model.graph.node)
+        _crashes(node, version) or _errs(node) or _forgets(node) for node in all_nodes(model.graph.node)
     ):
         return model
     copy = ModelProto()
     copy.CopyFrom(model)
-    _replace(copy.graph)
+    _replace(copy.graph, version)
     for value in copy.graph.output:  # what an output declares counts there, even if it is less than what is known
         if value.name in known:
             value.type.CopyFrom(known[value.name])
     return copy
 
 
-def _replace(graph: GraphProto) -> None:
+def _replace(graph: GraphProto, version: int) -> None:
     kept = []
     for node in graph.node:
         for inner in sub_graphs(node):
-            _replace(inner)
+            _replace(inner, version)
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
         if _forgets(node):
             kept.append(_with_shape(node))
-        elif not _crashes(node):
+        elif not _crashes(node, version):
             kept.append(node)
         elif node.op_type == "EyeLike":  # a result of the shape of x and of the type of the attribute, like this one
             kind = next(attribute.i for attribute in node.attribute if attribute.name == "dtype")
@@ -54,13 +55,16 @@ def _replace(graph: GraphProto) -> None:
     graph.node.extend(nodes)
 
 
-def _crashes(node: NodeProto) -> bool:
+def _crashes(node: NodeProto, version: int) -> bool:
+    """Whether inference ends the process, fails, or gives a wrong shape, for a node that runs."""
     domain = "" if node.domain == "ai.onnx" else node.domain
     if node.op_type in _UNSEEN and domain == _UNSEEN[node.op_type]:
         return True
     if domain:
         return False
     names = [attribute.name for attribute in node.attribute]
+    if node.op_type == "Unsqueeze" and "axes" in names and version < 11:  # onnxruntime counts from the end even there
+        return any(axis < 0 for attribute in node.attribute for axis in attribute.ints)
     if node.op_type == "EyeLike":
         return "dtype" in names
     if node.op_type == "Split" and "num_outputs" in names:

@@ -107,14 +107,18 @@ def unsqueeze(call: Call) -> Value:
         raise call.block("are missing", "Export the model again", "axes")
     if not axes:
         return x
-    rank = call.rank(x)
-    if rank is not None:
-        axes = tuple(sorted(call.axis(axis, rank + len(axes), "axes") for axis in axes))
+    shape = call.shape(x)
+    if shape is not None:
+        axes = tuple(sorted(call.axis(axis, len(shape) + len(axes), "axes") for axis in axes))
     elif len(axes) > 1 and any(axis < 0 for axis in axes):
         call.require_rank(x)
     if len(set(axes)) != len(axes):
         raise call.block(f"{list(axes)} names an axis twice", "Export the model again", "axes")
-    return call.emit(ops.Unsqueeze(axis=axes), x)
+    result = call.emit(ops.Unsqueeze(axis=axes), x)
+    if shape is None:
+        return result
+    rest = iter(shape)
+    return call.told(result, x, [1 if at in axes else next(rest) for at in range(len(shape) + len(axes))])
 
 
 @onnx_operator("Transpose")

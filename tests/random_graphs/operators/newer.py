@@ -192,7 +192,8 @@ def attention(g: Builder, name: str) -> None:
     operands.append(g.operand("bool" if masked == 2 else "float32", shape) if masked > 1 else None)
     if past:
         operands += [g.operand("float32", (batch, held, past, size)) for size in (width, value_width)]
-    causal = 1 if masked == 1 or (masked == 3 and g.maybe()) else None
+    # The standard counts steps from the first of the past on, onnxruntime from its end.
+    causal = 1 if not past and (masked == 1 or (masked == 3 and g.maybe())) else None
     if masked == 2 and causal is None and not g.maybe(4):
         operands[3] = g.constant(np.arange(total) <= np.arange(steps)[:, None] + past, "bool")
     outputs = [True, past > 0, past > 0, g.maybe(4)]
