@@ -75,12 +75,12 @@ def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
             tensor.shape.SetInParent()
             for _ in range(ranks[output.name]):
                 tensor.shape.dim.add()
+    del model.graph.output[:]
+    model.graph.output.extend(inferred.graph.output)
     try:
-        onnx.checker.check_model(inferred)
+        onnx.checker.check_model(model)
     except onnx.checker.ValidationError as error:
         if "No Op registered" in str(error):  # onnxruntime takes some operators in sets that do not have them yet
             raise Rejected(f"onnx: {error}") from None
         raise
-    del model.graph.output[:]
-    model.graph.output.extend(inferred.graph.output)
     return model

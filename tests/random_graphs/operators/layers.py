@@ -90,6 +90,8 @@ def conv_transpose(g: Builder, name: str) -> None:
     strides = attributes["strides"] or [1] * (x.rank - 2)
     if g.maybe(3):
         attributes["output_padding"] = [g.integer(0, max(stride - 1, 0)) for stride in strides]
+        if str(attributes.get("auto_pad")).startswith("SAME") and any(attributes["output_padding"]):
+            raise Rejected("onnxruntime's result is smaller than ONNX's inference tells")
     if g.maybe(5) and "pads" not in attributes:
         attributes["output_shape"] = [size * stride for size, stride in zip(x.shape[2:], strides, strict=True)]
     if str(attributes.get("auto_pad")).startswith("SAME"):
