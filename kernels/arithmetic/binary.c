@@ -78,108 +78,17 @@ ROW(atan2_f32, float, (float)mslite_atan2(p, q))
   [MSLITE_UINT64] = operation##_u64, [MSLITE_UINT] = operation##_u32
 #define INTEGERS_OF(operation) SIGNED_OF(operation), UNSIGNED_OF(operation)
 
-enum { ADD, SUB, MUL, DIV, FLOOR_DIV, FLOOR_MOD, MOD, MAX, MIN, SQUARED, AND, OR, XOR, LEFT, RIGHT, ANGLE, OPERATIONS };
-
-static const mslite_binary_row rows[OPERATIONS][MSLITE_FLOAT64 + 1] = {
-    [ADD] = {INTEGERS_OF(add), [MSLITE_FLOAT64] = add_f64},
-    [SUB] = {INTEGERS_OF(sub), [MSLITE_FLOAT64] = sub_f64},
-    [MUL] = {INTEGERS_OF(mul), [MSLITE_FLOAT64] = mul_f64, [MSLITE_BOOL] = and_u8},
-    [DIV] = {INTEGERS_OF(div), [MSLITE_FLOAT64] = div_f64},
-    [FLOOR_DIV] = {SIGNED_OF(floor_div), UNSIGNED_OF(div), [MSLITE_FLOAT64] = floor_div_f64,
-                   [MSLITE_FLOAT32] = floor_div_f32, [MSLITE_FLOAT] = floor_div_f32},
-    [FLOOR_MOD] = {SIGNED_OF(floor_mod), UNSIGNED_OF(mod), [MSLITE_FLOAT64] = floor_mod_f64,
-                   [MSLITE_FLOAT32] = floor_mod_f32, [MSLITE_FLOAT] = floor_mod_f32},
-    [MOD] = {INTEGERS_OF(mod), [MSLITE_FLOAT64] = mod_f64, [MSLITE_FLOAT32] = mod_f32, [MSLITE_FLOAT] = mod_f32},
-    [MAX] = {INTEGERS_OF(max), [MSLITE_FLOAT64] = max_f64, [MSLITE_BOOL] = max_u8},
-    [MIN] = {INTEGERS_OF(min), [MSLITE_FLOAT64] = min_f64, [MSLITE_BOOL] = min_u8},
-    [SQUARED] = {INTEGERS_OF(squared_difference), [MSLITE_FLOAT64] = squared_difference_f64},
-    [AND] = {INTEGERS_OF(and), [MSLITE_BOOL] = and_u8},
-    [OR] = {INTEGERS_OF(or), [MSLITE_BOOL] = or_u8},
-    [XOR] = {INTEGERS_OF(xor), [MSLITE_BOOL] = xor_u8},
-    [LEFT] = {INTEGERS_OF(shift_left)},
-    [RIGHT] = {INTEGERS_OF(shift_right)},
-    [ANGLE] = {[MSLITE_FLOAT64] = atan2_f64, [MSLITE_FLOAT32] = atan2_f32, [MSLITE_FLOAT] = atan2_f32},
-};
-
-/* The operation of a node; a fused activation is left to the float32 kernels. */
-static int32_t operation_of(const mslite_node *node) {
-  int32_t activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, operation = -1;
-  switch (node->op) {
-    case MSLITE_OP_AddFusion:
-      activation = ((const mslite_AddFusion *)node->params)->activation_type;
-      operation = ADD;
-      break;
-    case MSLITE_OP_SubFusion:
-      activation = ((const mslite_SubFusion *)node->params)->activation_type;
-      operation = SUB;
-      break;
-    case MSLITE_OP_MulFusion:
-      activation = ((const mslite_MulFusion *)node->params)->activation_type;
-      operation = MUL;
-      break;
-    case MSLITE_OP_DivFusion:
-      activation = ((const mslite_DivFusion *)node->params)->activation_type;
-      operation = DIV;
-      break;
-    case MSLITE_OP_Eltwise: {
-      const int32_t mode = ((const mslite_Eltwise *)node->params)->mode;
-      if (mode == MSLITE_ELTWISE_MODE_PROD) operation = MUL;
-      if (mode == MSLITE_ELTWISE_MODE_SUM) operation = ADD;
-      if (mode == MSLITE_ELTWISE_MODE_MAXIMUM) operation = MAX;
-      break;
-    }
-#define CASE(op, number) \
-  case MSLITE_OP_##op:   \
-    operation = number;  \
-    break;
-      CASE(RealDiv, DIV)
-      CASE(FloorDiv, FLOOR_DIV)
-      CASE(FloorMod, FLOOR_MOD)
-      CASE(Mod, MOD)
-      CASE(Maximum, MAX)
-      CASE(Minimum, MIN)
-      CASE(SquaredDifference, SQUARED)
-      CASE(BitwiseAnd, AND)
-      CASE(BitwiseOr, OR)
-      CASE(BitwiseXor, XOR)
-      CASE(ShiftLeft, LEFT)
-      CASE(ShiftRight, RIGHT)
-      CASE(Atan2, ANGLE)
-#undef CASE
-    default:
-      break;
-  }
-  return activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION ? operation : -1;
-}
-
 typedef struct {
   mslite_broadcast_plan plan;
-  int32_t operation;
+  int32_t mode; /* of Eltwise */
   int32_t type;
   int64_t size; /* bytes of an element */
 } binary_derived;
 
-static int32_t support(const mslite_node *node) {
-  const int32_t operation = operation_of(node), type = node->inputs[0]->type;
-  if (operation < 0 || node->input_count != 2 || type < 0 || type > MSLITE_FLOAT64) return 0;
-  if (node->inputs[1]->type != type || node->outputs[0]->type != type) return 0;
-  return rows[operation][type] != NULL;
-}
-
-static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  binary_derived *numbers = derived;
-  mslite_plan_broadcast(node->outputs[0], node->inputs, 2, &numbers->plan, schedule);
-  numbers->operation = operation_of(node);
-  numbers->type = node->inputs[0]->type;
-  numbers->size = mslite_type_size(numbers->type);
-  return MSLITE_OK;
-}
-
-static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
+static void run_rows(const mslite_run *run, int32_t part, const mslite_binary_row *rows) {
   const binary_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
-  const mslite_binary_row row = rows[numbers->operation][numbers->type];
+  const mslite_binary_row row = rows[numbers->type];
   const int64_t size = numbers->size, step_a = plan->strides[0][plan->rank - 1],
                 step_b = plan->strides[1][plan->rank - 1];
   mslite_broadcast_cursor at;
@@ -189,7 +98,134 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
         step_b, (char *)run->outputs[0] + at.at * size, n);
 }
 
-#define BINARY(operator)                                 \
+enum { TYPES = MSLITE_FLOAT64 + 1 };
+
+/* The rows of one operation, by type, and how it runs: generated C carries those of the operations that it has. */
+static const mslite_binary_row add_rows[TYPES] = {INTEGERS_OF(add), [MSLITE_FLOAT64] = add_f64};
+static const mslite_binary_row sub_rows[TYPES] = {INTEGERS_OF(sub), [MSLITE_FLOAT64] = sub_f64};
+static const mslite_binary_row mul_rows[TYPES] = {INTEGERS_OF(mul), [MSLITE_FLOAT64] = mul_f64, [MSLITE_BOOL] = and_u8};
+static const mslite_binary_row div_rows[TYPES] = {INTEGERS_OF(div), [MSLITE_FLOAT64] = div_f64};
+static const mslite_binary_row floor_div_rows[TYPES] = {
+    SIGNED_OF(floor_div), UNSIGNED_OF(div), [MSLITE_FLOAT64] = floor_div_f64, [MSLITE_FLOAT32] = floor_div_f32,
+    [MSLITE_FLOAT] = floor_div_f32};
+static const mslite_binary_row floor_mod_rows[TYPES] = {
+    SIGNED_OF(floor_mod), UNSIGNED_OF(mod), [MSLITE_FLOAT64] = floor_mod_f64, [MSLITE_FLOAT32] = floor_mod_f32,
+    [MSLITE_FLOAT] = floor_mod_f32};
+static const mslite_binary_row mod_rows[TYPES] = {
+    INTEGERS_OF(mod), [MSLITE_FLOAT64] = mod_f64, [MSLITE_FLOAT32] = mod_f32, [MSLITE_FLOAT] = mod_f32};
+static const mslite_binary_row max_rows[TYPES] = {INTEGERS_OF(max), [MSLITE_FLOAT64] = max_f64, [MSLITE_BOOL] = max_u8};
+static const mslite_binary_row min_rows[TYPES] = {INTEGERS_OF(min), [MSLITE_FLOAT64] = min_f64, [MSLITE_BOOL] = min_u8};
+static const mslite_binary_row squared_rows[TYPES] = {
+    INTEGERS_OF(squared_difference), [MSLITE_FLOAT64] = squared_difference_f64};
+static const mslite_binary_row and_rows[TYPES] = {INTEGERS_OF(and), [MSLITE_BOOL] = and_u8};
+static const mslite_binary_row or_rows[TYPES] = {INTEGERS_OF(or), [MSLITE_BOOL] = or_u8};
+static const mslite_binary_row xor_rows[TYPES] = {INTEGERS_OF(xor), [MSLITE_BOOL] = xor_u8};
+static const mslite_binary_row shift_left_rows[TYPES] = {INTEGERS_OF(shift_left)};
+static const mslite_binary_row shift_right_rows[TYPES] = {INTEGERS_OF(shift_right)};
+static const mslite_binary_row atan2_rows[TYPES] = {
+    [MSLITE_FLOAT64] = atan2_f64, [MSLITE_FLOAT32] = atan2_f32, [MSLITE_FLOAT] = atan2_f32};
+
+#define RUN(name)                                                              \
+  static void name##_run(const mslite_run *run, int32_t phase, int32_t part) { \
+    (void)phase;                                                               \
+    run_rows(run, part, name##_rows);                                          \
+  }
+RUN(add)
+RUN(sub)
+RUN(mul)
+RUN(div)
+RUN(floor_div)
+RUN(floor_mod)
+RUN(mod)
+RUN(max)
+RUN(min)
+RUN(squared)
+RUN(and)
+RUN(or)
+RUN(xor)
+RUN(shift_left)
+RUN(shift_right)
+RUN(atan2)
+
+/* The rows of a node's operation; a fused activation is left to the float32 kernels. */
+static const mslite_binary_row *rows_of(const mslite_node *node) {
+  int32_t activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
+  const mslite_binary_row *rows = NULL;
+  switch (node->op) {
+    case MSLITE_OP_AddFusion:
+      activation = ((const mslite_AddFusion *)node->params)->activation_type;
+      rows = add_rows;
+      break;
+    case MSLITE_OP_SubFusion:
+      activation = ((const mslite_SubFusion *)node->params)->activation_type;
+      rows = sub_rows;
+      break;
+    case MSLITE_OP_MulFusion:
+      activation = ((const mslite_MulFusion *)node->params)->activation_type;
+      rows = mul_rows;
+      break;
+    case MSLITE_OP_DivFusion:
+      activation = ((const mslite_DivFusion *)node->params)->activation_type;
+      rows = div_rows;
+      break;
+    case MSLITE_OP_Eltwise: {
+      const int32_t mode = ((const mslite_Eltwise *)node->params)->mode;
+      if (mode == MSLITE_ELTWISE_MODE_PROD) rows = mul_rows;
+      if (mode == MSLITE_ELTWISE_MODE_SUM) rows = add_rows;
+      if (mode == MSLITE_ELTWISE_MODE_MAXIMUM) rows = max_rows;
+      break;
+    }
+#define CASE(op, name)  \
+  case MSLITE_OP_##op:  \
+    rows = name##_rows; \
+    break;
+      CASE(RealDiv, div)
+      CASE(FloorDiv, floor_div)
+      CASE(FloorMod, floor_mod)
+      CASE(Mod, mod)
+      CASE(Maximum, max)
+      CASE(Minimum, min)
+      CASE(SquaredDifference, squared)
+      CASE(BitwiseAnd, and)
+      CASE(BitwiseOr, or)
+      CASE(BitwiseXor, xor)
+      CASE(ShiftLeft, shift_left)
+      CASE(ShiftRight, shift_right)
+      CASE(Atan2, atan2)
+#undef CASE
+    default:
+      break;
+  }
+  return activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION ? rows : NULL;
+}
+
+static int32_t support(const mslite_node *node) {
+  const mslite_binary_row *rows = rows_of(node);
+  const int32_t type = node->inputs[0]->type;
+  if (rows == NULL || node->input_count != 2 || type < 0 || type > MSLITE_FLOAT64) return 0;
+  if (node->inputs[1]->type != type || node->outputs[0]->type != type) return 0;
+  return rows[type] != NULL;
+}
+
+static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  binary_derived *numbers = derived;
+  mslite_plan_broadcast(node->outputs[0], node->inputs, 2, &numbers->plan, schedule);
+  numbers->mode = node->op == MSLITE_OP_Eltwise ? ((const mslite_Eltwise *)node->params)->mode : 0;
+  numbers->type = node->inputs[0]->type;
+  numbers->size = mslite_type_size(numbers->type);
+  return MSLITE_OK;
+}
+
+static void eltwise_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const int32_t mode = ((const binary_derived *)run->derived)->mode;
+  run_rows(run, part,
+           mode == MSLITE_ELTWISE_MODE_PROD  ? mul_rows
+           : mode == MSLITE_ELTWISE_MODE_SUM ? add_rows
+                                             : max_rows);
+}
+
+#define BINARY(operator, operation)                      \
   const mslite_kernel mslite_kernel_binary_##operator= { \
       .name = "binary_" #operator"_scalar",              \
       .op = MSLITE_OP_##operator,                        \
@@ -197,25 +233,25 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .derived_size = sizeof(binary_derived),            \
       .support = support,                                \
       .prepare = prepare,                                \
-      .run = run_part,                                   \
+      .run = operation##_run,                            \
       .in_place = mslite_broadcast_in_place,             \
   };
 
-BINARY(AddFusion)
-BINARY(SubFusion)
-BINARY(MulFusion)
-BINARY(DivFusion)
-BINARY(RealDiv)
-BINARY(FloorDiv)
-BINARY(FloorMod)
-BINARY(Mod)
-BINARY(Maximum)
-BINARY(Minimum)
-BINARY(SquaredDifference)
-BINARY(Eltwise)
-BINARY(BitwiseAnd)
-BINARY(BitwiseOr)
-BINARY(BitwiseXor)
-BINARY(ShiftLeft)
-BINARY(ShiftRight)
-BINARY(Atan2)
+BINARY(AddFusion, add)
+BINARY(SubFusion, sub)
+BINARY(MulFusion, mul)
+BINARY(DivFusion, div)
+BINARY(RealDiv, div)
+BINARY(FloorDiv, floor_div)
+BINARY(FloorMod, floor_mod)
+BINARY(Mod, mod)
+BINARY(Maximum, max)
+BINARY(Minimum, min)
+BINARY(SquaredDifference, squared)
+BINARY(Eltwise, eltwise)
+BINARY(BitwiseAnd, and)
+BINARY(BitwiseOr, or)
+BINARY(BitwiseXor, xor)
+BINARY(ShiftLeft, shift_left)
+BINARY(ShiftRight, shift_right)
+BINARY(Atan2, atan2)
