@@ -63,6 +63,16 @@ def test_of_one_type_only_what_it_needs() -> None:
     assert "math.h" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "own", "other"), [("binary_AddFusion", "add", "mul"), ("compare_Less", "less", "equal")]
+)
+def test_of_one_operation_only_its_functions(name: str, own: str, other: str) -> None:
+    """A table of all of them would keep each one, whatever the linker leaves out."""
+    text = "".join(sources.kernel_files([f"{name}_scalar"], "scalar").values())
+    assert f"{own}_i32" in text
+    assert f"{other}_i32" not in text
+
+
 def test_same_text_in_any_order() -> None:
     chosen = ["conv2d_int8", "softmax_int8_scalar", "unary_Tan_scalar", "conv2d_gemm_f32_scalar"]
     first = sources.kernel_files(chosen, "scalar")
