@@ -356,3 +356,15 @@ def test_an_axis_from_the_end_in_an_old_operator_set() -> None:
         x=draw(3, 4, 8),
         b=draw(4),
     )
+
+
+def test_products_behind_an_operator_that_the_operator_set_does_not_have_yet() -> None:
+    """They are expanded before the nodes in front of them are read."""
+    check(
+        """(float[1,2,4,3] x, float[1,1,4,2] p) => (float[1,2,4,4] y) <float[1,4] c = {-0.3, -0.5, 0.5, -0.7}> {
+            g = com.microsoft.GridSample (x, p)  y = com.microsoft.FusedMatMul <alpha = 0.5, transA = 1> (g, c)
+        }""",
+        opset=12,
+        x=draw(1, 2, 4, 3),
+        p=draw(1, 1, 4, 2),
+    )

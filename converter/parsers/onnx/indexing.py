@@ -94,7 +94,7 @@ def one_hot(call: Call) -> Value:
 def trilu(call: Call) -> Value:
     op = ops.Triu() if call.boolean("upper", True) else ops.Tril()
     diagonal = [as_type(call, call.input(1), DataType.INT32)] if call.has_input(1) else []
-    return call.told(call.emit(op, call.input(0), *diagonal), call.input(0), call.shape(call.input(0)))
+    return call.same_type(call.emit(op, call.input(0), *diagonal), call.input(0))
 
 
 def _true_indices(call: Call, value: Value) -> Value:

@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError, EncodeError  # type: ignore[imp
 from onnx import GraphProto, ModelProto, TypeProto
 
 from .inference_guard import without_crashes
+from .newer_operators import infer_with_newer
 from .protos import sub_graphs
 
 _LARGEST_CONTENTS = 1 << 16
@@ -48,9 +49,7 @@ def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
     # A wrong model is reported where a converter or a shape rule meets the wrong node.
     with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
-        model = onnx.shape_inference.infer_shapes(
-            without_crashes(model), data_prop=_contents_stay_small(model.graph, {})
-        )
+        model = infer_with_newer(without_crashes(model), _contents_stay_small(model.graph, {}))
     types: dict[str, TypeProto] = {}
 
     def collect(graph: GraphProto) -> None:

@@ -112,6 +112,8 @@ def attention(g: Builder, name: str) -> None:
     if g.maybe():
         kind = g.integer(0, 2)
         mask = g.operand("int32", (batch,), 1, steps) if kind == 0 else g.operand("int32", (batch, steps), 0, 1)
+        if kind > 0 and not mask.always(lambda array: bool(np.all(array[:, 0] == 1))):
+            raise Rejected("a step sees nothing: what is left of its numbers beside -10000 is noise")
     own(g, name, x, weights, bias, mask, num_heads=heads, unidirectional=g.choose((None, 1)))
 
 

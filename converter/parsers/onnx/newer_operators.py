@@ -1,0 +1,45 @@
+"""Types behind operators that the model's operator set does not have yet: onnxruntime took some over before the standard."""
+
+from __future__ import annotations
+
+import onnx
+from onnx import ModelProto, NodeProto, TypeProto, helper
+
+
+def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
+    """The model with the types that ONNX's inference tells, which takes such nodes for unknown.
+
+    `contents`: whether inference follows what small integer tensors hold. Raises what onnx raises.
+    """
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=contents)
+    version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
+    for node in [node for node in inferred.graph.node if _is_newer(node, version)]:
+        types = _types_of(inferred)
+        if any(name and name not in types for name in node.input):
+            continue
+        operands = {name: types[name] for name in node.input if name}
+        try:
+            told = onnx.shape_inference.infer_node_outputs(onnx.defs.get_schema(node.op_type), node, operands)
+        except onnx.shape_inference.InferenceError:  # the converter of the node says what is wrong
+            continue
+        known = {value.name for value in (*inferred.graph.value_info, *inferred.graph.output)}
+        new = [helper.make_value_info(name, kind) for name, kind in told.items() if name not in known]
+        if new:
+            inferred.graph.value_info.extend(new)
+            inferred = onnx.shape_inference.infer_shapes(inferred, data_prop=contents)
+    return inferred
+
+
+def _is_newer(node: NodeProto, version: int) -> bool:
+    if node.domain not in ("", "ai.onnx") or onnx.defs.has(node.op_type, version, ""):
+        return False
+    return bool(onnx.defs.has(node.op_type, ""))
+
+
+def _types_of(model: ModelProto) -> dict[str, TypeProto]:
+    graph = model.graph
+    types = {value.name: value.type for value in (*graph.value_info, *graph.input)}
+    for tensor in graph.initializer:
+        if all(size >= 0 for size in tensor.dims):
+            types.setdefault(tensor.name, helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
+    return types
