@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         "--weightFile", type=Path, help="of a Caffe model; without: the .caffemodel beside its .prototxt"
     )
     parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
-    parser.add_argument("--output", type=Path, required=True, help="the folder to write; its name is the project's")
+    parser.add_argument("--output", type=_folder, required=True, help="the folder to write; its name is the project's")
     parser.add_argument(
         "--inputShape", default="", help="name:1,2,3;name2:4,5: shapes of inputs that the model leaves open"
     )
@@ -82,6 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cases", type=int, default=2, help="recorded runs for the project's tests (2)")
     add_train_arguments(parser)
     return parser
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name is no folder")
+    return Path(text)
 
 
 def _bytes(text: str) -> int:

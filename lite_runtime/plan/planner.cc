@@ -247,6 +247,11 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     return mindspore::kSuccess;
   }
   bool is_blocked = IsBlocked(step);
+  if (is_blocked && options_.contents_are_fixed) {  // nothing more will be known of contents
+    (*problems_)[step.node] = "the shapes of its outputs are known at run time only";
+    mark(State::kBroken);
+    return mindspore::kSuccess;
+  }
   if (is_blocked && position > plan_->begin) {
     *verdict = Verdict::kStop;
     return mindspore::kSuccess;

@@ -22,7 +22,8 @@ struct PlanOptions {
   bool branches = false;  // steps that do not depend on each other may run at the same time
   KernelList more_kernels;
   RegisteredKernels *registered = nullptr;
-  bool contents_are_fixed = false;  // the contents that the frame has are those of every run
+  // The contents that the frame has are those of every run, and no others come: shapes that need more are problems.
+  bool contents_are_fixed = false;
 };
 
 class Planner {

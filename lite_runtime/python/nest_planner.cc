@@ -118,12 +118,7 @@ Status NestPlanner::PlanGraph(int32_t graph, const std::vector<KnownValue> &give
     auto planner = std::make_unique<Planner>(&model_, program, planned->frame, options_, problems_);
     bool needs_data = false;
     std::shared_ptr<const mslite::Plan> plan;
-    MSLITE_TRY(planner->Make(position, &needs_data, &plan));
-    if (needs_data || plan->is_counted) {
-      Refuse(*planned, position, "the shapes of its outputs are known at run time only");
-      planned->is_broken = true;
-      break;
-    }
+    MSLITE_TRY(planner->Make(position, &needs_data, &plan));  // of fixed contents: asks for no data
     work_ += plan->end - position + 1;
     for (size_t i = 0; i < planner->tensors().size(); ++i) {
       const mslite_tensor &tensor = planner->tensors()[i];  // without a type: inside of an earlier run of steps

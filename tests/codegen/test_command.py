@@ -27,11 +27,15 @@ def test_a_project_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build = Builder()
     x = build.input(4)
-    y = Value("y", DataType.INT64, (1, modules.BATCH))
+    y, z = (Value(name, DataType.INT64, (1, modules.BATCH)) for name in "yz")
     build.graph.nodes.append(Node(NonZero(), "found", (x,), (y,)))
-    path = modules.write(build.module(y), tmp_path)
+    build.graph.nodes.append(Node(NonZero(), "found again", (x,), (z,)))  # depends on no shape of the first one
+    path = modules.write(build.module(y, z), tmp_path)
     assert main([str(path), f"--output={tmp_path / 'net'}"]) == 3
-    assert "NonZero 'found'" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "2 node(s) cannot become C" in message
+    assert "NonZero 'found'" in message
+    assert "NonZero 'found again'" in message
     assert not (tmp_path / "net").exists()
 
 
@@ -43,6 +47,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
         (["--target=cortex-m4", "--parallel=true"], 2, "microcontrollers have no threads"),
         (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 were given"),
         (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),
+        (["--output="], 2, "an empty name is no folder"),
         (["--unknown"], 2, "unrecognized arguments"),
         (["--kernelLibrary=cmsis-nn"], 2, "--kernelLibrary=cmsis-nn is for Cortex-M; x86 is none"),
         (["--ramBudget=100"], 3, "100"),
