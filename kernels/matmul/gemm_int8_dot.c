@@ -2,130 +2,74 @@
 #include "matmul/gemm_int8.h"
 
 #include "matmul/gemm_int8_store.h"
+#include "matmul/gemm_int8_tile.h"
 
 enum { FEWEST_PANELS = 4 }; /* of a part */
 
-SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
-  return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
-}
-
-/* `rows` x GEMM_INT8_COLUMNS sums; `rows` and `stored` are constants where this is inlined. `stored`: b is as it is
- * packed. Few rows take several chains of sums, so that no sum waits for the one before. */
-SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows, const bool stored) {
-  enum { V = GEMM_INT8_VECTORS };
-  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (stored ? 1 : (int64_t)sizeof(dot_weight));
-  const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
-  simd_i32 sum[GEMM_INT8_ROWS * V];
-  if (g->first) {
-    SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(g->bias + i % V * SIMD_WIDTH);
-  } else {
-    SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(to + i * SIMD_WIDTH);
-  }
-  SIMD_UNROLL for (int32_t i = rows * V; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
-  const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
-  const int64_t a_step = g->a_step, units = g->units;
-  SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
-  int64_t k = 0;
-  /* units > 0: sums that a loop might pass by are copied around it. */
-  if (chains == 1 || chains <= units) {
-    do {
-      SIMD_UNROLL for (int32_t c = 0; c < chains; ++c) {
-        dot_right right[V];
-        SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
-        SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-          const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
-          SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
-            sum[(c * rows + r) * V + v] = dot_add(sum[(c * rows + r) * V + v], left, right[v]);
-          }
-        }
-        b += V * b_step;
-        SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
-      }
-      k += chains;
-    } while (k + chains <= units);
-  }
-  SIMD_UNROLL for (int32_t rest = 1; rest < chains; ++rest) {
-    if (k++ >= units) break;
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-      const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
-      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] =
-          dot_add(sum[r * V + v], left, load_right(b + v * b_step, stored));
-    }
-    b += V * b_step;
-    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
-  }
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) {
-    SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) sum[i] += sum[c * rows * V + i];
-    simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
-  }
-}
-
-#define TILE_CASE(rows)              \
-  case rows:                         \
-    tile(g, b, to, rows, rows == 1); \
-    break;
-
-static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t rows) {
-  switch (SIMD_WIDTH == 16 && rows > 1 ? rows + rows % 2 : rows) {
-    TILE_CASE(1)
-    TILE_CASE(2)
-    TILE_CASE(4)
-    TILE_CASE(6)
-#if SIMD_WIDTH == 16
-    TILE_CASE(8)
-    TILE_CASE(10)
-    TILE_CASE(12)
-#else
-    TILE_CASE(3)
-    TILE_CASE(5)
-#endif
-    default:
-      break;
-  }
-}
-#undef TILE_CASE
-
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-/* One panel, in tiles of equal height but for the last. On vectors of 16 lanes all but that are even: its spare row is
- * nobody's. */
-static __attribute__((noinline)) void run_panel(const gemm_int8_block *block, int64_t columns) {
+/* To the next panel. */
+static void move_on(gemm_int8_block *g) {
+  const int64_t result_size = g->operands == NULL ? 1 : (int64_t)sizeof(int32_t);
+  g->b += g->b_step;
+  if (g->sums != NULL) g->sums += (g->rows + 1) * GEMM_INT8_COLUMNS;
+  g->bias += GEMM_INT8_COLUMNS;
+  g->value += GEMM_INT8_COLUMNS;
+  g->shift += GEMM_INT8_COLUMNS;
+  g->zero += GEMM_INT8_COLUMNS;
+  if (g->scale != NULL) g->scale += GEMM_INT8_COLUMNS;
+  if (g->column_sums != NULL) g->column_sums += GEMM_INT8_COLUMNS;
+  g->y += GEMM_INT8_COLUMNS * result_size;
+  g->column += GEMM_INT8_COLUMNS;
+  g->columns -= GEMM_INT8_COLUMNS;
+}
+
+/* `panels`, at most MOST_PANELS, in tiles of equal height but for the last. On vectors of 16 lanes all but that are
+ * even: its spare row is nobody's. */
+static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, const int64_t panels) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
-  gemm_int8_block g = *block;
-  const int64_t tiles = (g.rows + GEMM_INT8_ROWS - 1) / GEMM_INT8_ROWS;
-  const int64_t high = round_up((g.rows + tiles - 1) / tiles, SIMD_WIDTH == 16 && g.rows > 1 ? 2 : 1);
+  gemm_int8_block g[MOST_PANELS];
+  panel_numbers numbers[MOST_PANELS];
+  const int64_t highest = GEMM_INT8_ROWS / panels, tiles = (block->rows + highest - 1) / highest;
+  const int64_t high = round_up((block->rows + tiles - 1) / tiles, SIMD_WIDTH == 16 && block->rows > 1 ? 2 : 1);
+  /* Sums that are not kept from step to step have a place of their own. */
+  const int64_t next = block->sums == NULL ? highest * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
   /* A single row reads its weights as they are packed: a copy would be read only once. */
   const char *widened = NULL;
-  if (g.rows > 1) widened = (const char *)dot_weights(g.b, g.units, GEMM_INT8_VECTORS, g.room);
-  panel_numbers numbers;
-  set_numbers(&g, &numbers);
-  for (; g.rows > 0; g.rows -= high) {
-    const int64_t rows = g.rows < high ? g.rows : high;
-    int32_t *sums = g.sums == NULL ? own : g.sums;
-    run_tile(&g, rows == 1 ? (const char *)g.b : widened, sums, rows);
-    if (g.last) store(&g, &numbers, sums, rows, columns);
-    g.a += rows * g.a_step;
-    if (g.sums != NULL) g.sums += rows * GEMM_INT8_COLUMNS;
-    if (g.row_sums != NULL) g.row_sums += rows;
-    g.y += rows * g.y_step;
-    g.row += rows;
+  if (block->rows > 1) widened = (const char *)dot_weights(block->b, block->units, GEMM_INT8_VECTORS, block->room);
+  for (int64_t p = 0; p < panels; ++p) {
+    g[p] = p == 0 ? *block : g[p - 1];
+    if (p > 0) move_on(&g[p]);
+    set_numbers(&g[p], &numbers[p]);
+  }
+  for (int64_t left = block->rows; left > 0; left -= high) {
+    const int64_t rows = left < high ? left : high;
+    int32_t *sums = g->sums == NULL ? own : g->sums;
+#if SIMD_WIDTH == 16 && SIMD_DOT
+    if (panels > 1 && rows > 1) {
+      run_pair_tile(g, sums, sums + next, rows);
+    } else
+#endif
+      for (int64_t p = 0; p < panels; ++p) {
+        run_tile(&g[p], rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows);
+      }
+    for (int64_t p = 0; p < panels; ++p) {
+      const int64_t columns = g[p].columns < GEMM_INT8_COLUMNS ? g[p].columns : GEMM_INT8_COLUMNS;
+      if (g[p].last) store(&g[p], &numbers[p], sums + p * next, rows, columns);
+      g[p].a += rows * g[p].a_step;
+      if (g[p].sums != NULL) g[p].sums += rows * GEMM_INT8_COLUMNS;
+      if (g[p].row_sums != NULL) g[p].row_sums += rows;
+      g[p].y += rows * g[p].y_step;
+      g[p].row += rows;
+    }
   }
 }
 
 static void run_block(gemm_int8_block *g) {
-  const int64_t result_size = g->operands == NULL ? 1 : (int64_t)sizeof(int32_t);
-  for (; g->columns > 0 && g->rows > 0; g->columns -= GEMM_INT8_COLUMNS) {
-    run_panel(g, g->columns < GEMM_INT8_COLUMNS ? g->columns : GEMM_INT8_COLUMNS);
-    g->b += g->b_step;
-    if (g->sums != NULL) g->sums += (g->rows + 1) * GEMM_INT8_COLUMNS;
-    g->bias += GEMM_INT8_COLUMNS;
-    g->value += GEMM_INT8_COLUMNS;
-    g->shift += GEMM_INT8_COLUMNS;
-    g->zero += GEMM_INT8_COLUMNS;
-    if (g->scale != NULL) g->scale += GEMM_INT8_COLUMNS;
-    if (g->column_sums != NULL) g->column_sums += GEMM_INT8_COLUMNS;
-    g->y += GEMM_INT8_COLUMNS * result_size;
-    g->column += GEMM_INT8_COLUMNS;
+  while (g->columns > 0 && g->rows > 0) {
+    const int64_t panels = g->columns > GEMM_INT8_COLUMNS && g->rows > 1 ? MOST_PANELS : 1;
+    run_panels(g, panels);
+    for (int64_t p = 0; p < panels; ++p) move_on(g);
   }
 }
 

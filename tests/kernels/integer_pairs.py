@@ -45,7 +45,9 @@ def between_casts(
 ) -> tuple[ModelProto, dict[str, Array]]:
     """DequantizeLinear, the operator, QuantizeLinear; `rest` are plain constants behind the operands, `then` one
     more operator."""
-    nodes, constants, inputs, names = [], {}, {}, []
+    nodes, names = [], []
+    constants: dict[str, Array] = {}
+    inputs: dict[str, Array] = {}
     for index, operand in enumerate(operands):
         name = f"x{index}"
         (constants if operand.constant else inputs)[name] = operand.array
