@@ -165,6 +165,8 @@ def one(job: Job, target: Target, least: bool, given: argparse.Namespace) -> dic
                 model = None if given.no_build else _Model(job, file, program)
         except ConversionError as error:
             return {"result": "refused", "detail": str(error).replace("\n", " ")[:400]}
+        except RuntimeError as error:  # of the runtime: a custom operator without a kernel
+            return {"result": "no reference", "detail": str(error).replace("\n", " ")[:400]}
         found: dict[str, Any] = {
             "steps": len(program.steps),
             "kernels": sorted({step.kernel for step in program.steps}),

@@ -12,16 +12,17 @@ from collections import defaultdict
 from pathlib import Path
 
 _COUNTED = "equal"
-_LEFT_OUT = ("refused", "too large for the board", "no case", "generated")
+_LEFT_OUT = ("refused", "no reference", "too large for the board", "no case", "generated")
 """Results of models of which there is no program to compare; `refused` ones are named in the documentation."""
 
 
 def _column(entry: dict[str, str]) -> str:
     smaller = ", `--memory=min`" if entry["memory"] == "min" else ""
     compiler = ", clang" if "clang" in entry["how"] else ""
-    optimisation = ", -O0" if "-O0" in entry["how"] else ""
+    levels = [f", `{level}`" for level in ("-O0", "-Os", "-O3") if level in entry["how"].split()]
+    threads = ", threads" if "threads" in entry["how"] else ""
     checked = ", sanitizers" if "-fsanitize" in entry["how"] else ""
-    return entry["target"] + smaller + compiler + optimisation + checked
+    return "".join([entry["target"], smaller, compiler, *levels, threads, checked])
 
 
 def by_target(entries: list[dict[str, str]]) -> str:
