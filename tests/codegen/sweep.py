@@ -30,7 +30,7 @@ from mslite.codegen.lowering import lower_ms
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program
-from mslite.codegen.project import Case, ProjectOptions, write_project
+from mslite.codegen.project import Case, ProjectOptions, recorded, write_project
 from mslite.codegen.targets import Target, target_named
 from mslite.converter.errors import ConversionError
 from mslite.converter.options import Options
@@ -116,21 +116,21 @@ def _wrong_integers(have: Sequence[Array], want: Sequence[Array]) -> str:
 class _Model:
     """A converted model with its cases."""
 
-    def __init__(self, job: Job, file: Path, program: Program) -> None:
-        reference = Reference(file, program)
+    def __init__(self, job: Job, file: Path, program: Program, kind: type[recorded.Reference]) -> None:
+        reference = kind(file, program)
         self.note = ""
         self.cases: list[Case] = []
         for arrays, want in _recorded(job):
             given = _as_given(arrays, program, job.nchw)
             if given is None:
                 continue
-            have = reference.run(given) if not self.cases else Reference(file, program).run(given)
+            have = reference.run(given) if not self.cases else kind(file, program).run(given)
             self.note = self.note or _wrong_integers(have, want)
             self._add(given, have)
         for seed in range(2):
             given = by_chance(program, seed)
             try:
-                self._add(given, Reference(file, program).run(given))
+                self._add(given, kind(file, program).run(given))
             except RuntimeError as error:
                 self.note += f"; no case by chance: {str(error)[:80]}"
 
@@ -162,7 +162,8 @@ def one(job: Job, target: Target, least: bool, given: argparse.Namespace) -> dic
                 plan = plan_memory(program, memory_options(settings))
                 emit = EmitOptions(weights_in_file=not target.is_micro, parallel=given.parallel)
                 core = emit_cores([(program, plan)], emit)[0]
-                model = None if given.no_build else _Model(job, file, program)
+                kind = recorded.Reference if given.fused else Reference
+                model = None if given.no_build else _Model(job, file, program, kind)
         except ConversionError as error:
             return {"result": "refused", "detail": str(error).replace("\n", " ")[:400]}
         except RuntimeError as error:  # of the runtime: a custom operator without a kernel
@@ -238,6 +239,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--adapter", action="store_true", help="compiles the MSModel functions, too")
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--parallel", action="store_true")
+    parser.add_argument(
+        "--fused",
+        action="store_true",
+        help="compares with the runtime as it is on this machine, which may fuse products and sums, not with its portable kernels",
+    )
     parser.add_argument("--results", type=Path)
     parser.add_argument(
         "--largest", type=int, default=1 << 40, help="bytes of a model's files; larger ones are left out"
@@ -245,7 +251,7 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     flags = _SANITIZE if given.sanitize else given.flags
     flags = "no build" if given.no_build else flags
-    how = " ".join(filter(None, [given.cc, flags, "threads" if given.parallel else ""]))
+    how = " ".join(filter(None, [given.cc, flags, "threads" if given.parallel else "", "fused" if given.fused else ""]))
     done: set[tuple[str, ...]] = set()
     if given.results is not None and given.results.exists():
         entries = map(json.loads, given.results.read_text().splitlines())
