@@ -91,15 +91,17 @@ void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1) {
   for (const int8_t *const end = y0 + (layer->channels & ~3); y0 != end; y0 += 4, y1 += 4) {
     micro_i32x4 sums0, sums1;
     w = micro_sum_pair(&rows, w, &sums0, &sums1);
+    const micro_i32x4 multiplier = micro_load_i32x4((const int32_t *)(const void *)factors.at);
+    const micro_i32x4 shift = micro_load_bytes(factors.at + 16);
     if (layer->rounding == MICRO_ROUNDS_TWICE) {
-      const micro_i32x4 multiplier = micro_load_i32x4((const int32_t *)(const void *)factors.at);
-      const micro_i32x4 shift = micro_load_bytes(factors.at + 16);
-      micro_store_bytes(y0, micro_finish(&limits, micro_steps_twice(sums0, multiplier, shift)));
-      micro_store_bytes(y1, micro_finish(&limits, micro_steps_twice(sums1, multiplier, shift)));
+      sums0 = micro_steps_twice(sums0, multiplier, shift);
+      sums1 = micro_steps_twice(sums1, multiplier, shift);
     } else {
-      micro_store_results(layer, factors.at, sums0, 4, y0);
-      micro_store_results(layer, factors.at, sums1, 4, y1);
+      sums0 = micro_steps(layer, sums0, multiplier, shift);
+      sums1 = micro_steps(layer, sums1, multiplier, shift);
     }
+    micro_store_bytes(y0, micro_finish(&limits, sums0));
+    micro_store_bytes(y1, micro_finish(&limits, sums1));
     factors.at += factors.step;
   }
   if ((layer->channels & 3) != 0) {
