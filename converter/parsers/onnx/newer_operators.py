@@ -19,8 +19,8 @@ def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
             continue
         operands = {name: types[name] for name in node.input if name}
         try:
-            told = onnx.shape_inference.infer_node_outputs(onnx.defs.get_schema(node.op_type), node, operands)
-        except onnx.shape_inference.InferenceError:  # the converter of the node says what is wrong
+            told = onnx.shape_inference.infer_node_outputs(_first_schema(node, version), node, operands)
+        except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):  # its converter says what is wrong
             continue
         known = {value.name for value in (*inferred.graph.value_info, *inferred.graph.output)}
         new = [helper.make_value_info(name, kind) for name, kind in told.items() if name not in known]
@@ -34,6 +34,13 @@ def _is_newer(node: NodeProto, version: int) -> bool:
     if node.domain not in ("", "ai.onnx") or onnx.defs.has(node.op_type, version, ""):
         return False
     return bool(onnx.defs.has(node.op_type, ""))
+
+
+def _first_schema(node: NodeProto, version: int) -> onnx.defs.OpSchema:
+    """The operator as the first operator set behind `version` has it."""
+    sets = range(version + 1, onnx.defs.onnx_opset_version() + 1)
+    first = next(one for one in sets if onnx.defs.has(node.op_type, one, ""))
+    return onnx.defs.get_schema(node.op_type, first, "")
 
 
 def _types_of(model: ModelProto) -> dict[str, TypeProto]:
