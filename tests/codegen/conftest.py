@@ -26,6 +26,11 @@ OPEN = {
 Projects = Callable[..., Path]
 
 
+def networks_here() -> list[str]:
+    """All of them; without ../shared/models our own."""
+    return [*NETWORKS, *(name for name, path in OPEN.items() if (SHARED / path / "model.tflite").exists())]
+
+
 def model_file(name: str, folder: Path) -> Path:
     """The `.tflite` file of a network; skips where it is not there."""
     if name in OPEN:

@@ -13,7 +13,7 @@ import pytest
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.targets import target_named
 
-from .conftest import NETWORKS, OPEN, Projects, model_file
+from .conftest import NETWORKS, OPEN, Projects, model_file, networks_here
 
 
 def _copy(project: Path, folder: Path) -> Path:
@@ -40,10 +40,10 @@ HOST_FLAGS = [
 
 @pytest.mark.parametrize(("compiler", "flags"), HOST_FLAGS)
 def test_host(compiler: str, flags: str, projects: Projects, tmp_path: Path) -> None:
-    project = _copy(projects(["keywords", "autoencoder"], "x86"), tmp_path)
-    output = _make(project, "test", f"CC={compiler}", f"CFLAGS={flags}")
-    assert "model 0: 2 of 2 cases as recorded" in output
-    assert "model 1: 2 of 2 cases as recorded" in output
+    names = networks_here()
+    project = _copy(projects(names, "x86"), tmp_path)
+    output = _make(project, "-j2", "test", f"CC={compiler}", f"CFLAGS={flags}")
+    assert output.count("2 of 2 cases as recorded") == len(names)
 
 
 @pytest.mark.parametrize("name", [*NETWORKS, *OPEN])
@@ -53,11 +53,18 @@ def test_cortex_m4(name: str, projects: Projects, tmp_path: Path) -> None:
     assert "2 of 2 cases as recorded" in _make(project, "test")
 
 
-@pytest.mark.parametrize(
-    "target", ["cortex-m0+", "cortex-m3", "cortex-m7", "cortex-m33", "cortex-m55", "arm64", "arm32"]
-)
+@pytest.mark.parametrize("target", ["cortex-m3", "cortex-m7", "cortex-m33", "cortex-m55", "arm64", "arm32"])
 def test_other_targets(target: str, projects: Projects, tmp_path: Path) -> None:
-    project = _copy(projects(["keywords"], target), tmp_path)
+    """All networks in one project."""
+    names = networks_here()
+    project = _copy(projects(names, target), tmp_path)
+    _make(project, "-j2")
+    assert _make(project, "test").count("2 of 2 cases as recorded") == len(names)
+
+
+@pytest.mark.parametrize("name", [*NETWORKS, *OPEN])
+def test_the_smallest_board(name: str, projects: Projects, tmp_path: Path) -> None:
+    project = _copy(projects([name], "cortex-m0+"), tmp_path)
     _make(project)
     assert "2 of 2 cases as recorded" in _make(project, "test")
 
