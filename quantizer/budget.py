@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import Module, Node
-from mslite.quantizer.choices import Choices, Precision, worthwhile
+from mslite.quantizer.choices import Choices, Precision, computed_in, worthwhile
 from mslite.quantizer.evaluation import Judgement, Task
 from mslite.quantizer.following import with_followers
 from mslite.quantizer.journal import Journal
@@ -90,7 +90,9 @@ class Search:
         if self._holds(after):
             raised, after = self._lower(ranked, raised, after)
         decisions = tuple(
-            Decision(node.name, raised[node.name], alone[node.name]) for node in ranked if node.name in raised
+            Decision(node.name, computed_in(node, raised[node.name]), alone[node.name])
+            for node in ranked
+            if node.name in raised
         )
         holds = self._holds(after)
         return Outcome(self._with(raised), before, after, holds, alone, decisions, self._runs)

@@ -55,14 +55,24 @@ def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
     return weight is None or not least or weight.size > least
 
 
+def computed_in(node: Node, chosen: Precision) -> Precision:
+    """What a node computes in where `chosen` is asked for: cells have no form with wider activations."""
+    return Precision.FLOAT if chosen is Precision.INT16 and node.op.name == "LSTMSequence" else chosen
+
+
+def configured_precision(settings: QuantizerSettings) -> Precision:
+    """What `bit_num` asks for."""
+    return Precision.INT16 if settings.common.bit_num > 8 else Precision.INT8
+
+
 def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Precision]:
     """Every eligible node at the precision of `bit_num`, without islands that save nothing.
 
     Where the model's outputs are real numbers, a Softmax or Sigmoid that gives them computes in float too: its integers
     have steps of 1/256, in which small probabilities vanish, and there is no product to save time for.
     """
-    precision = Precision.INT16 if settings.common.bit_num > 8 else Precision.INT8
-    nodes = eligible_nodes(module, settings)
+    precision = configured_precision(settings)
+    nodes = [node for node in eligible_nodes(module, settings) if computed_in(node, precision) is precision]
     if not settings.integer_outputs:
         last = _last_of_known_range(module, nodes)
         nodes = [node for node in nodes if id(node) not in last]

@@ -14,7 +14,15 @@ from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.quantizer.calibrate import Calibration, calibrate
-from mslite.quantizer.choices import Choices, Precision, default_choices, macs
+from mslite.quantizer.choices import (
+    Choices,
+    Precision,
+    computed_in,
+    configured_precision,
+    default_choices,
+    eligible_nodes,
+    macs,
+)
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info
 from mslite.quantizer.debug_rounds import MAX_ROUNDS
@@ -221,7 +229,7 @@ def _quantise_fully(
     weights: dict[str, StoredWeight] = {}
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
-    notes += _formless(module)
+    notes += _formless(module) + _too_wide(module, settings)
     before = copy_module(module) if stages.finish else module
     layers = quantise_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
     report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices))
@@ -241,6 +249,22 @@ def _formless(module: Module) -> list[str]:
                 what = node.op.name if graph is module.main else f"{node.op.name} in a branch or loop"
                 shares[what] = shares.get(what, 0) + counts[id(node)]
     return [
-        f"{what}: float, as it has no form on stored integers ({100 * share / total:.1f} % of the multiply-accumulates)"
+        f"{what}: float, as it has no form on stored integers ({_share_of(share, total)})"
         for what, share in shares.items()
     ]
+
+
+def _too_wide(module: Module, settings: QuantizerSettings) -> list[str]:
+    """The nodes that have a form on stored integers, though not with activations as wide as `bit_num` asks for."""
+    precision = configured_precision(settings)
+    total = sum(macs(node) for graph in module.graphs for node in graph.nodes)
+    return [
+        f"{node.name} ({node.op.name}): float, as it has no form with activations of more than 8 bits"
+        f" ({_share_of(macs(node), total)}); bit_num=8 puts it in integers"
+        for node in eligible_nodes(module, settings)
+        if computed_in(node, precision) is not precision
+    ]
+
+
+def _share_of(part: int, total: int) -> str:
+    return f"{100 * part / max(total, 1):.1f} % of the multiply-accumulates"

@@ -1,6 +1,6 @@
 """LSTMSequence on stored integers, as TensorFlow Lite's integer LSTM: int8 input, weights and hidden state, int16 cell.
 
-The hidden state is symmetric, so that a state which nobody gives begins as real zeros. The cell state's scale is a power
+Weights have a scale per unit where they may, one per gate else, as TensorFlow Lite has them. The hidden state is symmetric, so that a state which nobody gives begins as real zeros. The cell state's scale is a power
 of two; calibration sees its last value only, so its range is taken CELL_ROOM times as wide: 16 bits have room for that.
 """
 
@@ -16,8 +16,8 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.recurrent import LSTMSequence
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.passes.graph_edit import changed
-from mslite.quantizer.schemes import INT8_WEIGHT, Range, array_range, record, stored
-from mslite.quantizer.weights import StoredWeight, constant_of
+from mslite.quantizer.schemes import INT8_WEIGHT, Range, record
+from mslite.quantizer.weights import StoredWeight, constant_of, rescaled, stored_weight
 
 GATES = 4
 CELL_ROOM = 8.0
@@ -69,18 +69,20 @@ def cell_record(found: Range) -> QuantParam:
     return QuantParam(scale=2.0**power, zeroPoint=0, numBits=16, dstDtype=int(DataType.INT16))
 
 
-def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam) -> list[Value]:
-    """Weights of the input and of the hidden state, one scale per gate, and the bias in the scale of the first."""
+def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam, per_unit: bool) -> list[Value]:
+    """Weights of the input and of the hidden state, one scale per unit or per gate, and the bias in that of the first."""
     op = node.op
     assert isinstance(op, LSTMSequence)
-    weights = [_per_gate(value.array()) for value in node.inputs[1:3]]
+    weights = [_stored_rows(value.array(), per_unit) for value in node.inputs[1:3]]
     rows = weights[0].data.shape[1]
     real = np.zeros(rows)
     if op.has_bias:
         given = node.inputs[3].array().astype(np.float64).reshape(-1)
         real = given[:rows] + given[rows : 2 * rows] if given.size == 2 * rows else given
-    scales = np.array([item.scale for item in weights[0].records]) * x.scale
     limit = np.iinfo(np.int32).max // 2
+    if per_unit:
+        weights[0] = _with_room(weights[0], node.inputs[1].array(), np.abs(real) / (x.scale * limit))
+    scales = np.array([item.scale for item in weights[0].records]) * x.scale
     steps = np.clip(np.sign(real) * np.floor(np.abs(real / scales) + 0.5), -limit, limit)
     data = np.concatenate([steps, np.zeros(rows)]).astype(np.int32).reshape(1, -1)
     name = node.inputs[3].name if op.has_bias else f"{node.name}_bias"
@@ -94,14 +96,19 @@ def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam) -> list[V
     return [*stored_weights, bias]
 
 
-def _per_gate(data: npt.NDArray[np.generic]) -> StoredWeight:
-    """[1, 4 * hidden, columns] with one scale for the rows of each gate, told for each row."""
-    size = data.shape[1] // GATES
-    records: list[QuantParam] = []
-    for gate in range(GATES):
-        found = record(array_range(data[:, gate * size : (gate + 1) * size]), INT8_WEIGHT)
-        records += [found] * size
-    return StoredWeight(stored(data, records, 1, INT8_WEIGHT), tuple(records), 1)
+def _stored_rows(data: npt.NDArray[np.generic], per_unit: bool) -> StoredWeight:
+    """[1, 4 * hidden, columns] with a record for each row: those of a gate have scales of their own, or one."""
+    if per_unit:
+        return stored_weight(data, 1, INT8_WEIGHT)
+    gates = stored_weight(data.reshape(GATES, -1), 0, INT8_WEIGHT)
+    records = tuple(item for item in gates.records for _ in range(data.shape[1] // GATES))
+    return StoredWeight(gates.data.reshape(data.shape), records, 1)
+
+
+def _with_room(weight: StoredWeight, real: npt.NDArray[np.generic], least: npt.NDArray[np.float64]) -> StoredWeight:
+    """The weight with scales of `least` or more: the biases of small rows fit then."""
+    factors = np.maximum(least / np.array([item.scale for item in weight.records]), 1.0)
+    return rescaled(weight, real, factors.tolist(), INT8_WEIGHT) if factors.max() > 1 else weight
 
 
 def stored_operator(node: Node, hidden: QuantParam) -> LSTMSequence:

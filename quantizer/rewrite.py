@@ -12,10 +12,10 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import is_quantised, same_records
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision, macs
+from mslite.quantizer.choices import Choices, Precision, computed_in, macs
 from mslite.quantizer.devices import activation_scheme, device_of
 from mslite.quantizer.operators import Kind
-from mslite.quantizer.products import RoundedWeights, product_constants, with_bias
+from mslite.quantizer.products import RoundedWeights, is_per_channel, product_constants, with_bias
 from mslite.quantizer.records import Records
 from mslite.quantizer.recurrent import recurrent_constants, stored_operator
 from mslite.quantizer.report import LayerRecord
@@ -80,9 +80,7 @@ class _Rewriter:
         """Values are known by their ids here: none may go away meanwhile."""
 
     def _precision(self, node: Node) -> Precision:
-        chosen = self._choices.get(node.name, Precision.FLOAT)
-        # Cells have no form with wider activations.
-        return Precision.FLOAT if chosen is Precision.INT16 and node.op.name == "LSTMSequence" else chosen
+        return computed_in(node, self._choices.get(node.name, Precision.FLOAT))
 
     def run(self) -> list[LayerRecord]:
         graph = self._graph
@@ -159,7 +157,8 @@ class _Rewriter:
                 inputs[index] = self._stored(value, dtype, record, node, index)
         if rule.kind is Kind.RECURRENT:
             states = [inputs[index] for index in rule.data[1:]]
-            inputs = [inputs[0], *recurrent_constants(node, operands[0], results[1]), *states]
+            per_unit = is_per_channel(node, self._settings)
+            inputs = [inputs[0], *recurrent_constants(node, operands[0], results[1], per_unit), *states]
             node.op = stored_operator(node, results[1])
         node.set_inputs(inputs)
         for value, record in zip(node.outputs, results, strict=True):

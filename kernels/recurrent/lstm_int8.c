@@ -16,13 +16,15 @@ enum { GATES = LSTM_GATES, GATE_I = LSTM_GATE_I, GATE_O = LSTM_GATE_O, GATE_F = 
 
 typedef struct {
   mslite_lstm_frame frame;
-  mslite_multiplier input[GATES], hidden[GATES], peephole[GATES], norm[GATES];
+  mslite_multiplier input[GATES], hidden[GATES]; /* where those of a gate's rows are one */
+  mslite_multiplier peephole[GATES], norm[GATES];
   int32_t guard[GATES]; /* the variance that stands for none */
   mslite_multiplier output, projection;
   int32_t output_zero, state_zero;
   int32_t cell_shift; /* the cell state's scale is 2^cell_shift */
   int32_t cell_clip, projection_clip;
   bool input_is_rest;
+  bool input_by_row, hidden_by_row; /* rows have multipliers of their own */
 } lstm_derived;
 
 static const mslite_LSTMSequence *attributes_of(const mslite_node *node) { return node->params; }
@@ -31,8 +33,29 @@ static int32_t support(const mslite_node *node) {
   const mslite_LSTMSequence *a = attributes_of(node);
   if (!mslite_lstm_is_stored(node, true) || !(a->hidden_scale > 0) || a->gate_zero_points.count != 0) return 0;
   if (a->has_normalization && a->gate_scales.count != GATES) return 0;
+  const mslite_lstm_places at = mslite_lstm_places_of(node);
+  const int64_t units = node->inputs[1]->dims[1] / GATES;
+  if (at.peepholes >= 0 && mslite_lstm_has_unit_scales(node->inputs[at.peepholes], units)) return 0;
+  if (at.normalization >= 0 && mslite_lstm_has_unit_scales(node->inputs[at.normalization], units)) return 0;
   const int32_t power = mslite_lstm_power_of(node->outputs[2]->quant->scale);
   return power >= -15 && power <= -9;
+}
+
+/* True when the rows of a gate have scales of their own in the weight of x or of the hidden state. */
+static bool is_by_row(const mslite_node *node, int32_t weight) {
+  return weight <= 2 && mslite_lstm_has_unit_scales(node->inputs[weight], node->inputs[weight]->dims[1] / GATES);
+}
+
+/* The scale of the sum of a gate. */
+static float gate_scale(const mslite_LSTMSequence *a, int64_t gate) {
+  return a->has_normalization ? a->gate_scales.at[gate] : 1.0f / 4096;
+}
+
+/* From the products with a row of the weight of x, or of the hidden state, to the sum of its gate. */
+static mslite_multiplier factor_of(const mslite_node *node, int32_t weight, int64_t row) {
+  const mslite_tensor *read = weight == 1 ? node->inputs[0] : node->outputs[1], *rows = node->inputs[weight];
+  const float to = gate_scale(attributes_of(node), row / (rows->dims[1] / GATES));
+  return mslite_make_multiplier((double)(mslite_lstm_scale_of(rows, row) * (float)read->quant->scale / to));
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -41,14 +64,14 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   memset(n, 0, sizeof *n);
   if (!mslite_lstm_frame_of(node, &n->frame)) return MSLITE_ERROR_SHAPE;
   const mslite_recurrent_plan *plan = &n->frame.plan;
-  const float x_scale = (float)node->inputs[0]->quant->scale, h_scale = (float)node->outputs[1]->quant->scale;
+  const float h_scale = (float)node->outputs[1]->quant->scale;
   n->cell_shift = mslite_lstm_power_of(node->outputs[2]->quant->scale);
   const float cell_scale = (float)node->outputs[2]->quant->scale;
   for (int32_t g = 0; g < GATES; ++g) {
-    const float to = plan->normalization >= 0 ? a->gate_scales.at[g] : 1.0f / 4096;
+    const float to = gate_scale(a, g);
     const int64_t unit = g * plan->hidden;
-    n->input[g] = mslite_make_multiplier((double)(mslite_lstm_scale_of(node->inputs[1], unit) * x_scale / to));
-    n->hidden[g] = mslite_make_multiplier((double)(mslite_lstm_scale_of(node->inputs[2], unit) * h_scale / to));
+    n->input[g] = factor_of(node, 1, unit);
+    n->hidden[g] = factor_of(node, 2, unit);
     if (plan->peepholes >= 0 && g != GATE_C)
       n->peephole[g] = mslite_make_multiplier(
           (double)(float)((double)cell_scale * (double)mslite_lstm_scale_of(node->inputs[plan->peepholes], unit) /
@@ -71,6 +94,8 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   n->cell_clip = mslite_lstm_steps(a->cell_clip, cell_scale, INT16_MAX);
   n->projection_clip = mslite_lstm_steps(a->projection_clip, (float)node->outputs[0]->quant->scale, INT8_MAX);
   n->input_is_rest = a->input_is_rest;
+  n->input_by_row = is_by_row(node, 1);
+  n->hidden_by_row = is_by_row(node, 2);
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)plan->batch;
   /* gates and cell state of 16 bits, hidden state and what is projected of 8 */
@@ -80,7 +105,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 
 static int64_t pack_size(const mslite_node *node, int32_t input) {
   if (input != 1 && input != 2 && input != mslite_lstm_places_of(node).projection) return 0;
-  return mslite_lstm_pack_size(node->inputs[input]);
+  return mslite_lstm_pack_size(node->inputs[input], is_by_row(node, input));
 }
 
 static void pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
@@ -92,7 +117,7 @@ static void pack(const mslite_node *node, int32_t input, const void *source, voi
     zero = (int32_t)attributes_of(node)->hidden_zero_point;
     bias = at.projection_bias >= 0 ? node->inputs[at.projection_bias]->data : NULL;
   }
-  mslite_lstm_pack(node->inputs[input], bias, zero, source, packed);
+  mslite_lstm_pack(node, input, bias, zero, is_by_row(node, input) ? factor_of : NULL, source, packed);
 }
 
 static int16_t cut(int32_t value) { return (int16_t)mslite_limit(value, INT16_MIN, INT16_MAX); }
@@ -123,15 +148,15 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
                          const int16_t *cell, int16_t *gate) {
   const mslite_recurrent_plan *plan = &n->frame.plan;
   const int64_t rows = GATES * plan->hidden, first = g * plan->hidden;
-  const mslite_lstm_weights w = mslite_lstm_unpack(run->inputs[plan->weight_input], rows);
-  const mslite_lstm_weights r = mslite_lstm_unpack(run->inputs[plan->weight_hidden], rows);
+  const mslite_lstm_weights w = mslite_lstm_unpack(run->inputs[plan->weight_input], rows, n->input_by_row);
+  const mslite_lstm_weights r = mslite_lstm_unpack(run->inputs[plan->weight_hidden], rows, n->hidden_by_row);
   const int16_t *peephole = g == GATE_C ? NULL : operand(run, plan->peepholes);
   for (int64_t i = 0; i < plan->hidden; ++i) {
     const int64_t row = first + i;
-    int32_t sum =
-        cut(mslite_rescale(mslite_lstm_dot(w.start[row], x, w.rows + row * plan->input, plan->input), n->input[g]));
-    sum += mslite_rescale(mslite_lstm_dot(r.start[row], h, r.rows + row * plan->state, plan->state), n->hidden[g]);
-    gate[i] = cut(sum);
+    const int32_t of_x = mslite_lstm_dot(w.start[row], x, w.rows + row * plan->input, plan->input);
+    const int32_t of_h = mslite_lstm_dot(r.start[row], h, r.rows + row * plan->state, plan->state);
+    gate[i] = cut(cut(mslite_rescale(of_x, mslite_lstm_factor(&w, row, n->input[g]))) +
+                  mslite_rescale(of_h, mslite_lstm_factor(&r, row, n->hidden[g])));
     if (peephole != NULL) gate[i] = cut(gate[i] + mslite_rescale(peephole[row] * cell[i], n->peephole[g]));
   }
   if (plan->normalization >= 0) {
@@ -153,7 +178,7 @@ static void update_hidden(const lstm_derived *n, const mslite_run *run, const in
     output[i] = (int8_t)mslite_limit(mslite_rescale(product, n->output) + n->output_zero, INT8_MIN, INT8_MAX);
   }
   if (plan->projection < 0) return;
-  const mslite_lstm_weights p = mslite_lstm_unpack(run->inputs[plan->projection], plan->state);
+  const mslite_lstm_weights p = mslite_lstm_unpack(run->inputs[plan->projection], plan->state, false);
   for (int64_t i = 0; i < plan->state; ++i) {
     const int32_t sum = mslite_lstm_dot(p.start[i], space, p.rows + i * plan->hidden, plan->hidden);
     h[i] = (int8_t)mslite_limit(mslite_rescale(sum, n->projection) + n->state_zero, INT8_MIN, INT8_MAX);

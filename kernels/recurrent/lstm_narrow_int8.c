@@ -31,6 +31,9 @@ static int32_t support(const mslite_node *node) {
   const mslite_LSTMSequence *a = attributes_of(node);
   if (!mslite_lstm_is_stored(node, false) || a->has_peepholes || !a->input_is_rest) return 0;
   if (!a->has_normalization || !a->has_projection || !a->has_projection_bias) return 0;
+  const int64_t units = node->inputs[1]->dims[1] / LSTM_GATES;
+  if (mslite_lstm_has_unit_scales(node->inputs[1], units) || mslite_lstm_has_unit_scales(node->inputs[2], units))
+    return 0;
   if (a->gate_scales.count != LSTM_GATES * TERMS || a->gate_zero_points.count != LSTM_GATES * TERMS) return 0;
   for (int32_t i = TERMS; i < LSTM_GATES * TERMS; ++i) {
     if (!(a->gate_scales.at[i] > 0) || a->gate_zero_points.at[i] < INT8_MIN || a->gate_zero_points.at[i] > INT8_MAX)
@@ -76,12 +79,12 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 
 static int64_t pack_size(const mslite_node *node, int32_t input) {
   if (input != 1 && input != 2) return 0;
-  return mslite_lstm_pack_size(node->inputs[input]);
+  return mslite_lstm_pack_size(node->inputs[input], false);
 }
 
 static void pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   const mslite_tensor *read = input == 1 ? node->inputs[0] : node->outputs[1];
-  mslite_lstm_pack(node->inputs[input], NULL, -read->quant->zero_point, source, packed);
+  mslite_lstm_pack(node, input, NULL, -read->quant->zero_point, NULL, source, packed);
 }
 
 /* Mean 0 and variance 1 over the units of a gate, coefficients and biases; in Q3.12. */
@@ -120,8 +123,8 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
                          int16_t *gate) {
   const mslite_recurrent_plan *plan = &n->frame.plan;
   const int64_t rows = LSTM_GATES * plan->hidden, first = g * plan->hidden;
-  const mslite_lstm_weights w = mslite_lstm_unpack(run->inputs[plan->weight_input], rows);
-  const mslite_lstm_weights r = mslite_lstm_unpack(run->inputs[plan->weight_hidden], rows);
+  const mslite_lstm_weights w = mslite_lstm_unpack(run->inputs[plan->weight_input], rows, false);
+  const mslite_lstm_weights r = mslite_lstm_unpack(run->inputs[plan->weight_hidden], rows, false);
   for (int64_t i = 0; i < plan->hidden; ++i) {
     const int64_t row = first + i;
     const int32_t of_x = mslite_lstm_dot(w.start[row], x, w.rows + row * plan->input, plan->input);

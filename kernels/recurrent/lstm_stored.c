@@ -72,6 +72,14 @@ float mslite_lstm_scale_of(const mslite_tensor *tensor, int64_t unit) {
   return (float)tensor->quant[tensor->quant_count > 1 ? unit : 0].scale;
 }
 
+bool mslite_lstm_has_unit_scales(const mslite_tensor *tensor, int64_t units) {
+  for (int32_t i = 1; i < tensor->quant_count; ++i) {
+    const float own = mslite_lstm_scale_of(tensor, i), before = mslite_lstm_scale_of(tensor, i - 1);
+    if (i % units != 0 && (own < before || own > before)) return true;
+  }
+  return false;
+}
+
 int32_t mslite_lstm_steps(float bound, float scale, int32_t most) {
   const float steps = bound / scale;
   return bound > 0 ? (int32_t)(steps > (float)most ? (float)most : steps) : 0;
@@ -79,20 +87,27 @@ int32_t mslite_lstm_steps(float bound, float scale, int32_t most) {
 
 static int64_t rows_of(const mslite_tensor *weight) { return weight->dims[weight->rank - 2]; }
 
-int64_t mslite_lstm_pack_size(const mslite_tensor *weight) {
-  return rows_of(weight) * (int64_t)sizeof(int32_t) + mslite_element_count(weight);
+int64_t mslite_lstm_pack_size(const mslite_tensor *weight, bool by_row) {
+  const int64_t numbers = sizeof(int32_t) + (by_row ? sizeof(int32_t) + sizeof(int8_t) : 0);
+  return rows_of(weight) * numbers + mslite_element_count(weight);
 }
 
-void mslite_lstm_pack(const mslite_tensor *weight, const int32_t *bias, int32_t zero, const int8_t *rows,
-                      void *packed) {
-  const int64_t count = rows_of(weight), columns = weight->dims[weight->rank - 1];
-  int32_t *start = packed;
+void mslite_lstm_pack(const mslite_node *node, int32_t weight, const int32_t *bias, int32_t zero,
+                      mslite_lstm_factor_of factor_of, const int8_t *rows, void *packed) {
+  const mslite_tensor *tensor = node->inputs[weight];
+  const int64_t count = rows_of(tensor), columns = tensor->dims[tensor->rank - 1];
+  int32_t *start = packed, *value = start + count;
+  int8_t *shift = (int8_t *)(value + (factor_of == NULL ? 0 : count));
   for (int64_t r = 0; r < count; ++r) {
     int32_t sum = 0;
     for (int64_t c = 0; c < columns; ++c) sum += rows[r * columns + c];
     start[r] = (int32_t)((uint32_t)(bias == NULL ? 0 : bias[r]) + (uint32_t)sum * (uint32_t)zero);
+    if (factor_of == NULL) continue;
+    const mslite_multiplier factor = factor_of(node, weight, r);
+    value[r] = factor.value;
+    shift[r] = (int8_t)factor.shift;
   }
-  memcpy(start + count, rows, (size_t)(count * columns));
+  memcpy(shift + (factor_of == NULL ? 0 : count), rows, (size_t)(count * columns));
 }
 
 bool mslite_lstm_frame_of(const mslite_node *node, mslite_lstm_frame *frame) {

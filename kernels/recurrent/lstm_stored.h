@@ -2,6 +2,7 @@
 #ifndef MSLITE_LSTM_STORED_H
 #define MSLITE_LSTM_STORED_H
 
+#include "math/fixed_point.h"
 #include "recurrent/recurrent_plan.h"
 
 enum { LSTM_GATE_I, LSTM_GATE_O, LSTM_GATE_F, LSTM_GATE_C, LSTM_GATES };
@@ -26,23 +27,42 @@ int32_t mslite_lstm_power_of(double scale);
 /* The scale of a constant's unit, in single precision. */
 float mslite_lstm_scale_of(const mslite_tensor *tensor, int64_t unit);
 
+/* True for a constant with `units` records for each of some gates, where those of a gate differ in scale. */
+bool mslite_lstm_has_unit_scales(const mslite_tensor *tensor, int64_t units);
+
 /* A bound in steps of `scale`, at most `most`; 0: there is none. */
 int32_t mslite_lstm_steps(float bound, float scale, int32_t most);
 
-/* Packed weights: what each row's sum begins with (bias and zero point), then the rows. */
-int64_t mslite_lstm_pack_size(const mslite_tensor *weight);
+/* What the sums of a row of a weight are multiplied with. */
+typedef mslite_multiplier (*mslite_lstm_factor_of)(const mslite_node *node, int32_t weight, int64_t row);
 
-/* Sums begin with `bias` (NULL: 0) plus `zero` times the row's weights. */
-void mslite_lstm_pack(const mslite_tensor *weight, const int32_t *bias, int32_t zero, const int8_t *rows, void *packed);
+/* Packed weights: what each row's sum begins with (bias and zero point); `by_row`: the value and, as one byte, the
+ * shift of each row's multiplier; then the rows. */
+int64_t mslite_lstm_pack_size(const mslite_tensor *weight, bool by_row);
+
+/* Sums begin with `bias` (NULL: 0) plus `zero` times the row's weights. `factor_of` is NULL where rows have no
+ * multipliers of their own. */
+void mslite_lstm_pack(const mslite_node *node, int32_t weight, const int32_t *bias, int32_t zero,
+                      mslite_lstm_factor_of factor_of, const int8_t *rows, void *packed);
 
 typedef struct {
-  const int32_t *start;
-  const int8_t *rows;
+  const int32_t *start, *value; /* `value` NULL: rows have no multipliers of their own */
+  const int8_t *shift, *rows;
 } mslite_lstm_weights;
 
-static inline mslite_lstm_weights mslite_lstm_unpack(const void *packed, int64_t rows) {
-  const mslite_lstm_weights weights = {packed, (const int8_t *)packed + rows * (int64_t)sizeof(int32_t)};
+static inline mslite_lstm_weights mslite_lstm_unpack(const void *packed, int64_t rows, bool by_row) {
+  const int32_t *start = packed, *value = by_row ? start + rows : NULL;
+  const int8_t *shift = (const int8_t *)(start + (by_row ? 2 : 1) * rows);
+  const mslite_lstm_weights weights = {start, value, shift, shift + (by_row ? rows : 0)};
   return weights;
+}
+
+/* The multiplier of a row: its own, or `shared`. */
+static inline mslite_multiplier mslite_lstm_factor(const mslite_lstm_weights *weights, int64_t row,
+                                                   mslite_multiplier shared) {
+  if (weights->value == NULL) return shared;
+  const mslite_multiplier own = {weights->value[row], weights->shift[row]};
+  return own;
 }
 
 /* How the sequences lie in x and y; strides in elements. */

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Graph, Module, Value, constant
+from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.recurrent import LSTM, LSTMSequence
+from mslite.converter.mindir.quantised import real_numbers
 from mslite.converter.mindir.verifier import verify
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.prepare import prepare
-from mslite.quantizer.settings import quantizer_settings
+from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from tests.quantizer.networks import Array, node, node_of, real, run, samples, sqnr
 
 TIME, BATCH, INPUT, HIDDEN = 7, 2, 10, 12
@@ -42,9 +45,11 @@ def network(bias: bool = True, states: bool = False, **attributes: object) -> Mo
     return Module([Graph("main", [x], list(outputs), [lstm])])
 
 
-def quantised(module: Module, bits: str = "8") -> tuple[Module, float]:
+def quantised(module: Module, per_channel: str = "true") -> tuple[Module, float]:
     copy = copy_module(module)
-    settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": bits}})
+    settings = quantizer_settings(
+        {"common_quant_param": {"quant_type": "FULL_QUANT"}, "full_quant_param": {"per_channel": per_channel}}
+    )
     report = quantise(copy, settings, samples(module, 24))
     verify(copy)
     return copy, report.integer_share
@@ -70,10 +75,36 @@ def test_close_to_float(bias: bool, states: bool, tmp_path: Path) -> None:
     assert lstm.outputs[0].quant == lstm.outputs[1].quant
     assert lstm.outputs[1].quant[0].zeroPoint == 0
     assert np.log2(lstm.outputs[2].quant[0].scale) % 1 == 0
-    weight, bias_value = lstm.inputs[1], lstm.inputs[3]
-    scales = np.array([record.scale for record in weight.quant]).reshape(4, HIDDEN)
-    assert (scales == scales[:, :1]).all()
-    assert bias_value.shape == (1, 8 * HIDDEN)
+    assert lstm.inputs[3].shape == (1, 8 * HIDDEN)
+    assert min(compare(module, result, tmp_path)) > 25
+
+
+@pytest.mark.parametrize("per_channel", ["true", "false"])
+def test_units_have_scales_of_their_own(per_channel: str) -> None:
+    """Small units keep their precision next to large ones, unless all of a gate share a scale."""
+    module = network()
+    lstm = node_of(module, "lstm")
+    for value in lstm.inputs[1:3]:
+        value.data = (value.array() * np.tile(np.geomspace(0.02, 1, HIDDEN), 4)[:, None]).astype(np.float32)
+    result, _ = quantised(module, per_channel)
+    for before, after in zip(lstm.inputs[1:3], node_of(result, "lstm").inputs[1:3], strict=True):
+        scales = np.array([item.scale for item in after.quant]).reshape(4, HIDDEN)
+        assert (scales == scales[:, :1]).all() == (per_channel == "false")
+        wanted, found = before.array()[0], real_numbers(after.array(), after.quant, 1)[0]
+        errors = np.abs(found - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
+        assert (errors < 0.501 / 127).all() == (per_channel == "true")
+
+
+def test_biases_of_units_without_weights_are_kept(tmp_path: Path) -> None:
+    """Steps of a bias are those of its row's weights, which may be zeros or next to nothing."""
+    module = network()
+    lstm = node_of(module, "lstm")
+    for value in lstm.inputs[1:3]:
+        data = value.array().copy()
+        data[:, ::5] = 0
+        data[:, 1::5] *= 1e-12
+        value.data = data
+    result, _ = quantised(module)
     assert min(compare(module, result, tmp_path)) > 25
 
 
@@ -134,12 +165,49 @@ def test_other_forms_stay_in_float(attributes: dict[str, object], tmp_path: Path
     assert min(compare(module, result, tmp_path)) > 100
 
 
-def test_wide_activations_leave_it_in_float() -> None:
+def wide_settings(bits: str) -> QuantizerSettings:
+    return quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": bits}})
+
+
+@pytest.mark.parametrize("bits", ["9", "16"])
+def test_wide_activations_leave_it_in_float_and_it_is_named(bits: str) -> None:
     module = network()
-    copy = copy_module(module)
-    settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": "16"}})
-    report = quantise(copy, settings, samples(module, 4))
+    report = quantise(copy_module(module), wide_settings(bits), samples(module, 4))
     assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
+    note = (
+        "lstm (LSTMSequence): float, as it has no form with activations of more than 8 bits"
+        " (100.0 % of the multiply-accumulates); bit_num=8 puts it in integers"
+    )
+    assert note in report.notes
+
+
+def test_wide_activations_are_not_worth_casts_around_a_cell() -> None:
+    """What follows a cell in float is no reason for integers."""
+    module = network()
+    y = module.main.outputs[0]
+    result = real("z", *(y.shape or ()))
+    after = node(AddFusion(), "after", [y, constant("offset", np.full(HIDDEN, 0.5, np.float32))], result)
+    module.main.nodes.append(after)
+    x, dense = real("x2", 4, HIDDEN), real("d", 4, 3)
+    weight = constant("dense_w", np.random.default_rng(1).normal(0, 1, (HIDDEN, 3)).astype(np.float32))
+    module.main.nodes.append(node(MatMulFusion(), "dense", [x, weight], dense))
+    module.main.inputs.append(x)
+    module.main.outputs += [result, dense]
+    for bits, precisions in (("8", [Precision.INT8] * 3), ("16", [Precision.FLOAT] * 2 + [Precision.INT16])):
+        report = quantise(copy_module(module), wide_settings(bits), samples(module, 4))
+        assert [layer.precision for layer in report.layers] == precisions
+
+
+def test_what_a_budget_raises_is_named_as_it_computes() -> None:
+    """Raised to int16 activations, a cell is in float."""
+    module = network()
+    settings = quantizer_settings(
+        {"common_quant_param": {"quant_type": "FULL_QUANT"}, "accuracy_param": {"budget": "sqnr:90"}}
+    )
+    report = quantise(copy_module(module), settings, samples(module, 4))
+    assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
+    assert any(note.startswith("lstm: float (quantised alone") for note in report.notes)
+    assert not any("int16 activations" in note for note in report.notes)
 
 
 def test_what_has_no_form_on_integers_is_named() -> None:

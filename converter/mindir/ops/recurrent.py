@@ -104,7 +104,7 @@ class LSTMSequence(Operator):
     afterwards), brought to mean 0 and variance 1 over the units of the gate"""
     hidden_scale: float = real(17)
     """On stored integers: the scale of the hidden state before it is projected. Constants then have one record for each
-    unit of each gate, on dimension 1."""
+    unit of each gate, on dimension 1; within a gate only those of the weights of x and of the hidden state differ."""
     hidden_zero_point: int = long(18)
     gate_scales: Floats = reals(19)
     """On stored integers with normalisation: the scales of the gates' pre-activations, i o f c. With products of 8 bits,
