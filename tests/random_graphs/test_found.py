@@ -368,3 +368,16 @@ def test_products_behind_an_operator_that_the_operator_set_does_not_have_yet() -
         x=draw(1, 2, 4, 3),
         p=draw(1, 1, 4, 2),
     )
+
+
+def test_products_behind_a_converter_of_another_domain() -> None:
+    """ONNX's inference knows nothing of an inverse."""
+    check(
+        """(float[2,2] x, float[2,1] z) => (float[2,1] y) <float[2,2] c = {4.0, 0.0, 0.0, 4.0}> {
+            a = Add (x, c)  v = com.microsoft.Inverse (a)  e = Elu (v)
+            y = com.microsoft.FusedMatMul <transA = 1> (e, z)
+        }""",
+        opset=20,
+        x=draw(2, 2),
+        z=draw(2, 1),
+    )

@@ -74,7 +74,10 @@ def _crashes(node: NodeProto, version: int) -> bool:
 
 
 def _forgets(node: NodeProto) -> bool:
-    """Inference tells no shape: of a definition whose Reshape hides even the rank, or where the shape is an operand."""
+    """Inference tells no shape: of a definition whose Reshape hides even the rank, where the shape is an operand, or of
+    onnxruntime's own operator, of which onnx knows nothing."""
+    if (node.domain, node.op_type) == ("com.microsoft", "Inverse"):
+        return len(node.input) > 0
     if node.domain not in ("", "ai.onnx"):
         return False
     return (node.op_type == "GroupNormalization" and len(node.input) > 0) or (
