@@ -14,10 +14,13 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
 from mslite.converter.mindir.ops.quantization import DynamicQuant
+from mslite.converter.mindir.ops.rearrange import Bitcast
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Clip
 from mslite.converter.parsers.naming import Blocked
 
 from .model import SourceOperator, SourceTensor
+from .records import record_of_result
 
 if TYPE_CHECKING:
     from .importer import GraphImporter
@@ -67,9 +70,19 @@ class Call:
 
     def input(self, index: int) -> Value:
         """An input that must be there."""
-        self.source(index)
+        tensor = self.source(index)
         value = self.importer.lookup(self.node.inputs[index])
+        if self.node.outputs and (records := record_of_result(self.node.name, index, tensor, self.output())):
+            value = self._relabelled(value, records)
         return self.importer.real(value, self) if self.in_float else value
+
+    def _relabelled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
+        """The same integers with other records."""
+        if value.data is not None:
+            return self.importer.relabelled(value, records)
+        result = self.emit(Bitcast(data_type=int(value.dtype)), value)
+        result.dtype, result.quant = value.dtype, records
+        return result
 
     def optional(self, index: int) -> Value | None:
         return self.input(index) if self.has_input(index) else None

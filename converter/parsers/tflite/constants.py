@@ -5,6 +5,7 @@ from __future__ import annotations
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import real_numbers
 from mslite.converter.parsers.constant_pool import ConstantPool
 
@@ -47,6 +48,12 @@ class Constants(ConstantPool):
             return value
         result = self.derived(value, "float32", real_numbers(value.data, value.quant, self.axis_of(value) or 0))
         self._stored_forms[id(result)] = value
+        return result
+
+    def relabelled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
+        """A constant of the same integers with other records."""
+        result = self.derived(value, f"relabelled {records}", value.array())
+        result.quant = records
         return result
 
     def stored_form(self, value: Value) -> Value:

@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, SubFusion
 from mslite.converter.mindir.ops.enums import DataType, LshProjectionType
 from mslite.converter.mindir.ops.sparse import SparseToDense
 from mslite.converter.mindir.ops.text import HashtableLookup, LshProjection
-from mslite.converter.mindir.quantised import SHIFTS, real_numbers
+from mslite.converter.mindir.quantised import SHIFTS
 
 from .call import Call
 from .records import quant_params
@@ -40,16 +40,6 @@ def _rows(call: Call, index: int) -> Value:
     return call.input(index) if call.source(index).dtype is call.output().dtype else call.weight(index)
 
 
-def _copied(call: Call, index: int) -> Value:
-    """An operand whose stored integers become the result's, also where the file gives a constant another scale."""
-    if not call.in_float or call.source(index).data is None:
-        return call.input(index)
-    records = quant_params(call.output())
-    if len(records) != 1:
-        raise call.block(f"its result has {len(records)} scales")
-    return call.const(real_numbers(call.importer.lookup(call.node.inputs[index]).array(), records, 0))
-
-
 @tflite_operator("GATHER_ND")
 def gather_nd(call: Call) -> Value:
     return call.emit(ops.GatherNd(), call.input(0), call.int32(1))
@@ -57,7 +47,7 @@ def gather_nd(call: Call) -> Value:
 
 @tflite_operator("SCATTER_ND")
 def scatter_nd(call: Call) -> Value:
-    indices, updates, shape = call.int32(0), _copied(call, 1), call.int32(2)
+    indices, updates, shape = call.int32(0), call.input(1), call.int32(2)
     if not call.in_float:
         return call.emit(ops.ScatterNd(), indices, updates, shape)
     # What is not set is a stored zero, which need not stand for the number zero.
@@ -72,7 +62,7 @@ def scatter_nd(call: Call) -> Value:
 @tflite_operator("ONE_HOT")
 def one_hot(call: Call) -> Value:
     axis = call.axis(call.options.integer("axis"), call.rank(0) + 1)
-    return call.emit(ops.OneHot(axis=axis), call.int32(0), call.int32(1), _copied(call, 2), _copied(call, 3))
+    return call.emit(ops.OneHot(axis=axis), call.int32(0), call.int32(1), call.input(2), call.input(3))
 
 
 @tflite_operator("UNIQUE")
@@ -83,7 +73,7 @@ def unique(call: Call) -> tuple[Value, ...]:
 
 @tflite_operator("SPARSE_TO_DENSE")
 def sparse_to_dense(call: Call) -> Value:
-    return call.emit(SparseToDense(), call.int32(0), call.int32(1), _copied(call, 2), _copied(call, 3))
+    return call.emit(SparseToDense(), call.int32(0), call.int32(1), call.input(2), call.input(3))
 
 
 @tflite_operator("HASHTABLE_LOOKUP")

@@ -17,9 +17,9 @@ from .records import is_quantised, quant_params, stored
 from .registry import tflite_operator
 
 
-def _zero(call: Call, index: int) -> Value:
-    """Zero as the source stores it: of quantised tensors the integer, whatever it stands for."""
-    tensor = call.source(index)
+def _zero(call: Call) -> Value:
+    """Zero as the result stores it: of quantised tensors the integer, whatever it stands for."""
+    tensor = call.output()
     if call.is_float() or not is_quantised(tensor):
         return call.const(0, np.dtype(np.float32) if call.is_float() else numpy_type(tensor.dtype))
     array = stored(tensor, np.zeros((), numpy_type(tensor.dtype)))
@@ -46,7 +46,7 @@ def matrix_diagonal(call: Call) -> Value:
     if size < 1:
         raise call.block(f"the input {call.shape(0)} holds no vectors")
     rows = call.emit(ExpandDims(), call.input(0), call.ints(-1))
-    return call.emit(Where(), _diagonal(call, size, size), rows, _zero(call, 0))
+    return call.emit(Where(), _diagonal(call, size, size), rows, _zero(call))
 
 
 @tflite_operator("MATRIX_SET_DIAG")

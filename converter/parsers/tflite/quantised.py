@@ -41,11 +41,8 @@ _OWN_WAYS = frozenset(
 _OF_STORED_INTEGERS = frozenset({"FLOOR_DIV", "FLOOR_MOD"})
 """Operators that take quantised integers as what they are, whatever they stand for."""
 
-_COPYING = frozenset(
-    {"BROADCAST_TO", "DEPTH_TO_SPACE", "GATHER", "GATHER_ND", "RESHAPE", "REVERSE_SEQUENCE", "REVERSE_V2", "SLICE",
-     "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE"}
-)  # fmt: skip
-"""Operators that copy stored integers even where their results have other records than their operand."""
+_SPLITTING = frozenset({"SPLIT", "SPLIT_V"})
+"""Operators that copy stored integers into several results, each with a record of its own."""
 
 _NOT_COMPUTING = frozenset(
     {"Bitcast", "QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"}
@@ -73,7 +70,7 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     variables = importer.variables.copy()
     try:
         results = _sequence(converter(call))
-        if call.node.name in _COPYING:
+        if call.node.name in _SPLITTING:
             results = [_copied(call, value, index) for index, value in enumerate(results)]
         if _say_all(importer.graph.nodes[first:], results, call):
             return results
@@ -103,7 +100,7 @@ def _quantised(call: Call, value: Value, index: int) -> Value:
 
 
 def _copied(call: Call, value: Value, index: int) -> Value:
-    """A moved result that keeps the operand's integers and takes the record that the source gives it."""
+    """A part that keeps the operand's integers and takes the record that the source gives it."""
     tensors = call.importer.source.tensors
     operand = next((tensors[at] for at in call.node.inputs if at >= 0 and is_quantised_tensor(tensors[at])), None)
     if operand is None or index >= len(call.node.outputs) or call.output(index).dtype is not operand.dtype:

@@ -7,11 +7,31 @@ import numpy as np
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED
+from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, same_records
 
 from .model import SourceTensor
 
 _BIASES = frozenset({DataType.INT32, DataType.INT64})
+
+_FIRST = (
+    "AVERAGE_POOL_2D BROADCAST_TO DEPTH_TO_SPACE GATHER GATHER_ND MATRIX_DIAG MAX_POOL_2D PAD RESHAPE RESIZE_BILINEAR"
+    " RESIZE_NEAREST_NEIGHBOR REVERSE_SEQUENCE REVERSE_V2 SLICE SPACE_TO_DEPTH SQUEEZE STRIDED_SLICE TILE TOPK_V2 TRANSPOSE"
+)
+_READ_AS_RESULT: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_FIRST.split(), (0,)),
+    "DYNAMIC_UPDATE_SLICE": (0, 1),
+    "EMBEDDING_LOOKUP": (1,),
+    "MATRIX_SET_DIAG": (0, 1),
+    "MAXIMUM": (0, 1),
+    "MINIMUM": (0, 1),
+    "ONE_HOT": (2, 3),
+    "REDUCE_WINDOW": (0, 1),
+    "SCATTER_ND": (1,),
+    "SELECT": (1, 2),
+    "SELECT_V2": (1, 2),
+    "SPARSE_TO_DENSE": (2, 3),
+}
+"""Operands whose integers the reference kernels take for the result's, whatever their own records say."""
 
 
 def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam, ...]:
@@ -67,3 +87,16 @@ def stored(tensor: SourceTensor, array: Array) -> Array:
     if not is_shifted(tensor):
         return array
     return (array.astype(np.int32) - SHIFTS[tensor.dtype]).astype(numpy_type(stored_type(tensor)))
+
+
+def record_of_result(operator: str, index: int, operand: SourceTensor, result: SourceTensor) -> tuple[QuantParam, ...]:
+    """The record with which an operator reads the integers of an operand, where it is not the operand's own; else none."""
+    # Joined bytes are rescaled; joined integers of 16 bits are not.
+    as_result = index in _READ_AS_RESULT.get(operator, ()) or (
+        operator == "CONCATENATION" and operand.dtype is DataType.INT16
+    )
+    if not as_result or operand.dtype is not result.dtype or not (is_quantised(operand) and is_quantised(result)):
+        return ()
+    records = quant_params(result)
+    is_other = len(records) == 1 and not same_records(quant_params(operand), records)
+    return records if is_other else ()
