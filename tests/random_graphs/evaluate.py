@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -40,9 +40,13 @@ _TOGETHER = frozenset({"BlackmanWindow", "DFT", "HammingWindow", "HannWindow", "
 """Operators whose results are rounded as the largest of them is: what cancels out is no zero."""
 
 
-_AS_ONE = frozenset({"GRU", "LSTM", "RNN"})
-"""Operators whose results are rounded as 1 is, the most that their activations give: onnxruntime's own hyperbolic tangent
-is off by 5e-8 near zero."""
+_AS_ONE = frozenset({"Celu", "Elu", "GRU", "LSTM", "RNN", "Selu", "Sigmoid"})
+"""Operators whose small results onnxruntime computes as sums with 1, and rounds so: its logistic function is off by 1e-7
+far from zero, its hyperbolic tangent in recurrent layers and its exponential less 1 by 5e-8 near zero."""
+
+
+_AS_OPERAND = frozenset({"BiasGelu", "FastGelu", "Gelu", "QuickGelu", "Swish"})
+"""Operators that multiply their operand by such a number."""
 
 
 class Rejected(Exception):
@@ -118,7 +122,9 @@ def evaluate(
                 rough = nodes[0].input[:1] if kind in FIRST_ONLY else feed
                 feed |= {name: _disturb(feed[name], rng) for name in rough}
             got = [np.asarray(array) for array in session.run(None, feed)]
-            held.append([_disturb(array, rng, _rounded_as(nodes, array)) if disturbed else array for array in got])
+            held.append(
+                [_disturb(array, rng, _rounded_as(nodes, feed, array)) if disturbed else array for array in got]
+            )
     except Exception as error:  # its own classes have no common base that is public
         raise Rejected(f"onnxruntime: {kind}: {error}") from None
     values = [tuple(column) for column in zip(*held, strict=True)]
@@ -136,11 +142,14 @@ def _is_at_half(x: Array, scale: Array) -> bool:
     return bool(np.any(np.abs(steps - np.floor(steps) - 0.5) <= noise * np.maximum(np.abs(steps), 1.0)))
 
 
-def _rounded_as(nodes: Sequence[NodeProto], result: Array) -> float:
+def _rounded_as(nodes: Sequence[NodeProto], feed: Mapping[str, Array], result: Array) -> float:
     """The magnitude as which the smaller numbers of a result are rounded."""
     operators = {node.op_type for node in nodes}
-    if operators & _TOGETHER and result.dtype.kind == "f" and result.size:
-        return float(np.max(np.abs(result)))
+    if result.dtype.kind == "f" and result.size:
+        if operators & _TOGETHER:
+            return float(np.max(np.abs(result)))
+        if operators & _AS_OPERAND:
+            return max(float(np.max(np.abs(array), initial=0.0)) for array in feed.values())
     return 1.0 if operators & _AS_ONE else 0.0
 
 
