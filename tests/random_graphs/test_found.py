@@ -381,3 +381,14 @@ def test_products_behind_a_converter_of_another_domain() -> None:
         x=draw(2, 2),
         z=draw(2, 1),
     )
+
+
+def test_interpolated_integers_are_cut_off() -> None:
+    """Behind a quantised product they were rounded, as numbers that a QuantizeLinear stores."""
+    check(
+        """(uint8[1,5,6] x) => (uint8[1,5,3] y) <float s = {0.02}, uint8 z = {128}, float[3] half = {1.0, 1.0, 0.5}> {
+            r = DequantizeLinear (x, s, z)  q = QuantizeLinear (r, s, z)  y = Resize <mode = "linear"> (q, "", half)
+        }""",
+        opset=21,
+        x=np.arange(30, dtype=np.uint8).reshape(1, 5, 6) * 7,
+    )

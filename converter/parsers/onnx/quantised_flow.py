@@ -51,13 +51,19 @@ def _rewritten(node: NodeProto, scales: dict[str, _Scale], single: set[str]) -> 
         return [node]
     moved = len(node.input) if node.op_type == "Concat" else 1
     scale = scales.get(node.input[0])
-    if scale is None or (node.op_type not in _MOVEMENTS and node.op_type != "Concat"):
+    if scale is None or not (node.op_type == "Concat" or _moves(node)):
         return [node]
     if any(scales.get(name) != scale for name in node.input[:moved]):
         return [node]
     if node.op_type == "MaxPool" and len(node.output) > 1:
         return [node]
     return _around(node, moved, scale, scales)
+
+
+def _moves(node: NodeProto) -> bool:
+    """Whether the results are some of the operand's elements: what Resize interpolates, it does not round, but cuts off."""
+    modes = [attribute.s for attribute in node.attribute if attribute.name == "mode"]
+    return node.op_type in _MOVEMENTS and (node.op_type != "Resize" or modes in ([], [b"nearest"]))
 
 
 def _around(node: NodeProto, moved: int, scale: _Scale, scales: dict[str, _Scale]) -> list[NodeProto]:
