@@ -96,13 +96,23 @@ class Records:
                 self._unite(value, node.outputs[0], precision)
 
     def _add_states(self, node: Node, precision: Precision) -> None:
-        """The result and the hidden state share a record; the cell state has one of 16 bits."""
+        """The result and the hidden state share a record; the cell state has one of 16 bits. Both hold the initial state,
+        which may be larger than any result."""
         y, hidden, cell = node.outputs
         self._unite(y, hidden, precision)
-        root = self._root((id(y), precision))
-        self._fixed[root] = hidden_record(self._ranges[root])
-        root = self._root((id(cell), precision))
-        self._fixed[root] = cell_record(self._ranges[root])
+        initial = state_operands(node)
+        for value, name, make in ((y, "hidden", hidden_record), (cell, "cell", cell_record)):
+            root = self._root((id(value), precision))
+            found = self._ranges[root]
+            if name in initial:
+                found = found.merged(self._range_of(node.inputs[initial[name]], precision))
+            self._fixed[root] = make(found)
+
+    def _range_of(self, value: Value, precision: Precision) -> Range:
+        if value.is_constant:
+            return array_range(value.array())
+        self._watch(value, precision)
+        return self._ranges[self._root((id(value), precision))]
 
     def _are_alike(self, values: Sequence[Value], precision: Precision) -> bool:
         """True when all have the same fixed record."""

@@ -120,6 +120,7 @@ def stored_operator(node: Node, hidden: QuantParam) -> LSTMSequence:
         has_bias=True,
         hidden_scale=hidden.scale,
         hidden_zero_point=hidden.zeroPoint,
+        whole_sums=True,
     )
     assert isinstance(op, LSTMSequence)
     return op

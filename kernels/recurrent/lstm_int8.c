@@ -2,7 +2,7 @@
  *
  * Arithmetic: TensorFlow Lite's reference kernels. A gate is the sum, in Q3.12 and cut to 16 bits after each term, of
  * the products of the input, of the hidden state and (peepholes) of the cell state; or, normalised, what their mean and
- * variance make of it. */
+ * variance make of it. With `whole_sums` the first two terms are cut together: they may be large and cancel. */
 #include <string.h>
 
 #include "math/fixed_functions.h"
@@ -25,6 +25,7 @@ typedef struct {
   int32_t cell_clip, projection_clip;
   bool input_is_rest;
   bool input_by_row, hidden_by_row; /* rows have multipliers of their own */
+  bool whole_sums;
 } lstm_derived;
 
 static const mslite_LSTMSequence *attributes_of(const mslite_node *node) { return node->params; }
@@ -96,6 +97,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   n->input_is_rest = a->input_is_rest;
   n->input_by_row = is_by_row(node, 1);
   n->hidden_by_row = is_by_row(node, 2);
+  n->whole_sums = a->whole_sums;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)plan->batch;
   /* gates and cell state of 16 bits, hidden state and what is projected of 8 */
@@ -153,10 +155,11 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
   const int16_t *peephole = g == GATE_C ? NULL : operand(run, plan->peepholes);
   for (int64_t i = 0; i < plan->hidden; ++i) {
     const int64_t row = first + i;
-    const int32_t of_x = mslite_lstm_dot(w.start[row], x, w.rows + row * plan->input, plan->input);
-    const int32_t of_h = mslite_lstm_dot(r.start[row], h, r.rows + row * plan->state, plan->state);
-    gate[i] = cut(cut(mslite_rescale(of_x, mslite_lstm_factor(&w, row, n->input[g]))) +
-                  mslite_rescale(of_h, mslite_lstm_factor(&r, row, n->hidden[g])));
+    const int32_t of_x = mslite_rescale(mslite_lstm_dot(w.start[row], x, w.rows + row * plan->input, plan->input),
+                                        mslite_lstm_factor(&w, row, n->input[g]));
+    const int32_t of_h = mslite_rescale(mslite_lstm_dot(r.start[row], h, r.rows + row * plan->state, plan->state),
+                                        mslite_lstm_factor(&r, row, n->hidden[g]));
+    gate[i] = cut((int32_t)((uint32_t)(n->whole_sums ? of_x : cut(of_x)) + (uint32_t)of_h));
     if (peephole != NULL) gate[i] = cut(gate[i] + mslite_rescale(peephole[row] * cell[i], n->peephole[g]));
   }
   if (plan->normalization >= 0) {

@@ -29,7 +29,7 @@ static const mslite_LSTMSequence *attributes_of(const mslite_node *node) { retur
 
 static int32_t support(const mslite_node *node) {
   const mslite_LSTMSequence *a = attributes_of(node);
-  if (!mslite_lstm_is_stored(node, false) || a->has_peepholes || !a->input_is_rest) return 0;
+  if (!mslite_lstm_is_stored(node, false) || a->has_peepholes || a->whole_sums || !a->input_is_rest) return 0;
   if (!a->has_normalization || !a->has_projection || !a->has_projection_bias) return 0;
   const int64_t units = node->inputs[1]->dims[1] / LSTM_GATES;
   if (mslite_lstm_has_unit_scales(node->inputs[1], units) || mslite_lstm_has_unit_scales(node->inputs[2], units))

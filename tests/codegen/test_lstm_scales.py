@@ -24,8 +24,9 @@ def _per_gate(weight: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     return shared
 
 
-def test_the_runtime_s_bits(tmp_path: Path) -> None:
-    path = modules.write(stored_lstm(scales(1), 3), tmp_path)
+@pytest.mark.parametrize("whole_sums", [False, True])
+def test_the_runtime_s_bits(whole_sums: bool, tmp_path: Path) -> None:
+    path = modules.write(stored_lstm(scales(1), 3, whole_sums=whole_sums), tmp_path)
     core = generate_core(path, "x86", _CHECKED)
     compiled, runtime = Compiled(core, tmp_path / "project", _CHECKED), Reference(path, core.program)
     for seed in range(3):

@@ -23,7 +23,7 @@ def scales(seed: int) -> Array:
     return np.random.default_rng(seed).uniform(0.001, 0.02, (2, GATES, UNITS)).astype(np.float32)
 
 
-def stored_lstm(weight_scales: Sequence[Array], steps: int, seed: int = 0) -> Module:
+def stored_lstm(weight_scales: Sequence[Array], steps: int, seed: int = 0, whole_sums: bool = False) -> Module:
     """Inputs x and both states, results y and both states; all weights and biases depend on `seed` alone."""
     draw = np.random.default_rng(seed)
     x = _activation("x", DataType.INT8, (steps, BATCH, INPUT), 0.04, -3)
@@ -42,7 +42,9 @@ def stored_lstm(weight_scales: Sequence[Array], steps: int, seed: int = 0) -> Mo
         _activation("h", DataType.INT8, (1, BATCH, UNITS), 1 / 128),
         _activation("c", DataType.INT16, (1, BATCH, UNITS), 2.0**-12),
     )
-    op = LSTMSequence(has_bias=True, has_initial_hidden=True, has_initial_cell=True, hidden_scale=1 / 128)
+    op = LSTMSequence(
+        has_bias=True, has_initial_hidden=True, has_initial_cell=True, hidden_scale=1 / 128, whole_sums=whole_sums
+    )
     node = Node(op, "lstm", tuple(operands), results, quant_type=QuantType.QUANT_ALL)
     return Module([Graph("main", [x, hidden, cell], list(results), [node])])
 

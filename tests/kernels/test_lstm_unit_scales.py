@@ -47,6 +47,18 @@ def test_a_unit_is_as_where_all_have_its_scales(varied: tuple[bool, bool], seed:
     assert differ
 
 
+@pytest.mark.parametrize("small", [False, True])
+def test_whole_sums_differ_where_a_product_is_cut(small: bool, tmp_path: Path) -> None:
+    every = scales(3) / (64 if small else 1)
+    inputs = [
+        integers(1, "int8", (STEPS, BATCH, INPUT)),
+        integers(2, "int8", (1, BATCH, UNITS)),
+        integers(3, "int16", (1, BATCH, UNITS)) // 4,
+    ]
+    cut, whole = (run(stored_lstm(every, STEPS, 3, whole_sums), inputs, tmp_path) for whole_sums in (False, True))
+    assert all(np.array_equal(one, other) for one, other in zip(cut, whole, strict=True)) == small
+
+
 @pytest.mark.parametrize("weight", [1, 2])
 @pytest.mark.parametrize("count", [2, GATES, UNITS, GATES * UNITS - 1, GATES * UNITS + 1])
 def test_other_numbers_of_records_are_refused(weight: int, count: int, tmp_path: Path) -> None:

@@ -108,6 +108,36 @@ def test_biases_of_units_without_weights_are_kept(tmp_path: Path) -> None:
     assert min(compare(module, result, tmp_path)) > 25
 
 
+def test_initial_states_larger_than_any_result(tmp_path: Path) -> None:
+    module = network(states=True)
+    lstm = node_of(module, "lstm")
+    bias, hidden, cell = lstm.inputs[3:]
+    bias.data = np.full_like(bias.array(), -1.0)  # gates that let little in
+    hidden.data, cell.data = np.full_like(hidden.array(), 0.9), np.full_like(cell.array(), 60.0)
+    result, _ = quantised(module)
+    stored = node_of(result, "lstm").inputs[4:]
+    for value, real_value in zip(stored, (0.9, 60.0), strict=True):
+        found = real_numbers(value.array(), value.quant, 0)
+        assert np.abs(found - real_value).max() <= value.quant[0].scale / 2 + 1e-6
+    assert compare(module, result, tmp_path)[0] > 30
+
+
+def test_products_that_cancel(tmp_path: Path) -> None:
+    """What x and the bias give is beyond what gates of 16 bits hold, until the hidden state takes it away again."""
+    module = network(states=True)
+    lstm = node_of(module, "lstm")
+    r, bias, hidden = lstm.inputs[2:5]
+    r.data = (r.array() - 1.5).astype(np.float32)
+    hidden.data = np.full_like(hidden.array(), 0.9)
+    bias.data = (bias.array() + 1.5 * 0.9 * HIDDEN / 2).astype(np.float32)
+    lstm.set_inputs([real("x", 1, BATCH, INPUT), *lstm.inputs[1:]])
+    module.main.inputs = [lstm.inputs[0]]
+    lstm.outputs[0].shape = (1, 1, BATCH, HIDDEN)
+    result, share = quantised(module)
+    assert share == 1.0
+    assert min(compare(module, result, tmp_path)) > 25
+
+
 def in_directions(direction: str) -> Module:
     """The network with weights for every direction."""
     module = network(states=True, direction=direction)

@@ -116,6 +116,9 @@ class LSTMSequence(Operator):
     rounding: int = long(22)
     """the hidden state is rounded to 8 bits before each product, and so is what is projected, as `DynamicQuant` does:
     0 not at all, 1 symmetric, 2 asymmetric, 3 as `DynamicQuantizeLinear` does"""
+    whole_sums: bool = boolean(23)
+    """On stored integers: a gate's products with x and with the hidden state are added before they are cut to 16 bits.
+    Otherwise the first are cut on their own, as TensorFlow Lite has it."""
 
 
 @operator(
