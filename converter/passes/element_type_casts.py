@@ -24,6 +24,8 @@ _EXCLUDED = frozenset(
 )
 """Operators that are about types, or that the executor runs."""
 
+_COMPARISONS = frozenset({"Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"})
+
 
 @dataclass(frozen=True)
 class _Choice:
@@ -55,17 +57,26 @@ class _Casts:
         self._graph = graph
         self._done = done
         self._cast: dict[tuple[Value, DataType, bool], Value] = {}
+        self._rounded: set[Value] = set()
+        """float64 values that hold what was computed in float32."""
         self._nodes: list[Node] = []
 
     def run(self) -> None:
         for node in self._graph.nodes:
-            choice = _wider_types(node)
+            choice = _wider_types(node) or self._comparison(node)
             if choice is None:
                 self._nodes.append(node)
             else:
                 self._rewrite(node, choice)
         self._graph.nodes = self._nodes
         self._graph.nodes = live_nodes(self._graph)
+
+    def _comparison(self, node: Node) -> _Choice | None:
+        """Numbers that were rounded to float32 are compared with numbers that are, too: x > 0 is equal to Relu(x)."""
+        if node.op.name not in _COMPARISONS or not self._rounded.intersection(node.inputs):
+            return None
+        operands = (DataType.FLOAT32 if value.dtype is DataType.FLOAT64 else value.dtype for value in node.inputs)
+        return _Choice(tuple(operands), tuple(value.dtype for value in node.outputs), False)
 
     def _rewrite(self, node: Node, choice: _Choice) -> None:
         changed = {(value.dtype, dtype) for value, dtype in zip(node.inputs, choice.operands, strict=True)}
@@ -91,6 +102,7 @@ class _Casts:
                 continue
             if value.dtype is DataType.FLOAT64:  # no other cast back leaves every number as it is
                 self._cast[value, dtype, False] = wide
+                self._rounded.add(value)
             self._add(value, wide)
         node.outputs = tuple(results)
 

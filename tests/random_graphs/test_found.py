@@ -392,3 +392,12 @@ def test_interpolated_integers_are_cut_off() -> None:
         opset=21,
         x=np.arange(30, dtype=np.uint8).reshape(1, 5, 6) * 7,
     )
+
+
+def test_doubles_are_compared_as_they_are_computed() -> None:
+    """The activation was computed in float32, and equal to no double."""
+    check(
+        "(double[6] x) => (bool[6] y, bool[6] z) { r = Relu (x)  y = Equal (x, r)  z = GreaterOrEqual (r, x) }",
+        opset=21,
+        x=draw(6, dtype="float64"),
+    )
