@@ -1,7 +1,8 @@
 """LSTMSequence on stored integers, as TensorFlow Lite's integer LSTM: int8 input, weights and hidden state, int16 cell.
 
-Weights have a scale per unit where they may, one per gate else, as TensorFlow Lite has them. The hidden state is symmetric, so that a state which nobody gives begins as real zeros. The cell state's scale is a power
-of two; calibration sees its last value only, so its range is taken CELL_ROOM times as wide: 16 bits have room for that.
+Weights have a scale per unit where they may, one per gate else, as TensorFlow Lite has them. The hidden state is symmetric,
+so that a state which nobody gives begins as real zeros. The cell state's scale is a power of two; calibration sees its last
+value only, so its range is taken CELL_ROOM times as wide: 16 bits have room for that.
 """
 
 from __future__ import annotations
