@@ -67,7 +67,7 @@ def _moves(node: NodeProto) -> bool:
 
 
 def _around(node: NodeProto, moved: int, scale: _Scale, scales: dict[str, _Scale]) -> list[NodeProto]:
-    label = node.name or node.output[0]
+    label = node.output[0]  # names of nodes need not differ
     operands = [name for name in scale if name]
     reals = [f"{label}/real_{index}" for index in range(moved)]
     before = [
