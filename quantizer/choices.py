@@ -12,7 +12,7 @@ from mslite.quantizer.devices import device_of
 from mslite.quantizer.operators import Kind, is_product, rule_of, saves_time
 from mslite.quantizer.settings import QuantizerSettings
 
-_RECURRENT = frozenset({"LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequence"})
+RECURRENT = frozenset({"LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequence"})
 
 
 class Precision(Enum):
@@ -145,12 +145,12 @@ def watched_values(nodes: Sequence[Node]) -> list[Value]:
 
 def multiplies(node: Node) -> bool:
     """Whether `macs` counts its multiply-accumulates: a convolution, a product or a recurrent layer."""
-    return node.op.name in _RECURRENT or is_product(node)
+    return node.op.name in RECURRENT or is_product(node)
 
 
 def macs(node: Node) -> int:
     """Multiply-accumulates of one run; 0 for other operators. Unknown sizes count as 1."""
-    if node.op.name in _RECURRENT and len(node.inputs) > 2 and node.inputs[0].shape is not None:
+    if node.op.name in RECURRENT and len(node.inputs) > 2 and node.inputs[0].shape is not None:
         steps = math.prod(max(size, 1) for size in node.inputs[0].shape[:-1])
         return steps * sum(math.prod(max(size, 1) for size in value.shape or ()) for value in node.inputs[1:3])
     if not is_product(node) or node.outputs[0].shape is None:

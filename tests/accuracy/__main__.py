@@ -1,6 +1,6 @@
 """`python -m tests.accuracy`: measures every task with every tool and writes docs/quantization_accuracy.md.
 
-Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools mslite,onnxruntime,TFLite`; `--write` only
+Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools "mslite;onnxruntime;TFLite"`; `--write` only
 writes the page of what is measured. A measurement is done again when its model, its samples, its tool or, for mslite, its
 sources have changed (`keys.py`), so an interrupted run goes on where it was. TFLite's converter runs in the Python
 that MSLITE_TF_PYTHON names.
@@ -17,7 +17,7 @@ from tests.models.trained.dataset import DataMissing
 
 from .apart import measure_apart
 from .keys import ROOT, key_of
-from .measure import TOOLS, Result
+from .measure import ALIKE, TOOLS, Result
 from .open_models import MODELS, RECIPES, open_task
 from .results import Results
 from .table import write_markdown
@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--tools", default=";".join((*TOOLS, ALIKE)))
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "quantization_accuracy.md")
     given = parser.parse_args()
@@ -46,7 +46,7 @@ def main() -> int:
         return 2
     if not given.write:
         for name in given.names or known:
-            _measure(name, known[name], given.tools.split(","), results)
+            _measure(name, known[name], given.tools.split(";"), results)
     measured, missing = [], []
     for name, make in known.items():
         try:
@@ -54,7 +54,7 @@ def main() -> int:
         except DataMissing as error:
             missing.append(f"{name}: {error}")
             continue
-        for tool in TOOLS:
+        for tool in (*TOOLS, ALIKE):
             result = results.get(name, tool, key_of(task, tool))
             if result is None:
                 missing.append(f"{name} with {tool}")

@@ -17,16 +17,18 @@ import numpy as np
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 
+from .measure import ALIKE
 from .ours import options
 from .tasks import Task
 
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = {
     "mslite": ("ours.py", "measure.py"),
+    ALIKE: ("ours.py", "measure.py"),
     "onnxruntime": ("onnxruntime_quantizer.py", "measure.py"),
     "TFLite": ("tflite_quantizer.py", "tflite_worker.py", "measure.py"),
 }
-_PACKAGES = {"mslite": (), "onnxruntime": ("onnxruntime", "onnx"), "TFLite": ("ai-edge-litert",)}
+_PACKAGES = {"mslite": (), ALIKE: (), "onnxruntime": ("onnxruntime", "onnx"), "TFLite": ("ai-edge-litert",)}
 
 
 def key_of(task: Task, tool: str) -> str:
@@ -41,7 +43,7 @@ def key_of(task: Task, tool: str) -> str:
                 found.update(f"{array.shape} {array.dtype}".encode())
                 found.update(np.ascontiguousarray(array).data)
     found.update(_tool(tool).encode())
-    if tool == "mslite":
+    if tool in ("mslite", ALIKE):
         found.update(_float_model(task))
     return found.hexdigest()
 
@@ -53,7 +55,7 @@ def _tool(tool: str) -> str:
         found.update(Path(__file__).with_name(name).read_bytes())
     for package in _PACKAGES[tool]:
         found.update(f"{package} {_version(package)}".encode())
-    if tool == "mslite":
+    if tool in ("mslite", ALIKE):
         found.update(sources().encode())
     return found.hexdigest()
 

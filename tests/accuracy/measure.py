@@ -15,6 +15,8 @@ from .tasks import Array, Task
 
 UNREADABLE = "not a format of this tool"
 TOOLS = ("mslite", "onnxruntime", "TFLite")
+ALIKE = "mslite, recurrent layers in float"
+"""mslite on ONNX models as onnxruntime's quantiser treats them, beside it."""
 
 
 @dataclass
@@ -86,10 +88,13 @@ def measure(task: Task, tool: str) -> Result:
 
 def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[list[Array]], list[list[Array]]]:
     """The outputs of the float and of the quantised model."""
-    if tool == "mslite":
+    if tool in ("mslite", ALIKE):
         from . import ours
 
-        before, after, report = ours.quantise(task, folder)
+        skipped = ours.recurrent_nodes(task) if tool == ALIKE and task.kind == "onnx" else []
+        if tool == ALIKE and not skipped:
+            raise ValueError(f"{UNREADABLE}: no ONNX model with recurrent layers")
+        before, after, report = ours.quantise(task, folder, skipped=skipped)
         if report.quantisation is not None:
             result.integers = 100 * report.quantisation.integer_share
             result.notes = list(report.quantisation.notes)

@@ -32,4 +32,4 @@ class Results:
         made.replace(path)
 
     def _path(self, task: str, tool: str) -> Path:
-        return self._folder / f"{task.replace('/', '_')}-{tool}.json"
+        return self._folder / f"{task.replace('/', '_')}-{tool.replace(', ', '-').replace(' ', '_')}.json"

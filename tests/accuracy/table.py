@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .keys import sources
-from .measure import TOOLS, Result
+from .measure import ALIKE, TOOLS, Result
 from .ours import BUDGET
 
 _HEADER = f"""# Accuracy after quantisation
@@ -60,7 +60,7 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
     lines += [_CHANCE, *_differences(labelled, by_key), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
     lines += ["## Other models", "", *_others(others, by_key, ""), ""]
-    lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key), ""]
+    lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key), *_alike(names, by_key), ""]
     lines += ["## What was chosen", "", *_chosen(names, by_key), ""]
     lines += ["## Samples", "", *_samples(names, by_key), ""]
     failed = [
@@ -154,6 +154,20 @@ def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[s
             f"- {tool}, {higher + alike + len(lower)} models: mslite's SQNR is higher on {higher}, within two standard errors on"
             f" {alike}, lower on {len(lower)}{': ' if lower else ''}{', '.join(lower)}."
         )
+    return lines
+
+
+def _alike(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    """Both quantisers with recurrent layers in float."""
+    lines = []
+    for name in names:
+        mine, other = by_key.get((name, ALIKE)), by_key.get((name, "onnxruntime"))
+        if mine is not None and other is not None and not mine.error and not other.error:
+            lines.append(
+                f"- {name} with its recurrent layers in float (`skip_quant_node`), as onnxruntime leaves them, {mine.integers:.1f} %"
+                f" of the multiply-accumulates in integers: mslite {_cell(mine, 'sqnr', '.1f')} dB, onnxruntime"
+                f" {_cell(other, 'sqnr', '.1f')} dB."
+            )
     return lines
 
 
