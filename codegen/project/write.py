@@ -31,6 +31,11 @@ _MICRO_BUILD_FILES = {
     "stm32.mk.j2": "stm32/sources.mk",
 }
 """Template -> file; for microcontrollers only."""
+_ARDUINO = (
+    "apollo3", "esp32", "esp8266", "mbed", "mbed_edge", "mbed_giga", "mbed_nano", "mbed_nicla", "mbed_opta", "mbed_portenta",
+    "mbed_rp2040", "nrf52", "renesas", "renesas_portenta", "renesas_uno", "rp2040", "sam", "samd", "stm32", "zephyr",
+)  # fmt: skip
+"""Arduino's names of little-endian architectures on which int has 32 bits (on avr it has 16)."""
 _HEAP = ("shared", "heap")
 _MICRO = ("shared", "micro")
 
@@ -180,10 +185,12 @@ def _build_files(
     more = {
         "sources": sources,
         "libm": any(core.needs_libm for core in cores),
+        "math": any("<math.h>" in text for core in cores for text in core.files.values()),
         "moves": any("memmove(" in text for core in cores for text in core.files.values()),
         "cmsis_nn": any("<arm_nnfunctions.h>" in text for core in cores for text in core.files.values()),
         "custom": any("src/registered_kernel.h" in core.files for core in cores),
         "board": board,
+        "arduino": _ARDUINO,
         "identifier": short(options.name, "net"),
     }
     names = {

@@ -12,7 +12,7 @@ from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.targets import target_named
 
 from .test_cmsis_nn import mixture
-from .test_wrappers import ESP, ZEPHYR
+from .test_wrappers import ESP, STM32, ZEPHYR
 
 CMSIS_NN = Path(__file__).parent / "cmsis_nn"
 
@@ -73,9 +73,8 @@ def test_cmsis_nn_in_other_environments(text: str, cmsis_nn: Path, tmp_path: Pat
 
 def test_cmsis_nn_on_stm32(cmsis_nn: Path, tmp_path: Path) -> None:
     (tmp_path / "project").symlink_to(cmsis_nn / "project")
-    (tmp_path / "Makefile").write_text(
-        "include project/stm32/sources.mk\nall:\n\t@gcc -fsyntax-only $(CFLAGS) $(C_INCLUDES) $(C_SOURCES)\n"
-    )
+    (tmp_path / "Makefile").write_text(STM32)
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     command = ["make", "-C", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0

@@ -1,4 +1,8 @@
-"""The build files for other environments name all sources and folders; their own CMake functions are stand-ins here."""
+"""The build files for other environments name all sources and folders.
+
+Arduino's own builder builds the library; the functions of ESP-IDF and of Zephyr, and the Makefile of STM32CubeMX, are
+stand-ins here (docs/micro_codegen.md says with which kits they were built).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from mslite.codegen.boards import BOARDS
+from mslite.codegen.boards.build import Image
+from mslite.codegen.boards.run import run_image
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.targets import target_named
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Floor
 from tests.passes.builder import Builder
 
+from .arduino import build_sketch
 from .conftest import Projects
 from .modules import write
 from .networks import keywords
@@ -67,11 +76,11 @@ int CustomKernel(TensorC *inputs, int input_num, TensorC *outputs, int output_nu
   return 0;
 }
 """
-PROGRAM = r"""
+CHECK = r"""
 #include <string.h>
 #include "model_handle.h"
 static unsigned char memory[2][100000] __attribute__((aligned(16)));
-int main(void) {
+int check(void) {
   const MSModelHandle models[] = {model0, model1};
   for (int i = 0; i < 2; ++i) {
     if (MSModelCalcWorkspaceSize(models[i]) > sizeof memory[i]) return 1;
@@ -89,6 +98,12 @@ int main(void) {
 """
 
 
+arduino = pytest.mark.skipif(
+    not all(map(shutil.which, ("arduino-builder", "arm-none-eabi-g++", "qemu-system-arm"))),
+    reason="arduino-builder, gcc-arm-none-eabi and qemu-system-arm are needed",
+)
+
+
 @pytest.fixture
 def project(projects: Projects) -> Path:
     return projects(["keywords"], "cortex-m3")
@@ -96,26 +111,20 @@ def project(projects: Projects) -> Path:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a project of two models, one with a custom operator, and what a program needs to run them."""
+    """A folder with a project of two models, one with a custom operator and a function of libm, and a program for both."""
     folder = tmp_path_factory.mktemp("mixed")
     build = Builder()
     x = build.input(2, 3)
     y = Value("y", DataType.FLOAT32, (2, 3))
     build.graph.nodes.append(Node(Custom(type="Twice"), "twice", (x,), (y,)))
+    z = build.call(Floor(), y)
     (folder / "keywords.tflite").write_bytes(keywords())
-    sources = [Source(write(build.module(y), folder)), Source(folder / "keywords.tflite")]
+    sources = [Source(write(build.module(z), folder)), Source(folder / "keywords.tflite")]
     generate(sources, GenerateSettings(target_named("cortex-m3"), folder / "project", measure=False))
     (folder / "custom_kernel.c").write_text(CUSTOM_KERNEL)
-    (folder / "main.c").write_text(PROGRAM)
+    (folder / "check.c").write_text(CHECK)
+    (folder / "main.c").write_text('#include "check.c"\nint main(void) { return check(); }\n')
     return folder
-
-
-def _runs(folder: Path, sources: Path, *more: str | Path) -> None:
-    """Links the program with what was built, and runs it: two models, one of them with the custom operator."""
-    includes = [f"-I{sources}", f"-I{sources / 'include'}"]
-    command = ["gcc", *includes, str(folder / "main.c"), *map(str, more), "-lm", "-o", str(folder / "main")]
-    subprocess.run(command, check=True)
-    assert subprocess.run([str(folder / "main")], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -130,17 +139,24 @@ def test_cmake(text: str, library: str, project: Path, tmp_path: Path) -> None:
     assert {"net0.c.o", "model_run.c.o"} <= set(members.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "library"), [(ESP, "project/libcomponent.a"), (ZEPHYR, "project/zephyr/libproject.a")]
-)
-def test_cmake_with_several_models_and_a_custom_kernel(text: str, library: str, mixed: Path, tmp_path: Path) -> None:
-    (tmp_path / "CMakeLists.txt").write_text(text)
+@pytest.mark.parametrize(("text", "libraries"), [(ESP, "component"), (ZEPHYR, "project m")])
+def test_cmake_with_several_models_and_a_custom_kernel(text: str, libraries: str, mixed: Path, tmp_path: Path) -> None:
+    """Zephyr's C library has the functions of libm; ESP-IDF leaves libm to its components."""
+    program = f"add_executable(program {mixed / 'main.c'})\ntarget_link_libraries(program {libraries})\n"
+    (tmp_path / "CMakeLists.txt").write_text(text + program)
     (tmp_path / "project").symlink_to(mixed / "project")
     option = f"-DCUSTOM_KERNEL={mixed / 'custom_kernel.c'}"
     subprocess.run(["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "b"), option], check=True, capture_output=True)
-    subprocess.run(["cmake", "--build", str(tmp_path / "b")], check=True, capture_output=True)
-    shutil.copy(mixed / "main.c", tmp_path)
-    _runs(tmp_path, mixed / "project" / "src", tmp_path / "b" / library)
+    done = subprocess.run(["cmake", "--build", str(tmp_path / "b")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert subprocess.run([str(tmp_path / "b" / "program")], check=False).returncode == 0
+
+
+def test_zephyr_gives_floats_the_full_c_library(mixed: Path, project: Path) -> None:
+    """The smallest one has neither INFINITY nor the functions of libm."""
+    line = "select REQUIRES_FULL_LIBC"
+    assert line in (mixed / "project" / "zephyr" / "Kconfig").read_text()
+    assert line not in (project / "zephyr" / "Kconfig").read_text()
 
 
 def test_esp_idf_reads_the_component_in_script_mode(mixed: Path, tmp_path: Path) -> None:
@@ -156,53 +172,147 @@ def test_esp_idf_reads_the_component_in_script_mode(mixed: Path, tmp_path: Path)
     assert "Warning" not in done.stderr
 
 
+RECORDED = """
+#include <{library}.h>
+#include "recorded.h"
+static MODEL0_ALIGNED unsigned char arena[MODEL0_ARENA_SIZE];
+static unsigned char result[sizeof expected[0]];
+
+static bool right(int number) {{
+  const void *const inputs[] = {{input[number]}};
+  void *const outputs[] = {{result}};
+  return model0_run(inputs, outputs, arena) == MODEL0_OK && memcmp(result, expected[number], sizeof result) == 0;
+}}
+
+void setup() {{
+  if (MSModelCreate0() == nullptr || !right(0)) board_exit(1);
+}}
+
+void loop() {{ board_exit(!right(1)); }}
+"""
+
+
+def _write_sketch(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    sketch = folder / f"{folder.name}.ino"
+    sketch.write_text(text)
+    return sketch
+
+
+def _write_recorded(project: Path, header: Path) -> None:
+    """The recorded runs of model 0 as arrays."""
+    lines = []
+    for name, role in (("input", "input0"), ("expected", "output0")):
+        runs = [(project / "test" / "data" / f"model0_case{case}_{role}.bin").read_bytes() for case in range(2)]
+        rows = ", ".join("{" + ", ".join(map(str, run)) + "}" for run in runs)
+        lines.append(f"alignas(8) static const unsigned char {name}[2][{len(runs[0])}] = {{{rows}}};\n")
+    header.write_text("".join(lines))
+
+
+def _run_sketch(sketch: Path, project: Path, folder: Path) -> None:
+    """The builder's library manager finds the project by its header; QEMU runs the program."""
+    shutil.copytree(project, folder / "libraries" / "network")
+    board = BOARDS["mps2-an385"]
+    done = build_sketch(sketch, folder / "libraries", board, folder)
+    assert done.returncode == 0, done.stderr
+    assert "architecture" not in done.stdout + done.stderr
+    (program,) = (folder / "build").glob("*.elf")
+    assert run_image(Image(board, program, 0, 0, 0, 0), count=False).status == 0
+
+
+@arduino
+def test_arduino(project: Path, tmp_path: Path) -> None:
+    sketch = _write_sketch(tmp_path / "recorded", RECORDED.format(library="project"))
+    _write_recorded(project, sketch.parent / "recorded.h")
+    _run_sketch(sketch, project, tmp_path)
+
+
+@arduino
 def test_arduino_with_several_models_and_a_custom_kernel(mixed: Path, tmp_path: Path) -> None:
     """The kernel is part of the sketch."""
-    shutil.copytree(mixed / "project" / "src", tmp_path / "src")
-    shutil.copy(mixed / "main.c", tmp_path)
-    sources = sorted((tmp_path / "src").rglob("*.c"))
-    _runs(tmp_path, tmp_path / "src", "-std=gnu11", mixed / "custom_kernel.c", *sources)
+    text = '#include <project.h>\nextern "C" int check(void);\nvoid setup() { board_exit(check()); }\nvoid loop() {}\n'
+    sketch = _write_sketch(tmp_path / "several", text)
+    for name in ("custom_kernel.c", "check.c"):
+        shutil.copy(mixed / name, sketch.parent)
+    _run_sketch(sketch, mixed / "project", tmp_path)
+
+
+@arduino
+def test_arduino_is_warned_of_processors_with_short_int(project: Path, tmp_path: Path) -> None:
+    sketch = _write_sketch(tmp_path / "short", RECORDED.format(library="project"))
+    _write_recorded(project, sketch.parent / "recorded.h")
+    shutil.copytree(project, tmp_path / "libraries" / "network")
+    done = build_sketch(sketch, tmp_path / "libraries", BOARDS["mps2-an385"], tmp_path, architecture="avr")
+    assert "may be incompatible with your current board which runs on (avr)" in done.stdout + done.stderr
+
+
+def test_short_int_is_refused(project: Path, tmp_path: Path) -> None:
+    options = ["-fsyntax-only", "-w", "-U__INT_MAX__", "-D__INT_MAX__=32767"]
+    command = ["gcc", *options, str(project / "src" / "model0" / "net0.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "computes with int of 32 bits" in done.stderr
+
+
+STM32 = """
+C_SOURCES = \
+main.c
+C_INCLUDES = \
+-I.
+CFLAGS += $(C_INCLUDES) -Wall
+CFLAGS += -MMD -MP -MF"$(@:%.o=%.d)"
+BUILD_DIR = build
+CC = gcc
+all: $(BUILD_DIR)/program
+OBJECTS = $(addprefix $(BUILD_DIR)/,$(notdir $(C_SOURCES:.c=.o)))
+vpath %.c $(sort $(dir $(C_SOURCES)))
+include project/stm32/sources.mk
+$(BUILD_DIR)/%.o: %.c Makefile | $(BUILD_DIR)
+\t$(CC) -c $(CFLAGS) $< -o $@
+$(BUILD_DIR)/program: $(OBJECTS)
+\t$(CC) $(OBJECTS) -lm -o $@
+$(BUILD_DIR):
+\tmkdir $@
+-include $(wildcard $(BUILD_DIR)/*.d)
+"""
+"""The variables and rules of a Makefile of STM32CubeMX, in its order."""
+
+
+def _make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
 
 
 def test_stm32_with_several_models_and_a_custom_kernel(mixed: Path, tmp_path: Path) -> None:
     (tmp_path / "project").symlink_to(mixed / "project")
-    shutil.copy(mixed / "custom_kernel.c", tmp_path)
-    shutil.copy(mixed / "main.c", tmp_path)
-    (tmp_path / "Makefile").write_text(
-        "CUSTOM_KERNEL = custom_kernel.c\nC_SOURCES = main.c\ninclude project/stm32/sources.mk\n"
-        "main: $(C_SOURCES)\n\tgcc $(CFLAGS) $(C_INCLUDES) $(C_SOURCES) -lm -o $@\n"
-    )
-    done = subprocess.run(["make", "-C", str(tmp_path), "main"], capture_output=True, text=True, check=False)
+    for name in ("custom_kernel.c", "check.c", "main.c"):
+        shutil.copy(mixed / name, tmp_path)
+    (tmp_path / "Makefile").write_text(STM32)
+    done = _make(tmp_path, "CUSTOM_KERNEL=custom_kernel.c")
     assert done.returncode == 0, done.stderr
-    assert subprocess.run([str(tmp_path / "main")], check=False).returncode == 0
+    assert subprocess.run([str(tmp_path / "build" / "program")], check=False).returncode == 0
 
 
-def test_arduino(project: Path, tmp_path: Path) -> None:
-    """Arduino compiles everything below src, with src as the only folder for headers."""
-    properties = dict(line.split("=", 1) for line in (project / "library.properties").read_text().splitlines())
-    assert {"name", "version", "author", "maintainer", "sentence", "category", "url", "architectures"} <= set(
-        properties
+def test_stm32_beside_sources_of_the_same_names(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "Middlewares").mkdir()
+    (tmp_path / "Middlewares" / "network").symlink_to(project)
+    text = STM32.replace("main.c", "main.c model.c").replace("project/stm32", "Middlewares/network/stm32")
+    (tmp_path / "Makefile").write_text(text)
+    (tmp_path / "model.c").write_text("int own(void) { return 0; }\n")
+    (tmp_path / "main.c").write_text(
+        '#include "model0/net0.h"\n#include "model_handle.h"\nint own(void);\n'
+        "int main(void) { return own() != 0 || model0_run(0, 0, 0) == MODEL0_OK || MSModelCreate0() == 0; }\n"
     )
-    header = project / "src" / properties["includes"]
-    assert header.exists()
-    copy = tmp_path / "library"
-    shutil.copytree(project / "src", copy / "src")
-    for source in sorted((copy / "src").rglob("*.c")):
-        command = ["gcc", "-std=gnu11", "-w", "-c", f"-I{copy / 'src'}", str(source), "-o", str(tmp_path / "x.o")]
-        subprocess.run(command, check=True)
-    (tmp_path / "sketch.cpp").write_text(
-        f"#include <{header.name}>\nint main() {{ return MSModelCreate0() == nullptr; }}\n"
-    )
-    command = ["g++", "-c", f"-I{copy / 'src'}", str(tmp_path / "sketch.cpp"), "-o", str(tmp_path / "x.o")]
-    subprocess.run(command, check=True)
+    done = _make(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert subprocess.run([str(tmp_path / "build" / "program")], check=False).returncode == 0
+    assert (tmp_path / "build" / "Middlewares_network_src_model.o").exists()
+    assert "up to date" in _make(tmp_path, "build/program").stdout
 
 
-def test_stm32(project: Path, tmp_path: Path) -> None:
+def test_stm32_says_where_the_line_belongs(project: Path, tmp_path: Path) -> None:
     (tmp_path / "project").symlink_to(project)
-    (tmp_path / "Makefile").write_text(
-        "include project/stm32/sources.mk\nshow:\n\t@ls $(C_SOURCES) && echo $(C_INCLUDES)\n"
-    )
-    done = subprocess.run(["make", "-C", str(tmp_path), "show"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "project/src/model0/net0.c" in done.stdout
-    assert "-Iproject/src/include" in done.stdout
+    line = "include project/stm32/sources.mk\n"
+    (tmp_path / "Makefile").write_text(STM32.replace(line, "").replace("C_INCLUDES =", f"{line}C_INCLUDES ="))
+    done = _make(tmp_path)
+    assert done.returncode != 0
+    assert "include project/stm32/sources.mk behind the lines that set OBJECTS" in done.stderr
