@@ -173,7 +173,7 @@ bench-micro: setup $(BUILD)/python-ready
 onnx-suite: setup $(BUILD)/python-ready
 	@PYTHONPATH=$(BUILD)/python:. $(PYTHON) -W ignore -m tests.onnx_suite
 
-# ---- accuracy beside other quantisers: an hour at first, then what changed; downloads Debian packages with recorded speech ---
+# ---- accuracy beside other quantisers: ten minutes to an hour at first, then what changed; downloads Debian packages with recorded speech ---
 
 .PHONY: accuracy trained-models
 accuracy: setup $(BUILD)/python-ready $(BUILD)/tflite-venv/ready
