@@ -415,3 +415,18 @@ def test_quantised_moves_of_one_name() -> None:
         opset=19,
         x=draw(1, 3),
     )
+
+
+def test_products_behind_what_a_loop_carries() -> None:
+    """ONNX's inference tells no rank there."""
+    check(
+        """(float[3,1] x, float[4,3] z) => (float[1,4] y, float[a,b,c] each) <int64 n = {2}, bool go = {1}> {
+            carried, each = Loop <body = body (int64 i, bool on, float[3,1] v) => (bool still, float[3,1] w, float[3,1] e) {
+                still = Identity (on)  w = Add (v, x)  e = Identity (w)
+            }> (n, go, x)
+            y = com.microsoft.TransposeMatMul <transA = 1, transB = 1> (carried, z)
+        }""",
+        opset=19,
+        x=draw(3, 1),
+        z=draw(4, 3),
+    )

@@ -12,6 +12,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorPro
 
 from .expansion import Expansion, expand_nodes, is_foreign
 from .function_versions import align_versions, use_version
+from .known_types import known_types
 from .plugin import plugin_converter
 from .protos import all_nodes
 from .registry import KNOWN_OPSET, find_converter
@@ -29,7 +30,7 @@ class FunctionError(Exception):
 
 
 def expand_functions(
-    model: ModelProto, opsets: Mapping[str, int], constants: Mapping[str, TensorProto]
+    model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto]
 ) -> tuple[ModelProto, Expansion]:
     """Every node that has no converter but a definition becomes the nodes of its definition.
 
@@ -69,13 +70,15 @@ def _leave_to_plugins(model: ModelProto) -> None:
 
 
 def _expand_foreign(
-    model: ModelProto, opsets: Mapping[str, int], constants: Mapping[str, TensorProto], expansion: Expansion
+    model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto], expansion: Expansion
 ) -> bool:
     """Operators outside of the standard. Says whether there was one that is expanded now."""
     version = opsets.get("", 1)
     if not any(is_foreign(node, version) and expansion.is_open(node) for node in all_nodes(model.graph.node)):
         return False
-    return expand_nodes(model, version, infer_types(model), constants, expansion)
+    if expand_nodes(model, version, infer_types(model), constants, expansion):
+        return True
+    return bool(expansion.waiting) and expand_nodes(model, version, known_types(model, constants), constants, expansion)
 
 
 def _expand_standard(

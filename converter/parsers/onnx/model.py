@@ -12,23 +12,18 @@ from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 
-from .bodies import complete_bodies
 from .expansion import Expansion
-from .folding import fold_shapes
 from .functions import FunctionError, expand_functions
+from .known_types import known_types
 from .protos import all_nodes
 from .quantised_flow import real_movements
-from .ranks import complete_ranks
 from .tensors import MAX_DIMENSION, TensorReader
-from .types import infer_types
 
 DOMAINS = {"ai.onnx": ""}
 """Other spellings of a domain."""
 
 _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
-
-_MAX_FOLDS = 64
 
 
 @dataclass
@@ -71,12 +66,7 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     except FunctionError as error:
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
     real_movements(skeleton.graph, initializers)
-    types = infer_types(skeleton)
-    for _ in range(_MAX_FOLDS):
-        changed = fold_shapes(skeleton, types, initializers) or complete_ranks(skeleton, types)
-        if not complete_bodies(skeleton, types) and not changed:
-            break
-        types = infer_types(skeleton)
+    types = known_types(skeleton, initializers)
     return SourceModel(
         name=name,
         skeleton=skeleton,
