@@ -430,3 +430,18 @@ def test_products_behind_what_a_loop_carries() -> None:
         x=draw(3, 1),
         z=draw(4, 3),
     )
+
+
+@pytest.mark.parametrize("axis", [1, -2])
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_parts_of_a_dimension_that_is_known_late(axis: int, size: int) -> None:
+    """Those of five elements were to be equal."""
+    check(
+        f"""(float[2,2,3] t, int64[4] s) => (float[a,b,c,d] p, float[e,f,g,h] q, float[i,j,k,l] r) {{
+            grid = AffineGrid (t, s)  turned = Transpose <perm = [0, {"1, 2" if axis == 1 else "3, 1"}, {3 if axis == 1 else 2}]> (grid)
+            p, q, r = Split <axis = {axis}, num_outputs = 3> (turned)
+        }}""",
+        opset=20,
+        t=draw(2, 2, 3),
+        s=np.array([2, 2, size, 2] if axis == 1 else [2, 2, size, 3], np.int64),
+    )

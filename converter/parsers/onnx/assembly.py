@@ -6,7 +6,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import assembly as ops
-from mslite.converter.mindir.ops.arithmetic import Maximum
+from mslite.converter.mindir.ops.arithmetic import AddFusion, FloorDiv, Maximum, Minimum, MulFusion, SubFusion
 from mslite.converter.mindir.ops.enums import DataType, PaddingMode
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
@@ -45,8 +45,10 @@ def split(call: Call) -> tuple[Value, ...]:
     if sizes is not None and (len(sizes) != count or any(size < 0 for size in sizes)):
         raise call.block(f"{list(sizes)} does not fit {count} outputs", "Export the model again", "split")
     shape = call.shape(x)
-    if sizes is None and shape is not None:
-        total = shape[call.axis(axis, len(shape))]
+    total = None if shape is None else shape[call.axis(axis, len(shape))]
+    if sizes is None and count > 1:
+        if total is None and call.version >= 18:
+            return split_by_value(call, x, axis, _part_sizes(call, x, axis, count), count)
         if total is not None and total % count != 0:
             size = -(-total // count)
             sizes = (*(size,) * (count - 1), total - size * (count - 1))
@@ -56,6 +58,16 @@ def split(call: Call) -> tuple[Value, ...]:
         return (x,)
     op = ops.Split(output_num=count, size_splits=sizes, axis=axis)
     return call.emit_many(op, (x,), count)
+
+
+def _part_sizes(call: Call, x: Value, axis: int, count: int) -> Value:
+    """The sizes of parts that are equal but for the last, which may be smaller, of a dimension known when running."""
+    end = axis + 1 if axis != -1 else 2**31 - 1
+    total = call.emit(ops.StridedSlice(), call.emit(Shape(), x), *(call.ints((bound,)) for bound in (axis, end, 0, 1)))
+    size = call.emit(FloorDiv(), call.emit(AddFusion(), total, call.ints(count - 1)), call.ints(count))
+    begins = call.emit(MulFusion(), size, call.ints(range(count)))
+    left = call.emit(Maximum(), call.emit(SubFusion(), total, begins), call.ints(0))
+    return call.emit(Minimum(), left, size)
 
 
 def split_by_value(call: Call, x: Value, axis: int, sizes: Value, count: int) -> tuple[Value, ...]:
