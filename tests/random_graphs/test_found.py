@@ -361,6 +361,16 @@ def test_an_axis_from_the_end_in_an_old_operator_set() -> None:
     )
 
 
+def test_dimensions_taken_out_from_the_end_in_an_old_operator_set() -> None:
+    check(
+        """(float[3,3,7,1,2] x) => (float[3,3,1,1] y, float[3,3,7,2] z) {
+            s = Squeeze <axes = [-2]> (x)  y = GlobalMaxPool (s)  z = Hardmax <axis = 0> (s)
+        }""",
+        opset=10,
+        x=draw(3, 3, 7, 1, 2),
+    )
+
+
 def test_products_behind_an_operator_that_the_operator_set_does_not_have_yet() -> None:
     """They are expanded before the nodes in front of them are read."""
     check(
@@ -444,4 +454,23 @@ def test_parts_of_a_dimension_that_is_known_late(axis: int, size: int) -> None:
         opset=20,
         t=draw(2, 2, 3),
         s=np.array([2, 2, size, 2] if axis == 1 else [2, 2, size, 3], np.int64),
+    )
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 2, 3), (1, 3, 2, 3, 4)])
+def test_a_grid_in_a_branch(sizes: tuple[int, ...]) -> None:
+    """The branch of its definition for the other number of dimensions was converted, too."""
+    rank = len(sizes)
+    check(
+        f"""(float[1,{rank - 2},{rank - 1}] t, bool go) => (float[{",".join("abcde"[:rank])}] y) {{
+            y = If (go) <
+                then_branch = one () => (float[{",".join("fghij"[:rank])}] p) {{
+                    s = Constant <value_ints = [{", ".join(map(str, sizes))}]> ()  p = AffineGrid (t, s)
+                }},
+                else_branch = other () => (float[{",".join("klmno"[:rank])}] q) <float[{",".join(["1"] * rank)}] q = {{0.5}}> {{}}
+            >
+        }}""",
+        opset=20,
+        t=draw(1, rank - 2, rank - 1),
+        go=np.array(True),
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import onnx
 import onnx.inliner
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, TypeProto
 
+from .branches import inline_branch
 from .expansion import Expansion, expand_nodes, is_foreign
 from .function_versions import align_versions, use_version
 from .known_types import known_types
@@ -21,6 +23,8 @@ from .types import infer_types
 _DOMAIN = "mslite.expanded"
 _MAX_ROUNDS = 16
 _MENDED = frozenset({"AffineGrid"})
+_IS_FLAT = "condition_is_2d"
+"""What its definition calls the condition that the grid is one of images."""
 """Operators whose definition in the onnx package squeezes a batch of one, too, where it means one dimension."""
 _FAILURES = (RuntimeError, ValueError, TypeError, DecodeError, EncodeError, onnx.defs.SchemaError)
 
@@ -154,7 +158,7 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
     The onnx package has it for some operator sets only: an older one serves where its operators still mean the same.
     """
     if schema.name in _MENDED:
-        function = _mended(schema.function_body)
+        function = _mended(schema.function_body, TypeProto.FromString(kinds[1]) if len(kinds) > 1 else TypeProto())
         return function if use_version(function, version) else None
     for asked in range(version, schema.since_version - 1, -1):
         function = FunctionProto()
@@ -169,15 +173,25 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
     return None
 
 
-def _mended(definition: FunctionProto) -> FunctionProto:
-    """With the axis where the definition squeezes what it has split: the second."""
+def _mended(definition: FunctionProto, size: TypeProto) -> FunctionProto:
+    """AffineGrid with the axis where its definition squeezes what it has split, the second, and for the `size` of four or of
+    five numbers alone, where its type tells that: both branches would be converted inside of a body."""
     function = FunctionProto()
     function.CopyFrom(definition)
     axis = onnx.helper.make_node("Constant", [], ["squeezed_axis"], value_ints=[1])
     for node in all_nodes(function.node):
         if node.op_type == "Squeeze" and len(node.input) == 1:
             node.input.append("squeezed_axis")
-    nodes = [axis, *(NodeProto.FromString(node.SerializeToString()) for node in function.node)]
+    nodes = [axis]
+    dims = size.tensor_type.shape.dim
+    is_flat = np.array(dims[0].dim_value == 4) if len(dims) == 1 and dims[0].HasField("dim_value") else None
+    taken = {name for node in function.node for name in node.output}
+    for node in function.node:
+        branch = None
+        if is_flat is not None and node.op_type == "If" and node.input[0] == _IS_FLAT:
+            branch = inline_branch(node, is_flat, {}, taken)
+        nodes.extend([node] if branch is None else branch[0])
+    nodes = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
     del function.node[:]
     function.node.extend(nodes)
     return function

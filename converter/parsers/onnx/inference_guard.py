@@ -63,7 +63,9 @@ def _crashes(node: NodeProto, version: int) -> bool:
     if domain:
         return False
     names = [attribute.name for attribute in node.attribute]
-    if node.op_type == "Unsqueeze" and "axes" in names and version < 11:  # onnxruntime counts from the end even there
+    if (
+        node.op_type in ("Squeeze", "Unsqueeze") and "axes" in names and version < 11
+    ):  # onnxruntime counts from the end even there
         return any(axis < 0 for attribute in node.attribute for axis in attribute.ints)
     if node.op_type == "EyeLike":
         return "dtype" in names
