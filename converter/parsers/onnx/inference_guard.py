@@ -14,6 +14,9 @@ _UNSEEN = {
 }
 """Operators, by domain, that read the type of an operand that may have none; none of them is converted."""
 
+SET_11 = "mslite.set_11"
+"""The domain in which nodes stand, for inference, that it has to take as operator set 11 defines them."""
+
 
 def without_crashes(model: ModelProto) -> ModelProto:
     """The model, or a copy for type inference in which such nodes are replaced or left out."""
@@ -24,12 +27,14 @@ def without_crashes(model: ModelProto) -> ModelProto:
     version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
     returned = any(value.name in known for value in model.graph.output)
     if not returned and not any(
-        _crashes(node, version) or _errs(node) or _forgets(node) for node in all_nodes(model.graph.node)
+        _crashes(node, version) or _errs(node) or _forgets(node) or _counts_from_end(node, version)
+        for node in all_nodes(model.graph.node)
     ):
         return model
     copy = ModelProto()
     copy.CopyFrom(model)
     _replace(copy.graph, version)
+    copy.opset_import.add(domain=SET_11, version=11)
     for value in copy.graph.output:  # what an output declares counts there, even if it is less than what is known
         if value.name in known:
             value.type.CopyFrom(known[value.name])
@@ -43,6 +48,8 @@ def _replace(graph: GraphProto, version: int) -> None:
             _replace(inner, version)
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
+        if _counts_from_end(node, version):
+            node.domain = SET_11
         if _forgets(node):
             kept.append(_with_shape(node))
         elif not _crashes(node, version):
@@ -63,16 +70,19 @@ def _crashes(node: NodeProto, version: int) -> bool:
     if domain:
         return False
     names = [attribute.name for attribute in node.attribute]
-    if (
-        node.op_type in ("Squeeze", "Unsqueeze") and "axes" in names and version < 11
-    ):  # onnxruntime counts from the end even there
-        return any(axis < 0 for attribute in node.attribute for axis in attribute.ints)
     if node.op_type == "EyeLike":
         return "dtype" in names
     if node.op_type == "Split" and "num_outputs" in names:
         count = int(next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs"))
         return count != len(node.output)
     return False
+
+
+def _counts_from_end(node: NodeProto, version: int) -> bool:
+    """Operator sets before 11 have no axes from the end, and inference takes them for something else; onnxruntime has."""
+    if node.op_type not in ("Squeeze", "Unsqueeze") or node.domain not in ("", "ai.onnx") or version >= 11:
+        return False
+    return any(axis < 0 for attribute in node.attribute if attribute.name == "axes" for axis in attribute.ints)
 
 
 def _forgets(node: NodeProto) -> bool:

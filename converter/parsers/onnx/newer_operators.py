@@ -5,6 +5,8 @@ from __future__ import annotations
 import onnx
 from onnx import ModelProto, NodeProto, TypeProto, helper
 
+from .inference_guard import SET_11
+
 
 def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
     """The model with the types that ONNX's inference tells, which takes such nodes for unknown.
@@ -13,16 +15,15 @@ def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
     """
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=contents)
     version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
-    for node in [node for node in inferred.graph.node if _is_newer(node, version)]:
+    waiting = [node for node in inferred.graph.node if _is_newer(node, version)]
+    while waiting:
         types = _types_of(inferred)
-        if any(name and name not in types for name in node.input):
-            continue
-        operands = {name: types[name] for name in node.input if name}
-        try:
-            told = onnx.shape_inference.infer_node_outputs(_first_schema(node, version), node, operands)
-        except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):  # its converter says what is wrong
-            continue
+        ready = [node for node in waiting if _is_typed(node, types)]
+        waiting = [node for node in waiting if not _is_typed(node, types)]
+        if not ready:
+            break
         known = {value.name for value in (*inferred.graph.value_info, *inferred.graph.output)}
+        told = {name: kind for node in ready for name, kind in _outputs(node, version, types).items()}
         new = [helper.make_value_info(name, kind) for name, kind in told.items() if name not in known]
         if new:
             inferred.graph.value_info.extend(new)
@@ -30,7 +31,23 @@ def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
     return inferred
 
 
+def _is_typed(node: NodeProto, types: dict[str, TypeProto]) -> bool:
+    return all(name in types for name in node.input if name)
+
+
+def _outputs(node: NodeProto, version: int, types: dict[str, TypeProto]) -> dict[str, TypeProto]:
+    """The types of a node's results, as far as its definition tells them."""
+    operands = {name: types[name] for name in node.input if name}
+    try:
+        told = onnx.shape_inference.infer_node_outputs(_first_schema(node, version), node, operands)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):  # its converter says what is wrong
+        return {}
+    return dict(told)
+
+
 def _is_newer(node: NodeProto, version: int) -> bool:
+    if node.domain == SET_11:
+        return True
     if node.domain not in ("", "ai.onnx") or onnx.defs.has(node.op_type, version, ""):
         return False
     return bool(onnx.defs.has(node.op_type, ""))
@@ -38,6 +55,8 @@ def _is_newer(node: NodeProto, version: int) -> bool:
 
 def _first_schema(node: NodeProto, version: int) -> onnx.defs.OpSchema:
     """The operator as the first operator set behind `version` has it."""
+    if node.domain == SET_11:
+        return onnx.defs.get_schema(node.op_type, 11, "")
     sets = range(version + 1, onnx.defs.onnx_opset_version() + 1)
     first = next(one for one in sets if onnx.defs.has(node.op_type, one, ""))
     return onnx.defs.get_schema(node.op_type, first, "")
