@@ -474,3 +474,13 @@ def test_a_grid_in_a_branch(sizes: tuple[int, ...]) -> None:
         t=draw(1, rank - 2, rank - 1),
         go=np.array(True),
     )
+
+
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax", "Hardmax"])
+def test_normalising_nothing(operator: str) -> None:
+    """A size of 0 asked Reshape for the operand's."""
+    check(
+        f"(float[0,4,4,1] x) => (float[0,4,4,1] y) {{ y = {operator} <axis = 0> (x) }}",
+        opset=11,
+        x=np.zeros((0, 4, 4, 1), np.float32),
+    )

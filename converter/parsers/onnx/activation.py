@@ -146,7 +146,7 @@ def softmax_of_matrix(call: Call) -> Value:
     if axis == rank - 1:
         return _along_axis(call, axis)
     shape = call.static_shape(x)
-    if shape is not None and all(dim == 1 for dim in shape[axis + 1 :]):
+    if shape is not None and (0 in shape or all(dim == 1 for dim in shape[axis + 1 :])):
         return _along_axis(call, axis)
     matrix = call.emit(Flatten(axis=axis), x)
     kinds = {"Softmax": ops.Softmax(axis=(-1,)), "LogSoftmax": ops.LogSoftmax(axis=-1), "Hardmax": ops.Hardmax(axis=-1)}
