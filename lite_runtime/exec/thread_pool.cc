@@ -13,6 +13,7 @@ namespace mslite {
 namespace {
 constexpr int32_t kSpins = 4000;        // some 50 to 100 microseconds
 constexpr int32_t kThreadsPerCore = 5;  // cap of the pool
+constexpr int32_t kNumbers = 64;        // threads that can work on one task
 
 void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -78,19 +79,47 @@ int32_t UsableCores() {
   return std::max(cores, int32_t{1});
 }
 
+// What one thread has to do: it takes parts from the front, threads that have nothing left take from the back. So a
+// thread works on neighbouring parts, most of them the same from call to call, which its caches know.
+struct alignas(64) ThreadPool::Range {
+  std::atomic<int32_t> left{0};  // parts that nobody has taken; below 0 where somebody came too late
+  std::atomic<int32_t> back{0};
+  int32_t front = 0;  // the owner's alone
+};
+
 // The work that one caller has opened. The memory stays, so a late helper never touches anything that is gone.
 struct alignas(64) ThreadPool::Slot {
   enum : int32_t { kFree, kTaken, kOpen };
   std::atomic<int32_t> state{kFree};
   std::atomic<int32_t> visitors{0};  // helpers that look at the slot
-  std::atomic<int32_t> helpers{0};   // thread numbers given out
-  std::atomic<int32_t> next{0};
-  std::atomic<int32_t> done{0};
+  std::atomic<uint64_t> numbers{0};  // a bit for each thread number given out
   Task task = nullptr;
   void *context = nullptr;
-  int32_t parts = 0;
   int32_t threads = 0;
+  int32_t range_count = 0;
   const CoreMask *cores = nullptr;
+  alignas(64) std::atomic<int32_t> done{0};
+  Range ranges[kRanges];
+
+  bool HasWork() const {
+    for (int32_t i = 0; i < range_count; ++i) {
+      if (ranges[i].left.load(std::memory_order_relaxed) > 0) return true;
+    }
+    return false;
+  }
+
+  // A thread number that nobody has, `wanted` if it is free; -1: there is none.
+  int32_t Number(int32_t wanted) {
+    uint64_t given = numbers.load();
+    while (true) {
+      int32_t number = wanted;
+      if (number >= threads || (given >> number & 1) != 0) {
+        for (number = 0; number < threads && (given >> number & 1) != 0;) ++number;
+      }
+      if (number >= threads) return -1;
+      if (numbers.compare_exchange_weak(given, given | uint64_t{1} << number)) return number;
+    }
+  }
 };
 
 struct ThreadPool::Sleep {
@@ -111,30 +140,39 @@ void ThreadPool::Grow(int32_t threads) {
   const int32_t wanted = std::min(threads, kThreadsPerCore * cores_) - 1;
   const std::lock_guard<std::mutex> lock(sleep_->mutex);
   while (static_cast<int32_t>(threads_.size()) < wanted) {
-    threads_.emplace_back([this] { Work(); });
+    const auto number = static_cast<int32_t>(threads_.size()) + 1;
+    threads_.emplace_back([this, number] { Work(number); });
     threads_.back().detach();
   }
   helper_count_.store(static_cast<int32_t>(threads_.size()));
 }
 
 void ThreadPool::TakeParts(Slot *slot, int32_t thread) {
-  const int32_t parts = slot->parts;
-  for (int32_t part = slot->next.fetch_add(1); part < parts; part = slot->next.fetch_add(1)) {
-    slot->task(slot->context, part, thread);
-    slot->done.fetch_add(1);
+  const int32_t count = slot->range_count;
+  int32_t taken = 0;
+  if (thread < count) {
+    Range &own = slot->ranges[thread];
+    for (; own.left.fetch_sub(1) > 0; ++taken) slot->task(slot->context, own.front++, thread);
   }
+  for (int32_t i = 1; i <= count; ++i) {
+    Range &other = slot->ranges[(thread + i) % count];
+    for (; other.left.load(std::memory_order_relaxed) > 0 && other.left.fetch_sub(1) > 0; ++taken) {
+      slot->task(slot->context, other.back.fetch_sub(1) - 1, thread);
+    }
+  }
+  if (taken > 0) slot->done.fetch_add(taken);
 }
 
-// Helps with the first open slot that wants help. False when there is none.
-bool ThreadPool::HelpOnce() {
+// Helps with the first open slot that wants help, as thread `wanted` if it can. False when there is none.
+bool ThreadPool::HelpOnce(int32_t wanted) {
   for (int32_t i = 0; i < kSlots; ++i) {
     Slot &slot = slots_[static_cast<size_t>(i)];
     if (slot.state.load(std::memory_order_relaxed) != Slot::kOpen) continue;
     bool helped = false;
     slot.visitors.fetch_add(1);
-    if (slot.state.load() == Slot::kOpen && slot.next.load() < slot.parts) {
-      const int32_t thread = 1 + slot.helpers.fetch_add(1);
-      if (thread < slot.threads) {
+    if (slot.state.load() == Slot::kOpen && slot.HasWork()) {
+      const int32_t thread = slot.Number(wanted);
+      if (thread > 0) {
         Bind(slot.cores);
         TakeParts(&slot, thread);
         helped = true;
@@ -146,10 +184,10 @@ bool ThreadPool::HelpOnce() {
   return false;
 }
 
-void ThreadPool::Work() {
+void ThreadPool::Work(int32_t number) {
   int32_t spins = 0;
   while (true) {
-    if (open_slots_.load() > 0 && HelpOnce()) {
+    if (open_slots_.load() > 0 && HelpOnce(number)) {
       spins = 0;
       continue;
     }
@@ -188,14 +226,20 @@ void ThreadPool::Run(Task task, void *context, int32_t parts, int32_t threads, c
     for (int32_t part = 0; part < parts; ++part) task(context, part, 0);
     return;
   }
-  slot->helpers.store(0);
-  slot->next.store(0);
+  slot->numbers.store(1);  // the caller's
   slot->done.store(0);
   slot->task = task;
   slot->context = context;
-  slot->parts = parts;
-  slot->threads = threads;
+  slot->threads = std::min(threads, kNumbers);
+  slot->range_count = std::min({parts, slot->threads, kRanges});
   slot->cores = cores;
+  for (int32_t i = 0; i < slot->range_count; ++i) {
+    Range &range = slot->ranges[i];
+    range.front = static_cast<int32_t>(int64_t{parts} * i / slot->range_count);
+    const auto end = static_cast<int32_t>(int64_t{parts} * (i + 1) / slot->range_count);
+    range.back.store(end, std::memory_order_relaxed);
+    range.left.store(end - range.front, std::memory_order_relaxed);
+  }
   slot->state.store(Slot::kOpen);
   open_slots_.fetch_add(1);
   if (sleep_->sleepers.load() > 0) {

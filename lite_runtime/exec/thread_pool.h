@@ -26,19 +26,21 @@ class ThreadPool {
   void Grow(int32_t threads);
 
   // Runs task(context, part, thread) for every part in [0, parts), on at most `threads` threads: the caller is thread
-  // 0, helpers have distinct numbers below `threads`. Returns when all parts are done. No allocation; a lock only to
-  // wake threads that sleep.
+  // 0, helpers have distinct numbers below `threads`, and each thread begins with parts next to each other. Returns
+  // when all parts are done. No allocation; a lock only to wake threads that sleep.
   void Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores = nullptr);
 
  private:
+  struct Range;
   struct Slot;
   struct Sleep;
   ThreadPool();
-  void Work();
-  bool HelpOnce();
+  void Work(int32_t number);
+  bool HelpOnce(int32_t wanted);
   static void TakeParts(Slot *slot, int32_t thread);
 
   static constexpr int32_t kSlots = 64;
+  static constexpr int32_t kRanges = 16;  // more threads than that take from the others' ranges only
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<Sleep> sleep_;
   std::vector<std::thread> threads_;  // guarded by the mutex in sleep_

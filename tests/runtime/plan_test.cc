@@ -57,50 +57,6 @@ TEST(Arena, RefusesImpossibleSizes) {
   EXPECT_EQ(LayOutArena(StepOrder::Linear(), &buffers), -1);
 }
 
-struct Tally {
-  std::vector<std::atomic<int>> parts;
-  std::atomic<int> highest_thread{0};
-  explicit Tally(size_t count) : parts(count) {}
-  static void Count(void *context, int32_t part, int32_t thread) {
-    auto *self = static_cast<Tally *>(context);
-    self->parts[static_cast<size_t>(part)]++;
-    int highest = self->highest_thread.load();
-    while (thread > highest && !self->highest_thread.compare_exchange_weak(highest, thread)) {
-    }
-  }
-};
-
-TEST(ThreadPool, RunsEveryPartOnce) {
-  ThreadPool &pool = ThreadPool::Instance();
-  pool.Grow(4);
-  for (int round = 0; round < 2000; ++round) {
-    const int parts = 1 + round % 37;
-    Tally tally(static_cast<size_t>(parts));
-    pool.Run(Tally::Count, &tally, parts, 1 + round % 4);
-    for (const auto &count : tally.parts) ASSERT_EQ(count.load(), 1);
-    ASSERT_LT(tally.highest_thread.load(), 1 + round % 4);
-  }
-}
-
-TEST(ThreadPool, TakesManyCallersAndNestedWork) {
-  ThreadPool &pool = ThreadPool::Instance();
-  pool.Grow(4);
-  std::atomic<int> total{0};
-  const auto nested = [](void *context, int32_t, int32_t) {
-    Tally tally(8);
-    ThreadPool::Instance().Run(Tally::Count, &tally, 8, 3);
-    for (const auto &count : tally.parts) *static_cast<std::atomic<int> *>(context) += count.load();
-  };
-  std::vector<std::thread> callers;
-  for (int i = 0; i < 6; ++i) {
-    callers.emplace_back([&] {
-      for (int round = 0; round < 100; ++round) ThreadPool::Instance().Run(nested, &total, 5, 3);
-    });
-  }
-  for (std::thread &caller : callers) caller.join();
-  EXPECT_EQ(total.load(), 6 * 100 * 5 * 8);
-}
-
 // A kernel that packs floats by negating them.
 int64_t NegatedSize(const mslite_node *node, int32_t input) { return mslite_element_count(node->inputs[input]) * 4; }
 
