@@ -45,7 +45,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->units = plan->outer * numbers->stripes;
   const int64_t width = plan->inner < STRIPE ? plan->inner : STRIPE;
   const int64_t work = plan->reduced < PART_ELEMENTS ? (plan->reduced + 1) * width : PART_ELEMENTS;
-  numbers->units_per_part = work < PART_ELEMENTS ? PART_ELEMENTS / work : 1;
+  numbers->units_per_part = work > 0 && work < PART_ELEMENTS ? PART_ELEMENTS / work : 1;
   if (plan->inner == 0) numbers->units = 0;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)((numbers->units + numbers->units_per_part - 1) / numbers->units_per_part);

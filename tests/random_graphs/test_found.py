@@ -484,3 +484,12 @@ def test_normalising_nothing(operator: str) -> None:
         opset=11,
         x=np.zeros((0, 4, 4, 1), np.float32),
     )
+
+
+@pytest.mark.parametrize("operator", ["ReduceMean", "ReduceSum", "ReduceMax", "ReduceL2", "ReduceLogSumExp"])
+def test_reducing_nothing_to_nothing(operator: str) -> None:
+    """Rows of no elements ended the process: parts were counted by dividing by their size."""
+    check(
+        f"(float[2,3,0] x) => (float[2,1,0] y) {{ a = Constant <value_ints = [1]> ()  y = {operator} (x, a) }}",
+        x=np.zeros((2, 3, 0), np.float32),
+    )
