@@ -493,3 +493,15 @@ def test_reducing_nothing_to_nothing(operator: str) -> None:
         f"(float[2,3,0] x) => (float[2,1,0] y) {{ a = Constant <value_ints = [1]> ()  y = {operator} (x, a) }}",
         x=np.zeros((2, 3, 0), np.float32),
     )
+
+
+def test_a_grid_whose_shape_is_asked_for() -> None:
+    """The sizes were split, and nobody knew the parts."""
+    check(
+        """(float[1,3,4] t) => (float[1,1,2,2,3] y)
+        <int64[5] s = {1, 1, 2, 2, 2}, float[1,2,1,1,1] w = {0.13696168, -0.23021328}> {
+            g = AffineGrid (t, s)  y = Conv <kernel_shape = [1, 1, 1]> (g, w)
+        }""",
+        opset=24,
+        t=draw(1, 3, 4),
+    )

@@ -173,6 +173,21 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
     return None
 
 
+def _numbers(node: NodeProto) -> list[NodeProto]:
+    """The Split of the sizes as slices, each of which is folded where the sizes are known; other nodes as they are."""
+    if node.op_type != "Split" or node.input[0] != "size":
+        return [node]
+    nodes = []
+    for index, name in enumerate(node.output):
+        bounds = [f"{name}/begin", f"{name}/end"]
+        nodes += [
+            onnx.helper.make_node("Constant", [], [bound], value_ints=[index + place])
+            for place, bound in enumerate(bounds)
+        ]
+        nodes.append(onnx.helper.make_node("Slice", [node.input[0], *bounds], [name]))
+    return nodes
+
+
 def _mended(definition: FunctionProto, size: TypeProto) -> FunctionProto:
     """AffineGrid with the axis where its definition squeezes what it has split, the second, and for the `size` of four or of
     five numbers alone, where its type tells that: both branches would be converted inside of a body."""
@@ -190,7 +205,7 @@ def _mended(definition: FunctionProto, size: TypeProto) -> FunctionProto:
         branch = None
         if is_flat is not None and node.op_type == "If" and node.input[0] == _IS_FLAT:
             branch = inline_branch(node, is_flat, {}, taken)
-        nodes.extend([node] if branch is None else branch[0])
+        nodes.extend([node] if branch is None else (part for inner in branch[0] for part in _numbers(inner)))
     nodes = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
     del function.node[:]
     function.node.extend(nodes)
