@@ -505,3 +505,16 @@ def test_a_grid_whose_shape_is_asked_for() -> None:
         opset=24,
         t=draw(1, 3, 4),
     )
+
+
+def test_pooling_what_was_in_a_sequence() -> None:
+    """ONNX's inference knew no rank."""
+    check(
+        """(float[1,3,2,2] x) => (uint8[1,3,1,1] y) <float s = {0.02}, uint8 z = {127}, int64 at = {0}> {
+            none = SequenceEmpty <dtype = 1> ()  one = SequenceInsert (none, x)  item = SequenceAt (one, at)
+            q = QuantizeLinear (item, s, z)
+            y = com.microsoft.QLinearGlobalAveragePool <channels_last = 0> (q, s, z, s, z)
+        }""",
+        opset=20,
+        x=draw(1, 3, 2, 2),
+    )

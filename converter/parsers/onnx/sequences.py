@@ -64,7 +64,9 @@ def sequence_erase(call: Call) -> Value:
 @onnx_operator("SequenceAt")
 def sequence_at(call: Call) -> Value:
     items = _items(call)
-    return _chosen(call, items) if call.constant(1) is None else items[_position(call, 1, len(items))]
+    item = _chosen(call, items) if call.constant(1) is None else items[_position(call, 1, len(items))]
+    call.importer.tell_types(call.node.output, [item])  # ONNX's inference has no rank where a sequence began empty
+    return item
 
 
 def _chosen(call: Call, items: list[Value]) -> Value:
