@@ -48,6 +48,18 @@ def compile_for_board(source: Path, options: Sequence[str], output: Path, *, com
     _output([compiler, "-mthumb", "--specs=nano.specs", *options, "-c", str(source), "-o", str(output)])
 
 
+def memory_options(board: Board, stack_size: int = STACK_SIZE) -> list[str]:
+    """What the linker is told of the board's memory, for `memory.ld`; sizes in bytes."""
+    memory = {
+        "FLASH_ORIGIN": board.flash[0],
+        "FLASH_SIZE": board.flash[1],
+        "RAM_ORIGIN": board.ram[0],
+        "RAM_SIZE": board.ram[1],
+        "STACK_SIZE": stack_size,
+    }
+    return [f"-Wl,--defsym={name}={value}" for name, value in memory.items()]
+
+
 def build_for_board(
     board: Board,
     sources: Sequence[str | Path],
@@ -63,18 +75,11 @@ def build_for_board(
         BuildError: with the compiler's message.
     """
     output = Path(output)
-    memory = {
-        "FLASH_ORIGIN": board.flash[0],
-        "FLASH_SIZE": board.flash[1],
-        "RAM_ORIGIN": board.ram[0],
-        "RAM_SIZE": board.ram[1],
-        "STACK_SIZE": stack_size,
-    }
     command = [compiler, "-mthumb", *board.compiler_options, "-std=c99", "-ffunction-sections", "-fdata-sections"]
     command += [*options, "-ffp-contract=off", "-I", str(RUNTIME), "-nostartfiles", "--specs=nano.specs"]
     command += [*map(str, sources), str(RUNTIME / "startup.c"), str(RUNTIME / "semihosting.c")]
     command += ["-T", str(RUNTIME / "memory.ld"), "-Wl,--gc-sections", f"-Wl,-Map={output.with_suffix('.map')}"]
-    command += [f"-Wl,--defsym={name}={value}" for name, value in memory.items()]
+    command += memory_options(board, stack_size)
     _output([*command, "-lm", "-lc", "-lgcc", "-o", str(output)])
     sizes: dict[str, int] = {}
     for line in _output(["arm-none-eabi-size", "-A", str(output)]).splitlines():

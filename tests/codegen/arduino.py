@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from mslite.codegen.boards import Board
-from mslite.codegen.boards.build import RUNTIME, STACK_SIZE
+from mslite.codegen.boards.build import RUNTIME, memory_options
 
 _TOOLS = Path("/usr/share/arduino-builder")
 """What Debian's package has beside the program: where the tool is that finds the functions of a sketch."""
@@ -46,17 +46,9 @@ void loop(void);
 
 
 def _write_hardware(board: Board, folder: Path) -> None:
-    memory = {
-        "FLASH_ORIGIN": board.flash[0],
-        "FLASH_SIZE": board.flash[1],
-        "RAM_ORIGIN": board.ram[0],
-        "RAM_SIZE": board.ram[1],
-        "STACK_SIZE": STACK_SIZE,
-    }
-    options = " ".join(f"-Wl,--defsym={name}={value}" for name, value in memory.items())
     core = folder / "cores" / "emulated"
     core.mkdir(parents=True)
-    (folder / "platform.txt").write_text(_PLATFORM.format(runtime=RUNTIME, memory=options))
+    (folder / "platform.txt").write_text(_PLATFORM.format(runtime=RUNTIME, memory=" ".join(memory_options(board))))
     (folder / "boards.txt").write_text(
         f"board.name={board.name}\nboard.build.core=emulated\nboard.build.board=EMULATED\n"
         f"board.board={' '.join(board.compiler_options)}\n"
