@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.activation import Activation
+from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import bypass, live_nodes
@@ -42,10 +45,10 @@ def _is_identity(node: Node) -> bool:
         case "Activation":
             assert isinstance(node.op, Activation)
             return node.op.activation_type is ActivationType.NO_ACTIVATION
-        case (
-            "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "ExpandDims" | "BroadcastTo" | "TileFusion" | "PadFusion"
-        ):
+        case "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "ExpandDims" | "BroadcastTo" | "TileFusion":
             return same_shape
+        case "PadFusion":
+            return same_shape and _pads_nothing(node)
         case "Slice" | "SliceFusion" | "StridedSlice":
             return same_shape and after.is_static and _steps_forward(node)
         case "Concat" | "AddN":
@@ -57,6 +60,13 @@ def _is_identity(node: Node) -> bool:
             return perm is not None and [int(axis) for axis in perm.reshape(-1)] == list(range(perm.size))
         case _:
             return False
+
+
+def _pads_nothing(node: Node) -> bool:
+    """A border that is cut off at the other end leaves the shape alone, too."""
+    assert isinstance(node.op, PadFusion)
+    paddings = node.inputs[1].data if len(node.inputs) > 1 else np.asarray(node.op.paddings)
+    return paddings is not None and not np.any(paddings)
 
 
 def _steps_forward(node: Node) -> bool:

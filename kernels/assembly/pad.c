@@ -15,6 +15,9 @@ typedef struct {
   int64_t unit_bytes;
   int64_t in[MSLITE_MAX_RANK];
   int64_t out[MSLITE_MAX_RANK];
+  /* Negative entries cut off first: what is left of a dimension begins at `first`, and has a border of `before`. */
+  int64_t first[MSLITE_MAX_RANK];
+  int64_t kept[MSLITE_MAX_RANK];
   int64_t before[MSLITE_MAX_RANK];
   int64_t rows;
   int64_t rows_per_part;
@@ -23,7 +26,7 @@ typedef struct {
   uint8_t value[16];
 } pad_derived;
 
-/* The index in a dimension of size `size` that padded index `at` (from -before on) shows; -1 is the fill value. */
+/* The index among `size` kept ones that padded index `at` (from -before on) shows; -1 is the fill value. */
 static int64_t source_index(int32_t mode, int64_t at, int64_t size) {
   if (at >= 0 && at < size) return at;
   int64_t period = size;
@@ -97,16 +100,20 @@ static mslite_status prepare_pads(const mslite_node *node, const int64_t *pads, 
   for (int32_t i = 0; i < x->rank; ++i) {
     if (y->dims[i] != x->dims[i] + pads[2 * i] + pads[2 * i + 1]) return MSLITE_ERROR_SHAPE;
     if (pads[2 * i] != 0 || pads[2 * i + 1] != 0) numbers->rank = i + 1;
-    if (numbers->mode != MSLITE_PADDING_MODE_CONSTANT && x->dims[i] == 0 && y->dims[i] > 0) return MSLITE_ERROR_SHAPE;
     numbers->in[i] = x->dims[i];
     numbers->out[i] = y->dims[i];
-    numbers->before[i] = pads[2 * i];
+    const int64_t cut = pads[2 * i] < 0 ? -pads[2 * i] : 0;
+    const int64_t rest = x->dims[i] - cut + (pads[2 * i + 1] < 0 ? pads[2 * i + 1] : 0);
+    numbers->first[i] = rest > 0 ? cut : 0;
+    numbers->kept[i] = rest > 0 ? rest : 0;
+    numbers->before[i] = pads[2 * i] > 0 ? pads[2 * i] : 0;
+    if (numbers->mode != MSLITE_PADDING_MODE_CONSTANT && rest <= 0 && y->dims[i] > 0) return MSLITE_ERROR_SHAPE;
   }
   for (int32_t i = numbers->rank; i < x->rank; ++i) numbers->unit_bytes *= x->dims[i];
   if (numbers->rank == 0) { /* no padding at all: one row of one unit */
     numbers->rank = 1;
-    numbers->in[0] = numbers->out[0] = 1;
-    numbers->before[0] = 0;
+    numbers->in[0] = numbers->out[0] = numbers->kept[0] = 1;
+    numbers->first[0] = numbers->before[0] = 0;
   }
   numbers->rows = 1;
   for (int32_t i = 0; i < numbers->rank - 1; ++i) numbers->rows *= numbers->out[i];
@@ -163,26 +170,23 @@ static void fill(char *to, int64_t bytes, const uint8_t *value, int32_t size) {
 static void pad_row(const pad_derived *numbers, const char *from, char *to, const uint8_t *value) {
   const int32_t last = numbers->rank - 1;
   const int64_t unit = numbers->unit_bytes;
-  const int64_t size = numbers->in[last];
-  const int64_t before = numbers->before[last];
-  int64_t begin = before > 0 ? before : 0;
-  int64_t end = before + size < numbers->out[last] ? before + size : numbers->out[last];
-  if (begin > numbers->out[last]) begin = numbers->out[last];
-  if (end < begin) end = begin;
+  const int64_t size = numbers->kept[last];
+  const int64_t out = numbers->out[last];
+  const int64_t begin = numbers->before[last] < out ? numbers->before[last] : out;
+  const int64_t end = begin + size < out ? begin + size : out;
   if (from == NULL) {
-    fill(to, numbers->out[last] * unit, value, numbers->element_size);
+    fill(to, out * unit, value, numbers->element_size);
     return;
   }
-  if (end > begin) memcpy(to + begin * unit, from + (begin - before) * unit, (size_t)((end - begin) * unit));
+  from += numbers->first[last] * unit;
+  if (end > begin) memcpy(to + begin * unit, from, (size_t)((end - begin) * unit));
   if (numbers->mode == MSLITE_PADDING_MODE_CONSTANT) {
     fill(to, begin * unit, value, numbers->element_size);
-    fill(to + end * unit, (numbers->out[last] - end) * unit, value, numbers->element_size);
+    fill(to + end * unit, (out - end) * unit, value, numbers->element_size);
     return;
   }
-  for (int64_t i = 0; i < numbers->out[last]; ++i) {
-    if (i == begin) i = end;
-    if (i >= numbers->out[last]) break;
-    memcpy(to + i * unit, from + source_index(numbers->mode, i - before, size) * unit, (size_t)unit);
+  for (int64_t i = begin > 0 ? 0 : end; i < out; i = i + 1 == begin ? end : i + 1) {
+    memcpy(to + i * unit, from + source_index(numbers->mode, i - begin, size) * unit, (size_t)unit);
   }
 }
 
@@ -201,10 +205,10 @@ static void pad_run(const mslite_run *run, int32_t phase, int32_t part) {
     int64_t stride = 1;
     bool inside = true;
     for (int32_t i = last - 1; i >= 0; --i) {
-      const int64_t at = source_index(numbers->mode, rest % numbers->out[i] - numbers->before[i], numbers->in[i]);
+      const int64_t at = source_index(numbers->mode, rest % numbers->out[i] - numbers->before[i], numbers->kept[i]);
       rest /= numbers->out[i];
       if (at < 0) inside = false;
-      source += at * stride;
+      source += (numbers->first[i] + at) * stride;
       stride *= numbers->in[i];
     }
     pad_row(numbers, inside ? (const char *)run->inputs[0] + source * in_bytes : NULL,

@@ -8,7 +8,7 @@ import pytest
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, constant
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
-from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, StridedSlice
+from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, PadFusion, StridedSlice
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
@@ -124,6 +124,16 @@ def test_identities() -> None:
     module = b.module(b.call(Neg(), b.call(Concat(axis=0), y)))
     remove_identities(module, Context())
     assert operators(module) == ["Neg"]
+
+
+@pytest.mark.parametrize("pads", [(0, 0, 0, 0), (1, -1, 0, 0)])
+def test_a_border_is_nothing_only_where_it_is_zero(pads: tuple[int, ...]) -> None:
+    """One that is cut off at the other end keeps the shape."""
+    b = Builder()
+    y = b.call(PadFusion(), b.input(2, 3), np.array(pads, np.int32).reshape(2, 2))
+    module = b.module(b.call(Neg(), y))
+    remove_identities(module, Context())
+    assert operators(module) == (["PadFusion", "Neg"] if any(pads) else ["Neg"])
 
 
 def test_a_reversing_slice_is_no_identity() -> None:

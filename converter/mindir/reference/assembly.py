@@ -90,7 +90,7 @@ def pad(op: ops.PadFusion, inputs: Inputs) -> list[Array]:
 
 @reference("PadExtend")
 def pad_extend(op: ops.PadExtend, inputs: Inputs) -> list[Array]:
-    """numpy.pad with mode `edge` or `wrap`."""
+    """numpy.pad with mode `edge` or `wrap`, on what negative entries leave."""
     x, paddings = _given(inputs)
     return [_pad(x, _pairs(paddings), str(op.mode))]
 
@@ -194,6 +194,14 @@ case("nothing", ops.PadFusion(), [normal(2, 3), _ints(0, 0, 0, 0).reshape(2, 2)]
 case("large", ops.PadFusion(), [normal(1, 61, 67, 17), _ints(0, 0, 1, 1, 1, 1, 0, 0).reshape(4, 2)], (1,))
 for _text in ("edge", "wrap"):
     case(_text, ops.PadExtend(mode=_text), [normal(3, 4, 2), _ints(2, 1, 0, 3, 0, 0).reshape(3, 2)], (1,))
+    case(f"{_text}-cut", ops.PadExtend(mode=_text), [normal(4, 5), _ints(-1, 2, 4, -2).reshape(2, 2)], (1,))
+for _mode in (PaddingMode.CONSTANT, PaddingMode.REFLECT, PaddingMode.SYMMETRIC):
+    case(
+        f"{_mode.name.lower()}-cut",
+        ops.PadFusion(padding_mode=_mode),
+        [normal(4, 5, 4), _ints(-1, 2, 4, -2, 0, -1).reshape(3, 2)],
+        (1,),
+    )
 case("plain", ops.SliceFusion(), [normal(4, 5, 6), _ints(1, 0, 2), _ints(2, 5, 3)], (1, 2))
 case("rest", ops.SliceFusion(), [normal(4, 5, 6), _ints(1, 0, 2), _ints(-1, 2, -1)], (1, 2))
 case("axes", ops.SliceFusion(axes=(2, 0)), [normal(4, 5, 6), _ints(1, 0), _ints(-1, 2)], (1, 2))
