@@ -22,7 +22,7 @@ typedef struct {
 mslite_status mslite_pooling_resolve(int32_t op, const void *params, const mslite_tensor *x, mslite_pooling *geometry,
                                      const char **reason);
 
-/* Taps that the average at output position `at` of one axis divides by. */
+/* Taps that the average at output position `at` of one axis divides by; 1 where none is inside: such averages are 0. */
 static inline int64_t mslite_pooling_divisor(const mslite_axis *axis, int64_t at, bool count_include_pad) {
   mslite_axis counted = *axis;
   if (count_include_pad) {
@@ -31,7 +31,7 @@ static inline int64_t mslite_pooling_divisor(const mslite_axis *axis, int64_t at
   }
   int64_t begin, end;
   mslite_window_taps(&counted, at, &begin, &end);
-  return end - begin;
+  return end > begin ? end - begin : 1;
 }
 
 #ifdef __cplusplus

@@ -60,14 +60,14 @@ MICRO_INLINE micro_f32x4 pool_channels(const window *of, const float *x, const i
   return average ? micro_multiply_f32x4(result, micro_set_f32x4(of->factor)) : result;
 }
 
-/* Taps that an average divides by. */
+/* Taps that an average divides by; 1 where none is inside: such averages are 0. */
 MICRO_SHARED int32_t counted_taps(const micro_float_axis *axis, int32_t padded, int32_t first, int32_t inside) {
-  if (padded == 0) return inside;
+  if (padded == 0) return inside > 0 ? inside : 1;
   micro_float_axis counted = *axis;
   int32_t begin, end;
   counted.input = padded;
   micro_float_taps(&counted, first + axis->pad, &begin, &end);
-  return end - begin;
+  return end > begin ? end - begin : 1;
 }
 
 MICRO_INLINE void pool_row(const mslite_run *run, int32_t part, const bool average) {

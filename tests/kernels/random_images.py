@@ -94,11 +94,12 @@ def transposed_convolutions(draw: Draw) -> Call:
 @st.composite
 def pools(draw: Draw) -> Call:
     kernel, stride = _pair(draw, 1, 4), _pair(draw, 1, 3)
-    # Padding smaller than the kernel: a window without a single element of the image has no maximum.
-    pads = tuple(draw(st.integers(0, (kernel[i // 2] - 1) // 2)) for i in range(4))
+    kind = draw(st.sampled_from((pooling.AvgPoolFusion, pooling.MaxPoolFusion)))
+    # A window without a single element of the image has no maximum.
+    most = [kernel[i // 2] if kind is pooling.AvgPoolFusion else (kernel[i // 2] - 1) // 2 for i in range(4)]
+    pads = tuple(draw(st.integers(0, size)) for size in most)
     mode = draw(st.sampled_from((PadMode.PAD, PadMode.SAME, PadMode.VALID)))
     size = tuple(max(kernel[i], draw(st.integers(1, 9))) for i in range(2))
-    kind = draw(st.sampled_from((pooling.AvgPoolFusion, pooling.MaxPoolFusion)))
     op = kind(
         kernel_size=kernel,
         strides=stride,

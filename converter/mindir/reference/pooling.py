@@ -34,7 +34,10 @@ def _axis(op: AnyPool, i: int, size: int) -> tuple[int, int, int, int, int, int]
 
 @reference("AvgPoolFusion", "MaxPoolFusion", "AvgPoolExtended", "MaxPoolExtended")
 def pool(op: AnyPool, inputs: Inputs) -> list[Array]:
-    """Mean or maximum of each window. Padding is never part of a window; with count_include_pad it counts as zeros."""
+    """Mean or maximum of each window. Padding is never part of a window; with count_include_pad it counts as zeros.
+
+    The mean of a window that lies in the padding is 0.
+    """
     x = np.asarray(inputs[0], np.float64)
     rows, columns = (_axis(op, i, x.shape[1 + i]) for i in range(2))
     counts = isinstance(op, ops.AvgPoolExtended) and op.count_include_pad
@@ -53,7 +56,8 @@ def pool(op: AnyPool, inputs: Inputs) -> list[Array]:
             if isinstance(op, ops.MaxPoolFusion | ops.MaxPoolExtended):
                 y[:, i, j] = window.max(axis=(1, 2))
             else:
-                y[:, i, j] = window.sum(axis=(1, 2)) / (padded if counts else len(taps[0]) * len(taps[1]))
+                count = padded if counts else len(taps[0]) * len(taps[1])
+                y[:, i, j] = window.sum(axis=(1, 2)) / max(count, 1)
     return [fused_activation(op.activation_type, y).astype(np.float32)]
 
 
@@ -111,6 +115,12 @@ for _label, _image, _attributes in _EXTENDED:
     for _counts in (False, True):
         _pool = ops.AvgPoolExtended(count_include_pad=_counts, **_attributes)  # type: ignore[arg-type]
         case(f"{_label}-{'with' if _counts else 'without'}-padding", _pool, [normal(*_image)])
+
+_outside: dict[str, object] = {"kernel_size": (2, 3), "strides": (1, 2), "pad": (3, 2, 4, 5)}
+case("outside", ops.AvgPoolFusion(**_outside), [normal(1, 3, 4, 9)])  # type: ignore[arg-type]
+for _counts in (False, True):
+    _pool = ops.AvgPoolExtended(count_include_pad=_counts, dilation=(1, 2), **_outside)  # type: ignore[arg-type]
+    case(f"outside-{'with' if _counts else 'without'}-padding", _pool, [normal(1, 3, 2, 9)])
 
 _regions = np.array(
     [[0, 0, 0, 20, 20], [1, 3, 7, 9, 30], [1, 12, 2, 5, 1], [0, -9, -4, 6, 8], [2, 0, 0, 4, 4], [0, 90, 90, 99, 99]]
