@@ -168,10 +168,11 @@ class Search:
 
     def _with(self, raised: Mapping[str, Precision]) -> Choices:
         """The configured choices with some layers raised and what follows them, without islands that hold no product."""
-        choices = with_followers(self._module, {**self._start, **raised})
-        kept = worthwhile([
-            node for node in self._module.main.nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT
-        ])  # fmt: skip
+        asked = {**self._start, **raised}
+        nodes = self._module.main.nodes
+        possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}
+        choices = with_followers(self._module, possible)
+        kept = worthwhile([node for node in nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT])
         return {node.name: choices[node.name] for node in kept}
 
     def _judge(self, choices: Choices) -> Judgement:

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import is_quantised, same_records
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision, computed_in, macs
+from mslite.quantizer.choices import Choices, Precision, macs
 from mslite.quantizer.devices import activation_scheme, device_of
 from mslite.quantizer.operators import Kind
 from mslite.quantizer.products import RoundedWeights, is_per_channel, product_constants, with_bias
@@ -80,7 +80,7 @@ class _Rewriter:
         """Values are known by their ids here: none may go away meanwhile."""
 
     def _precision(self, node: Node) -> Precision:
-        return computed_in(node, self._choices.get(node.name, Precision.FLOAT))
+        return self._choices.get(node.name, Precision.FLOAT)
 
     def run(self) -> list[LayerRecord]:
         graph = self._graph

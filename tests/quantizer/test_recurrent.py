@@ -122,6 +122,19 @@ def test_initial_states_larger_than_any_result(tmp_path: Path) -> None:
     assert compare(module, result, tmp_path)[0] > 30
 
 
+def test_a_budget_that_puts_the_cell_in_float_says_so() -> None:
+    """There is no cell with int16 activations between: what is asked for so computes in float, and counts as that."""
+    module = copy_module(network())
+    settings = quantizer_settings(
+        {"common_quant_param": {"quant_type": "FULL_QUANT"}, "accuracy_param": {"budget": "sqnr:70", "processes": "1"}}
+    )
+    report = quantise(module, settings, samples(network(), 8))
+    assert report.integer_share == 0
+    assert "lstm" not in report.choices
+    assert any("(0.0 % of the multiply-accumulates in integers" in note for note in report.notes)
+    assert any(note.startswith("lstm: float") for note in report.notes)
+
+
 def test_products_that_cancel(tmp_path: Path) -> None:
     """What x and the bias give is beyond what gates of 16 bits hold, until the hidden state takes it away again."""
     module = network(states=True)
