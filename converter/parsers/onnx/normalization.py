@@ -14,9 +14,10 @@ from mslite.converter.mindir.ops.enums import DataType, Format, PaddingMode, Red
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.mindir.ops.unary import Cast, Reciprocal, Sqrt, Square
+from mslite.converter.mindir.ops.unary import Reciprocal, Sqrt, Square
 
 from .call import Call
+from .casting import cast
 from .registry import onnx_operator
 
 
@@ -140,17 +141,20 @@ def _mean(call: Call, x: Value, axes: tuple[int, ...]) -> Value:
 def _layer_norm_with_statistics(
     call: Call, x: Value, scale: Value, bias: Value | None, axis: int, epsilon: float
 ) -> tuple[Value, Value, Value]:
-    """The outputs Mean and InvStdDev are not MindIR's mean and variance, so everything is written out."""
-    rank = call.require_rank(x)
+    """The outputs Mean and InvStdDev are not MindIR's mean and variance, so everything is written out.
+
+    Statistics are float32 whatever the data are.
+    """
+    rank, dtype = call.require_rank(x), call.require_dtype(x)
     axes = tuple(range(call.axis(axis, rank), rank))
-    mean = _mean(call, x, axes)
-    centred = call.emit(SubFusion(), x, mean)
+    wide = cast(call, x, DataType.FLOAT32)
+    mean = _mean(call, wide, axes)
+    centred = call.emit(SubFusion(), wide, mean)
     variance = _mean(call, call.emit(Square(), centred), axes)
-    deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, x)))
+    deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.const(epsilon, np.float32)))
     inverse = call.emit(Reciprocal(), deviation)
-    result = call.emit(MulFusion(), call.emit(MulFusion(), centred, inverse), scale)
-    if call.dtype(x) is DataType.FLOAT16:  # statistics are float32 whatever the data are
-        mean, inverse = (call.emit(Cast(), value, call.ints(int(DataType.FLOAT32))) for value in (mean, inverse))
+    normalised = cast(call, call.emit(MulFusion(), centred, inverse), dtype)
+    result = call.emit(MulFusion(), normalised, scale)
     return (result if bias is None else call.emit(AddFusion(), result, bias)), mean, inverse
 
 

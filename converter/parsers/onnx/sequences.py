@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Value
@@ -95,11 +97,25 @@ def concat_from_sequence(call: Call) -> Value:
     items, axis, stacked = _items(call), call.integer("axis"), call.boolean("new_axis")
     if not items:
         raise call.block("the sequence is empty", "Export the model again")
+    shapes = [call.shape(item) for item in items]
     if stacked:
         if axis < 0:
             axis += call.require_rank(items[0]) + 1
         items = [call.emit(Unsqueeze(axis=(axis,)), item) for item in items]
-    return items[0] if len(items) == 1 else call.emit(Concat(axis=axis), *items)
+        shapes = [None if shape is None else (*shape[:axis], 1, *shape[axis:]) for shape in shapes]
+    result = items[0] if len(items) == 1 else call.emit(Concat(axis=axis), *items)
+    return call.told(result, call.sequence(0).items[0], _joined(call, shapes, axis))
+
+
+def _joined(call: Call, shapes: Sequence[tuple[int | None, ...] | None], axis: int) -> tuple[int | None, ...] | None:
+    """The shape of tensors of such shapes one after another; None where no rank is known."""
+    known = [shape for shape in shapes if shape is not None]
+    if not known:
+        return None
+    axis = call.axis(axis, len(known[0]))
+    sizes = [size for shape in known if (size := shape[axis]) is not None]
+    total = sum(sizes) if len(sizes) == len(shapes) else None
+    return (*known[0][:axis], total, *known[0][axis + 1 :])
 
 
 @onnx_operator("SplitToSequence")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from onnx import TensorProto
 
@@ -60,13 +62,26 @@ def qlinear_matmul(body: Body) -> None:
     quantised_result(body, body.op("MatMul", a, b), 6)
 
 
-def real_product(body: Body, a: str, b: str, scales: tuple[str, str], points: tuple[str, str], bias: str = "") -> str:
-    """The product of integers as real numbers: its sum times both scales, plus the bias. A point "" is 0."""
+def real_product(
+    body: Body,
+    a: str,
+    b: str,
+    scales: Sequence[str],
+    points: tuple[str, str],
+    bias: str = "",
+    stored_bias: str = "",
+) -> str:
+    """The product of integers as real numbers: its sum, with the stored bias, times the scales, plus the real bias.
+
+    What is "" is 0.
+    """
     inputs = [a, b, *points]
     while not inputs[-1]:
         inputs.pop()
-    sums = body.cast(body.op("MatMulInteger", *inputs), TensorProto.FLOAT)
-    real = body.op("Mul", sums, bias_scale(body, *scales))
+    sums = body.op("MatMulInteger", *inputs)
+    if stored_bias:
+        sums = body.op("Add", sums, stored_bias)
+    real = body.op("Mul", body.cast(sums, TensorProto.FLOAT), bias_scale(body, *scales))
     return body.op("Add", real, bias) if bias else real
 
 
@@ -89,24 +104,32 @@ def dynamic_matmul(body: Body) -> None:
 def qgemm(body: Body) -> None:
     """Inputs a and b with scales and zero points, [int32 bias], [scale and zero point of y]: else y is real."""
     alpha = body.real("alpha", 1.0)
-    transposed = body.boolean("transB")
-    a, b = operand(body, 0), operand(body, 3, 0 if transposed else 1)
-    product = body.op("Gemm", a, b, alpha=alpha, transA=body.integer("transA"), transB=int(transposed))
-    if body.has_input(6):
-        factors = [body.input(1), body.input(4)]
-        if alpha != 1.0:
-            factors.append(body.const(alpha, np.float32))
-        rank = len(body.dims(body.input(6)) or ())
-        bias = dequantised(body, body.input(6), bias_scale(body, *factors), axis=rank - 1 if rank else None)
-        if alpha == 1.0 and rank == 1:
-            body.nodes[:] = [node for node in body.nodes if node.output[0] != product]
-            product = body.op("Gemm", a, b, bias, transA=body.integer("transA"), transB=int(transposed))
-        else:
-            product = body.op("Add", product, bias)
+    transposed = body.boolean("transA"), body.boolean("transB")
+    factors = [body.input(1), body.input(4)]
+    if alpha != 1.0:
+        factors.append(body.const(alpha, np.float32))
     if body.has_input(7):
-        quantised_result(body, product, 7)
-    else:
-        plain_result(body, product)
+        quantised_result(body, _gemm(body, alpha, factors, transposed), 7)
+        return
+    a, b = (
+        body.op("Transpose", value, perm=[1, 0]) if turned else value
+        for value, turned in zip((body.input(0), body.input(3)), transposed, strict=True)
+    )
+    points = optional(body, 2), optional(body, 5)
+    plain_result(body, real_product(body, a, b, factors, points, stored_bias=optional(body, 6)))
+
+
+def _gemm(body: Body, alpha: float, factors: list[str], transposed: tuple[bool, bool]) -> str:
+    """The product of dequantised matrices, for a result that is quantised."""
+    turns = {"transA": int(transposed[0]), "transB": int(transposed[1])}
+    a, b = operand(body, 0), operand(body, 3, 0 if transposed[1] else 1)
+    if not body.has_input(6):
+        return body.op("Gemm", a, b, alpha=alpha, **turns)
+    rank = len(body.dims(body.input(6)) or ())
+    bias = dequantised(body, body.input(6), bias_scale(body, *factors), axis=rank - 1 if rank else None)
+    if alpha == 1.0 and rank == 1:
+        return body.op("Gemm", a, b, bias, **turns)
+    return body.op("Add", body.op("Gemm", a, b, alpha=alpha, **turns), bias)
 
 
 @expands("QAttention")
