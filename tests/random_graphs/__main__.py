@@ -45,14 +45,16 @@ def main() -> int:
     signal.signal(signal.SIGALRM, _too_long)
     seen: Counter[str] = Counter()
     used: Counter[str] = Counter()
+    running = chosen.out / "running"  # what there is to look at after a crash
+    running.mkdir(parents=True, exist_ok=True)
     for seed in track(range(chosen.seed, chosen.seed + chosen.count), "graphs", disable=not sys.stderr.isatty()):
+        (running / "seed").write_text(f"{seed}\n", encoding="utf-8")
         try:
             graph = grown(Seeded(seed), chosen.steps, chosen.only)
         except Rejected:
             continue
         used.update(graph.operators)
-        (chosen.out / "running").mkdir(parents=True, exist_ok=True)
-        save(graph, chosen.out / "running")  # what there is to look at after a crash
+        save(graph, running)
         if text := checked(graph):
             small = reduced(graph, lambda candidate: bool(checked(candidate)))
             text = checked(small) or text

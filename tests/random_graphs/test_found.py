@@ -518,3 +518,65 @@ def test_pooling_what_was_in_a_sequence() -> None:
         opset=20,
         x=draw(1, 3, 2, 2),
     )
+
+
+def test_a_border_that_is_cut_off_at_the_other_end() -> None:
+    """It keeps the shape, and was taken for nothing."""
+    check(
+        """(float[2,3] x) => (float[2,3] y) <int64[4] pads = {1, 0, -1, 0}> {
+            r = Relu(x)  p = Pad(r, pads)  y = Neg(p)
+        }""",
+        x=draw(2, 3),
+    )
+
+
+def test_statistics_of_float16() -> None:
+    """They are float32, the number that is added to the variance, too."""
+    check(
+        """(float16[2,1] x) => (float[2,1] y) <float16[1] s = {15360}> {
+            n, mean, y = LayerNormalization <axis = -1> (x, s)
+        }""",
+        x=draw(2, 1, dtype="float16"),
+    )
+
+
+def test_cropping_what_was_in_a_sequence() -> None:
+    """ONNX's inference gives no rank to what a sequence that began empty is joined to."""
+    check(
+        """(float[2] x) => (float[z] y) <int64[1] five = {5}> {
+            none = SequenceEmpty()  one = SequenceInsert(none, x)  two = SequenceInsert(one, x)
+            j = ConcatFromSequence <axis = -1> (two)  n = LpNormalization(j)  y = CenterCropPad(n, five)
+        }""",
+        x=draw(2),
+    )
+
+
+def test_averages_of_the_padding_alone() -> None:
+    """They are zeros, not zero by zero."""
+    check(
+        """(float[1,2,2,1] x) => (float[1,2,2,1] y) {
+            y = AveragePool <kernel_shape = [1, 4], dilations = [1, 2], pads = [0, 3, 0, 3]> (x)
+        }""",
+        opset=19,
+        x=draw(1, 2, 2, 1),
+    )
+
+
+def test_wrapping_what_is_left() -> None:
+    """A negative entry cuts off first; what is left wraps around."""
+    check(
+        """(float[2,5] x) => (float[2,6] y) <int64[4] pads = {0, -1, 0, 2}> { y = Pad <mode = "wrap"> (x, pads) }""",
+        opset=19,
+        x=draw(2, 5),
+    )
+
+
+def test_products_of_integers_as_real_numbers() -> None:
+    """Sums that cancel were rounded on the way; integers are exact."""
+    check(
+        """(int8[1,2] a) => (float[1,1] y)
+        <float s = {0.013}, int8 z = {0}, int8[2,1] b = {127, -126}, float t = {0.007}, int32[1] c = {-120}> {
+            p = com.microsoft.QGemm (a, s, z, b, t, z, c)  y = Reciprocal (p)
+        }""",
+        a=np.array([[121, 121]], np.int8),
+    )

@@ -69,8 +69,9 @@ class Value:
         return self.array.size
 
     def fixed(self, axis: int) -> bool:
-        """Whether that dimension is the same for every input."""
-        return bool(self.worlds[OTHER].shape[axis] == self.shape[axis])
+        """Whether that dimension, and the rank, is the same for every input."""
+        other = self.worlds[OTHER].shape
+        return len(other) == self.rank and other[axis] == self.shape[axis]
 
     @property
     def fixed_shape(self) -> bool:

@@ -59,7 +59,7 @@ def body(g: Builder, like: Value | None, same_shape: bool, first: Value | None =
 def branches(g: Builder, name: str) -> None:
     test = g.pick(("bool",), 0, 0) if g.maybe() else g.operand("bool", ())
     one, result = body(g, None, same_shape=False)
-    other, _ = body(g, result, same_shape=not g.maybe(3))
+    other, _ = body(g, result, same_shape=not g.maybe(3) or g.opset < 11)  # before 11 they have one shape
     if g.maybe():
         one, other = other, one
     g.node("If", test, then_branch=one, else_branch=other)

@@ -59,6 +59,16 @@ def window(g: Builder, x: Value, dilated: bool = True) -> dict[str, Any]:
     return attributes
 
 
+def pooling_window(g: Builder, x: Value, dilated: bool) -> dict[str, Any]:
+    """The same for operators that know no negative padding, which SAME asks for where strides leave pixels out."""
+    attributes = window(g, x, dilated)
+    if str(attributes.get("auto_pad")).startswith("SAME"):
+        attributes["dilations"] = None  # onnxruntime leaves them out when it counts the padding; the standard does not
+        if any(a < b for a, b in zip(attributes["kernel_shape"], attributes["strides"] or [], strict=False)):
+            raise Rejected("the padding would be negative")
+    return attributes
+
+
 @operator("Conv")
 def conv(g: Builder, name: str) -> None:
     x = image(g, dtypes=("float32", "float32", "float16"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..builder import Builder
 from ..values import Value
-from .layers import image, window
+from .layers import image, pooling_window, window
 from .microsoft import own
 from .quantised import quantise, scale_for
 from .registry import operator
@@ -97,7 +97,7 @@ def pool(g: Builder, name: str) -> None:
     x = image(g, 2, 2)
     dtype = g.choose(_BYTES)
     records = result_records(g, -2.0, 2.0, dtype)
-    attributes: dict[str, Any] = {} if "Global" in name else window(g, x, dilated=False)
+    attributes: dict[str, Any] = {} if "Global" in name else pooling_window(g, x, dilated=False)
     attributes.pop("dilations", None)
     back(g, own(g, name, *quantise(g, x, dtype), *records, channels_last=0, **attributes)[0], records)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..builder import Builder
 from ..evaluate import Rejected
-from .layers import image, window
+from .layers import image, pooling_window
 from .registry import operator
 
 
@@ -12,17 +12,13 @@ from .registry import operator
 def pool(g: Builder, name: str) -> None:
     dtypes = ("float32", "float32", "int8", "uint8") if name == "MaxPool" else ("float32",)
     x = image(g, dtypes=dtypes)
-    attributes = window(g, x, dilated=name == "MaxPool" or g.opset >= (19 if name == "AveragePool" else 18))
+    attributes = pooling_window(g, x, dilated=name == "MaxPool" or g.opset >= (19 if name == "AveragePool" else 18))
     if name != "LpPool":  # whose ceil_mode the converter refuses
         attributes["ceil_mode"] = g.choose((None, None, 1))
     if name == "AveragePool":
         attributes["count_include_pad"] = g.choose((None, 0, 1))
     if name == "LpPool":
         attributes["p"] = g.choose((None, 1, 2, 3))
-    if str(attributes.get("auto_pad")).startswith("SAME"):
-        attributes["dilations"] = None  # onnxruntime leaves them out when it counts the padding; the standard does not
-        if any(a < b for a, b in zip(attributes["kernel_shape"], attributes["strides"] or [], strict=False)):
-            raise Rejected("the padding would be negative")
     outputs = 1
     if name == "MaxPool" and g.maybe(4):
         outputs = 2

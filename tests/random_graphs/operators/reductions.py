@@ -124,6 +124,8 @@ def counting(g: Builder, name: str) -> None:
         g.node(name, x)
         return
     axis = axis_of(g, x) if x.rank and g.maybe() else None
+    if axis is not None and x.size == 0:
+        raise Rejected("onnxruntime ends the process")
     wanted = [True, g.maybe(), g.maybe(), g.maybe()]
     g.nodes_results(name, x, outputs=wanted, axis=axis, sorted=g.choose((None, 0, 1)))
 
