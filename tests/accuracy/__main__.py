@@ -1,9 +1,9 @@
 """`python -m tests.accuracy`: measures every task with every tool and writes docs/quantization_accuracy.md.
 
-Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools "mslite;onnxruntime;TFLite"`; `--write` only
-writes the page of what is measured. A measurement is done again when its model, its samples, its tool or, for mslite, its
-sources have changed (`keys.py`), so an interrupted run goes on where it was. TFLite's converter runs in the Python
-that MSLITE_TF_PYTHON names.
+Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools "mslite;mslite, strict;onnxruntime;TFLite"`;
+`--write` only writes the page of what is measured. A measurement is done again when its model, its samples, its tool or,
+for mslite, its sources have changed (`keys.py`), so an interrupted run goes on where it was. TFLite's converter runs in
+the Python that MSLITE_TF_PYTHON names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.models.trained.dataset import DataMissing
 
 from .apart import measure_apart
 from .keys import ROOT, key_of
-from .measure import ALIKE, TOOLS, Result
+from .measure import TOOLS, Result
 from .open_models import MODELS, RECIPES, open_task
 from .results import Results
 from .table import write_markdown
@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--tools", default=";".join((*TOOLS, ALIKE)))
+    parser.add_argument("--tools", default=";".join(TOOLS))
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "quantization_accuracy.md")
     given = parser.parse_args()
@@ -54,7 +54,7 @@ def main() -> int:
         except DataMissing as error:
             missing.append(f"{name}: {error}")
             continue
-        for tool in (*TOOLS, ALIKE):
+        for tool in TOOLS:
             result = results.get(name, tool, key_of(task, tool))
             if result is None:
                 missing.append(f"{name} with {tool}")

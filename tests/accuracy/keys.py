@@ -17,18 +17,16 @@ import numpy as np
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 
-from .measure import ALIKE
-from .ours import options
+from .ours import BUDGETS, options
 from .tasks import Task
 
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = {
-    "mslite": ("ours.py", "measure.py"),
-    ALIKE: ("ours.py", "measure.py"),
+    **dict.fromkeys(BUDGETS, ("ours.py", "measure.py")),
     "onnxruntime": ("onnxruntime_quantizer.py", "measure.py"),
     "TFLite": ("tflite_quantizer.py", "tflite_worker.py", "measure.py"),
 }
-_PACKAGES = {"mslite": (), ALIKE: (), "onnxruntime": ("onnxruntime", "onnx"), "TFLite": ("ai-edge-litert",)}
+_PACKAGES = {"onnxruntime": ("onnxruntime", "onnx"), "TFLite": ("ai-edge-litert",)}
 
 
 def key_of(task: Task, tool: str) -> str:
@@ -43,7 +41,7 @@ def key_of(task: Task, tool: str) -> str:
                 found.update(f"{array.shape} {array.dtype}".encode())
                 found.update(np.ascontiguousarray(array).data)
     found.update(_tool(tool).encode())
-    if tool in ("mslite", ALIKE):
+    if tool in BUDGETS:
         found.update(_float_model(task))
     return found.hexdigest()
 
@@ -53,9 +51,9 @@ def _tool(tool: str) -> str:
     found = hashlib.sha256()
     for name in _OURS[tool]:
         found.update(Path(__file__).with_name(name).read_bytes())
-    for package in _PACKAGES[tool]:
+    for package in _PACKAGES.get(tool, ()):
         found.update(f"{package} {_version(package)}".encode())
-    if tool in ("mslite", ALIKE):
+    if tool in BUDGETS:
         found.update(sources().encode())
     return found.hexdigest()
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from mslite.quantizer.choices import Precision
 from mslite.quantizer.metrics import COSINE, SQNR, top1
 
+from . import ours
 from .tasks import Array, Task
 
 UNREADABLE = "not a format of this tool"
-TOOLS = ("mslite", "onnxruntime", "TFLite")
-ALIKE = "mslite, recurrent layers in float"
-"""mslite on ONNX models as onnxruntime's quantiser treats them, beside it."""
+OTHERS = ("onnxruntime", "TFLite")
+TOOLS = (*ours.BUDGETS, *OTHERS)
+"""What is measured: mslite with each budget, and the other tools."""
 
 
 @dataclass
@@ -33,7 +36,11 @@ class Result:
     right: float = -1.0
     right_float: float = -1.0
     integers: float = -1.0
-    """Percent of multiply-accumulates in integers; known of our models only."""
+    """Percent of multiply-accumulates in integers; known of our models only, as are the next two."""
+    wide_layers: int = 0
+    """Layers that multiply with int16 activations."""
+    float_layers: int = 0
+    """Layers that multiply in float."""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     data: str = ""
@@ -88,15 +95,12 @@ def measure(task: Task, tool: str) -> Result:
 
 def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[list[Array]], list[list[Array]]]:
     """The outputs of the float and of the quantised model."""
-    if tool in ("mslite", ALIKE):
-        from . import ours
-
-        skipped = ours.recurrent_nodes(task) if tool == ALIKE and task.kind == "onnx" else []
-        if tool == ALIKE and not skipped:
-            raise ValueError(f"{UNREADABLE}: no ONNX model with recurrent layers")
-        before, after, report = ours.quantise(task, folder, skipped=skipped)
+    if tool in ours.BUDGETS:
+        before, after, report = ours.quantise(task, folder, ours.BUDGETS[tool])
         if report.quantisation is not None:
             result.integers = 100 * report.quantisation.integer_share
+            used = Counter(layer.precision for layer in report.quantisation.layers if layer.macs)
+            result.wide_layers, result.float_layers = used[Precision.INT16], used[Precision.FLOAT]
             result.notes = list(report.quantisation.notes)
         return ours.run(before, task), ours.run(after, task)
     if tool == "onnxruntime":

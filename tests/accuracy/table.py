@@ -7,18 +7,21 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .keys import sources
-from .measure import ALIKE, TOOLS, Result
-from .ours import BUDGET
+from .measure import OTHERS, Result
+from .ours import BUDGET, MSLITE, STRICT, STRICT_BUDGET
+
+_BESIDE = (MSLITE, *OTHERS)
 
 _HEADER = f"""# Accuracy after quantisation
 
 Written by `make accuracy` (`python -m tests.accuracy`), which measures what has changed since its last run; `rm -r
 build/accuracy` before it measures everything again.
 
-Each model is quantised three times from the same float model and the same calibration samples, without labels:
+Each model is quantised four times from the same float model and the same calibration samples, without labels:
 
 - **mslite**: `quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={BUDGET}`, for every model. What
   the budget raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
+- **mslite, strict**: the same with `--accuracyBudget={STRICT_BUDGET}` for every model. It has tables of its own below.
 - **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, MinMax, per channel (per
   tensor where it fails so). Its results are computed in float between the roundings, because its integer kernels
   saturate on processors without dot products of bytes. ONNX models only; those below opset 13 are brought to 17 first.
@@ -41,15 +44,22 @@ probability that so unequal a division, or a more unequal one, comes from two eq
 test, two-sided); *difference* is mslite's top-1 less the other's in points ± its standard error.
 """
 
+_STRICT = f"""## With a strict budget
+
+How much of int8 to give up for fidelity is the user's choice. With `--accuracyBudget={STRICT_BUDGET}`, for every model, more
+layers compute with int16 activations, which count as integers, or in float, which do not. *Raised* are the convolutions,
+products and recurrent layers that do.
+"""
+
 _VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": "numpy"}
 
 
 def write_markdown(results: list[Result], path: Path, missing: list[str]) -> None:
     """Writes the page; `missing` names the tasks that were not measured."""
-    names = [result.task for result in results if result.tool == "mslite"]
+    names = [result.task for result in results if result.tool == MSLITE]
     by_key = {(result.task, result.tool): result for result in results}
     labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
-    classifying = [name for name in names if name not in labelled and by_key[name, "mslite"].classifies]
+    classifying = [name for name in names if name not in labelled and by_key[name, MSLITE].classifies]
     others = [name for name in names if name not in labelled and name not in classifying]
     lines = [
         _HEADER,
@@ -57,10 +67,12 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
         "",
     ]
     lines += ["## Classifiers with labels", "", *_labelled(labelled, by_key), ""]
-    lines += [_CHANCE, *_differences(labelled, by_key), ""]
+    lines += [_CHANCE, *_differences(labelled, by_key, MSLITE), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
     lines += ["## Other models", "", *_others(others, by_key, ""), ""]
-    lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key), *_alike(names, by_key), ""]
+    lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key, MSLITE), ""]
+    lines += [_STRICT, *_strict(names, by_key), "", *_verdicts(names, by_key, STRICT), ""]
+    lines += ["### Chance with the strict budget", "", *_differences(labelled, by_key, STRICT), ""]
     lines += ["## What was chosen", "", *_chosen(names, by_key), ""]
     lines += ["## Samples", "", *_samples(names, by_key), ""]
     failed = [
@@ -83,14 +95,14 @@ def _versions() -> list[str]:
 
 def _labelled(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
     lines = [
-        "| model | float top-1, % | " + " | ".join(f"{tool} top-1, %" for tool in TOOLS) + " | mslite loss, points | "
-        + " | ".join(f"{tool} SQNR, dB" for tool in TOOLS) + " | integers, % |",
-        "|---|" + "---:|" * (3 + 2 * len(TOOLS)),
+        "| model | float top-1, % | " + " | ".join(f"{tool} top-1, %" for tool in _BESIDE) + " | mslite loss, points | "
+        + " | ".join(f"{tool} SQNR, dB" for tool in _BESIDE) + " | integers, % |",
+        "|---|" + "---:|" * (3 + 2 * len(_BESIDE)),
     ]  # fmt: skip
     for name in names:
-        mine = by_key[name, "mslite"]
-        rights = [_cell(by_key.get((name, tool)), "right", ".2f") for tool in TOOLS]
-        noises = [_cell(by_key.get((name, tool)), "sqnr", ".1f") for tool in TOOLS]
+        mine = by_key[name, MSLITE]
+        rights = [_cell(by_key.get((name, tool)), "right", ".2f") for tool in _BESIDE]
+        noises = [_cell(by_key.get((name, tool)), "sqnr", ".1f") for tool in _BESIDE]
         lines.append(
             f"| {name} | {_cell(mine, 'right_float', '.2f')} | {' | '.join(rights)} | {_cell(mine, 'loss', '.2f')} |"
             f" {' | '.join(noises)} | {_cell(mine, 'integers', '.1f')} |"
@@ -111,17 +123,17 @@ def chance(better: int, worse: int) -> float:
     return min(1.0, 2 * tail / 2**count)
 
 
-def _differences(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
-    lines = ["| model | compared with | only mslite is right | only the other is right | difference, points | p |",
+def _differences(names: list[str], by_key: dict[tuple[str, str], Result], own: str) -> list[str]:
+    lines = [f"| model | compared with | only {own} is right | only the other is right | difference, points | p |",
              "|---|---|---:|---:|---:|---:|"]  # fmt: skip
     for name in names:
-        mine = by_key[name, "mslite"]
-        if mine.error:
+        mine = by_key.get((name, own))
+        if mine is None or mine.error:
             continue
         others = [("float", mine.wrong_float)]
         others += [
             (tool, by_key[name, tool].wrong)
-            for tool in TOOLS[1:]
+            for tool in OTHERS
             if (name, tool) in by_key and not by_key[name, tool].error
         ]
         for other, wrong in others:
@@ -134,14 +146,14 @@ def _differences(names: list[str], by_key: dict[tuple[str, str], Result]) -> lis
     return lines
 
 
-def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
-    """On how many models mslite's SQNR is higher, as high, or lower: two standard errors of the difference decide."""
+def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result], own: str) -> list[str]:
+    """On how many models our SQNR is higher, as high, or lower: two standard errors of the difference decide."""
     lines = []
-    for tool in TOOLS[1:]:
+    for tool in OTHERS:
         higher, alike, lower = 0, 0, []
         for name in names:
-            mine, other = by_key[name, "mslite"], by_key.get((name, tool))
-            if other is None or mine.error or other.error:
+            mine, other = by_key.get((name, own)), by_key.get((name, tool))
+            if mine is None or other is None or mine.error or other.error:
                 continue
             difference = mine.sqnr - other.sqnr
             if abs(difference) <= 2 * math.hypot(mine.sqnr_error, other.sqnr_error):
@@ -151,32 +163,43 @@ def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[s
             else:
                 lower.append(name)
         lines.append(
-            f"- {tool}, {higher + alike + len(lower)} models: mslite's SQNR is higher on {higher}, within two standard errors on"
-            f" {alike}, lower on {len(lower)}{': ' if lower else ''}{', '.join(lower)}."
+            f"- {tool}, {higher + alike + len(lower)} models: the SQNR of {own} is higher on {higher}, within two standard"
+            f" errors on {alike}, lower on {len(lower)}{': ' if lower else ''}{', '.join(lower)}."
         )
     return lines
 
 
-def _alike(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
-    """Both quantisers with recurrent layers in float."""
-    lines = []
+def _strict(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+    """The strict budget's results and their price, beside the other tools'."""
+    lines = [
+        f"| model | raised | integers, % | cosine | SQNR, dB | {' | '.join(f'{tool} SQNR, dB' for tool in OTHERS)} | top-1, % |",
+        "|---|---|" + "---:|" * (4 + len(OTHERS)),
+    ]
     for name in names:
-        mine, other = by_key.get((name, ALIKE)), by_key.get((name, "onnxruntime"))
-        if mine is not None and other is not None and not mine.error and not other.error:
-            lines.append(
-                f"- {name} with its recurrent layers in float (`skip_quant_node`), as onnxruntime leaves them, {mine.integers:.1f} %"
-                f" of the multiply-accumulates in integers: mslite {_cell(mine, 'sqnr', '.1f')} dB, onnxruntime"
-                f" {_cell(other, 'sqnr', '.1f')} dB."
-            )
+        mine = by_key.get((name, STRICT))
+        others = [_cell(by_key.get((name, tool)), "sqnr", ".1f") for tool in OTHERS]
+        right = _cell(mine, "right", ".2f") if mine is not None and mine.right >= 0 else "-"
+        lines.append(
+            f"| {name} | {_raised(mine)} | {_cell(mine, 'integers', '.1f')} | {_cell(mine, 'cosine', '.5f')}"
+            f" | {_cell(mine, 'sqnr', '.1f')} | {' | '.join(others)} | {right} |"
+        )
     return lines
 
 
+def _raised(result: Result | None) -> str:
+    """How many layers that multiply compute in more than int8."""
+    if result is None or result.error:
+        return "-"
+    counts = ((result.wide_layers, "int16"), (result.float_layers, "float"))
+    return ", ".join(f"{count} {what}" for count, what in counts if count) or "none"
+
+
 def _others(names: list[str], by_key: dict[tuple[str, str], Result], changed: str) -> list[str]:
-    header = [f"{tool} {what}" for tool in TOOLS for what in ("cosine", "SQNR, dB", *([changed] if changed else []))]
+    header = [f"{tool} {what}" for tool in _BESIDE for what in ("cosine", "SQNR, dB", *([changed] if changed else []))]
     lines = [f"| model | {' | '.join(header)} | integers, % |", "|---|" + "---:|" * (len(header) + 1)]
     for name in names:
         cells = []
-        for tool in TOOLS:
+        for tool in _BESIDE:
             result = by_key.get((name, tool))
             cells += [_cell(result, "cosine", ".5f"), _cell(result, "sqnr", ".1f")]
             cells += [_cell(result, "changed", ".2f")] if changed else []
@@ -194,7 +217,7 @@ def _cell(result: Result | None, name: str, form: str) -> str:
 def _chosen(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
     lines = []
     for name in names:
-        notes = by_key[name, "mslite"].notes
+        notes = by_key[name, MSLITE].notes
         lines += [f"**{name}**", "", *(f"- {note}" for note in notes), ""] if notes else []
     return lines
 
@@ -202,6 +225,6 @@ def _chosen(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str
 def _samples(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
     lines = ["| model | samples | calibration | held out |", "|---|---|---:|---:|"]
     for name in names:
-        result = by_key[name, "mslite"]
+        result = by_key[name, MSLITE]
         lines.append(f"| {name} | {result.data} | {result.calibration} | {result.held_out} |")
     return lines
