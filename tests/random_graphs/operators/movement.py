@@ -58,6 +58,8 @@ def squeeze(g: Builder, name: str) -> None:
     axes = [axis - x.rank if g.maybe(3) else axis for axis in g.subset(ones, 1)]
     if x.fixed_shape and g.maybe(3):
         g.node(name, x)
+    elif not axes:
+        raise Rejected("onnxruntime takes an empty list for all dimensions, the standard for none")
     else:
         g.with_axes(name, x, axes)
 

@@ -93,7 +93,8 @@ def running(g: Builder, name: str) -> None:
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(g: Builder, name: str) -> None:
     x = g.pick(FLOATS, low=1)
-    g.node(name, x, axis=None if g.maybe(3) else axis_of(g, x))
+    least = 1 if g.opset >= 13 else 2  # for the axis that is meant without one
+    g.node(name, x, axis=None if x.rank >= least and g.maybe(3) else axis_of(g, x))
 
 
 @operator("LpNormalization")
