@@ -92,11 +92,12 @@ def transposed_convolutions(draw: Draw) -> Call:
 
 
 @st.composite
-def pools(draw: Draw) -> Call:
+def pools(draw: Draw, outside: bool = False) -> Call:
+    """Averages and maxima; `outside` also averages of windows that lie in the padding, of which there is no maximum."""
     kernel, stride = _pair(draw, 1, 4), _pair(draw, 1, 3)
     kind = draw(st.sampled_from((pooling.AvgPoolFusion, pooling.MaxPoolFusion)))
-    # A window without a single element of the image has no maximum.
-    most = [kernel[i // 2] if kind is pooling.AvgPoolFusion else (kernel[i // 2] - 1) // 2 for i in range(4)]
+    outside = outside and kind is pooling.AvgPoolFusion
+    most = [kernel[i // 2] if outside else (kernel[i // 2] - 1) // 2 for i in range(4)]
     pads = tuple(draw(st.integers(0, size)) for size in most)
     mode = draw(st.sampled_from((PadMode.PAD, PadMode.SAME, PadMode.VALID)))
     size = tuple(max(kernel[i], draw(st.integers(1, 9))) for i in range(2))

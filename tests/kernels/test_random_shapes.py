@@ -49,7 +49,7 @@ STRATEGIES = {
     "product": calls.products(),
     "convolution": images.convolutions(),
     "transposed_convolution": images.transposed_convolutions(),
-    "pool": images.pools(),
+    "pool": images.pools(outside=True),
     "resize": images.resizes(),
     "block": images.blocks(),
     "image_normalization": images.image_normalizations(),
