@@ -53,8 +53,13 @@ _AS_OPERAND = frozenset({"BiasGelu", "FastGelu", "Gelu", "QuickGelu", "Swish"})
 """Operators that multiply their operand by such a number."""
 
 
-_VANISHING = {NOISY[1]: (EXACT, NOISY[0]), OTHER_NOISY[1]: (OTHER, OTHER_NOISY[0])}
-"""The last disturbed world of each pair, with those that tell the drift."""
+_VANISHING = {
+    NOISY[0]: (EXACT, NOISY[1], -1.0),
+    NOISY[1]: (EXACT, NOISY[0], 0.0),
+    OTHER_NOISY[0]: (OTHER, OTHER_NOISY[1], -1.0),
+    OTHER_NOISY[1]: (OTHER, OTHER_NOISY[0], 0.0),
+}
+"""For each disturbed world those that tell the drift, and by how much of it numbers as small as that are beyond zero."""
 
 
 class Rejected(Exception):
@@ -146,15 +151,16 @@ def evaluate(
 
 
 def _held(value: Value, world: int) -> Array:
-    """What it holds; in the last disturbed worlds zeros for what is as small as its drift: NonZero and its like tell them
-    from other numbers."""
+    """What it holds; in disturbed worlds numbers as small as their drift are zero or have the other sign, which NonZero or
+    Sqrt tell from what they are."""
     array = value.worlds[world]
     if array.dtype.kind != "f" or world not in _VANISHING:
         return array
-    exact, noisy = _VANISHING[world]
+    exact, noisy, beyond = _VANISHING[world]
     first = value.worlds[exact]
     drift = np.abs(value.worlds[noisy] - first)
-    return np.where((drift > 0) & (np.abs(first) <= VANISHING_DRIFTS * drift), first.dtype.type(0), array)
+    small = (drift > 0) & (np.abs(first) <= VANISHING_DRIFTS * drift)
+    return np.asarray(np.where(small, beyond * np.copysign(drift, first), array), array.dtype)
 
 
 def _is_at_half(x: Array, scale: Array) -> bool:

@@ -580,3 +580,18 @@ def test_products_of_integers_as_real_numbers() -> None:
         }""",
         a=np.array([[121, 121]], np.int8),
     )
+
+
+def test_an_operator_of_a_later_set_behind_an_output() -> None:
+    """Its operand's type stood with the outputs only, where nobody looked."""
+    check(
+        """(float[1,3,4] x, float[4,12] w, float[12] c) => (uint8[1,3,4] y, float[b,s,h] a)
+        <float s = {0.02}, uint8 z = {0}, float r = {0.0041}> {
+            a = com.microsoft.Attention <num_heads = 1> (x, w, c)  t = com.microsoft.Trilu (a)
+            q = QuantizeLinear (t, s, z)  y = com.microsoft.QLinearSoftmax <axis = 2, opset = 13> (q, s, z, r, z)
+        }""",
+        opset=12,
+        x=draw(1, 3, 4),
+        w=draw(4, 12),
+        c=draw(12),
+    )

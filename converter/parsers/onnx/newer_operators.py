@@ -64,7 +64,7 @@ def _first_schema(node: NodeProto, version: int) -> onnx.defs.OpSchema:
 
 def _types_of(model: ModelProto) -> dict[str, TypeProto]:
     graph = model.graph
-    types = {value.name: value.type for value in (*graph.value_info, *graph.input)}
+    types = {value.name: value.type for value in (*graph.output, *graph.value_info, *graph.input)}
     for tensor in graph.initializer:
         if all(size >= 0 for size in tensor.dims):
             types.setdefault(tensor.name, helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
