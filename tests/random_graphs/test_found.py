@@ -586,7 +586,7 @@ def test_an_operator_of_a_later_set_behind_an_output() -> None:
     """Its operand's type stood with the outputs only, where nobody looked."""
     check(
         """(float[1,3,4] x, float[4,12] w, float[12] c) => (uint8[1,3,4] y, float[b,s,h] a)
-        <float s = {0.02}, uint8 z = {0}, float r = {0.0041}> {
+        <float s = {0.02}, uint8 z = {0}, float r = {0.00390625}> {
             a = com.microsoft.Attention <num_heads = 1> (x, w, c)  t = com.microsoft.Trilu (a)
             q = QuantizeLinear (t, s, z)  y = com.microsoft.QLinearSoftmax <axis = 2, opset = 13> (q, s, z, r, z)
         }""",
