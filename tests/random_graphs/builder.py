@@ -15,6 +15,7 @@ from .values import FLOATS, OTHER, OTHER_NOISY, WORLDS, Array, Value
 
 _BATCH, _OTHER_BATCH = 2, 3
 _LENGTH, _OTHER_LENGTH = 4, 7
+_MOST_DIMENSIONS = 5
 _AXES_AS_OPERAND = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
 """The operator set from which on axes are an operand; 18 for the other reductions."""
 
@@ -117,13 +118,22 @@ class Builder(Draws):
         self,
         dtypes: Sequence[str] = FLOATS[:1],
         low: int = 0,
-        high: int = 5,
+        high: int = _MOST_DIMENSIONS,
         where: Callable[[Value], bool] | None = None,
         shape: Sequence[int] | None = None,
     ) -> Value:
-        """A value of one of the types and a rank between the bounds; mostly one that is there, the latest first."""
+        """A value of one of the types and a rank between the bounds; mostly one that is there, the latest first.
+
+        Its rank hangs on the input only where any rank will do.
+        """
+        any_rank = low == 0 and high >= _MOST_DIMENSIONS and where is None
         fits = [
-            v for v in reversed(self.values) if v.dtype in dtypes and low <= v.rank <= high and (not where or where(v))
+            v
+            for v in reversed(self.values)
+            if v.dtype in dtypes
+            and low <= v.rank <= high
+            and (any_rank or v.fixed_rank)
+            and (where is None or where(v))
         ]
         if shape is not None:
             fits = [v for v in fits if v.shape == tuple(shape)]

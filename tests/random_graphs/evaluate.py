@@ -202,6 +202,7 @@ def _disturb(array: Array, rng: np.random.Generator, least: float = 0.0) -> Arra
     if array.dtype.kind != "f" or array.size == 0:
         return array
     noise = RELATIVE_NOISE[str(array.dtype)] * rng.uniform(-1, 1, array.shape)
+    least = max(least, float(np.finfo(array.dtype).smallest_normal))  # below, float16 has few bits
     return np.asarray(array + noise * np.maximum(np.abs(array), least), array.dtype)
 
 

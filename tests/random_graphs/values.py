@@ -68,10 +68,14 @@ class Value:
     def size(self) -> int:
         return self.array.size
 
+    @property
+    def fixed_rank(self) -> bool:
+        """Whether the rank is the same for every input."""
+        return self.worlds[OTHER].ndim == self.rank
+
     def fixed(self, axis: int) -> bool:
-        """Whether that dimension, and the rank, is the same for every input."""
-        other = self.worlds[OTHER].shape
-        return len(other) == self.rank and other[axis] == self.shape[axis]
+        """Whether that dimension is the same for every input."""
+        return self.fixed_rank and self.worlds[OTHER].shape[axis] == self.shape[axis]
 
     @property
     def fixed_shape(self) -> bool:

@@ -18,6 +18,7 @@ def image(g: Builder, low: int = 1, high: int = 3, least: int = 1, dtypes: tuple
         v
         for v in reversed(g.values)
         if v.dtype in dtypes
+        and v.fixed_rank
         and low + 2 <= v.rank <= high + 2
         and v.size
         and min(v.shape[2:]) >= least
@@ -126,6 +127,9 @@ def deformable(g: Builder, name: str) -> None:
     g.node(name, x, weights, offsets, None, mask, offset_group=offset_groups)
 
 
+_CORNERS = "onnxruntime rounds the size before it aligns the corners, the standard afterwards"
+
+
 @operator("Resize")
 def resize(g: Builder, name: str) -> None:
     x = g.pick(("float32", "float32", "uint8", "int8"), 1, 5, where=lambda v: v.size > 0)
@@ -153,7 +157,7 @@ def resize(g: Builder, name: str) -> None:
         "pytorch_half_pixel",
         *(("half_pixel_symmetric",) if g.opset >= 19 else ()),
     )
-    attributes["coordinate_transformation_mode"] = g.choose((None, *where))
+    attributes["coordinate_transformation_mode"] = aligned = g.choose((None, *where))
     if mode == "nearest":
         attributes["nearest_mode"] = g.choose((None, "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"))
     if mode == "cubic":
@@ -167,13 +171,15 @@ def resize(g: Builder, name: str) -> None:
         if g.opset >= 18 and g.maybe(3):
             attributes["axes"] = spatial
             sizes = [sizes[axis] for axis in spatial]
-            attributes["keep_aspect_ratio_policy"] = g.choose((None, "not_larger", "not_smaller"))
+            attributes["keep_aspect_ratio_policy"] = policy = g.choose((None, "not_larger", "not_smaller"))
+            if policy and aligned == "align_corners":
+                raise Rejected(_CORNERS)
         g.node(name, x, None, None, g.constant(sizes, "int64"), **attributes)
         return
     scales = [g.choose((2.0, 1.0, 0.5, 1.5, 3.0, 0.75)) if axis in spatial else 1.0 for axis in range(x.rank)]
     whole = x.always(lambda array: not any((scale * n) % 1 for scale, n in zip(scales, array.shape, strict=True)))
-    if attributes["coordinate_transformation_mode"] == "align_corners" and not whole:
-        raise Rejected("onnxruntime rounds the size before it aligns the corners, the standard afterwards")
+    if aligned == "align_corners" and not whole:
+        raise Rejected(_CORNERS)
     if g.opset >= 18 and g.maybe(3):
         attributes["axes"] = spatial
         scales = [scales[axis] for axis in spatial]

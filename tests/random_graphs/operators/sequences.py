@@ -65,15 +65,17 @@ def split_and_joined(g: Builder, name: str) -> None:
     )
     axis = axis_of(g, x)
     size = x.shape[axis]
-    if not x.fixed(axis) or size < 1:
+    if not x.fixed(axis):
         raise Rejected("an open axis")
+    if x.size == 0:
+        raise Rejected("onnxruntime does not look at the sizes of what is empty")
     held, keep, sizes = g.name("s"), g.choose((None, 0, 1)), g.integer(1, size)
     operands: list[str] = []
     count = size
     if g.maybe():
         keep = None  # which counts without sizes only; onnxruntime heeds it for sizes of 1, too
         operands, count = [g.constant(sizes, "int64").name], -(-size // sizes)
-        if g.maybe() and sizes < size:  # onnxruntime does not look at the sizes of what is empty
+        if g.maybe() and sizes < size:
             operands, count = [g.constant([sizes, size - sizes], "int64").name], 2
     node = helper.make_node("SplitToSequence", [x.name, *operands], [held], axis=axis, keepdims=keep)
     nodes = [node]
