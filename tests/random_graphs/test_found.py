@@ -361,6 +361,20 @@ def test_an_axis_from_the_end_in_an_old_operator_set() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "node", ["Concat <axis = -1> (x, x)", "Split <axis = -2, split = [1, 3]> (x)", "Compress <axis = -1> (x, c)"]
+)
+def test_ranks_behind_an_axis_from_the_end_in_an_old_operator_set(node: str) -> None:
+    """ONNX's inference stopped there."""
+    results = "u, v" if "Split" in node else "u"
+    check(
+        f"(float[1,2,4,3] x, bool[3] c) => (float[a,b,d,e] y) {{ {results} = {node}  y = LRN <size = 1> (u) }}",
+        opset=9,
+        x=draw(1, 2, 4, 3),
+        c=np.array([True, False, True]),
+    )
+
+
 def test_dimensions_taken_out_from_the_end_in_an_old_operator_set() -> None:
     check(
         """(float[3,3,7,1,2] x) => (float[3,3,1,1] y, float[3,3,7,2] z) {

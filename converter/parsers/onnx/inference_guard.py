@@ -14,6 +14,9 @@ _UNSEEN = {
 }
 """Operators, by domain, that read the type of an operand that may have none; none of them is converted."""
 
+_FROM_END_SINCE_11 = frozenset({"Compress", "Concat", "Split", "Squeeze", "Unsqueeze"})
+"""Operators whose inference in older operator sets knows no axes from the end."""
+
 SET_11 = "mslite.set_11"
 """The domain in which nodes stand, for inference, that it has to take as operator set 11 defines them."""
 
@@ -79,10 +82,11 @@ def _crashes(node: NodeProto, version: int) -> bool:
 
 
 def _counts_from_end(node: NodeProto, version: int) -> bool:
-    """Operator sets before 11 have no axes from the end, and inference takes them for something else; onnxruntime has."""
-    if node.op_type not in ("Squeeze", "Unsqueeze") or node.domain not in ("", "ai.onnx") or version >= 11:
+    """Operator sets before 11 have no axes from the end, and inference stops there or errs; onnxruntime has them."""
+    if node.op_type not in _FROM_END_SINCE_11 or node.domain not in ("", "ai.onnx") or version >= 11:
         return False
-    return any(axis < 0 for attribute in node.attribute if attribute.name == "axes" for axis in attribute.ints)
+    axes = [axis for one in node.attribute if one.name in ("axis", "axes") for axis in (one.i, *one.ints)]
+    return any(axis < 0 for axis in axes)
 
 
 def _forgets(node: NodeProto) -> bool:
