@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import NodeProto, helper
+from onnx import GraphProto, NodeProto, TensorProto, helper
 
 from .values import EXACT, NOISY, OTHER, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Array, Value
 
@@ -97,8 +97,7 @@ def imports(nodes: Sequence[NodeProto], opset: int) -> list[onnx.OperatorSetIdPr
 
 def domains_of(node: NodeProto) -> set[str]:
     """Those of a node and of what is in its bodies."""
-    inner = [attribute.g for attribute in node.attribute if attribute.type == onnx.AttributeProto.GRAPH]
-    return {node.domain}.union(*(domains_of(other) for graph in inner for other in graph.node))
+    return {node.domain, *(inner.domain for graph in _bodies([node]) for inner in graph.node)}
 
 
 def evaluate(
@@ -122,6 +121,7 @@ def evaluate(
     rng = np.random.default_rng(noise)
     exact = all(node.op_type in EXACT_OPERATORS for node in nodes)
     kind = nodes[0].op_type
+    coarse = _rounds_to_half(nodes, operands)
     held: list[list[Array]] = []
     try:
         texts = tuple(node.SerializeToString() for node in nodes)
@@ -133,10 +133,10 @@ def evaluate(
                 raise Rejected("a number is halfway between two integers")
             if disturbed:
                 rough = nodes[0].input[:1] if kind in FIRST_ONLY else feed
-                feed |= {name: _disturb(feed[name], rng) for name in rough}
+                feed |= {name: _disturb(feed[name], rng, coarse=coarse) for name in rough}
             got = [np.asarray(array) for array in session.run(None, feed)]
             held.append(
-                [_disturb(array, rng, _rounded_as(nodes, feed, array)) if disturbed else array for array in got]
+                [_disturb(array, rng, _rounded_as(nodes, feed, array), coarse) if disturbed else array for array in got]
             )
             if kind.startswith("QLinear") and world in (EXACT, OTHER):
                 _check_scales(kind, session, feed, got)
@@ -197,12 +197,26 @@ def _rounded_as(nodes: Sequence[NodeProto], feed: Mapping[str, Array], result: A
     return 1.0 if operators & _AS_ONE else 0.0
 
 
-def _disturb(array: Array, rng: np.random.Generator, least: float = 0.0) -> Array:
-    """Numbers off by their noise; those below `least` by that of `least`."""
+def _rounds_to_half(nodes: Sequence[NodeProto], operands: Sequence[Value]) -> bool:
+    """Whether bodies round to float16, which the converter may leave out."""
+    inner = [node for graph in _bodies(nodes) for node in graph.node]
+    casts = any(one.name == "to" and one.i == TensorProto.FLOAT16 for node in inner for one in node.attribute)
+    return bool(inner) and (casts or any(value.dtype == "float16" for value in operands))
+
+
+def _bodies(nodes: Iterable[NodeProto]) -> list[GraphProto]:
+    """The graphs that nodes hold, and those within them."""
+    held = [one.g for node in nodes for one in node.attribute if one.type == onnx.AttributeProto.GRAPH]
+    return held + [graph for outer in held for graph in _bodies(outer.node)]
+
+
+def _disturb(array: Array, rng: np.random.Generator, least: float = 0.0, coarse: bool = False) -> Array:
+    """Numbers off by their noise, or by that of float16; those below `least` by that of `least`."""
     if array.dtype.kind != "f" or array.size == 0:
         return array
-    noise = RELATIVE_NOISE[str(array.dtype)] * rng.uniform(-1, 1, array.shape)
-    least = max(least, float(np.finfo(array.dtype).smallest_normal))  # below, float16 has few bits
+    kind = np.dtype("float16") if coarse else array.dtype
+    noise = RELATIVE_NOISE[kind.name] * rng.uniform(-1, 1, array.shape)
+    least = max(least, float(np.finfo(kind).smallest_normal))  # below, float16 has few bits
     return np.asarray(array + noise * np.maximum(np.abs(array), least), array.dtype)
 
 
