@@ -609,3 +609,18 @@ def test_an_operator_of_a_later_set_behind_an_output() -> None:
         w=draw(4, 12),
         c=draw(12),
     )
+
+
+@pytest.mark.parametrize("operator", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize("opset", [10, 21])
+def test_sizes_behind_pools_that_drop_a_window(operator: str, opset: int) -> None:
+    """ONNX's inference counted windows that ceil_mode begins behind the input."""
+    check(
+        f"""(float[1,1,8,1] x) => (int64[4] s, float[k,l,m,n] y) {{
+            a = {operator} <kernel_shape = [1, 1], strides = [3, 1], ceil_mode = 1> (x)
+            b = {operator} <kernel_shape = [1, 1], strides = [2, 1], ceil_mode = 1> (a)
+            y = Identity(b)  s = Shape(b)
+        }}""",
+        opset=opset,
+        x=draw(1, 1, 8, 1),
+    )

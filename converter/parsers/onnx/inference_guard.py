@@ -14,11 +14,21 @@ _UNSEEN = {
 }
 """Operators, by domain, that read the type of an operand that may have none; none of them is converted."""
 
-_FROM_END_SINCE_11 = frozenset({"Compress", "Concat", "Split", "Squeeze", "Unsqueeze"})
-"""Operators whose inference in older operator sets knows no axes from the end."""
+_FROM_END = 11
+"""The operator set from which on inference knows axes from the end, which onnxruntime knows in older ones, of these:"""
+_FROM_END_OPERATORS = frozenset({"Compress", "Concat", "Split", "Squeeze", "Unsqueeze"})
 
-SET_11 = "mslite.set_11"
-"""The domain in which nodes stand, for inference, that it has to take as operator set 11 defines them."""
+_DROPS_WINDOWS = 22
+"""The operator set from which on inference leaves out windows that ceil_mode would begin behind the input, of these:"""
+_POOLS = frozenset({"AveragePool", "LpPool", "MaxPool"})
+
+_SET = "mslite.set_"
+"""With a number, the domain in which nodes stand, for inference, that it has to take as that operator set defines them."""
+
+
+def set_of(node: NodeProto) -> int | None:
+    """The operator set whose definition of a node tells its shapes, where it is a later one than the model's."""
+    return int(node.domain.removeprefix(_SET)) if node.domain.startswith(_SET) else None
 
 
 def without_crashes(model: ModelProto) -> ModelProto:
@@ -30,14 +40,15 @@ def without_crashes(model: ModelProto) -> ModelProto:
     version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
     returned = any(value.name in known for value in model.graph.output)
     if not returned and not any(
-        _crashes(node, version) or _errs(node) or _forgets(node) or _counts_from_end(node, version)
+        _crashes(node, version) or _errs(node) or _forgets(node) or _later_set(node, version)
         for node in all_nodes(model.graph.node)
     ):
         return model
     copy = ModelProto()
     copy.CopyFrom(model)
     _replace(copy.graph, version)
-    copy.opset_import.add(domain=SET_11, version=11)
+    for later in (_FROM_END, _DROPS_WINDOWS):
+        copy.opset_import.add(domain=f"{_SET}{later}", version=later)
     for value in copy.graph.output:  # what an output declares counts there, even if it is less than what is known
         if value.name in known:
             value.type.CopyFrom(known[value.name])
@@ -51,8 +62,8 @@ def _replace(graph: GraphProto, version: int) -> None:
             _replace(inner, version)
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
-        if _counts_from_end(node, version):
-            node.domain = SET_11
+        if later := _later_set(node, version):
+            node.domain = f"{_SET}{later}"
         if _forgets(node):
             kept.append(_with_shape(node))
         elif not _crashes(node, version):
@@ -81,12 +92,16 @@ def _crashes(node: NodeProto, version: int) -> bool:
     return False
 
 
-def _counts_from_end(node: NodeProto, version: int) -> bool:
-    """Operator sets before 11 have no axes from the end, and inference stops there or errs; onnxruntime has them."""
-    if node.op_type not in _FROM_END_SINCE_11 or node.domain not in ("", "ai.onnx") or version >= 11:
-        return False
-    axes = [axis for one in node.attribute if one.name in ("axis", "axes") for axis in (one.i, *one.ints)]
-    return any(axis < 0 for axis in axes)
+def _later_set(node: NodeProto, version: int) -> int | None:
+    """The operator set that first infers a node rightly, where that is behind the model's."""
+    if node.domain not in ("", "ai.onnx"):
+        return None
+    if version < _FROM_END and node.op_type in _FROM_END_OPERATORS:
+        axes = [axis for one in node.attribute if one.name in ("axis", "axes") for axis in (one.i, *one.ints)]
+        return _FROM_END if any(axis < 0 for axis in axes) else None
+    if version < _DROPS_WINDOWS and node.op_type in _POOLS:
+        return _DROPS_WINDOWS if any(one.name == "ceil_mode" and one.i for one in node.attribute) else None
+    return None
 
 
 def _forgets(node: NodeProto) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import onnx
-from onnx import ModelProto, NodeProto, TypeProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TypeProto, helper
 
-from .inference_guard import SET_11
+from .inference_guard import set_of
 
 
 def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
@@ -22,13 +22,25 @@ def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
         waiting = [node for node in waiting if not _is_typed(node, types)]
         if not ready:
             break
-        known = {value.name for value in (*inferred.graph.value_info, *inferred.graph.output)}
         told = {name: kind for node in ready for name, kind in _outputs(node, version, types).items()}
-        new = [helper.make_value_info(name, kind) for name, kind in told.items() if name not in known]
-        if new:
-            inferred.graph.value_info.extend(new)
+        if _tell(inferred.graph, told):
             inferred = onnx.shape_inference.infer_shapes(inferred, data_prop=contents)
     return inferred
+
+
+def _tell(graph: GraphProto, told: dict[str, TypeProto]) -> bool:
+    """Writes types into the graph whose shapes it does not know; whether there were any."""
+    found = False
+    given = {value.name: value for value in (*graph.value_info, *graph.output)}
+    for name, kind in told.items():
+        if name not in given:
+            graph.value_info.append(helper.make_value_info(name, kind))
+        elif given[name].type.tensor_type.HasField("shape"):
+            continue
+        else:
+            given[name].type.CopyFrom(kind)
+        found = True
+    return found
 
 
 def _is_typed(node: NodeProto, types: dict[str, TypeProto]) -> bool:
@@ -46,7 +58,7 @@ def _outputs(node: NodeProto, version: int, types: dict[str, TypeProto]) -> dict
 
 
 def _is_newer(node: NodeProto, version: int) -> bool:
-    if node.domain == SET_11:
+    if set_of(node) is not None:
         return True
     if node.domain not in ("", "ai.onnx") or onnx.defs.has(node.op_type, version, ""):
         return False
@@ -55,8 +67,9 @@ def _is_newer(node: NodeProto, version: int) -> bool:
 
 def _first_schema(node: NodeProto, version: int) -> onnx.defs.OpSchema:
     """The operator as the first operator set behind `version` has it."""
-    if node.domain == SET_11:
-        return onnx.defs.get_schema(node.op_type, 11, "")
+    later = set_of(node)
+    if later is not None:
+        return onnx.defs.get_schema(node.op_type, later, "")
     sets = range(version + 1, onnx.defs.onnx_opset_version() + 1)
     first = next(one for one in sets if onnx.defs.has(node.op_type, one, ""))
     return onnx.defs.get_schema(node.op_type, first, "")
