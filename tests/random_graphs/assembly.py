@@ -36,10 +36,10 @@ def assembled(builder: Builder) -> ModelProto:
 
 
 def _outputs(builder: Builder) -> list[Value]:
-    """What nothing reads, but for some nodes that are left dead, and some of the rest."""
+    """What nothing reads, but for some nodes that are left dead, and some of the rest. Outputs have to declare a rank."""
     used = {name for node in builder.nodes for name in operand_names(node)}
     made = {name for node in builder.nodes if node.op_type != "Constant" for name in node.output if name}
-    values = [value for value in builder.values if value.name in made]
+    values = [value for value in builder.values if value.name in made and value.fixed_rank]
     leaves = [value for value in values if value.name not in used]
     outputs = [value for value in leaves if not builder.maybe(12)] or leaves
     outputs += [value for value in values if value.name in used and builder.maybe(8)]
