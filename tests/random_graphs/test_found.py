@@ -624,3 +624,16 @@ def test_sizes_behind_pools_that_drop_a_window(operator: str, opset: int) -> Non
         opset=opset,
         x=draw(1, 1, 8, 1),
     )
+
+
+@pytest.mark.parametrize("out", ["SequenceAt (two, at)", "ConcatFromSequence <axis = 0> (two)"])
+def test_products_behind_what_was_in_a_sequence(out: str) -> None:
+    """They are expanded before the sequence is read."""
+    check(
+        f"""(float[2,2] x) => (float[a,b] y) <int64 at = {{0}}> {{
+            none = SequenceEmpty <dtype = 1> ()  one = SequenceInsert (none, x)  more = SequenceInsert (one, x)
+            two = SequenceErase (more)  item = {out}  r = Relu (item)
+            y = com.microsoft.FusedMatMul <transB = 1> (r, r)
+        }}""",
+        x=draw(2, 2),
+    )

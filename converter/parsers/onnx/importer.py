@@ -386,23 +386,29 @@ class GraphImporter:
         return tuple(dim for dim in shape if dim is not None)
 
     def tell_types(self, names: Sequence[str], values: Sequence[Value]) -> None:
-        """Lets type inference go on behind outputs that it could not tell: those of a plug-in's node."""
+        """Lets type inference go on behind outputs of which it could not tell as much: those of a plug-in's node."""
         told = []
         for name, value in zip(names, values, strict=False):
             dtype, shape = self.type_of(value), self.shape_of(value)
-            known = self.model.types.get(name)
-            is_known = known is not None and known.tensor_type.HasField("shape")
-            if not name or dtype is DataType.UNKNOWN or shape is None or is_known:
+            if not name or dtype is DataType.UNKNOWN or shape is None or not self._tells_more(name, shape):
                 continue
             kind = onnx.helper.np_dtype_to_tensor_dtype(numpy_type(dtype))
-            info = onnx.helper.make_tensor_value_info(name, kind, list(shape))
-            self.proto.value_info.append(info)
+            info = next((one for one in self.proto.value_info if one.name == name), None) or self.proto.value_info.add()
+            info.CopyFrom(onnx.helper.make_tensor_value_info(name, kind, list(shape)))
             self.model.types[name] = info.type
             told.append(name)
         if told:
             self._types_behind = self._types_behind or TypesBehind(self.model.skeleton, self.proto)
             self.model.types.update(self._types_behind.infer(told, self.model.types))
             self.session.has_told = True
+
+    def _tells_more(self, name: str, shape: tuple[int | None, ...]) -> bool:
+        """Whether a shape has a size, or the rank, that type inference did not find."""
+        kind = self.model.types.get(name)
+        known = None if kind is None else known_type(kind)[1]
+        return known is None or any(
+            size is not None and other is None for size, other in zip(shape, known, strict=False)
+        )
 
     def type_of(self, value: Value) -> DataType:
         if value.dtype is not DataType.UNKNOWN:

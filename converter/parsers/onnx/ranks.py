@@ -12,6 +12,8 @@ from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
 
 from mslite.converter.mindir.verifier import MAX_RANK
 
+from .sequence_ranks import ranks_out_of_sequences
+
 _TARGET_INPUT = {"Reshape": 1, "ConstantOfShape": 0, "Expand": 1}
 """Operators whose result has at least as many dimensions as this input has numbers; all but Expand exactly."""
 
@@ -29,6 +31,10 @@ def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
     for node in graph.node:
         if node.domain in ("", "ai.onnx"):
             found += [info for info in _infos(node, types) if _rank(info.name, types) is None]
+    for name, rank in ranks_out_of_sequences(graph.node, lambda name: _rank(name, types)).items():
+        kind = types[name].tensor_type.elem_type if name in types else 0
+        if kind and _rank(name, types) is None and 0 <= rank <= MAX_RANK:
+            found.append(onnx.helper.make_tensor_value_info(name, kind, [None] * rank))
     if found:
         named = {value.name for value in found}
         others = [value for value in graph.value_info if value.name not in named]

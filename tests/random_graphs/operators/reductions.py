@@ -94,6 +94,8 @@ def running(g: Builder, name: str) -> None:
 def softmax(g: Builder, name: str) -> None:
     x = g.pick(FLOATS, low=1)
     least = 1 if g.opset >= 13 else 2  # for the axis that is meant without one
+    if g.opset < 13 and x.size == 0:
+        raise Rejected("the converter restores a shape in which 0 is no size")
     g.node(name, x, axis=None if x.rank >= least and g.maybe(3) else axis_of(g, x))
 
 
