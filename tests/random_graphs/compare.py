@@ -16,11 +16,13 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
+from mslite.converter.parsers.onnx.graph_inputs import known_type
+from mslite.converter.parsers.onnx.model import load
 from mslite.model import Model
 from mslite.types import ModelType
 
 from .graphs import RandomGraph, Sample
-from .values import Array
+from .values import EXACT, OTHER, Array
 
 RELATIVE = {"float32": 2.0**-17, "float64": 2.0**-17, "float16": 2.0**-9}
 """Of a tensor's largest magnitude: what an element may differ by in any graph."""
@@ -54,6 +56,8 @@ VARIANTS = (
 
 def problem(graph: RandomGraph) -> str:
     """Empty when every variant of the graph computes what it should: by one thread and by three, for both samples."""
+    if text := _wrong_shape(graph):
+        return text
     for variant in VARIANTS:
         if variant.input_format is Format.NHWC and not any(sample.rank_4 for sample in graph.samples):
             continue
@@ -72,6 +76,27 @@ def problem(graph: RandomGraph) -> str:
         if text:
             return f"{variant.name}: {text}"
     return ""
+
+
+def _wrong_shape(graph: RandomGraph) -> str:
+    """Which value has another shape than the parser takes for known before it reads the nodes."""
+    model = ModelProto()
+    model.CopyFrom(graph.model)
+    try:
+        types = load(model).types
+    except ConversionError as error:
+        return f"is not read: {error}"
+    for name, value in graph.values.items():
+        known = known_type(types[name])[1] if name in types else None
+        for world in (EXACT, OTHER):
+            shape = value.worlds[world].shape
+            if known is not None and not _may_be(shape, known):
+                return f"{name} has the shape {list(shape)}, and is taken for one of {list(known)}"
+    return ""
+
+
+def _may_be(shape: tuple[int, ...], known: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(known) and all(size in (None, own) for own, size in zip(shape, known, strict=True))
 
 
 def _needs_sizes(model: ModelProto, refusal: str) -> bool:
