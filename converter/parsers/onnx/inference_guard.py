@@ -22,13 +22,14 @@ _DROPS_WINDOWS = 22
 """The operator set from which on inference leaves out windows that ceil_mode would begin behind the input, of these:"""
 _POOLS = frozenset({"AveragePool", "LpPool", "MaxPool"})
 
-_SET = "mslite.set_"
-"""With a number, the domain in which nodes stand, for inference, that it has to take as that operator set defines them."""
+_DOMAINS = {later: f"mslite.set_{later}" for later in (_FROM_END, _DROPS_WINDOWS)}
+"""Where nodes stand, for inference, that it has to take as a later operator set defines them."""
+_SETS = {domain: later for later, domain in _DOMAINS.items()}
 
 
 def set_of(node: NodeProto) -> int | None:
     """The operator set whose definition of a node tells its shapes, where it is a later one than the model's."""
-    return int(node.domain.removeprefix(_SET)) if node.domain.startswith(_SET) else None
+    return _SETS.get(node.domain)
 
 
 def without_crashes(model: ModelProto) -> ModelProto:
@@ -47,23 +48,24 @@ def without_crashes(model: ModelProto) -> ModelProto:
     copy = ModelProto()
     copy.CopyFrom(model)
     _replace(copy.graph, version)
-    for later in (_FROM_END, _DROPS_WINDOWS):
-        copy.opset_import.add(domain=f"{_SET}{later}", version=later)
+    for later, domain in _DOMAINS.items():
+        copy.opset_import.add(domain=domain, version=later)
     for value in copy.graph.output:  # what an output declares counts there, even if it is less than what is known
         if value.name in known:
             value.type.CopyFrom(known[value.name])
     return copy
 
 
-def _replace(graph: GraphProto, version: int) -> None:
+def _replace(graph: GraphProto, version: int, is_body: bool = False) -> None:
     kept = []
     for node in graph.node:
         for inner in sub_graphs(node):
-            _replace(inner, version)
+            _replace(inner, version, True)
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
-        if later := _later_set(node, version):
-            node.domain = f"{_SET}{later}"
+        later = _later_set(node, version)
+        if later == _FROM_END or (later and not is_body):  # of bodies the pools would have no rank then
+            node.domain = _DOMAINS[later]
         if _forgets(node):
             kept.append(_with_shape(node))
         elif not _crashes(node, version):

@@ -58,8 +58,9 @@ def _outputs(node: NodeProto, version: int, types: dict[str, TypeProto]) -> dict
 
 
 def _is_newer(node: NodeProto, version: int) -> bool:
-    if set_of(node) is not None:
-        return True
+    later = set_of(node)
+    if later is not None:
+        return bool(onnx.defs.has(node.op_type, later, ""))
     if node.domain not in ("", "ai.onnx") or onnx.defs.has(node.op_type, version, ""):
         return False
     return bool(onnx.defs.has(node.op_type, ""))

@@ -8,7 +8,11 @@ import sys
 import pytest
 from onnx import TensorProto, parser
 
+from mslite.converter.errors import ConversionError
+from mslite.converter.parsers.onnx import parse
 from mslite.converter.parsers.onnx.types import infer_types
+
+from .helper import make_model, node, random
 
 _PROGRAM = """
 from onnx import parser
@@ -39,3 +43,13 @@ def test_the_type_behind_eye_like_is_still_known() -> None:
     kind = infer_types(model)["n"].tensor_type
     assert kind.elem_type == TensorProto.FLOAT
     assert [dim.dim_value for dim in kind.shape.dim] == [2, 3]
+
+
+@pytest.mark.parametrize("domain", ["mslite.set_11", "mslite.set_22", "mslite.set_x"])
+@pytest.mark.parametrize("name", ["MaxPool", "NoSuchThing"])
+def test_domains_of_the_guard_are_no_domains_of_models(domain: str, name: str) -> None:
+    nodes = [node("Squeeze", ["x"], ["s"], axes=[-1]), node(name, ["s"], ["y"], domain=domain)]
+    model = make_model(nodes, {"x": random(2, 1, 1)}, ["y"], opset=10)
+    model.opset_import.add(domain=domain, version=1)
+    with pytest.raises(ConversionError, match="no operator of that name"):
+        parse(model)
