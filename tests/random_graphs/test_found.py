@@ -362,7 +362,13 @@ def test_an_axis_from_the_end_in_an_old_operator_set() -> None:
 
 
 @pytest.mark.parametrize(
-    "node", ["Concat <axis = -1> (x, x)", "Split <axis = -2, split = [1, 3]> (x)", "Compress <axis = -1> (x, c)"]
+    "node",
+    [
+        "Concat <axis = -1> (x, x)",
+        "Split <axis = -2, split = [1, 3]> (x)",
+        "Compress <axis = -1> (x, c)",
+        "Slice <axes = [1, -1], starts = [0, 1], ends = [9, 9]> (x)",
+    ],
 )
 def test_ranks_behind_an_axis_from_the_end_in_an_old_operator_set(node: str) -> None:
     """ONNX's inference stopped there."""

@@ -20,6 +20,9 @@ _TARGET_INPUT = {"Reshape": 1, "ConstantOfShape": 0, "Expand": 1}
 _LIKE_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
 """Operators whose definition by others is all that tells the shape, and does not always; it is that of their input."""
 
+_RANK_OF_INPUT = frozenset({"Slice", "Transpose"})
+"""Operators that keep the rank, of which ONNX says nothing for axes from the end in old operator sets, or for a number."""
+
 
 def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
     """Notes the ranks that follow from target shapes of known length, or from operands, in the main graph.
@@ -52,7 +55,7 @@ def _infos(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoPro
     if node.op_type in _LIKE_INPUT:
         known = bool(node.input) and _rank(node.input[0], types) is not None
         return [ValueInfoProto(name=node.output[0], type=types[node.input[0]])] if known else []
-    if node.op_type not in {*_TARGET_INPUT, "Transpose"}:
+    if node.op_type not in {*_TARGET_INPUT, *_RANK_OF_INPUT}:
         return []
     rank, kind = _result_rank(node, types), _element_type(node, types)
     if rank is None or kind is None or not 0 <= rank <= MAX_RANK:
@@ -83,7 +86,7 @@ def _rank(name: str, types: Mapping[str, TypeProto]) -> int | None:
 
 
 def _result_rank(node: NodeProto, types: Mapping[str, TypeProto]) -> int | None:
-    if node.op_type == "Transpose":  # which ONNX leaves open for a number
+    if node.op_type in _RANK_OF_INPUT:
         return _rank(node.input[0], types) if node.input else None
     index = _TARGET_INPUT[node.op_type]
     if index >= len(node.input):
