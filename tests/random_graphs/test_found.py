@@ -643,3 +643,16 @@ def test_products_behind_what_was_in_a_sequence(out: str) -> None:
         }}""",
         x=draw(2, 2),
     )
+
+
+def test_pools_behind_an_output_without_sizes() -> None:
+    """What the output declares was all that was known of the second pool, and the first one came too late."""
+    check(
+        """(float[1,2,8,8] x) => (float[1,4,1,1] y, float[a,b,c,d] r) {
+            p = MaxPool <kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1> (x)
+            r = Relu (p)  n = Neg (p)  j = Concat <axis = 1> (r, n)
+            q = MaxPool <kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1> (j)  y = GlobalAveragePool (q)
+        }""",
+        opset=11,
+        x=draw(1, 2, 8, 8),
+    )

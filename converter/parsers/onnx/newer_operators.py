@@ -7,6 +7,9 @@ from onnx import GraphProto, ModelProto, NodeProto, TypeProto, helper
 
 from .inference_guard import set_of
 
+_ROUNDS_PER_NODE = 2
+"""A round tells at least one node's type, or what was missing of it."""
+
 
 def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
     """The model with the types that ONNX's inference tells, which takes such nodes for unknown.
@@ -15,32 +18,41 @@ def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
     """
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=contents)
     version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
-    waiting = [node for node in inferred.graph.node if _is_newer(node, version)]
-    while waiting:
+    newer = [node for node in inferred.graph.node if _is_newer(node, version)]
+    for _ in range(_ROUNDS_PER_NODE * len(newer)):
         types = _types_of(inferred)
-        ready = [node for node in waiting if _is_typed(node, types)]
-        waiting = [node for node in waiting if not _is_typed(node, types)]
-        if not ready:
-            break
+        ready = [node for node in newer if _is_typed(node, types)]
         told = {name: kind for node in ready for name, kind in _outputs(node, version, types).items()}
-        if _tell(inferred.graph, told):
-            inferred = onnx.shape_inference.infer_shapes(inferred, data_prop=contents)
+        if not _tell(inferred.graph, told):
+            break
+        inferred = onnx.shape_inference.infer_shapes(inferred, data_prop=contents)
     return inferred
 
 
 def _tell(graph: GraphProto, told: dict[str, TypeProto]) -> bool:
-    """Writes types into the graph whose shapes it does not know; whether there were any."""
+    """Writes types into the graph that say more than it knows; whether there were any."""
     found = False
     given = {value.name: value for value in (*graph.value_info, *graph.output)}
     for name, kind in told.items():
         if name not in given:
             graph.value_info.append(helper.make_value_info(name, kind))
-        elif given[name].type.tensor_type.HasField("shape"):
-            continue
-        else:
+        elif _says_more(kind, given[name].type):
             given[name].type.CopyFrom(kind)
+        else:
+            continue
         found = True
     return found
+
+
+def _says_more(kind: TypeProto, known: TypeProto) -> bool:
+    """Whether a type has a shape or a size that the known one lacks."""
+    one, two = kind.tensor_type, known.tensor_type
+    if not one.HasField("shape") or not two.HasField("shape"):
+        return bool(one.HasField("shape"))
+    return any(
+        a.HasField("dim_value") and not b.HasField("dim_value")
+        for a, b in zip(one.shape.dim, two.shape.dim, strict=False)
+    )
 
 
 def _is_typed(node: NodeProto, types: dict[str, TypeProto]) -> bool:
