@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
 
 from mslite.converter.mindir.graph import Module, Node, Value
@@ -58,6 +58,15 @@ def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
 def computed_in(node: Node, chosen: Precision) -> Precision:
     """What a node computes in where `chosen` is asked for: cells have no form with wider activations."""
     return Precision.FLOAT if chosen is Precision.INT16 and node.op.name == "LSTMSequence" else chosen
+
+
+def all_at(module: Module, names: Collection[str], precision: Precision) -> Choices:
+    """The named nodes at one precision, those that have a form in it."""
+    return {
+        node.name: precision
+        for node in module.main.nodes
+        if node.name in names and computed_in(node, precision) is precision
+    }
 
 
 def configured_precision(settings: QuantizerSettings) -> Precision:

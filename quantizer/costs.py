@@ -21,7 +21,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.model import Model
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision
+from mslite.quantizer.choices import Choices, Precision, all_at
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
@@ -52,7 +52,7 @@ def layer_costs(module: Module, calibration: Calibration, choices: Choices, sett
             rewritten = module
         else:
             rewritten = copy_module(module)
-            quantise_graph(rewritten, calibration, dict.fromkeys(choices, precision), settings)
+            quantise_graph(rewritten, calibration, all_at(rewritten, choices, precision), settings)
         for node in rewritten.main.nodes:
             if precision is Precision.FLOAT or node.name in choices:
                 cost = Cost(constant_bytes(node), _milliseconds(node))

@@ -11,7 +11,7 @@ from mslite.benchmark.page import render_page
 from mslite.benchmark.page import write_page as write_text
 from mslite.converter.mindir.graph import Array, Module
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision, default_choices, macs
+from mslite.quantizer.choices import Choices, Precision, all_at, default_choices, macs
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.costs import Cost, Costs, layer_costs, total
 from mslite.quantizer.evaluation import Judgement, outputs_of
@@ -186,8 +186,8 @@ def _choices(
     weights = {node.name: macs(node) for node in module.main.nodes}
     ways: dict[str, Choices] = {
         "float": {},
-        "int8": dict.fromkeys(configured, Precision.INT8),
-        "int16 activations": dict.fromkeys(configured, Precision.INT16),
+        "int8": all_at(module, configured, Precision.INT8),
+        "int16 activations": all_at(module, configured, Precision.INT16),
         "this result": report.choices,
     }
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,19 @@ def test_a_budget_that_puts_the_cell_in_float_says_so() -> None:
     assert "lstm" not in report.choices
     assert any("(0.0 % of the multiply-accumulates in integers" in note for note in report.notes)
     assert any(note.startswith("lstm: float") for note in report.notes)
+
+
+def test_the_report_tells_that_wide_activations_leave_the_cell_in_float(tmp_path: Path) -> None:
+    settings = quantizer_settings(
+        {
+            "common_quant_param": {"quant_type": "FULL_QUANT"},
+            "accuracy_param": {"report": str(tmp_path / "page.html"), "processes": "1"},
+        }
+    )
+    quantise(copy_module(network()), settings, samples(network(), 8))
+    text = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", (tmp_path / "page.html").read_text(encoding="utf-8")))
+    shares = dict(re.findall(r" (int8|int16 activations) [\d.]+ KiB [\d.]+ µs ([\d.]+) % ", text))
+    assert {name: float(share) for name, share in shares.items()} == {"int8": 100, "int16 activations": 0}
 
 
 def test_products_that_cancel(tmp_path: Path) -> None:
