@@ -121,8 +121,8 @@ def converted(model: ModelProto, folder: Path, variant: Variant) -> Path:
 
 
 def _first_problem(graph: RandomGraph, target: Path, variant: Variant) -> str:
-    first = _loaded(target, 1)
-    several = _loaded(target, 3)
+    first = loaded(target, 1)
+    several = loaded(target, 3)
     for number, sample in enumerate(graph.samples):
         inputs = sample.inputs if variant.input_format is Format.NCHW else _channels_last(sample.inputs)
         got = run(first, inputs)
@@ -145,7 +145,7 @@ def _channels_last(inputs: Mapping[str, Array]) -> dict[str, Array]:
     }
 
 
-def _loaded(path: Path, threads: int) -> Model:
+def loaded(path: Path, threads: int) -> Model:
     context = Context()
     context.cpu.thread_num = threads
     model = Model()
