@@ -90,7 +90,7 @@ def problem(model: ModelProto, inputs: Mapping[str, Array], folder: Path) -> str
 
 
 def _makes_sense(model: ModelProto, inputs: Mapping[str, Array]) -> bool:
-    """Whether onnxruntime takes a model, and no number is lost on the way: its Relu makes zeros of those."""
+    """Whether onnxruntime takes a model, and no number is lost on the way, of which its LSTM makes numbers again."""
     try:
         found = floats_of(model, inputs)
     except Exception:  # its own classes have no common base that is public
