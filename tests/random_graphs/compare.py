@@ -146,6 +146,7 @@ def _channels_last(inputs: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def loaded(path: Path, threads: int) -> Model:
+    """A `.ms` file, ready to run on so many threads."""
     context = Context()
     context.cpu.thread_num = threads
     model = Model()
