@@ -24,9 +24,13 @@ static float source_coordinate(const mslite_resize_plan *plan, int32_t axis, int
     case RESIZE_ASYMMETRIC:
       return step > 0 ? x * step : x / scale;
     case RESIZE_ALIGN_CORNERS:
-      /* TensorFlow rounds the step first, ONNX the product. */
+      /* TensorFlow, which takes the nearest pixel by rounding half up, rounds the step first, ONNX the product. */
       if (out == 1) return 0;
-      return step > 0 ? x * (span / (float)(out - 1)) : x * span / corner_steps(plan, axis, in, out);
+      if (step > 0 &&
+          (plan->method != MSLITE_RESIZE_METHOD_NEAREST || plan->nearest == MSLITE_NEAREST_MODE_ROUND_HALF_UP)) {
+        return x * (span / (float)(out - 1));
+      }
+      return x * span / corner_steps(plan, axis, in, out);
     case RESIZE_PYTORCH_HALF_PIXEL:
       return out > 1 ? half - 0.5f : 0;
     case RESIZE_HALF_PIXEL_SYMMETRIC: {

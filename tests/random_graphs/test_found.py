@@ -656,3 +656,28 @@ def test_pools_behind_an_output_without_sizes() -> None:
         opset=11,
         x=draw(1, 2, 8, 8),
     )
+
+
+@pytest.mark.parametrize("mode", ["floor", "ceil", "round_prefer_floor"])
+def test_the_nearest_pixel_between_aligned_corners(mode: str) -> None:
+    """The step was rounded before it was multiplied: the last pixel came out as 6.9999995."""
+    check(
+        f"""(float[1,2,8,5] x) => (float[1,2,24,5] y) <float[4] s = {{1, 1, 3, 1}}> {{
+            y = Resize <coordinate_transformation_mode = "align_corners", mode = "nearest", nearest_mode = "{mode}"> (x, "", s)
+        }}""",
+        opset=13,
+        x=draw(1, 2, 8, 5),
+    )
+
+
+def test_types_behind_selected_boxes_in_an_old_operator_set() -> None:
+    """ONNX's inference gave Compress no type because NonMaxSuppression had no rank."""
+    check(
+        """(float[1,1,4] b, float[1,1,1] s, bool[1] c) => (int64[n,m] y) <int64[1] most = {1}> {
+            k = NonMaxSuppression (b, s, most)  p = Compress <axis = 0> (k, c)  f = Flatten (p)  y = NonZero (f)
+        }""",
+        opset=10,
+        b=np.array([[[0, 0, 1, 1]]], np.float32),
+        s=np.array([[[0.6]]], np.float32),
+        c=np.array([True]),
+    )

@@ -16,7 +16,9 @@ _UNSEEN = {
 
 _FROM_END = 11
 """The operator set from which on inference knows axes from the end, which onnxruntime knows in older ones, of these:"""
-_FROM_END_OPERATORS = frozenset({"Compress", "Concat", "Split", "Squeeze", "Unsqueeze"})
+_FROM_END_OPERATORS = frozenset({"Concat", "Split", "Squeeze", "Unsqueeze"})
+_UNTOLD_BEFORE_11 = frozenset({"Compress", "NonMaxSuppression"})
+"""Operators of which it says too little before, whatever their attributes."""
 
 _DROPS_WINDOWS = 22
 """The operator set from which on inference leaves out windows that ceil_mode would begin behind the input, of these:"""
@@ -98,6 +100,8 @@ def _later_set(node: NodeProto, version: int) -> int | None:
     """The operator set that first infers a node rightly, where that is behind the model's."""
     if node.domain not in ("", "ai.onnx"):
         return None
+    if version < _FROM_END and node.op_type in _UNTOLD_BEFORE_11:
+        return _FROM_END
     if version < _FROM_END and node.op_type in _FROM_END_OPERATORS:
         axes = [axis for one in node.attribute if one.name in ("axis", "axes") for axis in (one.i, *one.ints)]
         return _FROM_END if any(axis < 0 for axis in axes) else None

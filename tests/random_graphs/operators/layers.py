@@ -160,6 +160,8 @@ def resize(g: Builder, name: str) -> None:
     attributes["coordinate_transformation_mode"] = aligned = g.choose((None, *where))
     if mode == "nearest":
         attributes["nearest_mode"] = g.choose((None, "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"))
+        if aligned == "align_corners" and attributes["nearest_mode"] == "round_prefer_ceil":
+            raise Rejected("the runtime takes it for TensorFlow's, which rounds the step first")
     if mode == "cubic":
         attributes["cubic_coeff_a"] = g.choose((None, -0.5))
         attributes["exclude_outside"] = g.choose((None, 1))
