@@ -62,6 +62,10 @@ _VANISHING = {
 """For each disturbed world those that tell the drift, and by how much of it numbers as small as that are beyond zero."""
 
 
+_ORDERING = frozenset({"ArgMax", "ArgMin", "Hardmax", "MaxPool", "TopK", "Unique"})
+"""Operators that put numbers in order: which of two is larger must not hang on their drift."""
+
+
 class Rejected(Exception):
     """A node that does not join the graph; the text says why."""
 
@@ -140,6 +144,8 @@ def evaluate(
             )
             if kind.startswith("QLinear") and world in (EXACT, OTHER):
                 _check_scales(kind, session, feed, got)
+            if kind in _ORDERING and world in (EXACT, OTHER):
+                _check_order(kind, session, operands, world, got)
     except Rejected:
         raise
     except Exception as error:  # its own classes have no common base that is public
@@ -184,6 +190,29 @@ def _check_scales(
             for one, two in zip(session.run(None, feed | {name: other}), results, strict=True):
                 if one.dtype.kind != "f" and not np.array_equal(one, two):
                     raise Rejected(f"{kind}: a number is halfway between two integers")
+
+
+def _check_order(
+    kind: str, session: onnxruntime.InferenceSession, operands: Sequence[Value], world: int, results: list[Array]
+) -> None:
+    """Raises Rejected where places are others for numbers that are off by their drift, more from one to the next."""
+    feed = {value.name: value.worlds[world] for value in operands}
+    ramps = {value.name: _ramp(value, world) for value in operands if value.array.dtype.kind == "f"}
+    if not any(np.any(ramp) for ramp in ramps.values()):
+        return
+    for sign in (-1, 1):
+        moved = {name: np.asarray(feed[name] + sign * ramp, feed[name].dtype) for name, ramp in ramps.items()}
+        for one, two in zip(session.run(None, feed | moved), results, strict=True):
+            if (kind == "Hardmax" or one.dtype.kind != "f") and not np.array_equal(one, two):
+                raise Rejected(f"{kind}: the order hangs on the last bit")
+
+
+def _ramp(value: Value, world: int) -> Array:
+    """Multiples of the largest drift, from nothing for the first element on."""
+    exact = value.worlds[world]
+    noisy = NOISY if world == EXACT else OTHER_NOISY
+    drift = max(float(np.max(np.abs(value.worlds[other] - exact), initial=0.0)) for other in noisy)
+    return drift * np.arange(exact.size, dtype=np.float64).reshape(exact.shape)
 
 
 def _rounded_as(nodes: Sequence[NodeProto], feed: Mapping[str, Array], result: Array) -> float:
