@@ -8,7 +8,7 @@ import numpy as np
 
 from ..builder import Builder
 from ..evaluate import Rejected
-from ..values import FLOATS, Value
+from ..values import FLOATS, WORLDS, Value
 from .indexing import fixed
 from .layers import image, weight, window
 from .matrices import matrix
@@ -81,6 +81,10 @@ def skip_normalisation(g: Builder, name: str) -> None:
     shift = [g.operand("float32", (width,)) if g.maybe() else None] if name == "SkipLayerNormalization" else []
     bias = g.operand("float32", (width,)) if g.maybe() else None
     outputs = [True, False, False, g.maybe()]
+    for world in range(WORLDS):
+        rows = x.worlds[world] + skip.worlds[world] + (0 if bias is None else bias.worlds[world])
+        if np.any(np.abs(np.mean(rows, -1)) > 16 * np.std(rows, -1)):
+            raise Rejected("onnxruntime takes the square of the mean from the mean of squares")
     own(g, name, x, skip, scale, *shift, bias, outputs=outputs, epsilon=g.choose((None, 1e-5)))
 
 
