@@ -1,0 +1,37 @@
+"""One small graph in ONNX's text form against onnxruntime, for what random graphs brought to light."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import ModelProto, parser
+
+from mslite import onnx_backend
+
+pytest.importorskip("onnxruntime", reason="onnxruntime, which computes what is right, is not installed")
+
+from .evaluate import quiet_session
+from .values import Array
+
+
+def draw(*shape: int, dtype: str = "float32") -> Array:
+    """Numbers between -2 and 2, the same for the same shape; integers from 0 to 8."""
+    rng = np.random.default_rng(list(shape) or 1)
+    return np.asarray(rng.uniform(-2, 2, shape) if dtype.startswith("f") else rng.integers(0, 9, shape), dtype)
+
+
+def check(text: str, opset: int = 18, **inputs: Array) -> None:
+    """The graph gives what onnxruntime gives, optimised and not."""
+    model = parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": {opset}, "ai.onnx.ml": 1, "com.microsoft": 1]> found {text}'
+    )
+    nameless = ModelProto.FromString(model.SerializeToString())
+    for node in nameless.graph.node:
+        node.name = ""  # onnxruntime wants different ones
+    wanted = quiet_session(nameless.SerializeToString()).run(None, inputs)
+    for optimise in (True, False):
+        got = onnx_backend.run_model(model, inputs, optimise=optimise)
+        for actual, right in zip(got, wanted, strict=True):
+            assert (actual.dtype, actual.shape) == (right.dtype, right.shape)
+            tolerance = 1e-3 if right.dtype == np.float16 else 1e-5
+            np.testing.assert_allclose(actual, right, tolerance, tolerance)
