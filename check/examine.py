@@ -16,6 +16,7 @@ from mslite.codegen.memory import plan_memory
 from mslite.codegen.program import all_steps
 from mslite.codegen.report.figures import constants_of
 from mslite.codegen.targets import TARGETS, Target
+from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import convert
 from mslite.converter.detect import detect
 from mslite.converter.errors import Blocker, ConversionError
@@ -54,7 +55,7 @@ def _examine(options: Options) -> Examination:
         targets: list[TargetFacts] = []
         kernels: Kernels = {}
         try:
-            convert(own)
+            report = convert(own)
         except ConversionError as error:
             if not error.blockers:
                 raise
@@ -67,6 +68,8 @@ def _examine(options: Options) -> Examination:
                 for node in graph.nodes:
                     node.source = origins.get(node.name, "")
             targets = _targets(own.output_path, str(options.model_file), kernels, custom_types(module))
+            if report.verdict is not None:
+                targets += _original(report.verdict, custom_types(module))
     layout = source_layout(framework) if module.layout is None else module.layout
     nodes = _nodes(module, Context(layout=layout if blockers else Format.NHWC), blockers, kernels)
     return Examination(str(options.model_file), framework.name, not blockers, problem, blockers, nodes, tuple(targets))
@@ -138,6 +141,16 @@ def _targets(path: Path, source: str, kernels: Kernels, customs: Mapping[str, st
         facts.append(with_custom_kernels(_generated(path, source, target, kernels), customs, REMEDY_GENERATED))
     for found in kernels.values():
         found.update({name: f"your kernel for {kind}" for name, kind in customs.items()})
+    return facts
+
+
+def _original(verdict: Verdict, customs: Mapping[str, str]) -> list[TargetFacts]:
+    """Whether the CPU runtimes of MindSpore Lite run the file."""
+    facts = []
+    for version in Version:
+        blockers = verdict.refusals.get(version, ())
+        own = TargetFacts(version.title, f"the CPU runtime of {version.title}", not blockers, blockers=blockers)
+        facts.append(with_custom_kernels(own, customs, REMEDY_RUNTIME))
     return facts
 
 

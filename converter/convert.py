@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mslite.converter.blocking import complete
+from mslite.converter.compatibility import Verdict, judge
 from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
@@ -16,6 +17,7 @@ from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.upgrade import WIRE_VERSION
 from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.memory import peak_activation_bytes
@@ -27,8 +29,6 @@ from mslite.quantizer.progress import Progress
 from mslite.quantizer.report import QuantiseReport
 from mslite.quantizer.rewrite import Boundary
 
-_NOT_FOR_INTEGERS = frozenset({"ConvAddFusion"})
-"""Fusions into operators that no kernel on integers has."""
 _INTEGERS = frozenset({DataType.INT8, DataType.UINT8})
 
 
@@ -51,14 +51,15 @@ class Report:
     bound: Bound | None = None
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
     quantisation: QuantiseReport | None = None
+    verdict: Verdict | None = None
+    """Which versions of MindSpore Lite run the result; None for a `.mindir` file."""
 
 
 def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
     """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
-        disabled_fusions=options.disabled_fusions
-        | (_NOT_FOR_INTEGERS if options.quantizer.method or options.quantizer.prune.method else frozenset()),
+        disabled_fusions=options.disabled_fusions,
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
@@ -66,8 +67,9 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         output_format=options.output_format,
         input_type=options.input_type,
         output_type=options.output_type,
-        int64_to_int32=options.int64_to_int32,
+        int64_to_int32=options.int64_to_int32 or options.target is not None,
         float16_weights=options.float16_weights,
+        target=options.target,
     )
 
 
@@ -166,6 +168,8 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     except ConversionError as error:
         raise complete(error, options.model_file, module, settings) from None
     bound = _bound(module, options, settings.source_layout)
+    module.version = WIRE_VERSION if options.target is None else options.target.wire
+    verdict = judge(module)
     progress("write")
     try:
         files = _save(module, settings.source_layout, options)
@@ -187,4 +191,5 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         peak_bytes=peak_activation_bytes(module.main),
         bound=bound,
         quantisation=quantisation[0] if quantisation else None,
+        verdict=verdict if options.save_type is SaveType.MINDIR_LITE else None,
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from mslite.converter.compatibility.versions import VERSIONS, Version
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flags import FLAGS
@@ -101,6 +102,14 @@ def _framework(given: Mapping[str, str], plugins: Sequence[Path]) -> tuple[str, 
     _refuse(f"--fmk={name}", f"This version converts {', '.join(known.name for known in FRONT_ENDS)} models")
 
 
+def _target(given: Mapping[str, str], save_type: str) -> Version | None:
+    """The version of --targetVersion. Raises FlagError."""
+    label = _choice(given, "targetVersion", tuple(VERSIONS), "targetVersion")
+    if label and save_type == "MINDIR":
+        raise FlagError("INPUT ILLEGAL: targetVersion concerns .ms files, not saveType=MINDIR", "targetVersion")
+    return VERSIONS[label] if label else None
+
+
 def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options:
     """Checks all flags. Raises FlagError or UsageError for a wrong value, ConversionError for what is not built."""
     float16 = _choice(given, "fp16", ("on", "off"), "fp16") == "on"
@@ -165,6 +174,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         float16_weights=float16,
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
+        target=_target(given, save_type),
         run_once=infer == "true",
     )
     if choices is not None:

@@ -65,6 +65,11 @@ _FLAGS = (
     Flag("outputFile", "PREFIX", "the result; .ms (or .mindir) is added unless it is there"),
     Flag("quantReport", "FILE", "write a page about the quantisation: errors, ranges, sizes, times"),
     Flag("saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"),
+    Flag(
+        "targetVersion",
+        "1.3|1.5|2.7",
+        "make a file that this version of MindSpore Lite runs; what it lacks is written in what it has, or named",
+    ),
     Flag("trainModel", "true|false", "keep the training graph; true is not supported yet", "false"),
     Flag(
         "verify",
@@ -97,6 +102,8 @@ examples:
       with operators that plug-ins know, as plugin_path of [registry] in plugin.cfg says; docs/extending.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --verify
       also runs both models on the same random input and names the first layer that differs
+  converter_lite --modelFile=net.onnx --outputFile=net --targetVersion=1.3
+      a file for MindSpore Lite 1.3; without the flag the summary says which versions run the result
   converter_lite --modelFile=net.onnx --check --checkReport=net.html
       writes no model: lists every node that stands in the way, or what each target makes of the model
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
+from mslite.converter.compatibility import Version
 from mslite.converter.frameworks import FmkType as FmkType
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -45,6 +46,8 @@ class Options:
     fusion: bool = True
     disabled_fusions: frozenset[str] = frozenset()
     int64_to_int32: bool = False
+    target: Version | None = None
+    """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
     run_once: bool = False
     """Load the result and run it once with random data (`--infer`)."""
 

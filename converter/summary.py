@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import Report
+from mslite.converter.errors import Blocker
 from mslite.converter.passes.pipeline import PIPELINE
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
@@ -41,6 +43,10 @@ def stages() -> Iterator[tuple[Callable[[str], None], Samples]]:
         yield advance, sample
 
 
+_NAME = 60
+"""Characters of a node's name that are shown among others."""
+
+
 def _size(count: int) -> str:
     return f"{count / 1024:,.1f} KiB" if count < 10 << 20 else f"{count / (1 << 20):,.1f} MiB"
 
@@ -61,6 +67,32 @@ def print_quantisation(report: QuantiseReport) -> None:
         print(f"in float    {len(left)} products: {names}")
 
 
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """Which versions of MindSpore Lite run the file, why not the others, and every Custom node of mslite's."""
+    runs = ", ".join(version.label for version in verdict.runs)
+    lines = [f"runs in     mslite{', MindSpore Lite ' + runs if runs else ''}"]
+    alike: dict[str, list[str]] = {}
+    for version, blockers in verdict.refusals.items():
+        alike.setdefault(_first_reason(version, blockers), []).append(version.label)
+    lines += [f"not in      MindSpore Lite {', '.join(labels)}: {reason}" for reason, labels in alike.items()]
+    if verdict.custom_nodes:
+        named = ", ".join(f"{kind} '{name}'" for name, kind in verdict.custom_nodes)
+        lines.append(f"custom      {_counted(len(verdict.custom_nodes), 'node')}: {named}")
+    return lines
+
+
+def _first_reason(version: Version, blockers: Sequence[Blocker]) -> str:
+    """The first of the reasons, and how many there are besides."""
+    first, others = blockers[0], len(blockers) - 1
+    more = f"; and {_counted(others, 'more reason')} (--check lists them)" if others else ""
+    name = first.node if len(first.node) <= _NAME else first.node[:_NAME] + "..."
+    return f"it {first.reason.removeprefix(version.title + ' ')}: {first.operator} '{name}'{more}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def print_summary(report: Report) -> None:
     """Operators and file size before and after, transposes left and where, memory, what was fused."""
     before, after = report.operators_before.total(), report.operators_after.total()
@@ -78,6 +110,9 @@ def print_summary(report: Report) -> None:
         peak = report.bound.peak_bytes
         amount = "not bounded: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
         print(f"at most     {amount}, with {shapes}")
+    if report.verdict is not None:
+        for line in verdict_lines(report.verdict):
+            print(line)
     if report.quantisation is not None and report.quantisation.layers:
         print_quantisation(report.quantisation)
     for note in report.notes:

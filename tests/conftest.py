@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.conformance.hook import MARKER, files_conform, watched_writer
+
+__all__ = ["files_conform", "watched_writer"]
 
 # Machines are noisy: no test fails because drawing examples, or running them, took long.
 settings.register_profile("mslite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mslite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)

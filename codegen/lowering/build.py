@@ -17,8 +17,8 @@ from mslite.codegen.program import Band, Overlap, Program, RowWise, Step, Storag
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import numpy_type
 
-ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"})
-"""Operators that give the same elements, in the same order, another shape."""
+ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Transpose"})
+"""Operators that give the same elements, in the same order, another shape; Transpose where its kernel works in place."""
 
 _PRODUCTS = frozenset(
     {"Conv2DFusion", "Conv2DAddFusion", "Conv2dTransposeFusion", "MatMulFusion", "FullConnection", "LSTM", "GRU"}

@@ -21,7 +21,8 @@ from mslite.converter.mindir.wire import MindirFormatError
 _WEIGHTS = {
     "Conv2DFusion": (1, 2), "Conv2dTransposeFusion": (1, 2), "MatMulFusion": (0, 1, 2), "FullConnection": (1, 2),
     "BiasAdd": (1,), "Gather": (0,), "PReLUFusion": (1,), "ScaleFusion": (1, 2), "LayerNormFusion": (1, 2),
-    "InstanceNorm": (1, 2), "BatchNorm": (1, 2), "FusedBatchNorm": (1, 2, 3, 4), "LSTM": (1, 2, 3), "GRU": (1, 2, 3, 4),
+    "InstanceNorm": (1, 2), "ChannelsLastInstanceNorm": (1, 2), "BatchNorm": (1, 2), "FusedBatchNorm": (1, 2, 3, 4),
+    "LSTM": (1, 2, 3), "GRU": (1, 2, 3, 4),
     "AddFusion": (0, 1), "SubFusion": (0, 1), "MulFusion": (0, 1), "DivFusion": (0, 1),
 }  # fmt: skip
 """Operator -> operands that are weights when they are float32 constants."""

@@ -27,8 +27,6 @@ from mslite.converter.options import FmkType, Options
 from mslite.converter.training import TrainingGraph, TrainSettings, adopted_graph, is_training, training_graph
 
 Shape = tuple[int, ...]
-_WITHOUT_GRADIENT = frozenset({"ConvAddFusion"})
-"""Fusions into operators that have no gradient."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,6 @@ def _module(source: TrainSource, work: Path) -> Module:
         path = work / "model.ms"
         wanted = options or Options(source.model, path)
         wanted = replace(wanted, model_file=source.model, output_file=path, input_shapes=dict(source.shapes))
-        wanted = replace(wanted, disabled_fusions=wanted.disabled_fusions | _WITHOUT_GRADIENT)
         path = convert(wanted).files[0]
     try:
         module = load(path)

@@ -15,6 +15,7 @@ import numpy as np
 from .graph import SYMBOL_LIMIT, Array, Encoding, Graph, Module, Node, Value, is_symbol, numpy_type
 from .ms_reader import read_ms
 from .ms_writer import SIDE_FILE_LIMIT, write_ms
+from .ops import Operator
 from .ops.enums import DataType, WeightQuantCompressType
 from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
 from .order import CycleError, execution_order
@@ -22,6 +23,7 @@ from .tensor_lists import described, description, list_values
 from .upgrade import WIRE_VERSION, upgrade
 from .verifier import MAX_RANK
 from .wire import MindirFormatError
+from .wire_form import PACKS_CONSTANTS, shared_with_packers, spelled_out, stored_format, stored_type, valid_records
 
 _CONSTANT, _ACTIVATION = 0, 2
 _MAIN_NAME = "main_graph"
@@ -99,7 +101,17 @@ def _node(node: CNode, index: int, values: list[Value]) -> Node:
     for value in outputs:
         if value.producer is not None:
             raise MindirFormatError(f"tensor '{value.name}' is written by '{value.producer.name}' and by '{name}'")
-    return Node(node.primitive, name, tuple(inputs), tuple(outputs), node.quantType)
+    return Node(node.primitive, name, tuple(_known_operands(node.primitive, inputs)), tuple(outputs), node.quantType)
+
+
+def _known_operands(op: Operator, inputs: list[Value]) -> list[Value]:
+    """Without constants behind the last operand: the original's converter leaves some there that attributes repeat, such as the axis
+    of a Split, and its runtime passes over them."""
+    declared = op.declaration.inputs
+    if any(operand.repeated for operand in declared):
+        return inputs
+    behind = inputs[len(declared) :]
+    return inputs[: len(declared)] if all(value.is_constant for value in behind) else inputs
 
 
 def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[int]) -> Value:
@@ -165,48 +177,58 @@ def _array(value: Value, stored: memoryview) -> Array | None:
 
 def to_meta(module: Module) -> MetaGraph:
     """The tables that describe a module. Tensors stand in the order in which execution meets them."""
-    index_of: dict[int, int] = {}
+    index_of: dict[tuple[int, bool], int] = {}
     tensors: list[Tensor] = []
     lists = list_values(module)
+    shared = shared_with_packers(module)
+    graph_inputs = {id(value) for value in module.main.inputs}
 
-    def indices(values: Iterable[Value]) -> tuple[int, ...]:
+    def indices(values: Iterable[Value], packed: bool = False) -> tuple[int, ...]:
+        """`packed`: for an operator that has its own copy of what it would share with others."""
+        numbers = []
         for value in values:
-            if id(value) not in index_of:
-                index_of[id(value)] = len(tensors)
-                tensors.append(_list(value) if id(value) in lists else _tensor(value))
-        return tuple(index_of[id(value)] for value in values)
+            key = (id(value), packed and id(value) in shared)
+            if key not in index_of:
+                index_of[key] = len(tensors)
+                tensor = _list(value) if id(value) in lists else _tensor(value, id(value) in graph_inputs)
+                if key[1]:
+                    tensor.name = f"{value.name}_packed"
+                tensors.append(tensor)
+            numbers.append(index_of[key])
+        return tuple(numbers)
 
     nodes: list[CNode] = []
     subgraphs = []
     for number, graph in enumerate(module.graphs):
         inputs = indices(graph.inputs)
-        first = len(nodes)
+        first, own = len(nodes), set(inputs)
         for node in graph.nodes:
-            nodes.append(
-                CNode(
-                    name=node.name,
-                    primitive=node.op,
-                    inputIndex=indices(node.inputs),
-                    outputIndex=indices(node.outputs),
-                    quantType=node.quant_type,
-                )
+            stored = CNode(
+                name=node.name,
+                primitive=spelled_out(node),
+                inputIndex=indices(node.inputs, node.op.name in PACKS_CONSTANTS),
+                outputIndex=indices(node.outputs),
+                quantType=node.quant_type,
             )
+            nodes.append(stored)
+            own.update(stored.inputIndex or (), stored.outputIndex or ())
+        outputs = indices(graph.outputs)
         subgraphs.append(
             SubGraph(
                 name=f"subgraph_{number}_{graph.name or _MAIN_NAME}",
                 inputIndices=inputs,
-                outputIndices=indices(graph.outputs),
+                outputIndices=outputs,
                 nodeIndices=tuple(range(first, len(nodes))),
-                tensorIndices=tuple(sorted(set(indices(list(graph.values()))))),
+                tensorIndices=tuple(sorted(own.union(outputs))),
             )
         )
-    outputs = module.outputs if module.outputs is not None else module.main.outputs
+    results = module.outputs if module.outputs is not None else module.main.outputs
     return MetaGraph(
         name=module.name or None,
         version=module.version or WIRE_VERSION,
         fmkType=module.framework,
         inputIndex=indices(module.main.inputs),
-        outputIndex=indices(outputs),
+        outputIndex=indices(results),
         nodes=nodes,
         allTensors=tensors,
         subGraph=subgraphs,
@@ -225,7 +247,7 @@ def _list(value: Value) -> Tensor:
     )
 
 
-def _tensor(value: Value) -> Tensor:
+def _tensor(value: Value, is_graph_input: bool) -> Tensor:
     constant = value.is_constant and value.producer is None
     data = value.raw if value.raw is not None else None
     if value.data is not None:
@@ -237,11 +259,11 @@ def _tensor(value: Value) -> Tensor:
     return Tensor(
         name=value.name,
         nodeType=_CONSTANT if constant else _ACTIVATION,
-        dataType=value.dtype,
+        dataType=stored_type(value),
         dims=None if value.shape is None else tuple(-1 if is_symbol(dim) else dim for dim in value.shape),
-        format=value.format,
+        format=stored_format(value, is_graph_input),
         data=data,
-        quantParams=list(value.quant) or None,
+        quantParams=valid_records(value),
         quantClusters=encoding.clusters,
         enableHuffmanCode=encoding.huffman,
         weightQuantCompressType=WeightQuantCompressType(encoding.compression),

@@ -82,6 +82,13 @@ def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
     return 0
 
 
+def channel_axis_before_2(op: Operator, index: int, inputs: Sequence[Value]) -> int:
+    """The same for files of versions before 1.6."""
+    if isinstance(op, MatMulFusion) and index < 2:
+        return int(op.transpose_a) if index == 0 else int(not op.transpose_b)
+    return 0
+
+
 def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
     """scale * (q - zero point), the product in float64, as float32. Raises ValueError for records that do not fit.
 

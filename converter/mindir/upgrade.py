@@ -9,6 +9,8 @@ from .flatbuffer import FlatBufferError
 from .ops import Operator
 from .ops.enums import ActivationType
 from .ops.tables import MetaGraph
+from .upgrade_meanings import read_resize_operands, read_top_k
+from .upgrade_norms import find_channels_last
 
 WIRE_VERSION = "MindSpore Lite 2.7.0"
 """The version that our files carry: the release of the format that they are compatible with."""
@@ -36,9 +38,15 @@ def refuse_removed_operator(number: int, version: str) -> None:
 
 
 def upgrade(meta: MetaGraph) -> None:
-    """Rewrites what an old file says differently, in place: placeholder quantisation records and activation 20."""
+    """Rewrites what an old file says differently, in place: placeholder quantisation records, activation 20, InstanceNorm with
+    channels last, TopKFusion, and the sizes of Resize."""
+    version = version_of(meta.version) or (2, 0)
+    if version < (1, 6):
+        read_top_k(meta)
     if not is_old(meta.version):
+        find_channels_last(meta, rows_change_layout=version >= (2, 0))
         return
+    read_resize_operands(meta)
     for tensor in meta.allTensors or ():
         if tensor.quantParams and not any(record.inited for record in tensor.quantParams):
             tensor.quantParams = None

@@ -74,22 +74,22 @@ def _charged_bytes(table: Table, slot: int) -> bytes | None:
 
 
 def write_scalar(builder: flatbuffers.Builder, attribute: Attribute, value: Any) -> None:
-    """Stores a scalar in the table that is being built, unless it has its default value."""
+    """Stores a scalar in the table that is being built; not where it has its default value, unless that is asked for."""
     kind = scalar_kind(attribute)
     number = bool(value) if kind == "bool" else value
     if kind == "float":
         number, default = np.float32(value), np.float32(attribute.default)
         # NaN differs from itself, and -0.0 equals 0.0: compare what is stored.
-        if number.tobytes() != default.tobytes():
+        if attribute.always_stored or number.tobytes() != default.tobytes():
             builder.PrependFloat32(float(number))
             builder.Slot(attribute.slot)
         return
     if kind == "double":
-        if struct.pack("<d", value) != struct.pack("<d", attribute.default):
+        if attribute.always_stored or struct.pack("<d", value) != struct.pack("<d", attribute.default):
             builder.PrependFloat64(float(value))
             builder.Slot(attribute.slot)
         return
-    if number == attribute.default:
+    if number == attribute.default and not attribute.always_stored:
         return
     prepend: dict[str, Callable[[Any], None]] = {
         "bool": builder.PrependBool,

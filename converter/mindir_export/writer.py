@@ -15,6 +15,7 @@ from mslite.converter.mindir.ops.arithmetic import AddN
 from mslite.converter.mindir.ops.assembly import Concat, Stack
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.ops.normalization import InstanceNorm
 from mslite.converter.parsers.mindir.messages import (
     INPUT_QUANTISATION,
     PRODUCER_VERSION,
@@ -209,6 +210,9 @@ class _GraphWriter:
             record.op_type = f"REF::{self._name(node.inputs[0])}"
         elif isinstance(node.op, PartialFusion):
             record.op_type = "Partial"
+        elif isinstance(node.op, InstanceNorm):
+            add_operator(record, node.op)
+            add(record, "format", int(Format.NCHW))
         elif node.op.declaration.layout == "nhwc":
             op = node.op
             if hasattr(op, "format"):

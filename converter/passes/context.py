@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mslite.converter.compatibility.versions import Version
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Shape, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
 
@@ -32,6 +33,8 @@ class Settings:
     int64_to_int32: bool = False
     """Every int64 tensor becomes int32, as in MindSpore Lite, instead of only those proven to fit."""
     float16_weights: bool = False
+    target: Version | None = None
+    """The version of MindSpore Lite that has to run the result; None: mslite alone."""
 
 
 @dataclass

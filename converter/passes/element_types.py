@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mslite.converter.compatibility import Version
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType
@@ -80,7 +81,13 @@ def widen_float16(module: Module, context: Context) -> None:
     kept = {value for graph in module.graphs for value in _keep_bits(graph)}
     context.float16_source = True
     context.float32_source = any(_knows_float32(graph) for graph in module.graphs)
-    context.note("the model computes in float16; here it computes in float32, with float16 inputs and outputs")
+    keeps_boundary = context.settings.target is None
+    boundary = (
+        "with float16 inputs and outputs"
+        if keeps_boundary
+        else "and so are its inputs and outputs, as MindSpore Lite has it"
+    )
+    context.note(f"the model computes in float16; here it computes in float32, {boundary}")
     graph = module.main
     inputs = [value for value in graph.inputs if value.dtype is DataType.FLOAT16]
     outputs = [value for value in graph.outputs if value.dtype is DataType.FLOAT16] if module.outputs is None else []
@@ -92,6 +99,8 @@ def widen_float16(module: Module, context: Context) -> None:
         for node in each.nodes:
             if kept.isdisjoint(node.outputs):
                 _retype_operator(node, DataType.FLOAT16, DataType.FLOAT32)
+    if not keeps_boundary:
+        return
     declared = list(graph.outputs)
     for value in inputs:
         _cast_input(graph, value, DataType.FLOAT16)
@@ -134,9 +143,13 @@ def store_float16(module: Module, context: Context) -> None:
     """Stores float32 constants as float16, where they fit; activations stay float32.
 
     Where only a part of the source is float16, those constants that lose nothing: which part they are from is not known.
+    MindSpore Lite 1.5 misreads float16 constants: for it they stay float32.
     """
     wanted = context.settings.float16_weights
     if not wanted and not context.float16_source:
+        return
+    if context.settings.target is Version.V1_5:
+        context.note("constants stay float32: MindSpore Lite 1.5 misreads float16 ones")
         return
     for graph in module.graphs:
         for value in graph.values():

@@ -3,32 +3,65 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from mslite.converter.mindir.graph import Graph, Value, numpy_type
+from mslite.converter.mindir.graph import Graph, Node, Value, numpy_type
+from mslite.converter.mindir.ops.arithmetic import AddFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.passes.rules._common import is_float, is_plain
 
 
 def peak_activation_bytes(graph: Graph) -> int | None:
-    """The largest sum of the bytes of tensors alive at one node, in file order; None when a shape is not known.
+    """The largest sum of the bytes of tensors alive at one call, in file order; None when a shape is not known.
 
     A tensor lives from its producer to its last reader; inputs and outputs of the graph live as long as the graph.
     """
     last: dict[Value, int] = {}
-    for position, node in enumerate(graph.nodes):
-        for value in (*node.inputs, *node.outputs):
+    calls = list(_calls(graph))
+    for position, values in enumerate(calls):
+        for value in (*values[0], *values[1]):
             last[value] = position
     kept = {*graph.inputs, *graph.outputs}
     try:
         alive = sum(_bytes(value) for value in graph.inputs)
         peak = alive
-        for position, node in enumerate(graph.nodes):
-            alive += sum(_bytes(value) for value in node.outputs)
+        for position, (inputs, outputs) in enumerate(calls):
+            alive += sum(_bytes(value) for value in outputs)
             peak = max(peak, alive)
-            for value in dict.fromkeys((*node.inputs, *node.outputs)):
+            for value in dict.fromkeys((*inputs, *outputs)):
                 if last[value] == position and value not in kept and not value.is_constant:
                     alive -= _bytes(value)
     except ValueError:
         return None
     return peak
+
+
+def _calls(graph: Graph) -> Iterator[tuple[tuple[Value, ...], tuple[Value, ...]]]:
+    """What is read and written, call by call: the runtime makes one of a convolution and its sum (plan/residual_sums.h)."""
+    first = {node: _summed_convolution(node, graph) for node in graph.nodes}
+    fused = {*first.values()}
+    for node in graph.nodes:
+        convolution = first[node]
+        if convolution is not None:
+            others = (value for value in node.inputs if value.producer is not convolution)
+            yield (*convolution.inputs, *others), node.outputs
+        elif node not in fused:
+            yield node.inputs, node.outputs
+
+
+def _summed_convolution(node: Node, graph: Graph) -> Node | None:
+    """The convolution that is run with this sum."""
+    if not isinstance(node.op, AddFusion) or node.quant_type != 0 or len(node.inputs) != 2:
+        return None
+    for value, other in (node.inputs, node.inputs[::-1]):
+        producer = value.producer
+        if producer is None or not isinstance(producer.op, Conv2DFusion) or not is_plain(producer):
+            continue
+        is_alone = value.users == [node] and value not in graph.outputs and is_float(value)
+        has_one_shape = not other.is_constant and other.shape == value.shape
+        if is_alone and has_one_shape and producer.op.group in (0, 1):
+            return producer
+    return None
 
 
 def _bytes(value: Value) -> int:

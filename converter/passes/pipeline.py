@@ -16,12 +16,24 @@ from mslite.converter.passes.element_types import narrow_all_int64, set_boundary
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import freeze_inputs, infer_shapes, state_sizes
 from mslite.converter.passes.layout import unify_layout
+from mslite.converter.passes.misread_mark import mark_misread
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
+from mslite.converter.passes.old_forms import upgrade_old_forms
 from mslite.converter.passes.quantised_nodes import form_quantised_nodes
 from mslite.converter.passes.registered import run_registered
 from mslite.converter.passes.rule import Rule, apply_rules
-from mslite.converter.passes.rules import CHANNELS_FIRST, EPILOGUES, FOLDS, MOVES, SPELLINGS, STORED
+from mslite.converter.passes.rules import (
+    CHANNELS_FIRST,
+    EPILOGUES,
+    FOLDS,
+    FUSED_AT_LOAD,
+    MOVES,
+    SPELLINGS,
+    STORED,
+)
+from mslite.converter.passes.stored_norms import store_norms
+from mslite.converter.passes.target.lower import check_target, lower
 from mslite.converter.registry.passes import BUILT_IN, PassPosition
 from mslite.converter.registry.tables import active
 
@@ -45,6 +57,7 @@ def fuse(rules: Sequence[Rule]) -> Pass:
 
 
 _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
+    Step("old_forms", upgrade_old_forms, "nothing below knows what files of ours said before"),
     Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
     Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
     Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),
@@ -102,6 +115,14 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     ),
 )
 
+_TARGET: tuple[Step, ...] = (
+    Step(
+        "stored_norms", store_norms, "nothing looks for normalisations any more, whose Transposes would be in the way"
+    ),
+    Step("misread_mark", mark_misread, "the nodes on integers are final"),
+    Step("target_version", lower, "on the finished graph, of which it takes apart only what the version refuses"),
+)
+
 _PLUGINS_END = Step(
     "plugins_end", run_registered(PassPosition.END), "on the graph as it would be without them; boundary types follow"
 )
@@ -112,10 +133,11 @@ _FINISH: tuple[Step, ...] = (
     ),
     Step("final_shapes", infer_shapes, "the file holds the final shapes"),
     Step("stated_sizes", state_sizes, "nothing is inferred after this: sizes that may change stay open elsewhere"),
-    Step("float16", store_float16, "last: shapes and rules see float32 weights"),
+    Step("float16", store_float16, "shapes and rules see float32 weights"),
+    Step("target_check", check_target, "last: what is judged is what is written"),
 )
 
-PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, _PLUGINS_END, *_FINISH)
+PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, _PLUGINS_END, *_TARGET, *_FINISH)
 
 
 def run_pipeline(
@@ -137,7 +159,7 @@ def run_pipeline(
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
     layout_steps = () if settings.keep_layout else _CHANNELS_LAST
-    for step in (*_IN_SOURCE_LAYOUT, *layout_steps, _PLUGINS_END, *before_finish, *_FINISH):
+    for step in (*_IN_SOURCE_LAYOUT, *layout_steps, _PLUGINS_END, *before_finish, *_TARGET, *_FINISH):
         if step.optional and not settings.fusion:
             continue
         progress(step.name)
@@ -155,7 +177,7 @@ def run_pipeline(
 def _note_unknown_fusions(context: Context) -> None:
     """Says which names of fusion_blacklists nothing has, so that a slip of the pen is seen."""
     groups = (CHANNELS_FIRST, SPELLINGS, MOVES, FOLDS, EPILOGUES, STORED)
-    known = {rule.name for group in groups for rule in group}.union(active().passes, BUILT_IN)
+    known = {rule.name for group in groups for rule in group}.union(FUSED_AT_LOAD, active().passes, BUILT_IN)
     for name in sorted(context.settings.disabled_fusions - known):
         context.note(f"fusion_blacklists names '{name}', which is no fusion of mslite's: it has no effect")
 

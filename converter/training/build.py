@@ -11,10 +11,18 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, BiasAdd, Mul
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
-from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm, LayerNormFusion, RmsNorm
+from mslite.converter.mindir.ops.normalization import (
+    ChannelsLastInstanceNorm,
+    GroupNormFusion,
+    InstanceNorm,
+    LayerNormFusion,
+    RmsNorm,
+)
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
+from mslite.converter.passes.rule import apply_rules
+from mslite.converter.passes.rules import transposed_norm
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
@@ -23,7 +31,8 @@ from mslite.converter.training.optimizers import Steps, Variables
 from mslite.converter.training.settings import TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
-_WITH_WEIGHTS = (*_PRODUCTS, LayerNormFusion, RmsNorm, InstanceNorm, GroupNormFusion, PReLUFusion)
+_NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
+_WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion)
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence", "Gather")
 """Operators whose weights are trained elsewhere."""
 
@@ -55,6 +64,7 @@ def training_graph(module: Module, settings: TrainSettings, source: str = "the m
             f"{source}: a loss is computed of one output; the model has {len(graph.outputs)}: {names}",
             code=ReturnCode.NOT_SUPPORTED,
         )
+    apply_rules((transposed_norm.RULE,), module, context)
     scales = take_apart(graph)
     infer_shapes(module, context)
     return _Differentiation(module, settings, source, scales).run(context)

@@ -17,7 +17,7 @@ typedef struct {
   int32_t detections, per_class, per_box, regular;
   int32_t slots_per_detection;
   float overlap, threshold;
-  float scale[4]; /* y, x, height, width */
+  float scale[4]; /* height, width, x, y */
   reader inputs[3];
 } detection_derived;
 
@@ -113,10 +113,10 @@ static void decode_boxes(const detection_derived *n, const mslite_run *run, msli
       code[k] = read_value(&n->inputs[0], run->inputs[0], 4 * i + k);
       anchor[k] = read_value(&n->inputs[2], run->inputs[2], 4 * i + k);
     }
-    const float y = code[0] / n->scale[0] * anchor[2] + anchor[0];
-    const float x = code[1] / n->scale[1] * anchor[3] + anchor[1];
-    const float half_height = 0.5f * (float)mslite_exp((double)(code[2] / n->scale[2])) * anchor[2];
-    const float half_width = 0.5f * (float)mslite_exp((double)(code[3] / n->scale[3])) * anchor[3];
+    const float y = code[0] / n->scale[3] * anchor[2] + anchor[0];
+    const float x = code[1] / n->scale[2] * anchor[3] + anchor[1];
+    const float half_height = 0.5f * (float)mslite_exp((double)(code[2] / n->scale[0])) * anchor[2];
+    const float half_width = 0.5f * (float)mslite_exp((double)(code[3] / n->scale[1])) * anchor[3];
     boxes[i].y_min = y - half_height;
     boxes[i].x_min = x - half_width;
     boxes[i].y_max = y + half_height;

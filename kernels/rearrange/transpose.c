@@ -39,6 +39,26 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   return permute(node, perm, derived, schedule);
 }
 
+/* Where only dimensions of size 1 move, every element stays where it is. */
+static int32_t transpose_in_place(const mslite_node *node) {
+  const mslite_tensor *x = node->inputs[0];
+  int64_t entries[MSLITE_MAX_RANK];
+  int32_t count, last = -1;
+  if (node->input_count < 2 || !mslite_exact_entries(node->inputs[1], entries, MSLITE_MAX_RANK, &count)) return -1;
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t axis = mslite_normalize_axis(entries[i], x->rank);
+    if (axis < 0) return -1;
+    if (x->dims[axis] == 1) continue;
+    if (axis < last) return -1;
+    last = axis;
+  }
+  return 0;
+}
+
+static void transpose_run(const mslite_run *run, int32_t phase, int32_t part) {
+  if (run->inputs[0] != run->outputs[0]) mslite_run_copy(run, phase, part);
+}
+
 static mslite_status format_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   const mslite_FormatTranspose *attributes = node->params;
   const int32_t rank = node->inputs[0]->rank;
@@ -51,6 +71,7 @@ static mslite_status format_prepare(const mslite_node *node, void *derived, msli
   return permute(node, perm, derived, schedule);
 }
 
-MSLITE_MOVEMENT_KERNEL(transpose, Transpose, mslite_copy, transpose_support, transpose_prepare, mslite_run_copy, NULL)
+MSLITE_MOVEMENT_KERNEL(transpose, Transpose, mslite_copy, transpose_support, transpose_prepare, transpose_run,
+                       transpose_in_place)
 MSLITE_MOVEMENT_KERNEL(format_transpose, FormatTranspose, mslite_copy, mslite_moves_elements, format_prepare,
                        mslite_run_copy, NULL)

@@ -53,7 +53,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->index_output = numbers->value_output = -1;
   if (node->op == MSLITE_OP_TopKFusion) {
     numbers->k = node->outputs[0]->dims[axis];
-    numbers->largest = ((const mslite_TopKFusion *)node->params)->largest != 0;
+    numbers->largest = ((const mslite_TopKFusion *)node->params)->largest >= 0;
     numbers->value_output = 0;
     if (node->output_count > 1) numbers->index_output = 1;
   } else {

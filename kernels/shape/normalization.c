@@ -44,6 +44,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_fused_batch_norm) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_instance_norm) {
   (void)params, (void)output_count;
+  return per_channel(context, inputs, input_count, 1, outputs[0]);
+}
+
+MSLITE_SHAPE_RULE(mslite_shape_of_channels_last_instance_norm) {
+  (void)params, (void)output_count;
   return per_channel(context, inputs, input_count, -1, outputs[0]);
 }
 

@@ -7,8 +7,10 @@
 #include <tuple>
 
 #include "model/load.h"
+#include "plan/channels_last.h"
 #include "plan/expand_quantised.h"
 #include "plan/expand_types.h"
+#include "plan/residual_sums.h"
 #include "registry/registry.h"
 
 namespace mslite {
@@ -26,12 +28,14 @@ bool Identify(const std::string &path, FileIdentity *identity) {
 Status FromBytes(std::shared_ptr<const Bytes> bytes, std::shared_ptr<SharedModel> *model) {
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(Load(std::move(bytes), &graph));
-  MSLITE_TRY(ExpandQuantised(graph.get()));
-  // Kernels of others may take the types that ours do not.
+  // Kernels of others get what the file says, and may take the types that ours do not.
   const auto is_registered = [](const Node &node) {
     return node.primitive != nullptr && HasKernels(KeyOf(*node.primitive));
   };
+  JoinTransposedNorms(graph.get(), is_registered);
+  MSLITE_TRY(ExpandQuantised(graph.get()));
   MSLITE_TRY(ExpandTypes(graph.get(), is_registered));
+  MSLITE_TRY(FindResidualSums(graph.get()));
   return SharedModel::Create(std::move(graph), model);
 }
 }  // namespace

@@ -46,11 +46,19 @@ struct Node {
   std::string problem;  // why it cannot run, where that shows before any shape is known
 };
 
+// A call that may take the place of two, of which only the last one reads what the first one gives.
+struct Fusion {
+  int32_t first = 0;  // in Graph::nodes
+  int32_t last = 0;
+  Node call;
+};
+
 struct SubGraph {
   std::string name;
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
-  std::vector<int32_t> nodes;  // in execution order
+  std::vector<int32_t> nodes;   // in execution order
+  std::vector<Fusion> fusions;  // for plans whose shapes allow them
 };
 
 struct Version {

@@ -81,12 +81,7 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
   if (loader.meta->obfuscate()) return loader.Unsupported("the model is obfuscated, which is not supported");
   MSLITE_TRY(LoadTensors(&loader));
   MSLITE_TRY(LoadNodes(&loader));
-  std::vector<int32_t> operators;
-  for (const Node &node : result->nodes) operators.push_back(node.op);
   MSLITE_TRY(Upgrade(loader.meta, result.get()));
-  for (size_t i = 0; i < operators.size() && i < result->nodes.size(); ++i) {
-    if (result->nodes[i].op != operators[i]) result->nodes[i].primitive = nullptr;
-  }
   MSLITE_TRY(LoadSubGraphs(&loader));
   KeepInference(result.get());
   MSLITE_TRY(DecodeConstants(&loader));

@@ -26,6 +26,7 @@ int64_t CountFlops(const mslite_node &node) {
   const mslite_tensor *y = node.outputs[0];
   switch (node.op) {
     case MSLITE_OP_Conv2DFusion:
+    case MSLITE_OP_Conv2DAddFusion:
       return 2 * Elements(y) * TapsPerChannel(node.inputs[1]);
     case MSLITE_OP_Conv2dTransposeFusion:
       return 2 * Elements(node.inputs[0]) * TapsPerChannel(node.inputs[1]);

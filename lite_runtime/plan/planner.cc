@@ -76,6 +76,13 @@ Status Planner::NodeError(mindspore::StatusCode code, const Node &node, const st
   return Fail(code, "file '" + model_->graph->file->name() + "': " + Describe(node) + ": " + reason);
 }
 
+// Memory that could not be had, with the node that needed it.
+Status Planner::WithNode(const Status &status, int32_t node) const {
+  if (status.StatusCode() != mindspore::kLiteMemoryFailed) return status;
+  return NodeError(mindspore::kLiteMemoryFailed, model_->graph->nodes[static_cast<size_t>(node)],
+                   status.GetErrDescription());
+}
+
 Status Planner::Keep(size_t bytes, uint8_t **memory) {
   AlignedBuffer buffer = MakeAligned(bytes);
   if (buffer == nullptr) return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %zu bytes of a plan", bytes));
@@ -91,6 +98,8 @@ void Planner::Start(int32_t begin) {
   tensors_.assign(program_.tensors.size(), UnknownTensor());
   states_.assign(program_.tensors.size(), State::kAbsent);
   read_.assign(program_.tensors.size(), 0);
+  last_use_ = program_.last_use;
+  calls_.clear();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor &source = GraphTensor(static_cast<int32_t>(i));
     mslite_tensor &tensor = tensors_[i];
@@ -125,13 +134,7 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
   for (; position < static_cast<int32_t>(program_.steps.size()); ++position) {
     if (program_.steps[static_cast<size_t>(position)].call >= 0) break;
     Verdict verdict = Verdict::kContinue;
-    const Status status = Visit(position, &verdict);
-    if (status.StatusCode() == mindspore::kLiteMemoryFailed) {
-      const int32_t node = program_.steps[static_cast<size_t>(position)].node;
-      return NodeError(mindspore::kLiteMemoryFailed, model_->graph->nodes[static_cast<size_t>(node)],
-                       status.GetErrDescription());
-    }
-    if (status.IsError()) return status;
+    MSLITE_TRY(WithNode(Visit(position, &verdict), program_.steps[static_cast<size_t>(position)].node));
     if (verdict == Verdict::kNeedsData) {
       *needs_data = true;
       return mindspore::kSuccess;
@@ -143,6 +146,8 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
     }
   }
   plan_->end = position;
+  FuseCalls();
+  for (const Call &call : calls_) MSLITE_TRY(WithNode(AddStep(call), call.step->node));
   for (size_t i = 0; i < read_.size(); ++i) {
     if (read_[i] != 0) plan_->shape_checks.push_back({static_cast<int32_t>(i), ShapeOf(tensors_[i])});
   }
@@ -159,6 +164,13 @@ bool Planner::IsBlocked(const ProgramStep &step) const {
     const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
     return tensor.rank < 0 || std::any_of(tensor.dims, tensor.dims + tensor.rank, [](int64_t dim) { return dim < 0; });
   });
+}
+
+void Planner::PointTo(const ProgramStep &step) {
+  input_pointers_.clear();
+  output_pointers_.clear();
+  for (const int32_t input : step.inputs) input_pointers_.push_back(&tensors_[static_cast<size_t>(input)]);
+  for (const int32_t output : step.outputs) output_pointers_.push_back(&tensors_[static_cast<size_t>(output)]);
 }
 
 // Looks whether a registered kernel runs the step.
@@ -232,14 +244,9 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   const auto mark = [&](State state) {
     for (const int32_t output : step.outputs) states_[static_cast<size_t>(output)] = state;
   };
-  input_pointers_.clear();
-  output_pointers_.clear();
-  bool broken = false;
-  for (const int32_t input : step.inputs) {
-    broken = broken || states_[static_cast<size_t>(input)] == State::kBroken;
-    input_pointers_.push_back(&tensors_[static_cast<size_t>(input)]);
-  }
-  for (const int32_t output : step.outputs) output_pointers_.push_back(&tensors_[static_cast<size_t>(output)]);
+  PointTo(step);
+  bool broken = std::any_of(step.inputs.begin(), step.inputs.end(),
+                            [this](int32_t input) { return states_[static_cast<size_t>(input)] == State::kBroken; });
   if (!broken) MSLITE_TRY(FindRegistered(step, &broken));
   if (!broken) MSLITE_TRY(Infer(step, node, verdict, &broken));
   if (broken) {
@@ -274,8 +281,8 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   }
   plan_->is_counted = is_blocked;
   mark(State::kTemporary);
-  positions_.push_back(position);
-  return AddStep(step, node);
+  calls_.push_back({&step, &node, position, registered_});
+  return mindspore::kSuccess;
 }
 
 // The rule has told every value of every output: the node need not run.

@@ -40,13 +40,21 @@ class Planner {
   Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
 
   // After Make, for who writes the plan down instead of running it: what is known of each local tensor of the program,
-  // and the place in the program of each step of the plan.
+  // and what each step of the plan calls.
   const std::vector<mslite_tensor> &tensors() const { return tensors_; }
-  const std::vector<int32_t> &positions() const { return positions_; }
+  const ProgramStep &source(size_t step) const { return *calls_[step].step; }
 
  private:
   enum class State : uint8_t { kAbsent, kConstant, kPlanConstant, kValue, kTemporary, kBroken };
   enum class Verdict : uint8_t { kContinue, kStop, kNeedsData };
+
+  // A step of the plan before its kernel is chosen.
+  struct Call {
+    const ProgramStep *step = nullptr;
+    const Node *node = nullptr;
+    int32_t position = 0;  // in the program
+    RegisteredNode *registered = nullptr;
+  };
 
   void Start(int32_t begin);
   Status Visit(int32_t position, Verdict *verdict);
@@ -56,13 +64,17 @@ class Planner {
   Verdict UseContents(const ProgramStep &step);
   Status MaterialiseKnown(const ProgramStep &step, bool *done);
   Status Fold(const ProgramStep &step, const Node &node, bool *done);
-  Status AddStep(const ProgramStep &program_step, const Node &node);
-  Status ChooseAndPrepare(const ProgramStep &program_step, const Node &node, Step *step);
+  void FuseCalls();
+  bool Fits(const FusedStep &fused) const;
+  Status AddStep(const Call &call);
+  Status ChooseAndPrepare(const Call &call, Step *step);
+  void PointTo(const ProgramStep &step);
   Status PackWeights();
   Status CollectResults();
   Status PlaceOperands();
   void LinkSteps(std::vector<std::vector<int32_t>> *predecessors);
   Status Keep(size_t bytes, uint8_t **memory);
+  Status WithNode(const Status &status, int32_t node) const;
   Status NodeError(mindspore::StatusCode code, const Node &node, const std::string &reason) const;
   const Tensor &GraphTensor(int32_t local) const;
 
@@ -73,9 +85,11 @@ class Planner {
   Problems *problems_;
   std::vector<mslite_tensor> tensors_;  // per local tensor
   std::vector<State> states_;
-  std::vector<const mslite_tensor *> input_pointers_;  // of the step being visited
+  std::vector<const mslite_tensor *> input_pointers_;  // of the step being visited, or the call being prepared
   std::vector<const mslite_tensor *> output_pointers_;
   RegisteredNode *registered_ = nullptr;  // of the step being visited
+  std::vector<Call> calls_;               // the steps of the plan
+  std::vector<int32_t> last_use_;         // that of the program, or where a fused call reads a tensor later
   // A constant that the kernel of a step wants packed.
   struct ToPack {
     size_t step;
@@ -83,8 +97,7 @@ class Planner {
     int64_t bytes;
   };
   std::vector<ToPack> to_pack_;
-  std::vector<int32_t> positions_;  // per step of the plan: its place in the program
-  std::vector<uint8_t> read_;       // per local tensor: a value that the plan reads
+  std::vector<uint8_t> read_;  // per local tensor: a value that the plan reads
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
   std::shared_ptr<Plan> plan_;
 };

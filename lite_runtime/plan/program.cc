@@ -56,6 +56,7 @@ class Builder {
     const SubGraph &subgraph = *program_.subgraph;
     for (const int32_t input : subgraph.inputs) program_.inputs.push_back(Local(input));
     for (const int32_t index : subgraph.nodes) MSLITE_TRY(AddNode(index));
+    for (const Fusion &fusion : subgraph.fusions) AddFused(fusion);
     for (const int32_t output : subgraph.outputs) program_.outputs.push_back(Local(output));
     FindLastUses();
     FindProducers();
@@ -107,6 +108,16 @@ class Builder {
     if (IsVariable(node)) return AddVariable(node);
     program_.steps.push_back({index, -1, Locals(node.inputs), Locals(node.outputs)});
     return mindspore::kSuccess;
+  }
+
+  void AddFused(const Fusion &fusion) {
+    const auto place_of = [this](int32_t node) {
+      const auto place = std::find_if(program_.steps.begin(), program_.steps.end(),
+                                      [node](const ProgramStep &step) { return step.node == node; });
+      return static_cast<int32_t>(place - program_.steps.begin());
+    };
+    ProgramStep step{fusion.first, -1, Locals(fusion.call.inputs), Locals(fusion.call.outputs)};
+    program_.fused.push_back({place_of(fusion.first), place_of(fusion.last), &fusion.call, std::move(step)});
   }
 
   // What is assigned goes on under the name of the output; a variable that nothing reads need not be kept.

@@ -40,6 +40,14 @@ struct ProgramStep {
   std::vector<int32_t> outputs;
 };
 
+// A Fusion of the graph: a plan may run it where `last` stands, and leave out both of the steps that it stands for.
+struct FusedStep {
+  int32_t first = 0;  // in Program::steps
+  int32_t last = 0;
+  const Node *node = nullptr;
+  ProgramStep step;  // its node is the first one's, which packed weights and problems go by
+};
+
 struct Program {
   const SubGraph *subgraph = nullptr;
   std::vector<int32_t> tensors;  // local -> graph
@@ -47,6 +55,7 @@ struct Program {
   std::vector<int32_t> outputs;  // local
   std::vector<ProgramStep> steps;
   std::vector<CallSite> calls;
+  std::vector<FusedStep> fused;  // the last steps in order
   // ReadVariable and AssignVariable are no steps: a variable that is read is like an input, one that is assigned like
   // an output.
   struct VariableUse {

@@ -22,20 +22,21 @@ bool IsSane(const mslite_schedule &schedule) {
 int64_t RoundUp(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
 }  // namespace
 
-Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &node, Step *step) {
+Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
+  const Node &node = *source.node;
+  step->registered = source.registered;
   const mslite_node call = {node.op,
-                            registered_ != nullptr ? registered_ : node.params,
+                            step->params(),
                             static_cast<int32_t>(input_pointers_.size()),
                             static_cast<int32_t>(output_pointers_.size()),
                             input_pointers_.data(),
                             output_pointers_.data(),
                             node.quant_type};
   std::string why;
-  step->registered = registered_;
-  step->kernel =
-      registered_ != nullptr ? &registered_->kernel() : ChooseKernel(call, options_.isas, &why, options_.more_kernels);
+  step->kernel = source.registered != nullptr ? &source.registered->kernel()
+                                              : ChooseKernel(call, options_.isas, &why, options_.more_kernels);
   if (step->kernel == nullptr) {
-    (*problems_)[program_step.node] = why;
+    (*problems_)[source.step->node] = why;
     return mindspore::kSuccess;
   }
   if (plan_->is_counted && step->kernel->count == nullptr) {
@@ -44,8 +45,8 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
   uint8_t *derived = nullptr;
   MSLITE_TRY(Keep(static_cast<size_t>(std::max(step->kernel->derived_size, int32_t{0})), &derived));
   const mslite_status status = step->kernel->prepare(&call, derived, &step->schedule);
-  if (status != MSLITE_OK && registered_ != nullptr) {
-    return NodeError(mindspore::kLiteError, node, registered_->error());
+  if (status != MSLITE_OK && source.registered != nullptr) {
+    return NodeError(mindspore::kLiteError, node, source.registered->error());
   }
   if (status != MSLITE_OK) {
     return NodeError(mindspore::kLiteInvalidOpAttr, node,
@@ -57,7 +58,7 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
   }
   step->derived = derived;
   for (int32_t i = 0; i < call.input_count; ++i) {
-    const int32_t local = program_step.inputs[static_cast<size_t>(i)];
+    const int32_t local = source.step->inputs[static_cast<size_t>(i)];
     const State state = states_[static_cast<size_t>(local)];
     Operand operand;
     if (state == State::kValue || state == State::kTemporary) {
@@ -86,20 +87,21 @@ Status Planner::ChooseAndPrepare(const ProgramStep &program_step, const Node &no
   return mindspore::kSuccess;
 }
 
-Status Planner::AddStep(const ProgramStep &program_step, const Node &node) {
+Status Planner::AddStep(const Call &call) {
+  PointTo(*call.step);
   Step step;
-  step.node = &node;
-  for (const int32_t output : program_step.outputs) {
+  step.node = call.node;
+  for (const int32_t output : call.step->outputs) {
     const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
     step.output_shapes.push_back(ShapeOf(tensor));
     if (!plan_->is_counted && ByteSize(step.output_shapes.back()) < 0) {
-      return NodeError(mindspore::kLiteInferError, node,
+      return NodeError(mindspore::kLiteInferError, *call.node,
                        "its output " + TensorText(tensor) + " is too large or has no size");
     }
     step.outputs.push_back({Operand::kArena, output, nullptr});
   }
   for (const mslite_tensor *input : input_pointers_) step.input_shapes.push_back(ShapeOf(*input));
-  MSLITE_TRY(ChooseAndPrepare(program_step, node, &step));
+  MSLITE_TRY(ChooseAndPrepare(call, &step));
   plan_->steps.push_back(std::move(step));
   return mindspore::kSuccess;
 }
@@ -110,7 +112,7 @@ Status Planner::PackWeights() {
   std::vector<std::vector<const mslite_tensor *>> operands(to_pack_.size());
   for (size_t i = 0; i < to_pack_.size(); ++i) {
     const Step &step = plan_->steps[to_pack_[i].step];
-    const ProgramStep &source = program_.steps[static_cast<size_t>(positions_[to_pack_[i].step])];
+    const ProgramStep &source = *calls_[to_pack_[i].step].step;
     for (const int32_t input : source.inputs) operands[i].push_back(&tensors_[static_cast<size_t>(input)]);
     for (const int32_t output : source.outputs) operands[i].push_back(&tensors_[static_cast<size_t>(output)]);
     const mslite_node call = {step.node->op,
@@ -143,7 +145,7 @@ void Planner::LinkSteps(std::vector<std::vector<int32_t>> *predecessors) {
   bool is_chain = true;
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     std::vector<int32_t> &mine = (*predecessors)[i];
-    for (const int32_t input : program_.steps[static_cast<size_t>(positions_[i])].inputs) {
+    for (const int32_t input : calls_[i].step->inputs) {
       const int32_t step = producer[static_cast<size_t>(input)];
       if (step >= 0 && std::find(mine.begin(), mine.end(), step) == mine.end()) mine.push_back(step);
     }
@@ -177,7 +179,7 @@ Status Planner::PlaceOperands() {
   const auto overwritable = [&](size_t index) -> int32_t {
     const Step &step = plan_->steps[index];
     if (step.kernel == nullptr || step.kernel->in_place == nullptr || step.outputs.empty()) return -1;
-    const ProgramStep &source = program_.steps[static_cast<size_t>(positions_[index])];
+    const ProgramStep &source = *calls_[index].step;
     std::vector<const mslite_tensor *> inputs, outputs;
     for (const int32_t input : source.inputs) inputs.push_back(&tensors_[static_cast<size_t>(input)]);
     for (const int32_t output : source.outputs) outputs.push_back(&tensors_[static_cast<size_t>(output)]);
@@ -200,7 +202,7 @@ Status Planner::PlaceOperands() {
     if (input < 0 || plan_->has_branches) return -1;
     const Operand &operand = step.inputs[static_cast<size_t>(input)];
     const auto local = static_cast<size_t>(operand.at);
-    if (operand.place != Operand::kValue || program_.last_use[local] != positions_[index]) return -1;
+    if (operand.place != Operand::kValue || last_use_[local] != calls_[index].position) return -1;
     const bool fits = ByteSize(step.output_shapes[0]) <= ByteSize(step.input_shapes[static_cast<size_t>(input)]);
     return fits ? static_cast<int32_t>(local) : -1;
   };

@@ -126,8 +126,7 @@ Status NestPlanner::PlanGraph(int32_t graph, const std::vector<KnownValue> &give
     }
     for (size_t i = 0; i < plan->steps.size(); ++i) {
       planned->items.push_back(static_cast<int32_t>(planned->steps.size()));
-      const auto place = static_cast<size_t>(planner->positions()[i]);
-      planned->steps.push_back({&program.steps[place], &plan->steps[i], planner.get()});
+      planned->steps.push_back({&planner->source(i), &plan->steps[i], planner.get()});
     }
     for (const mslite::Plan::Result &result : plan->results) {
       Value &value = planned->frame.values[static_cast<size_t>(result.local)];

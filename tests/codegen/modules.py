@@ -14,8 +14,9 @@ from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode, QuantType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.normalization import InstanceNorm
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
-from mslite.converter.mindir.ops.rearrange import Reshape, Shape
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.mindir.ops.tables import QuantParam
 from tests.passes.builder import Builder, integers, numbers
@@ -46,6 +47,20 @@ def floats(batch: int = 1) -> Module:
     build.call(Activation(activation_type=ActivationType.SIGMOID), y)  # nobody reads it
     flat = build.call(Reshape(), y, integers(-1, 24))
     return build.module(build.call(MatMulFusion(transpose_b=True), flat, numbers(5, 24), numbers(5)))
+
+
+def normalised() -> Module:
+    """InstanceNorm as files hold it, behind an activation of its own, on NCHW, and on rows."""
+    build = Builder()
+    x = build.input(2, 7, 5, 6)
+    norm, weights = InstanceNorm(epsilon=1e-3), (numbers(6), numbers(6, seed=1))
+    y = build.call(norm, build.call(Transpose(), x, integers(0, 3, 1, 2)), *weights)
+    y = build.call(Activation(activation_type=ActivationType.RELU), y)
+    last = build.call(Transpose(), y, integers(0, 2, 3, 1))
+    first = build.call(norm, build.call(Transpose(), last, integers(0, 3, 1, 2)), *weights)
+    rows = build.call(Transpose(), build.call(Reshape(), first, integers(2, 6, 35, 1)), integers(0, 3, 1, 2))
+    y = build.call(norm, build.call(Reshape(), rows, integers(2, 6, 35, 1)), *weights)
+    return build.module(last, y)
 
 
 def stored(seed: int = 0, size: int = 16) -> Module:

@@ -45,6 +45,7 @@ def test_models_of_all_quantisations_give_the_runtime_s_bits(tmp_path: Path, nam
     "make",
     [
         modules.floats,
+        modules.normalised,
         modules.stored,
         modules.counter,
         modules.swapped,

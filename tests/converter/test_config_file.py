@@ -77,8 +77,9 @@ def test_fusions_are_left_out(tmp_path: Path, text: str, left: set[str]) -> None
 
 
 def test_a_fusion_that_there_is_not_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the runtime does when it loads a file was a fusion of the converter's once, and may be named."""
     model = small_network(tmp_path / "net.onnx")
-    text = "[registry]\nfusion_blacklists=ConvActivationFusion,ConvActivationFussion\n"
+    text = "[registry]\nfusion_blacklists=ConvActivationFusion,ConvActivationFussion,ConvAddFusion\n"
     assert (
         main([f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--configFile={config(tmp_path, text)}"])
         == 0
@@ -86,3 +87,4 @@ def test_a_fusion_that_there_is_not_is_said(tmp_path: Path, capsys: pytest.Captu
     out = capsys.readouterr().out
     assert "fusion_blacklists names 'ConvActivationFussion', which is no fusion of mslite's" in out
     assert "'ConvActivationFusion'" not in out
+    assert "'ConvAddFusion'" not in out

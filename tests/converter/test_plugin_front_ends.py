@@ -239,7 +239,8 @@ def test_check_knows_plugins_and_says_whose_kernel_it_is(tmp_path: Path, capsys:
     (node,) = [node for node in found["nodes"] if node["operator"] == "Custom Halves"]
     assert node["origin"] == "com.example.Halves 'halves'"
     for target in found["targets"]:
-        assert dict(node["kernels"])[target["name"]] == "your kernel for Halves"
+        if not target["name"].startswith("MindSpore Lite"):  # whose kernels are not listed
+            assert dict(node["kernels"])[target["name"]] == "your kernel for Halves"
         remedies = [one["remedy"] for one in target["blockers"] if one["node"] == "halves"]
         assert target["runs"] or remedies
         assert "with your kernel for Halves" in target["problem"] or [
@@ -252,7 +253,8 @@ def test_check_of_custom_nodes_with_open_sizes(tmp_path: Path, capsys: pytest.Ca
     model = network(tmp_path / "net.onnx", batch="n")
     config = write_plugin(tmp_path, PARSER)
     assert convert(model, config, "--check", "--json") == 0
-    cpu, *generated = json.loads(capsys.readouterr().out)["targets"]
+    cpu, *others = json.loads(capsys.readouterr().out)["targets"]
+    generated = [target for target in others if not target["name"].startswith("MindSpore Lite")]
     assert cpu["runs"]
     assert "with your kernel for Halves" in cpu["problem"]
     for target in generated:

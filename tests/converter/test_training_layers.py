@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops import Operator, activation, normalization, poo
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, RoundMode
 from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.training import Loss, TrainSettings, training_graph
 from tests.converter.gradient_check import Net, differences, gradients, numbers, own_numbers
 
@@ -74,7 +75,7 @@ _LAYERS: dict[str, tuple[Operator, list[tuple[int, ...]], Forward]] = {
         lambda x, w: _normal(x, (3,), 1e-3, centred=False) * w[0],
     ),
     "instance": (
-        normalization.InstanceNorm(epsilon=1e-3),
+        normalization.ChannelsLastInstanceNorm(epsilon=1e-3),
         [(6,), (6,)],
         lambda x, w: _normal(x, (1, 2), 1e-3) * w[0] + w[1],
     ),
@@ -108,6 +109,39 @@ def test_groups(tmp_path: Path) -> None:
         zip(["MatMulFusion_0/c0", "GroupNormFusion_1/c0", "GroupNormFusion_1/c1"], [first, *own], strict=True)
     )
     _check(net, x, weights, lambda w: _groups(x @ next(iter(w.values())), [*w.values()][1:]), tmp_path / "train.ms")
+
+
+def test_channels_first(tmp_path: Path) -> None:
+    """Rows are dimension 1 of what a product of matrices makes."""
+    x, first, own = numbers(2, 4, 3), numbers(3, 5), [numbers(4, low=0.3), numbers(4)]
+    net = Net(x.shape).add(MatMulFusion(), first).add(normalization.InstanceNorm(epsilon=1e-3), *own)
+    weights = dict(zip(["MatMulFusion_0/c0", "InstanceNorm_1/c0", "InstanceNorm_1/c1"], [first, *own], strict=True))
+
+    def forward(w: dict[str, Array]) -> Array:
+        made, gamma, beta = w.values()
+        return _normal(x @ made, (2,), 1e-3) * gamma[:, None] + beta[:, None]
+
+    _check(net, x, weights, forward, tmp_path / "train.ms")
+
+
+def test_between_transposes(tmp_path: Path) -> None:
+    """As files hold it: the training graph has no Transposes, either."""
+    x, first, own = numbers(2, 3, 4, 5), numbers(6, 1, 1, 5), [numbers(6, low=0.3), numbers(6)]
+
+    def net() -> Net:
+        made = Net(x.shape).add(Conv2DFusion(format=Format.NHWC, kernel_size=(1, 1), group=1), first)
+        made.add(Transpose(), np.array([0, 3, 1, 2], np.int32)).add(normalization.InstanceNorm(epsilon=1e-3), *own)
+        return made.add(Transpose(), np.array([0, 2, 3, 1], np.int32))
+
+    weights = dict(zip(["Conv2DFusion_0/c0", "InstanceNorm_2/c0", "InstanceNorm_2/c1"], [first, *own], strict=True))
+
+    def forward(w: dict[str, Array]) -> Array:
+        made, gamma, beta = w.values()
+        return _normal(x.astype(np.float64) @ made[:, 0, 0].T, (1, 2), 1e-3) * gamma + beta
+
+    _check(net(), x, weights, forward, tmp_path / "train.ms")
+    made = training_graph(net().module(), TrainSettings(Loss.SQUARED)).module.main
+    assert not any(isinstance(node.op, Transpose) for node in made.nodes)
 
 
 @pytest.mark.parametrize(("behind", "trained"), [(True, True), (False, False)])

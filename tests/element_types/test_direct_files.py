@@ -51,12 +51,14 @@ def wrong_integers(found: Iterable[Call], folder: Path) -> tuple[list[str], int]
     return wrong, right
 
 
+@pytest.mark.nonconforming("every operator by itself, in one layout")
 def test_every_primitive_in_float16(tmp_path: Path) -> None:
     wrong, right = wrong_halves(calls("float16", once=True), tmp_path)
     assert wrong == {}
     assert len(right) > 170
 
 
+@pytest.mark.nonconforming("every operator by itself, in one layout")
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_as_the_converter_has_them(dtype: str, tmp_path: Path) -> None:
     found = list(calls(dtype, once=True))
@@ -92,6 +94,7 @@ def network(kind: type[np.floating], weights: type[np.floating]) -> Module:
     return Module([Graph("main", [x], [y, shape], nodes)])
 
 
+@pytest.mark.nonconforming("every operator by itself, in one layout")
 @pytest.mark.parametrize("weights", [np.float16, np.float32])
 def test_a_network_in_float16(weights: type[np.floating], tmp_path: Path) -> None:
     """It computes in float32: the bits are those of the float32 network, rounded once."""

@@ -32,7 +32,7 @@ def anchors(draw: Draw, name: str) -> Call:
     scores = generator.permutation(count * (classes + 1)).reshape(1, count, classes + 1) / (count * (classes + 1))
     place = np.concatenate([generator.uniform(0, 1, (count, 2)), generator.uniform(0.1, 0.5, (count, 2))], 1)
     op = OPERATORS[name](
-        scale=(10.0, 10.0, 5.0, 5.0), nms_iou_threshold=draw(st.sampled_from((0.3, 0.6))),
+        scale=(5.0, 4.0, 9.0, 10.0), nms_iou_threshold=draw(st.sampled_from((0.3, 0.6))),
         nms_score_threshold=draw(st.sampled_from((0.1, 0.4))), max_detections=draw(st.integers(1, 8)),
         detections_per_class=draw(st.integers(1, 5)), max_classes_per_detection=1, num_classes=classes,
         use_regular_nms=draw(st.booleans()),
@@ -46,7 +46,7 @@ def detection_post_process(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     names = ("max_detections", "max_classes_per_detection", "detections_per_class", "num_classes", "use_regular_nms")
     options = {name: getattr(op, name) for name in names}
     options |= {name: float(getattr(op, name)) for name in ("nms_score_threshold", "nms_iou_threshold")}
-    options |= dict(zip(("y_scale", "x_scale", "h_scale", "w_scale"), op.scale, strict=True))
+    options |= dict(zip(("h_scale", "w_scale", "x_scale", "y_scale"), op.scale, strict=True))
     kinds = ("float32",) * 4
     found = run_litert("CUSTOM:TFLite_Detection_PostProcess", inputs, kinds, constant=(2,), custom=options)
     for array in found[:3]:

@@ -205,9 +205,16 @@ def region_pooling(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 # ---- normalisation ----
 
 
-@compared("FusedBatchNorm", "InstanceNorm", strategy=lambda name: only(images.image_normalizations(), name))
+@compared(
+    "FusedBatchNorm",
+    "ChannelsLastInstanceNorm",
+    "InstanceNorm",
+    strategy=lambda name: only(images.image_normalizations(), name),
+)
 def image_normalization(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     graph, (x, *parameters) = Graph(), inputs
+    if op.name == "InstanceNorm":
+        return graph.run(graph("InstanceNormalization", x, *parameters, epsilon=op.epsilon))
     name = "BatchNormalization" if op.name == "FusedBatchNorm" else "InstanceNormalization"
     return graph.run(_last(graph, graph(name, _first(x), *parameters, epsilon=op.epsilon), 4))
 

@@ -65,7 +65,7 @@ def orders(draw: Draw, name: str) -> Call:
     count = draw(st.integers(1, x.shape[axis]))
     if name == "TopKFusion":
         x = np.random.default_rng(x.size).permutation(x.size).reshape(x.shape).astype(x.dtype)  # no two alike
-        return Call(OPERATORS[name](axis=axis, largest=draw(st.integers(0, 1))), (x, ints(count)), (1,))
+        return Call(OPERATORS[name](axis=axis, largest=draw(st.integers(-1, 1))), (x, ints(count)), (1,))
     return Call(OPERATORS[name](axis=axis, top_k=1, keep_dims=draw(st.booleans())), (x,))
 
 
@@ -73,7 +73,7 @@ def orders(draw: Draw, name: str) -> Call:
 def order(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     x, *rest = inputs
     if op.name == "TopKFusion":
-        return run("TopK", x, rest[0].astype(np.int64), outputs=2, axis=op.axis, largest=op.largest)
+        return run("TopK", x, rest[0].astype(np.int64), outputs=2, axis=op.axis, largest=int(op.largest >= 0))
     return run(op.name.removesuffix("Fusion"), x, axis=op.axis, keepdims=int(op.keep_dims))
 
 

@@ -181,7 +181,7 @@ def along_one_axis(draw: Draw) -> Call:
         return Call(op, (x, ints(axis)[0].reshape(())), (1,))
     if kind == "TopKFusion":
         count = draw(st.integers(1, x.shape[axis]))
-        return Call(reduction.TopKFusion(axis=axis, largest=draw(st.integers(0, 1))), (x, ints(count)), (1,))
+        return Call(reduction.TopKFusion(axis=axis, largest=draw(st.integers(-1, 1))), (x, ints(count)), (1,))
     op = OPERATORS[kind](axis=axis, top_k=1, keep_dims=draw(st.booleans()))
     return Call(op, (x,))
 

@@ -145,8 +145,11 @@ def image_normalizations(draw: Draw) -> Call:
     channels = draw(st.integers(1, 17))
     x = normal(draw, (draw(st.integers(1, 2)), *_pair(draw, 1, 7), channels))
     parameters = [normal(draw, (channels,)) for _ in range(3)]
-    kind = draw(st.sampled_from(("FusedBatchNorm", "InstanceNorm")))
+    kind = draw(st.sampled_from(("FusedBatchNorm", "ChannelsLastInstanceNorm", "InstanceNorm")))
+    if kind == "ChannelsLastInstanceNorm":
+        return Call(normalization.ChannelsLastInstanceNorm(epsilon=1e-2), (x, *parameters[:2]), (1, 2), 3e-5)
     if kind == "InstanceNorm":
-        return Call(normalization.InstanceNorm(epsilon=1e-2), (x, *parameters[:2]), (1, 2), 3e-5)
+        first = np.ascontiguousarray(np.moveaxis(x, -1, 1))
+        return Call(normalization.InstanceNorm(epsilon=1e-2), (first, *parameters[:2]), (1, 2), 3e-5)
     variance = np.abs(parameters[2]) + np.float32(0.5)
     return Call(normalization.FusedBatchNorm(epsilon=1e-3), (x, *parameters, variance), (1, 2, 3, 4), 3e-5)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Module, Value, is_symbol
+from mslite.converter.mindir.wire_form import spelled_out, stored_format, stored_type, valid_records
 
 
 def assert_same_module(left: Module, right: Module, symbols: bool = True) -> None:
-    """Compares everything but object identity; without `symbols` all unknown dimensions are alike."""
+    """Compares everything but object identity and what a file spells out for its readers; without `symbols` all unknown
+    dimensions are alike."""
     assert (left.name, left.framework) == (right.name, right.framework)
     assert len(left.graphs) == len(right.graphs)
     paired: dict[int, Value] = {}
@@ -16,7 +18,11 @@ def assert_same_module(left: Module, right: Module, symbols: bool = True) -> Non
             assert paired[id(one)] is other
             return
         paired[id(one)] = other
-        assert (one.name, one.dtype, one.format, one.quant) == (other.name, other.dtype, other.format, other.quant)
+        assert (one.name, stored_type(one)) == (other.name, stored_type(other))
+        if one.dtype is stored_type(one):
+            assert valid_records(one) == valid_records(other)
+        is_input = one in left.main.inputs
+        assert stored_format(one, is_input) == stored_format(other, is_input)
         shapes = [value.shape for value in (one, other)]
         if not symbols:
             shapes = [s if s is None else tuple(-1 if is_symbol(dim) else dim for dim in s) for s in shapes]
@@ -37,6 +43,6 @@ def assert_same_module(left: Module, right: Module, symbols: bool = True) -> Non
                 same_value(x, y)
         assert len(one.nodes) == len(other.nodes)
         for n, m in zip(one.nodes, other.nodes, strict=True):
-            assert (n.name, n.op, n.quant_type) == (m.name, m.op, m.quant_type)
+            assert (n.name, spelled_out(n), n.quant_type) == (m.name, spelled_out(m), m.quant_type)
             for x, y in zip((*n.inputs, *n.outputs), (*m.inputs, *m.outputs), strict=True):
                 same_value(x, y)

@@ -74,6 +74,9 @@ def modules(draw: st.DrawFn) -> Module:
             outputs = tuple(draw(activations(f"{number}.n{index}:{k}")) for k in range(draw(st.integers(1, 2))))
             quant_type = draw(st.sampled_from(list(QuantType)))
             op = draw(operators())
+            declared = op.declaration.inputs
+            if not any(operand.repeated for operand in declared):  # constants behind the last operand are passed over
+                inputs = inputs[: len(declared)]
             graph.nodes.append(Node(op, f'{number} node "{index}"', tuple(inputs), outputs, quant_type))
             available += outputs
         graph.outputs = draw(st.lists(st.sampled_from(available), min_size=1, max_size=2))

@@ -8,7 +8,7 @@ from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, ScaleFusion
 from mslite.converter.mindir.ops.assembly import PadFusion
-from mslite.converter.mindir.ops.convolution import Conv2DAddFusion, Conv2DFusion, Conv2dTransposeFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PaddingMode, PadMode
 from mslite.converter.mindir.ops.normalization import FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Transpose
@@ -94,28 +94,6 @@ def padded(value: float, pad_mode: PadMode) -> Module:
     return b.module(_conv(b, x, pad_mode=pad_mode))
 
 
-def residual(bias: bool, kind: ActivationType = ActivationType.NO_ACTIVATION) -> Module:
-    b = Builder()
-    x = b.input(1, 5, 6, 3)
-    y = _conv(b, x, bias)
-    other = b.input(*(y.shape or ()))
-    return b.module(b.call(AddFusion(activation_type=kind), other, y))
-
-
-def residual_refused() -> Module:
-    b = Builder()
-    return b.module(b.call(AddFusion(), _conv(b, b.input(1, 5, 6, 3)), b.input(1, 1, 1, 4)))
-
-
-def residual_activation(kind: ActivationType) -> Module:
-    b = Builder()
-    op = Conv2DAddFusion(
-        format=Format.NHWC, kernel_size=(3, 3), stride=(1, 1), dilation=(1, 1), pad_list=(1, 1, 1, 1), group=1
-    )
-    y = b.call(op, b.input(1, 5, 6, 3), numbers(4, 3, 3, 3), numbers(4), b.input(1, 5, 6, 4))
-    return b.module(b.call(Activation(activation_type=kind, max_val=6.0), y))
-
-
 def activation_behind_transpose(kind: ActivationType) -> Module:
     b = Builder()
     y = b.call(Transpose(), _conv(b, b.input(1, 5, 6, 3)), integers(0, 3, 1, 2))
@@ -126,19 +104,6 @@ CASES = {
     "ActivationTransposeSwap": Case(
         ((lambda: activation_behind_transpose(ActivationType.RELU), ["Conv2DFusion", "Activation", "Transpose"]),),
         lambda: activation_behind_transpose(ActivationType.TANH),
-        "only RELU and RELU6",
-    ),
-    "ConvAddFusion": Case(
-        (
-            (lambda: residual(False), ["Conv2DAddFusion"]),
-            (lambda: residual(True, ActivationType.RELU), ["Conv2DAddFusion"]),
-        ),
-        residual_refused,
-        "not an activation of the convolution's shape",
-    ),
-    "ConvAddActivationFusion": Case(
-        ((lambda: residual_activation(ActivationType.RELU), ["Conv2DAddFusion"]),),
-        lambda: residual_activation(ActivationType.TANH),
         "only RELU and RELU6",
     ),
     "ConvBiasaddFusion": Case(

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.graph import Module, Value
+from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion, SquaredDifference, SubFusion
-from mslite.converter.mindir.ops.enums import ReduceMode
-from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm, RmsNorm
+from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
+from mslite.converter.mindir.ops.normalization import (
+    ChannelsLastInstanceNorm,
+    GroupNormFusion,
+    InstanceNorm,
+    RmsNorm,
+)
+from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Reciprocal, Rsqrt, Sqrt, Square
 from tests.passes.builder import Builder, integers, numbers
@@ -56,10 +63,24 @@ def rms_norm(spelling: str, axes: tuple[int, ...] = (-1,)) -> Module:
     return b.module(b.call(MUL, x, b.call(Rsqrt(), variance)))
 
 
-def instance_affine(*shape: int) -> Module:
+def instance_affine(*shape: int, last: bool = True) -> Module:
     b = Builder()
-    y = b.call(InstanceNorm(epsilon=1e-3), b.input(2, 4, 6, 6), numbers(6), numbers(6, seed=1))
+    op = ChannelsLastInstanceNorm(epsilon=1e-3) if last else InstanceNorm(epsilon=1e-3)
+    y = b.call(op, b.input(2, 4, 6, 6) if last else b.input(2, 6, 4, 6), numbers(6), numbers(6, seed=1))
     return b.module(b.call(ADD, b.call(MUL, y, numbers(*shape, seed=2)), numbers(*shape, seed=3)))
+
+
+def transposed_norm(*shape: int, before: tuple[int, ...] = (), activated: bool = False) -> Module:
+    """InstanceNorm between two Transposes, by default from channels last and back."""
+    b, rank = Builder(), len(shape)
+    x = b.input(*shape)
+    x = b.call(Transpose(), x, integers(*(before or (0, rank - 1, *range(1, rank - 1)))))
+    assert x.shape is not None
+    channels = x.shape[1]
+    y = b.call(InstanceNorm(epsilon=1e-3), x, numbers(channels), numbers(channels, seed=1))
+    if activated:
+        y = b.call(Activation(activation_type=ActivationType.RELU), y)
+    return b.module(b.call(Transpose(), y, integers(0, *range(2, rank), 1)))
 
 
 def rms_gamma(axis: int, *shape: int) -> Module:
@@ -76,11 +97,24 @@ def group_affine(*shape: int) -> Module:
 
 
 CASES = {
+    "TransposedNormFusion": Case(
+        (
+            (lambda: transposed_norm(2, 5, 4, 6), ["ChannelsLastInstanceNorm"]),
+            (lambda: transposed_norm(2, 5, 6), ["ChannelsLastInstanceNorm"]),
+            (lambda: transposed_norm(2, 3, 5, 4, 6), ["ChannelsLastInstanceNorm"]),
+            (lambda: transposed_norm(2, 5, 4, 6, activated=True), ["ChannelsLastInstanceNorm", "Activation"]),
+        ),
+        lambda: transposed_norm(2, 5, 4, 6, before=(0, 2, 3, 1)),
+        "do not take channels to dimension 1 and back",
+    ),
     "InstanceNormFusion": Case(
         (
-            *((lambda s=s: instance_norm(s), ["InstanceNorm"]) for s in ("torch", "reciprocal", "quotient", "keras")),
-            (lambda: instance_norm("torch", (2, 1)), ["InstanceNorm"]),
-            (instance_norm_line, ["InstanceNorm"]),
+            *(
+                (lambda s=s: instance_norm(s), ["ChannelsLastInstanceNorm"])
+                for s in ("torch", "reciprocal", "quotient", "keras")
+            ),
+            (lambda: instance_norm("torch", (2, 1)), ["ChannelsLastInstanceNorm"]),
+            (instance_norm_line, ["ChannelsLastInstanceNorm"]),
         ),
         lambda: instance_norm("torch", (1, 3)),
         "not those between batch and channels",
@@ -95,9 +129,10 @@ CASES = {
     ),
     "NormAffineFusion": Case(
         (
-            (lambda: instance_affine(6), ["InstanceNorm"]),
-            (lambda: instance_affine(1, 1, 1, 6), ["InstanceNorm"]),
-            (lambda: instance_affine(1), ["InstanceNorm"]),
+            (lambda: instance_affine(6), ["ChannelsLastInstanceNorm"]),
+            (lambda: instance_affine(1, 1, 1, 6), ["ChannelsLastInstanceNorm"]),
+            (lambda: instance_affine(1), ["ChannelsLastInstanceNorm"]),
+            (lambda: instance_affine(6, 1, 1, last=False), ["InstanceNorm"]),
             (lambda: rms_gamma(-1, 6), ["RmsNorm"]),
             (lambda: rms_gamma(1, 5, 6), ["RmsNorm"]),
             (lambda: rms_gamma(-2, 6), ["RmsNorm"]),

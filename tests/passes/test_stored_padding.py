@@ -12,7 +12,7 @@ from mslite.converter.mindir.graph import Module, Node, Value, constant
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
-from mslite.converter.mindir.ops.enums import DataType, PadMode, QuantType
+from mslite.converter.mindir.ops.enums import DataType, Format, PadMode, QuantType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.rule import apply_rules
@@ -30,7 +30,7 @@ def padded(
     draw = np.random.default_rng(5)
     build = Builder()
     x = build.input(1, 7, 8, 4, dtype=np.int8)
-    x.quant = (RECORD,)
+    x.quant, x.format = (RECORD,), Format.NHWC
     top, bottom, left, right = pads
     height, width, depth = 7 + top + bottom, 8 + left + right, 4 + sum(channels)
     wide = Value("wide", DataType.INT8, (1, height, width, depth), quant=(after,))

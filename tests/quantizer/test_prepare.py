@@ -40,6 +40,7 @@ def average(kernel: int, whole: bool = False, **rest: PadMode) -> AvgPoolFusion:
     )  # fmt: skip
 
 
+@pytest.mark.nonconforming("activations of every kind behind convolutions")
 @pytest.mark.parametrize(
     ("pool", "size", "is_mean"),
     [(average(6, whole=True), 1, True), (average(6), 1, True), (average(3), 4, False)],

@@ -55,7 +55,7 @@ def stored(x: Real, quant: Sequence[QuantParam], dtype: DataType = INT8) -> Arra
 
 
 def quantised(name: str, shape: tuple[int, ...], quant: tuple[QuantParam, ...], dtype: DataType = INT8) -> Value:
-    return Value(name, dtype, shape, quant=quant)
+    return Value(name, dtype, shape, format=Format.NHWC, quant=quant)
 
 
 def weights(name: str, data: Array, quant: tuple[QuantParam, ...] = ()) -> Value:

@@ -45,6 +45,8 @@ class Attribute:
     wire: str
     default: Any
     enum: type[WireEnum] | None = None
+    always_stored: bool = False
+    """Stored even where the value is the default: an older version of the format had another one."""
 
     @property
     def is_vector(self) -> bool:
@@ -176,6 +178,7 @@ def attributes_of(cls: type[Any]) -> tuple[Attribute, ...]:
             wire=field.metadata["wire"],
             default=field.default,
             enum=field.metadata["enum"],
+            always_stored=field.metadata.get("always_stored", False),
         )
         for field in dataclasses.fields(cls)
     ]
@@ -203,8 +206,9 @@ def operator(
     """Declares an operator.
 
     `layout` says what happens when the layout of the first input flips between NCHW and NHWC:
-    `"nhwc"` the operator computes on NHWC only; `"elementwise"` it follows any layout; `"axis"` it follows and its
-    axis attributes are remapped; `"any"` nothing is known and the layout pass keeps the source layout.
+    `"nhwc"` the operator computes on NHWC only; `"nchw"` on NCHW, and another one that the layout pass knows on NHWC;
+    `"elementwise"` it follows any layout; `"axis"` it follows and its axis attributes are remapped; `"any"` nothing is
+    known and the layout pass keeps the source layout.
     `onnx`, `tflite`, `tensorflow`, `caffe` name the foreign operators that map to it, separated by blanks.
     """
 

@@ -82,7 +82,7 @@ class AdderFusion(Operator):
     activation_type: ActivationType = enum(9, ActivationType.NO_ACTIVATION)
 
 
-# ---- ours: a fusion that MindIR does not have ----
+# ---- ours: what the runtime makes of a convolution and a sum when it loads a file; once in files of ours ----
 
 
 @operator(1210, inputs="x weight bias residual", layout="nhwc", custom_type="mslite.Conv2DAddFusion")

@@ -31,6 +31,7 @@ class DetectionPostProcess(Operator):
     format: Format = enum(0, Format.NCHW)
     input_size: int = long(1)
     scale: Floats = reals(2)
+    """of the height, the width, x and y"""
     nms_iou_threshold: float = real(3)
     nms_score_threshold: float = real(4)
     max_detections: int = long(5)

@@ -31,9 +31,16 @@ class FusedBatchNorm(Operator):
     mode: int = long(2)
 
 
-@operator(74, inputs="x gamma beta", layout="nhwc", onnx="InstanceNormalization")
+@operator(74, inputs="x gamma beta", layout="nchw", onnx="InstanceNormalization")
 class InstanceNorm(Operator):
-    """Normalises each image and channel over its pixels."""
+    """Normalises each image and channel over its pixels; channels are dimension 1 (NCHW)."""
+
+    epsilon: float = real(0)
+
+
+@operator(1051, inputs="x gamma beta", layout="nhwc", custom_type="mslite.ChannelsLastInstanceNorm")
+class ChannelsLastInstanceNorm(Operator):
+    """InstanceNorm whose channels are the last dimension. Files say it with Transposes around InstanceNorm."""
 
     epsilon: float = real(0)
 

@@ -67,7 +67,7 @@ class TopKFusion(Operator):
     sorted: bool = boolean(0, True)
     axis: int = long(1)
     largest: int = long(2)
-    """1 = largest values"""
+    """1; below 0 the smallest, to mslite alone: MindSpore Lite gives the largest whatever it says"""
 
 
 @operator(164, inputs="x segment_ids num_segments")

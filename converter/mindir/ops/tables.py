@@ -31,12 +31,13 @@ TABLES: dict[str, tuple[Attribute, ...]] = {}
 """Every model-level table with its fields, in the order of declaration (a table comes before its users)."""
 
 
-def _field(slot: int, wire: str, default: Any = None) -> Any:
-    return dataclasses.field(default=default, metadata={"slot": slot, "wire": wire, "enum": None, "wire_name": None})
+def _field(slot: int, wire: str, default: Any = None, always_stored: bool = False) -> Any:
+    metadata = {"slot": slot, "wire": wire, "enum": None, "wire_name": None, "always_stored": always_stored}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
-def double(slot: int, default: float = 0.0) -> Any:
-    return _field(slot, "double", default)
+def double(slot: int, default: float = 0.0, always_stored: bool = False) -> Any:
+    return _field(slot, "double", default, always_stored)
 
 
 def unsigned(slot: int) -> Any:
@@ -86,13 +87,15 @@ def table() -> Callable[[type[_T]], type[_T]]:
 class QuantParam:
     """One linear quantisation record: real = scale * (q - zeroPoint), per channel then * varCorr + meanCorr."""
 
-    scale: float = double(0, 1.0)
+    scale: float = double(0, 1.0, always_stored=True)
+    """Where it is absent, readers of versions 1.2 to 1.5 take 0."""
     zeroPoint: int = integer(1)
     min: float = double(2)
     max: float = double(3)
     narrowRange: bool = boolean(4, True)
     numBits: int = integer(5, 8)
     inited: bool = boolean(6)
+    """The record counts. The original's readers up to 2.x look at it; to ours a record that is there counts."""
     varCorr: float = real(7, 1.0)
     meanCorr: float = real(8)
     dstDtype: int = integer(9, 32)

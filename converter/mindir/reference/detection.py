@@ -79,7 +79,8 @@ def soft_non_max_suppression(op: ops.SoftNonMaxSuppression, inputs: Inputs) -> l
 def detection_post_process(op: ops.DetectionPostProcess, inputs: Inputs) -> list[Array]:
     """TensorFlow Lite's TFLite_Detection_PostProcess."""
     codes, scores, anchors = (array.astype(np.float64) for array in _given(inputs))
-    codes = codes[0] / np.array(op.scale)
+    height, width, x_scale, y_scale = op.scale or ()
+    codes = codes[0] / np.array([y_scale, x_scale, height, width])
     center = codes[:, :2] * anchors[:, 2:] + anchors[:, :2]
     half = 0.5 * np.exp(codes[:, 2:]) * anchors[:, 2:]
     boxes = np.concatenate([center - half, center + half], -1)
@@ -248,7 +249,7 @@ case(
 for _regular in (False, True):
     for _classes in (1, 4):
         _post = ops.DetectionPostProcess(
-            scale=(10, 10, 5, 5),
+            scale=(5, 4, 9, 10),
             nms_iou_threshold=0.4,
             nms_score_threshold=0.35,
             max_detections=12,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ops import normalization as ops
 from ..ops.enums import ActivationType
-from ._declare import Array, Inputs, case, float32, normal, reference
+from ._declare import Array, Inputs, case, drawn_from, float32, normal, reference
 
 
 def _float64(inputs: Inputs) -> list[Array]:
@@ -29,7 +29,17 @@ def fused_batch_norm(op: ops.FusedBatchNorm, inputs: Inputs) -> list[Array]:
 
 @reference("InstanceNorm")
 def instance_norm(op: ops.InstanceNorm, inputs: Inputs) -> list[Array]:
-    """Over the pixels of each image and channel, NHWC."""
+    """Over the pixels of each image and channel, which is dimension 1 (NCHW)."""
+    x, gamma, beta = _float64(inputs)
+    axes = tuple(range(2, x.ndim))
+    normalised = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
+    scale, offset = (array.reshape(-1, *[1] * (x.ndim - 2)) for array in (gamma, beta))
+    return [(normalised * scale + offset).astype(np.float32)]
+
+
+@reference("ChannelsLastInstanceNorm")
+def channels_last_instance_norm(op: ops.ChannelsLastInstanceNorm, inputs: Inputs) -> list[Array]:
+    """Over the pixels of each image and channel, which is the last dimension (NHWC)."""
     x, gamma, beta = _float64(inputs)
     axes = tuple(range(1, x.ndim - 1))
     normalised = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
@@ -103,8 +113,13 @@ _IMAGE = normal(2, 9, 11, 19) + float32(3)
 case("image", ops.BatchNorm(epsilon=1e-3), [_IMAGE, normal(19), np.abs(normal(19))])
 case("image", ops.FusedBatchNorm(epsilon=1e-3), [_IMAGE, normal(19), normal(19), normal(19), np.abs(normal(19))])
 case("one-channel", ops.FusedBatchNorm(), [normal(3, 5, 1), *(float32([v]) for v in (2, 1, 0.5, 4))])
-case("image", ops.InstanceNorm(epsilon=1e-5), [_IMAGE, normal(19), normal(19)])
-case("wide", ops.InstanceNorm(epsilon=1e-5), [normal(1, 50, 131), normal(131), normal(131)])
+case("image", ops.ChannelsLastInstanceNorm(epsilon=1e-5), [_IMAGE, normal(19), normal(19)])
+case("wide", ops.ChannelsLastInstanceNorm(epsilon=1e-5), [normal(1, 50, 131), normal(131), normal(131)])
+with drawn_from(20261123):
+    case("image", ops.InstanceNorm(epsilon=1e-5), [normal(2, 19, 9, 11) + float32(3), normal(19), normal(19)])
+    case("line", ops.InstanceNorm(epsilon=1e-5), [normal(3, 131, 50), normal(131), normal(131)])
+    case("large", ops.InstanceNorm(epsilon=1e-5), [normal(1, 3, 70, 65) + float32(3), normal(3), normal(3)])
+    case("pixel", ops.InstanceNorm(epsilon=1e-5), [normal(2, 7, 1, 1), normal(7), normal(7)])
 case("image", ops.GroupNormFusion(num_groups=4, epsilon=1e-5), [normal(2, 12, 5, 7), normal(12), normal(12)])
 case("plain", ops.GroupNormFusion(num_groups=3, affine=False), [normal(2, 12, 35)])
 _LAYER = ops.LayerNormFusion

@@ -91,7 +91,7 @@ def top_k(op: ops.TopKFusion, inputs: Inputs) -> list[Array]:
     x, k = inputs
     assert x is not None
     assert k is not None
-    index = np.take(_order(x, op.axis, op.largest != 0), range(int(k.item())), axis=op.axis)
+    index = np.take(_order(x, op.axis, op.largest >= 0), range(int(k.item())), axis=op.axis)
     return [np.take_along_axis(x, index, op.axis), index.astype(np.int32)]
 
 
@@ -189,7 +189,7 @@ for _cls in (ops.ArgMaxFusion, ops.ArgMinFusion):
     case("top-3", _cls(axis=1, top_k=3), [normal(5, 11, 3)])
     case("values", _cls(axis=1, top_k=2, out_max_value=True), [normal(5, 11, 3)])
 for _dtype in ("float32", "int32", "int64"):
-    for _largest in (0, 1):
+    for _largest in (-1, 1):
         _top = ops.TopKFusion(axis=1, largest=_largest)
         case(f"{_dtype}-{_largest}", _top, [integers(0, 30, 5, 41, 3).astype(_dtype), int32([7])], (1,))
 case("all", ops.TopKFusion(axis=-1, largest=1), [normal(3, 20), int32([20])], (1,))

@@ -8,6 +8,7 @@ from typing import Any, cast
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.normalization import ChannelsLastInstanceNorm, InstanceNorm
 from mslite.converter.mindir.ops.rearrange import Transpose
 
 from .call import Call
@@ -18,8 +19,10 @@ _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 def in_layout(call: Call, op: Operator, values: list[Value], count: int) -> list[Value]:
     """Emits `op` in the model's layout; the first operand and the results are images of the node's own."""
     layout = call.importer.layout
-    if op.declaration.layout != "nhwc":
+    if op.declaration.layout not in ("nhwc", "nchw"):
         return _emit(call, op, values, count)
+    if isinstance(op, InstanceNorm) and layout is Format.NHWC:
+        op = ChannelsLastInstanceNorm(epsilon=op.epsilon)
     if hasattr(op, "format"):
         op = cast(Operator, replace(cast(Any, op), format=layout))
     shape = call.shape(values[0]) if values else ()

@@ -83,7 +83,7 @@ def _names(proto: Message) -> Iterator[str]:
 # ---- the layout of images ----
 
 _IMAGE_PRIMITIVES = frozenset(
-    {name for name, operator in OPERATORS.items() if operator.declaration.layout == "nhwc"}
+    {name for name, operator in OPERATORS.items() if operator.declaration.layout in ("nhwc", "nchw")}
     | {"Conv2D", "Conv2DTranspose", "Conv2DBackpropInput", "DepthwiseConv2dNative", "MaxPool", "AvgPool", "Adder"}
 )
 

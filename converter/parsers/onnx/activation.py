@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import activation as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, Minimum, MulFusion
@@ -59,8 +61,12 @@ def selu(call: Call) -> Value:
 
 @onnx_operator("HardSigmoid")
 def hard_sigmoid(call: Call) -> Value:
+    """With slope 1/6 it is MindSpore Lite's own activation, of which MobileNetV3 is made."""
     call.ignore("consumed_inputs")
-    return call.emit(ops.HardSigmoid(alpha=call.real("alpha", 0.2), beta=call.real("beta", 0.5)), call.input(0))
+    alpha, beta = call.real("alpha", 0.2), call.real("beta", 0.5)
+    if np.float32(alpha) == np.float32(1 / 6) and beta == 0.5:
+        return call.emit(ops.Activation(activation_type=ActivationType.HSIGMOID), call.input(0))
+    return call.emit(ops.HardSigmoid(alpha=alpha, beta=beta), call.input(0))
 
 
 @onnx_operator("Mish")

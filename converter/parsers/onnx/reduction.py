@@ -112,7 +112,7 @@ def top_k(call: Call) -> tuple[Value, Value | None]:
         k = as_type(call, call.input(1), DataType.INT32)
     op = ops.TopKFusion(
         axis=call.integer("axis", -1),
-        largest=call.integer("largest", 1),
+        largest=1 if call.boolean("largest", True) else -1,
         sorted=call.boolean("sorted", True),
     )
     values, indices = call.emit_many(op, (x, k), 2)

@@ -59,7 +59,7 @@ def detection_post_process(call: Call) -> tuple[Value, ...]:
     op = DetectionPostProcess(
         format=Format.NHWC,
         input_size=call.shape(0)[1] if call.rank(0) > 1 else 0,
-        scale=tuple(options.get(f"{axis}_scale", _real) for axis in "yxhw"),
+        scale=tuple(options.get(f"{axis}_scale", _real) for axis in "hwxy"),
         nms_iou_threshold=options.get("nms_iou_threshold", _real),
         nms_score_threshold=options.get("nms_score_threshold", _real),
         max_detections=options.get("max_detections", _integer),

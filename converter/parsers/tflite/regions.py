@@ -220,7 +220,7 @@ def sort(call: Call) -> tuple[Value, ...]:
     dtype = numpy_type(call.source(key).dtype)
     if dtype.kind not in "fi":
         raise call.block(f"sorting by {dtype} is not supported", "Sort by numbers")
-    op = TopKFusion(sorted=True, axis=axis, largest=0 if up else 1)
+    op = TopKFusion(sorted=True, axis=axis, largest=-1 if up else 1)
     values, order = call.emit_many(op, [call.input(key), call.ints((size,))], 2)
     order.dtype = DataType.INT32
     gather: Callable[[int], Value] = lambda index: call.emit(GatherD(), call.input(index), call.ints(axis), order)  # noqa: E731

@@ -129,6 +129,24 @@ class Rounding(Behaviour):
         return [node]
 
 
+class ChannelsFirst(Rounding):
+    """Computes on NCHW; `last` makes the operator that does the same on NHWC."""
+
+    def __init__(self, last: Callable[[Operator], Operator]) -> None:
+        self._last = last
+
+    def connect(self, node: Node, layouts: Layouts) -> Connection:
+        perm = layouts.of(node.outputs[0])
+        return super().connect(node, layouts) if perm is not None and perm == channels_last(len(perm)) else UNTOUCHED
+
+    def rewrite(
+        self, node: Node, inputs: list[Perm | None], outputs: list[Perm | None], layouts: Layouts
+    ) -> list[Node]:
+        if outputs[0] is not None:
+            node.op = self._last(node.op)
+        return [node]
+
+
 Remap = Callable[[Node, Perm], Operator | None]
 """Gives the operator for a node whose data is in layout `perm`, changing side operands; None when it cannot."""
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Node
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.normalization import ChannelsLastInstanceNorm, InstanceNorm
 from mslite.converter.passes.custom_shapes import follows_layout
 from mslite.converter.passes.layout.behaviours import (
     AxisBased,
+    ChannelsFirst,
     ChannelsLast,
     Elementwise,
     Rounding,
@@ -35,6 +38,11 @@ def _single_scale(node: Node) -> bool:
     return all(value.rank is not None and value.rank <= 1 for value in node.inputs[1:])
 
 
+def _channels_last_norm(op: Operator) -> Operator:
+    assert isinstance(op, InstanceNorm)
+    return ChannelsLastInstanceNorm(epsilon=op.epsilon)
+
+
 _SOURCE = Behaviour()
 _CHANNELS_LAST = ChannelsLast()
 _ELEMENTWISE = Elementwise()
@@ -49,6 +57,7 @@ _BY_NAME: dict[str, Behaviour] = {
     "Cast": Elementwise(1),
     "QuantDTypeCast": Elementwise(1),
     "DynamicQuantizeLinear": Rounding(),
+    "InstanceNorm": ChannelsFirst(_channels_last_norm),
     "Softmax": _AXES,
     "L2NormalizeFusion": _AXES,
     "ReverseV2": _AXES,

@@ -9,7 +9,6 @@ from mslite.converter.passes.rules import (
     cast,
     conv_bias,
     conv_pad,
-    conv_residual,
     conv_scale,
     flatten_matmul,
     group_norm,
@@ -24,12 +23,14 @@ from mslite.converter.passes.rules import (
     prelu,
     rms_norm,
     transpose_rules,
+    transposed_norm,
 )
 
 CHANNELS_FIRST: tuple[Rule, ...] = (group_norm.RULE, norm_affine.CHANNELS_FIRST)
 """Operators whose channels are dimension 1: recognised before the layout pass moves them."""
 
 SPELLINGS: tuple[Rule, ...] = (
+    transposed_norm.RULE,
     layer_norm.RULE,
     layer_norm.AFFINE,
     instance_norm.RULE,
@@ -70,16 +71,18 @@ FOLDS: tuple[Rule, ...] = (
 """Constants that go into weights and biases."""
 
 EPILOGUES: tuple[Rule, ...] = (
-    conv_residual.RULE,
     activation_fusion.TRANSPOSED,
     activation_fusion.CONVOLUTION,
-    activation_fusion.CONVOLUTION_ADD,
     activation_fusion.MATMUL,
     activation_fusion.SCALE,
     activation_fusion.ADD,
     activation_fusion.MULTIPLY,
 )
 """Activations that become part of their producer. Last: a producer with an activation takes in nothing more."""
+
+FUSED_AT_LOAD = frozenset({"ConvAddFusion", "ConvAddActivationFusion"})
+"""Once rules: a convolution and a sum stay apart in the file, and the runtime runs them as one (plan/residual_sums.h). Who
+names them in fusion_blacklists has what they ask for."""
 
 STORED: tuple[Rule, ...] = (conv_pad.STORED,)
 """What is exact on stored integers."""

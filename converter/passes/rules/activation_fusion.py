@@ -59,7 +59,6 @@ TRANSPOSED = Rule(
 """Results of the model in another layout are transposed as early as anywhere: behind the activation is as good."""
 
 CONVOLUTION = _rule("ConvActivationFusion", _CONVOLUTIONS)
-CONVOLUTION_ADD = _rule("ConvAddActivationFusion", "Conv2DAddFusion")
 MATMUL = _rule("MatMulActivationFusion", "MatMulFusion FullConnection")
 ADD = _rule("AddActivationFusion", "AddFusion SubFusion")
 MULTIPLY = _rule("MulActivationFusion", "MulFusion DivFusion")

@@ -1,4 +1,4 @@
-"""A normalisation over the pixels of each image and channel that is spelled out → InstanceNorm.
+"""A normalisation over the pixels of each image and channel that is spelled out → ChannelsLastInstanceNorm.
 
 (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over all dimensions between batch and channels.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.graph import Graph
-from mslite.converter.mindir.ops.normalization import InstanceNorm
+from mslite.converter.mindir.ops.normalization import ChannelsLastInstanceNorm
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match
 from mslite.converter.passes.rule import Rule
@@ -57,7 +57,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
         vector = _parameter(match, name, channels)
         assert vector is not None
         inputs.append(float_value(f"{root.name}_{name}", vector))
-    become(root, InstanceNorm(epsilon=single(match.array("epsilon"))), inputs)
+    become(root, ChannelsLastInstanceNorm(epsilon=single(match.array("epsilon"))), inputs)
 
 
 RULE = Rule("InstanceNormFusion", FORMS, _rewrite, _check)

@@ -1,4 +1,4 @@
-"""InstanceNorm, GroupNormFusion or RmsNorm * constant, or + constant → folded into gamma and beta."""
+"""A normalisation of images or rows, * constant or + constant → folded into gamma and beta."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Graph, Node, Value
-from mslite.converter.mindir.ops.normalization import GroupNormFusion, RmsNorm
+from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm, RmsNorm
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
@@ -29,7 +29,7 @@ def _parameter_shape(norm: Node) -> tuple[int, ...] | None:
         return None
     if isinstance(norm.op, RmsNorm):
         sizes = shape[norm.op.axis % len(shape) :]
-    elif isinstance(norm.op, GroupNormFusion):
+    elif isinstance(norm.op, GroupNormFusion | InstanceNorm):
         sizes = (shape[1], *[1] * (len(shape) - 2))
     else:
         sizes = shape[-1:]
@@ -98,4 +98,4 @@ def _rule(name: str, operators: str) -> Rule:
 
 
 CHANNELS_FIRST = _rule("GroupNormAffineFusion", "GroupNormFusion")
-RULE = _rule("NormAffineFusion", "InstanceNorm RmsNorm")
+RULE = _rule("NormAffineFusion", "InstanceNorm ChannelsLastInstanceNorm RmsNorm")

@@ -53,6 +53,13 @@ def _root_mean_square(call: Call, dy: Value) -> Gradients:
 @rule("InstanceNorm")
 def _instance(call: Call, dy: Value) -> Gradients:
     assert isinstance(call.op, normalization.InstanceNorm)
+    pixels = tuple(range(2, len(call.shape(0))))
+    return _normalised(call, dy, call.shape(0), pixels, call.op.epsilon, (0, *pixels))
+
+
+@rule("ChannelsLastInstanceNorm")
+def _channels_last_instance(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, normalization.ChannelsLastInstanceNorm)
     last = len(call.shape(0)) - 1
     return _normalised(call, dy, call.shape(0), tuple(range(1, last)), call.op.epsilon, range(last))
 

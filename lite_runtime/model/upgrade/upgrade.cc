@@ -4,11 +4,14 @@
 #include <cstring>
 
 #include "model/loader.h"
+#include "model/upgrade/instance_norm.h"
+#include "model/upgrade/meanings.h"
 
 namespace mslite {
 namespace {
 const Version kRecordsAlwaysValid = {1, 5, 0};  // since then a record that is present is valid
 const Version kQuantTypeWritten = {1, 3, 0};    // before, weight quantisation must be guessed
+const Version kTopKHasAxis = {1, 6, 0};         // and before only the last dimension
 constexpr int32_t kOldUnknownActivation = 20;
 constexpr int32_t kQuantWeight = 4;
 
@@ -70,7 +73,12 @@ Status Upgrade(const schema::MetaGraph *meta, Graph *graph) {
   // A file without a version that can be read is taken for a new one here: only the writers below left such traces.
   const bool is_old =
       !graph->version_text.empty() && Version{} < graph->version && graph->version < kRecordsAlwaysValid;
-  if (!is_old) return mindspore::kSuccess;
+  if (Version{} < graph->version && graph->version < kTopKHasAxis) ReadTopK(graph);
+  if (!is_old) {
+    FindChannelsLast(graph);
+    return mindspore::kSuccess;
+  }
+  ReadResizeOperands(graph);
   DropPlaceholders(*meta, graph);
   if (graph->version < kQuantTypeWritten) GuessWeightQuantization(graph);
   for (Node &node : graph->nodes) {

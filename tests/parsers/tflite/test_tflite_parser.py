@@ -130,7 +130,10 @@ def test_detection_post_processing_options(tmp_path: Path) -> None:
         for key in ("max_detections", "max_classes_per_detection", "num_classes"):
             builder.Key(key)
             builder.Int(7)
-        for key in ("y_scale", "x_scale", "h_scale", "w_scale", "nms_iou_threshold", "nms_score_threshold"):
+        for key, number in {"h_scale": 1, "w_scale": 2, "x_scale": 3, "y_scale": 4}.items():
+            builder.Key(key)
+            builder.Float(number)
+        for key in ("nms_iou_threshold", "nms_score_threshold"):
             builder.Key(key)
             builder.Float(0.5)
         builder.Key("use_regular_nms")
@@ -140,7 +143,7 @@ def test_detection_post_processing_options(tmp_path: Path) -> None:
     model = single(name, operands, (2,), ("float32",) * 4, custom=bytes(builder.Finish()))
     (node,) = parse(written(tmp_path / "m.tflite", model)).main.nodes
     assert isinstance(node.op, DetectionPostProcess)
-    assert node.op.scale == (0.5,) * 4
+    assert node.op.scale == (1, 2, 3, 4), "in the order of MindSpore Lite: height, width, x, y"
     assert (node.op.num_classes, node.op.use_regular_nms) == (7, True)
     for damage in (b"", b"\0", b"\xff" * 9, bytes(builder.Finish())[:-20]):
         path = written(tmp_path / "bad.tflite", single(name, operands, (2,), ("float32",) * 4, custom=damage))

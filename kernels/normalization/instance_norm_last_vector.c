@@ -1,4 +1,4 @@
-/* InstanceNorm on NHWC, float32: a first phase finds one factor and one addend per image and channel, in two passes
+/* ChannelsLastInstanceNorm, float32: a first phase finds one factor and one addend per image and channel, in two passes
  * over the pixels; the second phase applies them. */
 #include "arithmetic/broadcast.h"
 #include "arithmetic/scale_row.h"
@@ -13,7 +13,7 @@ typedef struct {
   int64_t channels;
   int64_t stripes; /* per image */
   float epsilon;
-} instance_norm_derived;
+} instance_norm_last_derived;
 
 static int32_t support(const mslite_node *node) {
   for (int32_t k = 0; k < 3; ++k)
@@ -22,14 +22,14 @@ static int32_t support(const mslite_node *node) {
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  instance_norm_derived *numbers = derived;
+  instance_norm_last_derived *numbers = derived;
   const mslite_tensor *x = node->inputs[0];
   numbers->images = x->dims[0];
   numbers->channels = x->dims[x->rank - 1];
   numbers->pixels = 1;
   for (int32_t i = 1; i < x->rank - 1; ++i) numbers->pixels *= x->dims[i];
   numbers->stripes = (numbers->channels + STRIPE - 1) / STRIPE;
-  numbers->epsilon = ((const mslite_InstanceNorm *)node->params)->epsilon;
+  numbers->epsilon = ((const mslite_ChannelsLastInstanceNorm *)node->params)->epsilon;
   const mslite_tensor flat = {.rank = 3, .dims = {numbers->images, numbers->pixels, numbers->channels}};
   const mslite_tensor channel = {.rank = 3, .dims = {numbers->images, 1, numbers->channels}};
   const mslite_tensor *const operands[2] = {&flat, &channel};
@@ -57,7 +57,7 @@ static simd_f32 sum_pixels(const float *x, int64_t pixels, int64_t stride, int32
   return sum;
 }
 
-static void find_factors(const mslite_run *run, const instance_norm_derived *numbers, int64_t part) {
+static void find_factors(const mslite_run *run, const instance_norm_last_derived *numbers, int64_t part) {
   const int64_t image = part / numbers->stripes, first = part % numbers->stripes * STRIPE;
   const int64_t last = numbers->channels - first < STRIPE ? numbers->channels : first + STRIPE;
   const float *gamma = run->inputs[1], *beta = run->inputs[2];
@@ -76,7 +76,7 @@ static void find_factors(const mslite_run *run, const instance_norm_derived *num
 }
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
-  const instance_norm_derived *numbers = run->derived;
+  const instance_norm_last_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
   if (phase == 0) {
     find_factors(run, numbers, part);
@@ -96,11 +96,11 @@ static int32_t in_place(const mslite_node *node) {
   return 0;
 }
 
-const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_instance_norm_f32) = {
-    .name = MSLITE_ISA_STRING(instance_norm_f32),
-    .op = MSLITE_OP_InstanceNorm,
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_instance_norm_last_f32) = {
+    .name = MSLITE_ISA_STRING(instance_norm_last_f32),
+    .op = MSLITE_OP_ChannelsLastInstanceNorm,
     .isa = MSLITE_THIS_ISA,
-    .derived_size = sizeof(instance_norm_derived),
+    .derived_size = sizeof(instance_norm_last_derived),
     .support = support,
     .prepare = prepare,
     .run = run_part,

@@ -1,0 +1,161 @@
+"""Convolutions, pools, resizing and what else works on images."""
+
+from __future__ import annotations
+
+import math
+
+from mslite.converter.compatibility.conditions._declare import condition, has_shape
+from mslite.converter.compatibility.versions import Version
+from mslite.converter.mindir.graph import Node
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
+from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, PadMode, ResizeMethod, RoundMode
+from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
+from mslite.converter.mindir.ops.rearrange import DepthToSpace
+from mslite.converter.mindir.ops.resize import Resize
+
+_INT16_TERMS = 128
+"""As many bytes, shifted to 0 to 255, as a sum of 16 bits surely holds."""
+
+
+@condition("Conv2DFusion Conv2dTransposeFusion")
+def rank_of_image(node: Node, kind: DataType, version: Version) -> str | None:
+    return None if node.inputs[0].rank == 4 else "takes images of four dimensions"
+
+
+@condition("Conv2DFusion Conv2dTransposeFusion")
+def constant_weight(node: Node, kind: DataType, version: Version) -> str | None:
+    return None if node.inputs[1].is_constant else "needs the weights as a constant"
+
+
+@condition("Conv2DFusion", until=Version.V1_5)
+def groups(node: Node, kind: DataType, version: Version) -> str | None:
+    op = node.op
+    assert isinstance(op, Conv2DFusion)
+    is_plain = op.group <= 1 or op.group == op.in_channel == op.out_channel
+    return None if is_plain or has_shape(node.inputs[0]) else "prepares no convolution with groups whose sizes are open"
+
+
+@condition("Conv2dTransposeFusion", until=Version.V1_5)
+def transposed_groups(node: Node, kind: DataType, version: Version) -> str | None:
+    assert isinstance(node.op, Conv2dTransposeFusion)
+    op = node.op
+    if op.group > 1 and not op.group == op.in_channel == op.out_channel:
+        return "takes no transposed convolution with groups"
+    if kind is DataType.INT8 and len(node.inputs[1].quant) > 1:
+        return "takes one scale for the weights of a transposed convolution in int8"
+    return None
+
+
+@condition("AvgPoolFusion MaxPoolFusion")
+def pooled_windows(node: Node, kind: DataType, version: Version) -> str | None:
+    assert isinstance(node.op, AvgPoolFusion | MaxPoolFusion)
+    op = node.op
+    if node.inputs[0].rank != 4:
+        return "pools images of four dimensions"
+    if isinstance(op, AvgPoolFusion) and version < Version.V2_7 and _pads_a_window(op):
+        return "stops at a window that lies in the padding"
+    if isinstance(op, MaxPoolFusion) and op.global_ and version < Version.V2_7:
+        return "refuses maxima over whole images (global)"
+    if op.round_mode is RoundMode.CEIL and op.pad_mode is PadMode.PAD and version < Version.V2_7:
+        return _outside(node)
+    return None
+
+
+def _pads_a_window(op: AvgPoolFusion) -> bool:
+    if op.pad is None or op.kernel_size is None:
+        return False
+    return any(pad >= op.kernel_size[side // 2] for side, pad in enumerate(op.pad))
+
+
+def _outside(node: Node) -> str | None:
+    """It takes windows that lie in the padding alone for windows, or counts one too many."""
+    op = node.op
+    assert isinstance(op, AvgPoolFusion | MaxPoolFusion)
+    x, y = node.inputs[0].shape, node.outputs[0].shape
+    if (
+        x is None
+        or y is None
+        or not (has_shape(node.inputs[0]) and has_shape(node.outputs[0]))
+        or op.kernel_size is None
+    ):
+        return None
+    strides, pad = op.strides or (1, 1), op.pad or (0, 0, 0, 0)
+    for i in range(2):
+        taken = x[1 + i] + pad[2 * i] + pad[2 * i + 1] - op.kernel_size[i]
+        if math.ceil(taken / strides[i]) + 1 != y[1 + i]:
+            return "counts windows that lie outside of the image (round_mode CEIL)"
+    return None
+
+
+@condition("AvgPoolFusion", until=Version.V1_5)
+def short_sums(node: Node, kind: DataType, version: Version) -> str | None:
+    assert isinstance(node.op, AvgPoolFusion)
+    if kind is not DataType.INT8:
+        return None
+    shape = node.inputs[0].shape
+    window = node.op.kernel_size if not node.op.global_ else (shape[1:3] if shape is not None else None)
+    if window is None or any(size < 0 for size in window) or math.prod(window) > _INT16_TERMS:
+        return f"adds int8 in 16 bits, which more than {_INT16_TERMS} may not fit"
+    return None
+
+
+@condition("Resize")
+def resize_modes(node: Node, kind: DataType, version: Version) -> str | None:
+    assert isinstance(node.op, Resize)
+    op = node.op
+    if node.inputs[0].rank != 4:
+        return "resizes images of four dimensions"
+    if (
+        op.method is ResizeMethod.NEAREST
+        and op.coordinate_transform_mode is CoordinateTransformMode.HALF_PIXEL
+        and version < Version.V2_7
+    ):
+        return "takes other pixels for the nearest ones between half-pixel centres"
+    if op.method is ResizeMethod.CUBIC and version < Version.V2_7:
+        return "interpolates cubically with other weights"
+    if op.coordinate_transform_mode is CoordinateTransformMode.ALIGN_CORNERS and op.method is ResizeMethod.LINEAR:
+        y = node.outputs[0].shape
+        if y is not None and 1 in y[1:3]:
+            return "divides by zero for one row or column between aligned corners"
+    return None
+
+
+@condition("Resize", until=Version.V1_5)
+def order_of_factors(node: Node, kind: DataType, version: Version) -> str | None:
+    """Four factors are those of an NHWC image, or of what the constant's format says."""
+    data = node.inputs[1].data if len(node.inputs) > 1 else None
+    is_other = data is not None and data.size == 4 and float(data.reshape(-1)[3].astype(float)) != 1
+    return "takes the factors of height and width from other places" if is_other else None
+
+
+@condition("DepthToSpace", until=Version.V1_5)
+def depth_mode(node: Node, kind: DataType, version: Version) -> str | None:
+    assert isinstance(node.op, DepthToSpace)
+    return "reads channels in the order DCR only" if (node.op.mode or "DCR") != "DCR" else None
+
+
+@condition("CropAndResize", until=Version.V1_5)
+def cropped_method(node: Node, kind: DataType, version: Version) -> str | None:
+    method = getattr(node.op, "method", ResizeMethod.LINEAR)
+    return None if method is ResizeMethod.LINEAR else "interpolates linearly whatever the method"
+
+
+@condition("PReLUFusion", until=Version.V1_5)
+def slopes(node: Node, kind: DataType, version: Version) -> str | None:
+    slope, x = node.inputs[1], node.inputs[0]
+    if slope.data is None or x.shape is None:
+        return "needs the slopes as a constant"
+    return None if slope.data.size in (1, x.shape[-1]) else "takes one slope, or one for each channel"
+
+
+@condition("SpaceToBatchND BatchToSpace SpaceToBatch", until=Version.V1_5)
+def blocks(node: Node, kind: DataType, version: Version) -> str | None:
+    block = getattr(node.op, "block_shape", None) or getattr(node.op, "block_size", None)
+    if node.inputs[0].rank != 4 or block is None or len(block) != 2:
+        return "moves blocks of two dimensions, given as attributes"
+    return None
+
+
+@condition("AdderFusion", until=Version.V1_5)
+def adder_padding(node: Node, kind: DataType, version: Version) -> str | None:
+    return "does not pad" if getattr(node.op, "pad_mode", None) is PadMode.SAME else None

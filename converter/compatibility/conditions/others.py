@@ -1,0 +1,80 @@
+"""Operators that versions refuse or compute otherwise as a whole."""
+
+from __future__ import annotations
+
+from mslite.converter.compatibility.conditions._declare import condition, numbers
+from mslite.converter.compatibility.versions import Version
+from mslite.converter.mindir.graph import Node
+from mslite.converter.mindir.ops.enums import DataType
+
+_SCORES = 3
+"""Dimensions of the scores of NonMaxSuppression: images, classes, boxes."""
+
+_LISTS = "refuses lists whose elements have no stated shape"
+
+_REFUSED = {
+    "Affine": "refuses its parameters",
+    "Assert": "gives it an output of another shape",
+    "BatchToSpaceND": "cannot tell its shape",
+    "EmbeddingLookupFusion": "reads other rows",
+    "HashtableLookup": "reads beyond its keys",
+    "LshProjection": "hashes otherwise",
+    "NonZero": "cannot tell its shape",
+    "Rank": "gives the rank as a real number",
+    "TensorListFromTensor": _LISTS,
+    "TensorListGetItem": _LISTS,
+    "TensorListReserve": _LISTS,
+    "TensorListSetItem": _LISTS,
+    "TensorListStack": _LISTS,
+    "PriorBox": "gives the boxes in other dimensions",
+    "ROIPooling": "refuses its parameters",
+    "Splice": "gives frames without elements",
+    "TensorArray": "ends the process",
+    "TensorArrayRead": "reads nothing",
+    "TensorArrayWrite": "writes nothing",
+}
+
+
+def _refused(name: str, reason: str) -> None:
+    @condition(name, until=Version.V1_5)
+    def refuse(node: Node, kind: DataType, version: Version) -> str | None:
+        return reason
+
+
+for _name, _reason in _REFUSED.items():
+    _refused(_name, _reason)
+
+
+@condition("ExpFusion", until=Version.V1_5)
+def powers_of_e(node: Node, kind: DataType, version: Version) -> str | None:
+    is_plain = (getattr(node.op, "base", -1.0), getattr(node.op, "scale", 1.0), getattr(node.op, "shift", 0.0)) == (
+        -1.0,
+        1.0,
+        0.0,
+    )
+    return None if is_plain or version is Version.V1_3 else "raises e alone to powers"
+
+
+@condition("ScatterNdUpdate SparseToDense", until=Version.V1_5)
+def scattered(node: Node, kind: DataType, version: Version) -> str | None:
+    return None if version is Version.V1_3 else "writes to other places"
+
+
+@condition("NonMaxSuppression", until=Version.V1_5)
+def boxes(node: Node, kind: DataType, version: Version) -> str | None:
+    """It counts the chosen boxes of all classes together, and takes boxes whose score is above 0 where no threshold is given."""
+    shape = node.inputs[1].shape
+    most = numbers(node, 2)
+    if len(node.inputs) < _SCORES + 2:
+        return "needs the number of boxes and both thresholds"
+    if shape is None or len(shape) != _SCORES or any(size < 0 for size in shape):
+        return "needs the number of boxes and classes when the model is built"
+    images, classes, count = shape
+    is_enough = most is not None and most[0] >= images * classes * count
+    return None if images * classes == 1 or is_enough else "counts the boxes of all classes together"
+
+
+@condition("DetectionPostProcess", until=Version.V1_5)
+def classes_of_a_box(node: Node, kind: DataType, version: Version) -> str | None:
+    is_many = getattr(node.op, "max_classes_per_detection", 1) > 1 and not getattr(node.op, "use_regular_nms", False)
+    return "gives other detections where a box may have several classes" if is_many else None

@@ -1,0 +1,48 @@
+"""What the CPU runtimes of MindSpore Lite ask of LSTM and GRU."""
+
+from __future__ import annotations
+
+from mslite.converter.compatibility.conditions._declare import condition
+from mslite.converter.compatibility.versions import Version
+from mslite.converter.mindir.graph import Node
+from mslite.converter.mindir.ops.enums import DataType
+
+_TILE = 16
+_GATES = {"LSTM": 4, "GRU": 3}
+
+
+@condition("LSTM")
+def lstm_operands(node: Node, kind: DataType, version: Version) -> str | None:
+    if len(node.inputs) == 4:
+        return None if version is Version.V2_7 else "does not take weights in one vector"
+    if len(node.inputs) < 6:
+        return "asks for a bias and both first states"
+    if len(node.inputs) > 6 and version < Version.V2_7:
+        return "passes over its projection"
+    return None
+
+
+@condition("GRU")
+def gru_lengths(node: Node, kind: DataType, version: Version) -> str | None:
+    if len(node.inputs) < 5:
+        return "asks for a bias and the first state"
+    return (
+        "takes no lengths that differ, and its last states are those of the last step" if len(node.inputs) > 5 else None
+    )
+
+
+@condition("LSTM GRU")
+def recurrent_weights(node: Node, kind: DataType, version: Version) -> str | None:
+    if version < Version.V2_7 and not all(value.is_constant for value in node.inputs[1:4]):
+        return "packs its weights when the model is built, before these are computed"
+    return None
+
+
+@condition("LSTM GRU")
+def packed_gates(node: Node, kind: DataType, version: Version) -> str | None:
+    """The weights of each gate are packed to whole tiles (of 4 to 16 units, as the machine has it), and read without."""
+    x, weights = node.inputs[0].shape, node.inputs[1].shape
+    if x is None or weights is None or len(x) != 3 or len(weights) != 3 or x[1] == 1:
+        return None
+    units = weights[1] // _GATES[node.op.name]
+    return f"computes {units} units for several sequences wrong" if units % _TILE else None

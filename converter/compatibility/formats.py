@@ -1,0 +1,59 @@
+"""The layouts that MindSpore Lite believes tensors to have when it runs a model.
+
+Its shape rules hand the layout of the first operand on, an element-wise operator that of the operand with more dimensions, and only
+a Transpose between NHWC and NCHW changes it. Operators on images read sizes by it, or refuse what is not NHWC.
+"""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Graph, Node, Value
+from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.wire_form import stored_format
+
+_BROADCASTING = frozenset(
+    {"AddFusion", "SubFusion", "MulFusion", "DivFusion", "RealDiv", "Maximum", "Minimum", "FloorDiv", "FloorMod", "Mod",
+     "SquaredDifference", "Eltwise", "Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr"}
+)  # fmt: skip
+_ON_IMAGES = frozenset(
+    {"Conv2DFusion", "Conv2dTransposeFusion", "AdderFusion", "AvgPoolFusion", "MaxPoolFusion", "Resize", "DepthToSpace",
+     "SpaceToDepth", "SpaceToBatch", "SpaceToBatchND", "BatchToSpace", "BatchToSpaceND", "PriorBox", "ROIPooling", "CropAndResize",
+     "TopKFusion"}
+)  # fmt: skip
+_IMAGE_RANK = 4
+_TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
+
+
+def believed_formats(graph: Graph, is_main: bool) -> dict[Value, Format]:
+    """The layout of every value that a node computes, and of the graph's inputs."""
+    formats = {value: stored_format(value, is_main) for value in graph.inputs}
+    for node in graph.nodes:
+        handed_on = _handed_on(node, formats)
+        formats.update((value, handed_on) for value in node.outputs)
+    return formats
+
+
+def misread_image(node: Node, formats: dict[Value, Format]) -> bool:
+    """Whether an operator on images would read an operand in NCHW, which is none."""
+    if node.op.name not in _ON_IMAGES or not node.inputs or node.inputs[0].rank != _IMAGE_RANK:
+        return False
+    return _of(node.inputs[0], formats) is Format.NCHW
+
+
+def _of(value: Value, formats: dict[Value, Format]) -> Format:
+    return formats[value] if value in formats else stored_format(value, False)
+
+
+def _handed_on(node: Node, formats: dict[Value, Format]) -> Format:
+    if not node.inputs:
+        return Format.NHWC
+    first = node.inputs[0]
+    if node.op.name in _BROADCASTING and len(node.inputs) > 1 and (node.inputs[1].rank or 0) > (first.rank or 0):
+        first = node.inputs[1]
+    handed_on = _of(first, formats)
+    if node.op.name == "Transpose" and len(node.inputs) > 1 and node.inputs[1].data is not None:
+        perm = tuple(int(axis) for axis in node.inputs[1].data.reshape(-1))
+        if (handed_on, perm) == (Format.NHWC, _TO_NCHW):
+            return Format.NCHW
+        if (handed_on, perm) == (Format.NCHW, _TO_NHWC):
+            return Format.NHWC
+    return handed_on

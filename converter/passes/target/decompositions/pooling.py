@@ -1,0 +1,155 @@
+"""Pools with dilation, or with padding that counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.compatibility.versions import Version
+from mslite.converter.errors import Blocked
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.arithmetic import Maximum, MulFusion
+from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import ActivationType, Format, PadMode, RoundMode
+from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
+from mslite.converter.passes.target.decompositions.functions import REMEDY, activation, require_float
+from mslite.converter.passes.target.decompositions.shapes import known_shape
+from mslite.converter.passes.target.writer import Writer, decomposes
+
+_MOST_TAPS = 64
+_LEAST = float(np.finfo(np.float32).min)
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The windows along one dimension."""
+
+    size: int
+    count: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+
+    @property
+    def added(self) -> int:
+        """What has to come behind the last element for the last window to be whole."""
+        reach = (self.count - 1) * self.stride + (self.kernel - 1) * self.dilation + 1
+        return max(reach - self.size - self.before, 0)
+
+    def taps(self, with_padding: bool) -> npt.NDArray[np.float64]:
+        """How many elements of each window count."""
+        places = np.arange(self.count)[:, None] * self.stride + np.arange(self.kernel) * self.dilation - self.before
+        first, last = (-self.before, self.size + self.after) if with_padding else (0, self.size)
+        counted: npt.NDArray[np.float64] = np.sum((places >= first) & (places < last), 1, dtype=np.float64)
+        return counted
+
+
+def _windows(node: Node) -> list[_Windows]:
+    """Those of height and width. Raises Blocked where sizes are open."""
+    op = node.op
+    assert isinstance(op, AvgPoolExtended | MaxPoolExtended)
+    x, y = known_shape(node.inputs[0]), known_shape(node.outputs[0])
+    if any(size < 0 for size in (*x[1:], *y[1:])) or op.kernel_size is None:
+        raise Blocked("the sizes of its images are not known", "Give sizes with --inputShape")
+    result = []
+    for i in range(2):
+        stride, dilation = (op.strides or (1, 1))[i], (op.dilation or (1, 1))[i]
+        before, after = (op.pad or (0, 0, 0, 0))[2 * i : 2 * i + 2]
+        if op.pad_mode is not PadMode.PAD:
+            reach = (y[1 + i] - 1) * stride + (op.kernel_size[i] - 1) * dilation + 1
+            total = max(reach - x[1 + i], 0) if op.pad_mode is PadMode.SAME else 0
+            before, after = total // 2, total - total // 2
+        result.append(_Windows(x[1 + i], y[1 + i], op.kernel_size[i], stride, dilation, before, after))
+    return result
+
+
+def _padded(x: Value, windows: Sequence[_Windows], filling: float, writer: Writer) -> Value:
+    borders = [[0, 0], *([one.before, one.added] for one in windows), [0, 0]]
+    if not np.any(borders):
+        return x
+    return writer.emit(PadFusion(constant_value=filling), x, writer.const(borders, np.int32, name="borders"))
+
+
+def _activated(y: Value, kind: ActivationType, writer: Writer) -> Value:
+    return y if kind is ActivationType.NO_ACTIVATION else activation(kind, y, writer)
+
+
+@decomposes("AvgPoolExtended")
+def average(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    """A convolution of each channel with ones, over how many elements count."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, AvgPoolExtended)
+    require_float(x)
+    windows = _windows(node)
+    channels = known_shape(x)[3]
+    kernel = [one.kernel for one in windows]
+    ones = writer.const(np.ones((channels, *kernel, 1)), name="ones")
+    ones.format = Format.NHWC
+    sums = Conv2DFusion(
+        format=Format.NHWC,
+        kernel_size=tuple(kernel),
+        stride=tuple(one.stride for one in windows),
+        dilation=tuple(one.dilation for one in windows),
+        pad_list=(0, 0, 0, 0),
+        mode=1,
+        group=channels,
+        in_channel=channels,
+        out_channel=channels,
+    )
+    y = writer.emit(sums, _padded(x, windows, 0, writer), ones)
+    rows, columns = (one.taps(op.count_include_pad) for one in windows)
+    shares = 1 / np.maximum(np.outer(rows, columns), 1)
+    y = writer.emit(MulFusion(), y, writer.const(shares[None, :, :, None], name="shares"))
+    return [_activated(y, op.activation_type, writer)]
+
+
+@decomposes("MaxPoolExtended")
+def maximum(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    """The largest of the slices that each tap of the window makes."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, MaxPoolExtended)
+    require_float(x)
+    windows = _windows(node)
+    if math.prod(one.kernel for one in windows) > _MOST_TAPS:
+        raise Blocked(f"its windows have more than {_MOST_TAPS} elements", REMEDY)
+    padded = _padded(x, windows, _LEAST, writer)
+    batch, _, _, channels = known_shape(x)
+    if batch < 0:
+        raise Blocked("its batch is not known", "Give sizes with --inputShape")
+    strides = writer.ints(1, *(one.stride for one in windows), 1)
+    y = None
+    for tap in np.ndindex(*(one.kernel for one in windows)):
+        first = [one.dilation * place for one, place in zip(windows, tap, strict=True)]
+        last = [begin + (one.count - 1) * one.stride + 1 for one, begin in zip(windows, first, strict=True)]
+        begin, end = writer.ints(0, *first, 0), writer.ints(batch, *last, channels)
+        slice_of = writer.emit(StridedSlice(), padded, begin, end, strides)
+        y = slice_of if y is None else writer.emit(Maximum(), y, slice_of)
+    assert y is not None
+    return [_activated(y, op.activation_type, writer)]
+
+
+@decomposes("AvgPoolFusion MaxPoolFusion")
+def counted_windows(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
+    """Pools whose windows the version counts otherwise: with their padding as borders."""
+    op = node.op
+    assert isinstance(op, AvgPoolFusion | MaxPoolFusion)
+    if op.global_ or op.round_mode is not RoundMode.CEIL or node.inputs[0].quant:
+        return None
+    general: Operator = (AvgPoolExtended if isinstance(op, AvgPoolFusion) else MaxPoolExtended)(
+        kernel_size=op.kernel_size,
+        strides=op.strides,
+        pad=op.pad,
+        pad_mode=op.pad_mode,
+        round_mode=op.round_mode,
+        format=op.format,
+        activation_type=op.activation_type,
+    )
+    return [writer.emit(general, *node.inputs)]

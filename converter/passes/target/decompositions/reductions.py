@@ -1,0 +1,117 @@
+"""Reductions and scans."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from mslite.converter.compatibility.versions import Version
+from mslite.converter.errors import Blocked
+from mslite.converter.mindir.graph import Node, Value, numpy_type
+from mslite.converter.mindir.ops.activation import Hardmax
+from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, MulFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import Concat, Split
+from mslite.converter.mindir.ops.comparison import Equal, LessEqual
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.reduction import CumProd, CumSum, ReduceFusion, ReduceLogSumExp
+from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Log, Sqrt
+from mslite.converter.passes.target.decompositions.functions import REMEDY, as_number, linear, number, require_float
+from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped
+from mslite.converter.passes.target.writer import Writer, decomposes
+
+_LEAST = float(np.finfo(np.float32).min)
+
+
+def _stated(x: Value, axes: Sequence[Value], writer: Writer) -> Value:
+    """The axes of a reduction: all of them where none are given."""
+    if axes and (axes[0].data is None or axes[0].data.size):
+        return axes[0]
+    return writer.ints(*range(len(known_shape(x))))
+
+
+@decomposes("ReduceFusion")
+def other_modes(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    """What is summed is written by a node of its own: kernels that square their operand do so where it lies."""
+    op, (x, *axes) = node.op, node.inputs
+    assert isinstance(op, ReduceFusion)
+    if x.quant:
+        raise Blocked("it computes on stored integers", REMEDY)
+    if x.dtype is not DataType.INT32:
+        require_float(x)
+    if axes and axes[0].data is not None and not axes[0].data.size and x.rank:
+        return [writer.emit(op, x, _stated(x, axes, writer))]
+    if op.mode not in (ReduceMode.ReduceASum, ReduceMode.ReduceSumSquare, ReduceMode.ReduceL2):
+        raise Blocked(f"{op.mode.name} is not written in other operators", REMEDY)
+    terms = writer.emit(Abs(), x) if op.mode is ReduceMode.ReduceASum else writer.emit(MulFusion(), x, x)
+    is_root = op.mode is ReduceMode.ReduceL2
+    total = dataclasses.replace(op, mode=ReduceMode.ReduceSum, coeff=0.0 if is_root else op.coeff)
+    y = writer.emit(total, terms, *axes)
+    if is_root:
+        y = linear(writer.emit(Sqrt(), y), op.coeff if op.reduce_to_end and op.coeff else 1, 0, writer)
+    return [y]
+
+
+@decomposes("ReduceLogSumExp")
+def log_sum_exp(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    """The largest element is taken out first; not below the lowest float32, so that rows of -inf stay what they are."""
+    op, (x, *axes) = node.op, node.inputs
+    assert isinstance(op, ReduceLogSumExp)
+    require_float(x)
+    axes = [_stated(x, axes, writer)]
+    kept = ReduceFusion(mode=ReduceMode.ReduceMax, keep_dims=True)
+    most = writer.emit(kept, x, *axes)
+    most = writer.emit(Maximum(), most, number(_LEAST, most, writer))
+    exponentials = writer.emit(ExpFusion(), writer.emit(SubFusion(), x, most))
+    total = writer.emit(ReduceFusion(mode=ReduceMode.ReduceSum, keep_dims=True), exponentials, *axes)
+    y = writer.emit(AddFusion(), writer.emit(Log(), total), most)
+    if op.keep_dims:
+        return [y]
+    return [writer.emit(ReduceFusion(mode=ReduceMode.ReduceMax), y, *axes)]
+
+
+@decomposes("Hardmax")
+def first_largest(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    """1 where an element is the largest and none before it is."""
+    op, x = node.op, node.inputs[0]
+    assert isinstance(op, Hardmax)
+    require_float(x)
+    axis = op.axis % max(len(known_shape(x)), 1)
+    most = writer.emit(ReduceFusion(mode=ReduceMode.ReduceMax, keep_dims=True), x, writer.ints(axis))
+    is_largest = as_number(writer.emit(Equal(), x, most), writer)
+    seen = writer.emit(CumSum(), is_largest, writer.const(axis, np.int32))
+    is_first = as_number(writer.emit(LessEqual(), seen, number(1.5, seen, writer)), writer)
+    return [writer.emit(MulFusion(), is_largest, is_first)]
+
+
+@decomposes("CumProd")
+def running_product(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    """By doubling: each element times that 1, 2, 4, ... places before it."""
+    op, (x, axis_of) = node.op, node.inputs
+    assert isinstance(op, CumProd)
+    shape = known_shape(x)
+    if x.dtype is not DataType.INT32:
+        require_float(x)
+    if axis_of.data is None or any(size < 0 for size in shape):
+        raise Blocked("its axis or a size of its operand is not known", "Give sizes with --inputShape")
+    axis = int(axis_of.data.reshape(-1)[0]) % len(shape)
+    y = _shifted(x, axis, 1, op.reverse, writer) if op.exclusive else x
+    step = 1
+    while step < shape[axis]:
+        y = writer.emit(MulFusion(), y, _shifted(y, axis, step, op.reverse, writer))
+        step *= 2
+    return [y if y is not x else reshaped(x, shape, writer)]
+
+
+def _shifted(x: Value, axis: int, by: int, backward: bool, writer: Writer) -> Value:
+    """x moved on along the axis, behind ones."""
+    shape = known_shape(x)
+    ones = np.ones((*shape[:axis], min(by, shape[axis]), *shape[axis + 1 :]), numpy_type(x.dtype))
+    filling = writer.const(ones, ones.dtype, name="ones")
+    if by >= shape[axis]:
+        return filling
+    rest = shape[axis] - by
+    sizes = (by, rest) if backward else (rest, by)
+    kept = writer.many(Split(output_num=2, size_splits=sizes, axis=axis), [x], 2)[1 if backward else 0]
+    return writer.emit(Concat(axis=axis), *((kept, filling) if backward else (filling, kept)))

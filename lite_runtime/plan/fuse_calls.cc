@@ -1,0 +1,58 @@
+// Between the two halves of planning: shapes are known, kernels not yet chosen.
+#include <algorithm>
+
+#include "plan/planner.h"
+
+namespace mslite {
+// Puts the fused steps of the program that fit in the place of the calls that they stand for.
+void Planner::FuseCalls() {
+  if (plan_->is_counted) return;
+  const auto find = [this](int32_t position) -> Call * {
+    const auto place = std::lower_bound(calls_.begin(), calls_.end(), position,
+                                        [](const Call &call, int32_t wanted) { return call.position < wanted; });
+    return place == calls_.end() || place->position != position ? nullptr : &*place;
+  };
+  for (const FusedStep &fused : program_.fused) {
+    Call *first = find(fused.first);
+    Call *last = find(fused.last);
+    // A sum of two convolutions takes in one.
+    const bool is_fused = last != nullptr && last->step == &program_.steps[static_cast<size_t>(fused.last)];
+    if (first == nullptr || !is_fused || first->registered != nullptr || last->registered != nullptr) continue;
+    if (!Fits(fused)) continue;
+    *last = {&fused.step, fused.node, fused.last, nullptr};
+    first->step = nullptr;
+    // What the first one read is needed until now.
+    for (const int32_t input : fused.step.inputs) {
+      int32_t &use = last_use_[static_cast<size_t>(input)];
+      use = std::max(use, fused.last);
+    }
+  }
+  calls_.erase(std::remove_if(calls_.begin(), calls_.end(), [](const Call &call) { return call.step == nullptr; }),
+               calls_.end());
+}
+
+// True when all that the sum adds has one shape, is no constant, and some kernel takes the call.
+bool Planner::Fits(const FusedStep &fused) const {
+  const ProgramStep &sum = program_.steps[static_cast<size_t>(fused.last)];
+  const TensorShape shape = ShapeOf(tensors_[static_cast<size_t>(sum.outputs[0])]);
+  const auto is_part = [&](int32_t input) {
+    const State state = states_[static_cast<size_t>(input)];
+    return (state == State::kTemporary || state == State::kValue) &&
+           ShapeOf(tensors_[static_cast<size_t>(input)]) == shape;
+  };
+  if (!std::all_of(sum.inputs.begin(), sum.inputs.end(), is_part)) return false;
+  std::vector<const mslite_tensor *> operands;
+  for (const std::vector<int32_t> *list : {&fused.step.inputs, &fused.step.outputs}) {
+    for (const int32_t local : *list) operands.push_back(&tensors_[static_cast<size_t>(local)]);
+  }
+  const mslite_node call = {fused.node->op,
+                            fused.node->params,
+                            static_cast<int32_t>(fused.step.inputs.size()),
+                            static_cast<int32_t>(fused.step.outputs.size()),
+                            operands.data(),
+                            operands.data() + fused.step.inputs.size(),
+                            fused.node->quant_type};
+  std::string why;
+  return ChooseKernel(call, options_.isas, &why, options_.more_kernels) != nullptr;
+}
+}  // namespace mslite

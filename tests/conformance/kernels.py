@@ -1,0 +1,46 @@
+"""Whether a version has a kernel for a node: the table of element types, and how a version chooses one of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from mslite.converter.mindir.ops.enums import DataType, QuantType
+
+from .view import NodeView
+
+_TABLE = Path(__file__).parent / "kernel_types.yaml"
+_ALSO_IN_2_7 = (DataType.UINT8, DataType.STRING)
+
+
+@cache
+def kernel_types() -> dict[str, dict[str, list[str]]]:
+    """Operator, version, element types."""
+    return cast(dict[str, dict[str, list[str]]], yaml.safe_load(_TABLE.read_text()))
+
+
+def chosen_type(node: NodeView, version: str) -> DataType:
+    """The element type whose kernel the version looks for."""
+    if node.node.quantType is QuantType.QUANT_WEIGHT:
+        is_bool = version == "2.7" and bool(node.inputs) and node.inputs[0].dtype is DataType.BOOL
+        return DataType.BOOL if is_bool else DataType.FLOAT32
+    if version == "2.7":
+        for operand in node.inputs:
+            if operand.dtype in _ALSO_IN_2_7:
+                return operand.dtype
+            if operand.dtype is node.deciding:
+                break
+    return node.deciding
+
+
+def missing_kernel(node: NodeView, version: str) -> str | None:
+    """Why the version has no kernel for the node; None if it has, or if the file leaves the type open."""
+    types = kernel_types().get(node.operator, {}).get(version)
+    if types is None:
+        return "there is no kernel"
+    chosen = chosen_type(node, version)
+    wanted = DataType.FLOAT32 if chosen is DataType.FLOAT16 else chosen
+    return None if chosen is DataType.UNKNOWN or wanted.name in types else f"there is no kernel for {wanted.name}"

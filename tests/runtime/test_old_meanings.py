@@ -1,0 +1,94 @@
+"""Operators that MindSpore Lite's kernels compute otherwise than its tables say, in the runtime and in the converter."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mslite.converter.convert import convert
+from mslite.converter.mindir.graph import Array
+from mslite.converter.mindir.ms_writer import write_ms
+from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, Format, ResizeMethod
+from mslite.converter.mindir.ops.reduction import TopKFusion
+from mslite.converter.mindir.ops.resize import Resize
+from mslite.converter.mindir.ops.tables import Tensor
+from mslite.converter.options import Options
+from tests.passes.norm_files import Tables, predict
+
+
+def computed(path: Path, x: Array, folder: Path) -> Array:
+    """What the runtime makes of the file, and of what the converter makes of it."""
+    result = predict(path, x)
+    again = convert(Options(path, folder / "again.ms")).files[0]
+    np.testing.assert_array_equal(predict(again, x), result)
+    return result
+
+
+def top_k(folder: Path, version: str, **attributes: int) -> Array:
+    """The two best of each row of [3, 3]."""
+    tables = Tables(3, 3)
+    tables.node(TopKFusion(**attributes), 0, np.array([2], np.int32), shape=(3, 2), format=Format.NHWC)
+    tables.tensors.append(Tensor(nodeType=2, dataType=DataType.INT32, dims=(3, 2), format=Format.NHWC, name="index"))
+    values = len(tables.tensors) - 2
+    tables.nodes[-1].outputIndex = (values, values + 1)
+    meta = dataclasses.replace(tables.meta(version), outputIndex=(values,))
+    assert meta.subGraph is not None
+    meta.subGraph[0].outputIndices = (values,)
+    path = write_ms(meta, folder / "top.ms")[0]
+    return computed(path, np.array([[1, 3, 2], [6, 4, 5], [9, 8, 7]], np.float32), folder)
+
+
+BEST = np.array([[3, 2], [6, 5], [9, 8]], np.float32)
+
+
+@pytest.mark.nonconforming("fields that old readers pass over")
+@pytest.mark.parametrize("version", ["1.2.0", "1.3.0", "1.5.0"])
+def test_the_best_of_the_last_dimension(version: str, tmp_path: Path) -> None:
+    """Converters up to 1.5 write neither axis nor direction."""
+    np.testing.assert_array_equal(top_k(tmp_path, version), BEST)
+
+
+@pytest.mark.parametrize("largest", [0, 1])
+def test_the_best_of_an_axis(largest: int, tmp_path: Path) -> None:
+    """Later ones write the axis, and of TensorFlow's operator no direction, which no version reads."""
+    np.testing.assert_array_equal(top_k(tmp_path, "2.7.0", axis=-1, largest=largest), BEST)
+
+
+def test_the_smallest(tmp_path: Path) -> None:
+    """Files of ours."""
+    found = top_k(tmp_path, "2.7.0", axis=-1, largest=-1)
+    np.testing.assert_array_equal(found, np.array([[1, 2], [4, 5], [7, 8]], np.float32))
+
+
+@pytest.mark.parametrize(
+    ("version", "format", "entries"),
+    [
+        ("1.3.0", Format.NCHW, (1, 1, 2, 1)),
+        ("1.3.0", Format.NHWC, (1, 2, 1, 1)),
+        ("1.5.0", Format.NCHW, (1, 2, 1, 1)),
+        ("2.7.0", Format.NHWC, (1, 2, 1, 1)),
+    ],
+)
+@pytest.mark.parametrize("of", [np.float32, np.int32])
+def test_four_sizes_in_the_order_of_their_layout(
+    version: str, format: Format, entries: tuple[int, ...], of: type[np.generic], tmp_path: Path
+) -> None:
+    """Twice as high, as high as wide as deep. By the numbers alone NCHW and NHWC cannot be told apart."""
+    tables = Tables(1, 2, 4, 4)
+    target = np.array(entries, np.float32)
+    if of is np.int32:
+        target = (
+            target * np.array([1, 4, 2, 4] if format is Format.NCHW and version == "1.3.0" else [1, 2, 4, 4])
+        ).astype(of)
+    op = Resize(
+        format=Format.NHWC,
+        method=ResizeMethod.NEAREST,
+        coordinate_transform_mode=CoordinateTransformMode.ASYMMETRIC,
+    )
+    tables.node(op, 0, np.asarray(target), shape=(1, 4, 4, 4), format=Format.NHWC)
+    tables.tensors[-2].format = format
+    x = np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4)
+    np.testing.assert_array_equal(computed(tables.write(tmp_path, version), x, tmp_path), x.repeat(2, axis=1))
