@@ -11,7 +11,7 @@ from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
-from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode, QuantType
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, QuantType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.normalization import InstanceNorm
@@ -26,7 +26,11 @@ BATCH = -(1 << 40) - 1
 
 
 def write(module: Module, folder: Path, name: str = "model") -> Path:
-    """The module's `.ms` file."""
+    """The module's `.ms` file, in which images say that their channels stand last."""
+    nodes = [node for graph in module.graphs for node in graph.nodes]
+    if any(node.op.declaration.layout == "nhwc" for node in nodes):
+        for value in (value for node in nodes for value in (*node.inputs, *node.outputs)):
+            value.format = Format.NHWC
     return save(module, folder / f"{name}.ms")[0]
 
 

@@ -55,7 +55,7 @@ def test_a_batch_that_is_left_open_is_one(tmp_path: Path) -> None:
 def test_other_open_sizes_are_refused_with_the_flag_that_helps(tmp_path: Path) -> None:
     build = Builder()
     x = build.input(1, modules.BATCH)
-    module = build.module(build.call(modules.Activation(), x))
+    module = build.module(build.call(modules.Activation(activation_type=modules.ActivationType.RELU), x))
     with pytest.raises(
         LoweringError, match=r"'in0' has sizes that the model leaves open: \[1, \?\].*--inputShape=in0:1,\?, with"
     ):
