@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/context_limits.h"
+
 namespace mindspore {
 struct Context::Data {
   int32_t thread_num = 0;
@@ -15,6 +17,7 @@ struct Context::Data {
   std::shared_ptr<Delegate> delegate;
   std::string group_info_file;
   std::vector<std::shared_ptr<DeviceInfoContext>> devices;
+  mslite::RunLimits limits;
 };
 
 Context::Context() : data_(std::make_shared<Data>()) {}
@@ -39,6 +42,8 @@ bool Context::GetMultiModalHW() const { return data_->multi_modal; }
 void Context::SetGroupInfoFile(std::string file) { data_->group_info_file = std::move(file); }
 std::string Context::GetGroupInfoFile() const { return data_->group_info_file; }
 std::vector<std::shared_ptr<DeviceInfoContext>> &Context::MutableDeviceInfo() { return data_->devices; }
+
+mslite::RunLimits &ContextLimits::Of(const Context &context) { return context.data_->limits; }
 
 struct DeviceInfoContext::Data {
   std::string provider;

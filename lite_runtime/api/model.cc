@@ -3,6 +3,7 @@
 #include "api/graph_data.h"
 #include "api/log.h"
 #include "api/model_impl.h"
+#include "api/reserve.h"
 #include "api/shared_models.h"
 
 namespace mindspore {
@@ -33,6 +34,18 @@ MSTensor FindTensor(const std::vector<MSTensor> &tensors, const std::string &nam
     if (tensor.impl()->name == name) return tensor;
   }
   return MSTensor(nullptr);
+}
+
+// Queues a request, or ends it with the reason why not.
+void Queue(ModelImpl *impl, const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
+           ModelImpl::Request *request) {
+  const Status status = With(impl, [&]() -> Status {
+    if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
+    request->inputs = inputs;
+    request->outputs = outputs;
+    return impl->PredictAsync(request);
+  });
+  if (status.IsError()) request->Finish(status);
 }
 
 // Opens a model by `open` and builds it.
@@ -106,19 +119,25 @@ Status Model::Predict(const MSKernelCallBack &before, const MSKernelCallBack &af
 Status Model::RunStep(const MSKernelCallBack &before, const MSKernelCallBack &after) { return Predict(before, after); }
 
 std::future<Status> Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs) {
-  auto promise = std::make_shared<std::promise<Status>>();
-  std::future<Status> future = promise->get_future();
-  PredictAsync(inputs, outputs, [promise](const Status &status) { promise->set_value(status); });
-  return future;
+  return Attempt([&] {
+    ModelImpl::Request request;
+    const mslite::ReserveAllocator<char> reserve;
+    request.promise = std::allocate_shared<std::promise<Status>>(reserve, std::allocator_arg, reserve);
+    std::future<Status> future = request.promise->get_future();
+    Queue(impl_.get(), inputs, outputs, &request);
+    return future;
+  });
 }
 
 void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                          const std::function<void(const Status &)> &done) {
-  const Status status = With(impl_.get(), [&]() -> Status {
-    impl_->PredictAsync(inputs, outputs, done);
+  ModelImpl::Request request;
+  const Status status = Guard([&]() -> Status {
+    request.done = done;
     return kSuccess;
   });
-  if (status.IsError() && done) done(status);
+  if (status.IsOk()) return Queue(impl_.get(), inputs, outputs, &request);
+  if (done) done(status);
 }
 
 Status Model::LoadConfig(const std::string &config_path) {

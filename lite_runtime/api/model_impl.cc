@@ -71,17 +71,48 @@ class CallbackObserver : public mslite::StepObserver {
 };
 }  // namespace
 
-ModelImpl::~ModelImpl() {
-  {
-    const std::lock_guard<std::mutex> lock(requests_mutex_);
-    stopping_ = true;
+// Holds the model for one call.
+class ModelImpl::Turn {
+ public:
+  explicit Turn(ModelImpl *model) : model_(model) {
+    is_nested_ = model->owner_.load() == std::this_thread::get_id();
+    if (is_nested_) return;
+    model->mutex_.lock();
+    model->owner_ = std::this_thread::get_id();
   }
-  requests_wake_.notify_all();
+  ~Turn() {
+    if (is_nested_) return;
+    model_->owner_ = std::thread::id();
+    model_->mutex_.unlock();
+  }
+  Turn(const Turn &) = delete;
+  Turn &operator=(const Turn &) = delete;
+
+  Status status() const {
+    if (!is_nested_) return kSuccess;
+    return Fail(kLiteReentrantError, "a callback of a model's run must not build, resize or run the model");
+  }
+
+ private:
+  ModelImpl *model_;
+  bool is_nested_;
+};
+
+ModelImpl::~ModelImpl() {
+  const bool is_own_thread = worker_.get_id() == std::this_thread::get_id();
+  {
+    const std::lock_guard<std::mutex> lock(queue_->mutex);
+    queue_->is_closed = true;
+    queue_->is_orphan = is_own_thread;
+  }
+  queue_->wake.notify_all();
+  if (is_own_thread) worker_.detach();
   if (worker_.joinable()) worker_.join();
 }
 
 Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
   if (session_ != nullptr) return Fail(kLiteModelRebuild, "the model is built already");
   mslite::SessionOptions options;
   MSLITE_TRY(mslite::ReadContext(context, &options));
@@ -110,7 +141,8 @@ void ModelImpl::ShowOutputs(bool with_data) {
 }
 
 Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (inputs.empty() || inputs.size() != dims.size()) {
     return Fail(kLiteInputParamInvalid, "Resize needs as many shapes as inputs, and at least one");
@@ -213,7 +245,8 @@ void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
 
 Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                           const MSKernelCallBack &before, const MSKernelCallBack &after) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (inputs.size() != inputs_.size()) {
     return Fail(kLiteInputTensorError,
@@ -235,25 +268,40 @@ Status ModelImpl::Predict(const MSKernelCallBack &before, const MSKernelCallBack
   return Predict(inputs_, nullptr, before, after);
 }
 
-void ModelImpl::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
-                             std::function<void(const Status &)> done) {
-  const std::lock_guard<std::mutex> lock(requests_mutex_);
-  if (!worker_.joinable()) worker_ = std::thread([this] { WorkAsync(); });
-  requests_.push_back({inputs, outputs, std::move(done)});
-  requests_wake_.notify_one();
+void ModelImpl::Request::Finish(const Status &status) {
+  if (promise) promise->set_value(status);
+  if (done) done(status);
 }
 
-// Runs the requests in the order in which they came; what is queued when the model goes is still run.
-void ModelImpl::WorkAsync() {
-  std::unique_lock<std::mutex> lock(requests_mutex_);
+Status ModelImpl::PredictAsync(Request *request) {
+  const std::lock_guard<std::mutex> lock(queue_->mutex);
+  if (queue_->is_closed) return Fail(kLiteUninitializedObj, "the model is being destroyed");
+  if (!worker_.joinable()) worker_ = std::thread(WorkAsync, this, queue_);
+  queue_->requests.push_back(std::move(*request));
+  queue_->wake.notify_one();
+  return kSuccess;
+}
+
+// Runs the requests in the order in which they came; what is queued when the model goes is still run, unless it goes in
+// a callback of one of them.
+void ModelImpl::WorkAsync(ModelImpl *model, const std::shared_ptr<Queue> &queue) {
+  std::unique_lock<std::mutex> lock(queue->mutex);
   while (true) {
-    requests_wake_.wait(lock, [this] { return stopping_ || !requests_.empty(); });
-    if (requests_.empty()) return;
-    Request request = std::move(requests_.front());
-    requests_.pop_front();
+    queue->wake.wait(lock, [&queue] { return queue->is_closed || !queue->requests.empty(); });
+    if (queue->requests.empty()) return;
+    Request request = std::move(queue->requests.front());
+    queue->requests.pop_front();
+    const bool is_orphan = queue->is_orphan;
     lock.unlock();
-    const Status status = mslite::Guard([&] { return Predict(request.inputs, request.outputs, nullptr, nullptr); });
-    if (request.done) request.done(status);
+    const Status status = mslite::Guard([&]() -> Status {
+      if (is_orphan) return Fail(kLiteUninitializedObj, "the model was destroyed before this request ran");
+      return model->Predict(request.inputs, request.outputs, nullptr, nullptr);
+    });
+    mslite::Guard([&]() -> Status {
+      request.Finish(status);
+      return kSuccess;
+    });
+    request = Request();  // what it holds may be the last of the model
     lock.lock();
   }
 }

@@ -2,9 +2,11 @@
 #ifndef MSLITE_API_MODEL_IMPL_H
 #define MSLITE_API_MODEL_IMPL_H
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,11 +31,22 @@ class ModelImpl {
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                  const MSKernelCallBack &after);
   Status Predict(const MSKernelCallBack &before, const MSKernelCallBack &after);
-  void PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
-                    std::function<void(const Status &)> done);
+
+  // A request of PredictAsync: `done` is called with its status, or the promise gets it.
+  struct Request {
+    std::vector<MSTensor> inputs;
+    std::vector<MSTensor> *outputs = nullptr;
+    std::function<void(const Status &)> done;
+    std::shared_ptr<std::promise<Status>> promise;
+
+    void Finish(const Status &status);
+  };
+  // Takes the request, or leaves it as it is and fails or throws.
+  Status PredictAsync(Request *request);
 
   bool is_built() const { return session_ != nullptr; }
   const mslite::Session *session() const { return session_.get(); }
+  bool Cancel() { return session_ != nullptr && session_->Cancel(); }
   const std::vector<MSTensor> &inputs() const { return inputs_; }
   const std::vector<MSTensor> &outputs() const { return outputs_; }
   std::vector<MSTensor> OutputsOfNode(const std::string &node_name) const;
@@ -45,23 +58,27 @@ class ModelImpl {
   Status ReadInput(size_t index, const MSTensor &tensor, mslite::InputView *view) const;
   void LendOutput(size_t index, const std::vector<MSTensor> *outputs);
   void GiveOutput(size_t index, std::vector<MSTensor> *outputs);
-  void WorkAsync();
 
-  std::mutex mutex_;  // one call at a time
+  // The requests that wait. The thread that runs them keeps them when the model goes in one of its own callbacks.
+  struct Queue {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::deque<Request> requests;
+    bool is_closed = false;  // the model goes
+    bool is_orphan = false;  // the model is gone
+  };
+  static void WorkAsync(ModelImpl *model, const std::shared_ptr<Queue> &queue);
+
+  // One call at a time; a callback that calls its own model gets an error, where the lock would never be free.
+  class Turn;
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
   std::unique_ptr<mslite::Session> session_;
   std::vector<MSTensor> inputs_;
   std::vector<MSTensor> outputs_;
   std::vector<mslite::InputView> views_;
 
-  struct Request {
-    std::vector<MSTensor> inputs;
-    std::vector<MSTensor> *outputs;
-    std::function<void(const Status &)> done;
-  };
-  std::mutex requests_mutex_;
-  std::condition_variable requests_wake_;
-  std::deque<Request> requests_;
-  bool stopping_ = false;
+  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
   std::thread worker_;
 };
 }  // namespace mindspore

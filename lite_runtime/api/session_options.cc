@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "api/context_limits.h"
 #include "api/log.h"
 #include "registry/session_kernels.h"
 
@@ -86,6 +87,7 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOp
   }
   options->threads = threads;
   options->inter_op = inter_op;
+  options->limits = mindspore::ContextLimits::Of(*context);
   options->cores = context->GetThreadAffinityCoreList();
   for (const int32_t core : options->cores) {
     if (core < 0 || core >= cores) {

@@ -192,6 +192,7 @@ Status Session::RunGraphs(Activation *current, StepObserver *observer) {
     const ProgramStep &step = program.steps[static_cast<size_t>(current->position)];
     const CallSite &site = program.calls[static_cast<size_t>(step.call)];
     Activation callee;
+    if (control_.Stops()) return control_.Reason();
     if (site.is_tail) MSLITE_TRY(KeepVariables(*current));
     MSLITE_TRY(EnterCall(*current, site, &callee));
     if (site.is_tail) {
@@ -292,6 +293,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     work.output_data[i] = memory;
   }
   MSLITE_TRY(prepare());
+  if (control_.Stops()) return control_.Reason();
   if (observer != nullptr) observer->Before(step, run.inputs, run.outputs);
   const mslite_failure failure = executor_.RunStep(*step.kernel, schedule, stride, run);
   if (observer != nullptr) observer->After(step, run.inputs, run.outputs, 0.0);

@@ -97,24 +97,25 @@ mslite_failure Executor::RunBound(const Step &step, const Binding::Bound &bound,
   return failure;
 }
 
-void Executor::Run(Binding *binding, StepObserver *observer, FailureRecord *failures) const {
+void Executor::Run(Binding *binding, StepObserver *observer, RunControl *control, FailureRecord *failures) const {
   // An observer is called for one step after the other, in the order of the file.
   if (binding->plan().has_branches && inter_op_ > 1 && observer == nullptr) {
-    RunActors(binding, failures);
+    RunActors(binding, control, failures);
     return;
   }
-  for (size_t i = 0; i < binding->bound_.size() && failures->first().status == MSLITE_OK; ++i) {
+  for (size_t i = 0; i < binding->bound_.size() && failures->first().status == MSLITE_OK && !control->Stops(); ++i) {
     failures->Add(RunBound(binding->plan().steps[i], binding->bound_[i], observer), static_cast<int32_t>(i));
   }
 }
 
 // Each step is an actor: it fires when its last input has arrived, and tells its successors. Actors that can fire
 // stand in a list that only grows; whoever is free takes the next one.
-void Executor::RunActors(Binding *binding, FailureRecord *failures) const {
+void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *failures) const {
   struct Actors {
     const Executor *executor;
     Binding *binding;
     int32_t count;
+    RunControl *control;
     FailureRecord *failures;
 
     void MakeReady(int32_t step) {
@@ -124,7 +125,9 @@ void Executor::RunActors(Binding *binding, FailureRecord *failures) const {
 
     void Fire(int32_t index) {
       const Step &step = binding->plan().steps[static_cast<size_t>(index)];
-      failures->Add(executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr), index);
+      if (!control->Stops()) {
+        failures->Add(executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr), index);
+      }
       for (const int32_t successor : step.successors) {
         if (binding->missing_[static_cast<size_t>(successor)].fetch_sub(1) == 1) MakeReady(successor);
       }
@@ -151,7 +154,7 @@ void Executor::RunActors(Binding *binding, FailureRecord *failures) const {
     binding->missing_[static_cast<size_t>(i)].store(binding->plan().steps[static_cast<size_t>(i)].predecessor_count);
     binding->ready_[static_cast<size_t>(i)].store(kEmpty);
   }
-  Actors actors = {this, binding, count, failures};
+  Actors actors = {this, binding, count, control, failures};
   for (int32_t i = 0; i < count; ++i) {
     if (binding->plan().steps[static_cast<size_t>(i)].predecessor_count == 0) actors.MakeReady(i);
   }

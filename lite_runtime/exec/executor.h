@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/run_control.h"
 #include "exec/thread_pool.h"
 #include "plan/failure.h"
 #include "plan/plan.h"
@@ -53,15 +54,16 @@ class Executor {
   Executor(int32_t threads, int32_t inter_op, const CoreMask *cores)
       : threads_(threads), inter_op_(inter_op), cores_(cores) {}
 
-  // Failures are those of kernels, with the step that failed; the results are of no use then.
-  void Run(Binding *binding, StepObserver *observer, FailureRecord *failures) const;
+  // Failures are those of kernels, with the step that failed; the results are of no use then, nor where `control` has
+  // ended the run.
+  void Run(Binding *binding, StepObserver *observer, RunControl *control, FailureRecord *failures) const;
   // Runs one step's kernel, phase by phase. The status of what is returned is MSLITE_OK, or why it failed.
   mslite_failure RunStep(const mslite_kernel &kernel, const mslite_schedule &schedule, int64_t scratch_stride,
                          const mslite_run &run) const;
 
  private:
   mslite_failure RunBound(const Step &step, const Binding::Bound &bound, StepObserver *observer) const;
-  void RunActors(Binding *binding, FailureRecord *failures) const;
+  void RunActors(Binding *binding, RunControl *control, FailureRecord *failures) const;
 
   int32_t threads_;
   int32_t inter_op_;

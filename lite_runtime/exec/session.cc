@@ -46,6 +46,8 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
       registered_(options.registered ? options.registered(model_->graph) : nullptr),
       plan_options_{options.isas, options.threads, options.inter_op > 1, {}, registered_.get()},
       executor_(options.threads, options.inter_op, InternCores(options.cores)) {
+  control_.SetLimits(options.limits);
+  most_bytes_ = options.limits.bytes > 0 ? static_cast<size_t>(options.limits.bytes) : MachineBytes();
   programs_.resize(model_->programs.size());
   for (size_t i = 0; i < programs_.size(); ++i) programs_[i].caches.resize(model_->programs[i].steps.size());
   outputs_.resize(graph().outputs.size());
@@ -204,7 +206,11 @@ std::vector<const Plan *> Session::LatestPlans() const {
 }
 
 Status Session::Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
-  *memory = buffer->Reserve(bytes);
+  const size_t before = buffer->capacity;
+  const bool fits = bytes <= std::max(before, buffer->lent_size) ||
+                    bytes <= most_bytes_ - std::min(most_bytes_, reserved_bytes_ - before);
+  *memory = fits ? buffer->Reserve(bytes) : nullptr;
+  reserved_bytes_ = reserved_bytes_ - before + buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
   return Fail(mindspore::kLiteMemoryFailed,
               Format("file '%.300s': no memory for %zu bytes of %s", graph().file->name().c_str(), bytes, what));
@@ -233,7 +239,8 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
   MSLITE_TRY(Reserve(static_cast<size_t>(plan.arena_bytes), "activations", &arena_, &arena));
   binding->Resolve(*frame, arena);
   FailureRecord failures;
-  executor_.Run(binding, observer, &failures);
+  executor_.Run(binding, observer, &control_, &failures);
+  MSLITE_TRY(control_.Reason());
   if (failures.first().status == MSLITE_OK) return mindspore::kSuccess;
   return KernelFailure(plan.steps[static_cast<size_t>(failures.step())], failures.first());
 }
@@ -245,14 +252,28 @@ Status Session::KernelFailure(const Step &step, const mslite_failure &failure) c
 }
 
 Status Session::Run(const InputView *inputs, StepObserver *observer) {
+  // Whatever ends the run, a callback that throws included, the session can run again.
+  struct Ending {
+    Session *session;
+    bool succeeded = false;
+    ~Ending() {
+      session->CommitVariables(succeeded);
+      session->ReturnAllFrames();
+      session->control_.End();
+    }
+  } ending = {this};
   SetInputs(nullptr, inputs);
-  Activation current = {0, &main_frame_, 0};
-  Status status = BindVariables(0, &main_frame_);
-  if (status.IsOk()) status = RunGraphs(&current, observer);
-  if (status.IsOk()) status = FinishOutputs(current);
-  CommitVariables(status.IsOk());
-  ReturnAllFrames();
+  control_.Start();
+  const Status status = RunWhole(observer);
+  ending.succeeded = status.IsOk();
   return status;
+}
+
+Status Session::RunWhole(StepObserver *observer) {
+  Activation current = {0, &main_frame_, 0};
+  MSLITE_TRY(BindVariables(0, &main_frame_));
+  MSLITE_TRY(RunGraphs(&current, observer));
+  return FinishOutputs(current);
 }
 
 // Puts the results where the caller looks for them.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/executor.h"
+#include "exec/run_control.h"
 #include "plan/planner.h"
 
 namespace mslite {
@@ -20,6 +21,7 @@ struct SessionOptions {
   int32_t threads = 1;
   int32_t inter_op = 1;
   CoreMask cores;
+  RunLimits limits;
   FindRegistered registered;
 };
 
@@ -48,8 +50,12 @@ class Session {
   Status Resize(const std::vector<TensorShape> &inputs);
 
   // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).
-  // Errors: kLiteInferError, kLiteOpExecuteFailure, kLiteMemoryFailed, with node and reason.
+  // Errors: kLiteInferError, kLiteOpExecuteFailure, kLiteMemoryFailed, with node and reason; kLiteServiceDeny when
+  // the run was cancelled or reached a limit.
   Status Run(const InputView *inputs, StepObserver *observer);
+
+  // From any thread: ends the run that goes on before its next operator; false when none does.
+  bool Cancel() { return control_.Cancel(); }
 
   const Graph &graph() const { return *model_->graph; }
   std::vector<OutputSlot> &outputs() { return outputs_; }
@@ -124,6 +130,7 @@ class Session {
   Status LeaveCall(const Activation &callee, const Activation &caller);
   Status RunSteps(Activation *current, StepObserver *observer);
   Status RunGraphs(Activation *current, StepObserver *observer);
+  Status RunWhole(StepObserver *observer);
   Status RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer);
 
   std::shared_ptr<SharedModel> model_;
@@ -131,6 +138,9 @@ class Session {
   std::unique_ptr<RegisteredKernels> registered_;  // outlives the plans
   PlanOptions plan_options_;
   Executor executor_;
+  RunControl control_;
+  size_t most_bytes_;                  // of all that Reserve gives
+  mutable size_t reserved_bytes_ = 0;  // of it
   std::vector<ProgramState> programs_;
   GrowingBuffer arena_;
   std::vector<OutputSlot> outputs_;

@@ -10,11 +10,15 @@
 #include <cstring>
 
 namespace mslite {
+size_t MachineBytes() {
+  static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 void *AlignedAllocate(size_t size) {
   constexpr size_t kAlignment = 64;
   // More than the machine has would be granted and then end the process: refuse it here.
-  static const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  if (size > most - kAlignment) return nullptr;
+  if (size > MachineBytes() - kAlignment) return nullptr;
   const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   return std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
 }

@@ -38,6 +38,9 @@ class Bytes {
   std::string directory_;
 };
 
+// Memory of this machine.
+size_t MachineBytes();
+
 // Memory on a 64-byte boundary, from a multiple of 64 bytes; nullptr when there is none. Freed by AlignedFree.
 void *AlignedAllocate(size_t size);
 void AlignedFree(void *pointer);

@@ -84,6 +84,7 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
   MSLITE_TRY(Upgrade(loader.meta, result.get()));
   MSLITE_TRY(LoadSubGraphs(&loader));
   KeepInference(result.get());
+  MSLITE_TRY(CheckOperands(loader));
   MSLITE_TRY(DecodeConstants(&loader));
   *graph = std::move(result);
   return mindspore::kSuccess;

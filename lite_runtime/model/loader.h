@@ -33,6 +33,8 @@ Status LoadSubGraphs(Loader *loader);
 // Of a training graph of MindSpore, whose optimisers change constants where they are, only the part for inference
 // stays: what the loss, known by its nodes' names, is computed of. Other graphs stay as they are.
 void KeepInference(Graph *graph);
+// Every node that runs has the operands that its operator must have: kernels and rewrites use them without looking.
+Status CheckOperands(const Loader &loader);
 // Rewrites constants into the form that kernels read: float16 and quantised weights become float32.
 Status DecodeConstants(Loader *loader);
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "model/loader.h"
+#include "model/operands.h"
 
 namespace mslite {
 namespace {
@@ -58,6 +59,21 @@ Status LoadNodes(Loader *loader) {
     if (node.quant_type == 1 || node.quant_type == 3) node.quant_type = 5;
     if (node.quant_type == 2) node.quant_type = 4;
     graph->nodes.push_back(std::move(node));
+  }
+  return mindspore::kSuccess;
+}
+
+Status CheckOperands(const Loader &loader) {
+  const auto check = [&](const Node &node, size_t count, int32_t least, const char *what) -> Status {
+    if (least < 0 || count >= static_cast<size_t>(least)) return mindspore::kSuccess;
+    return loader.Error(Describe(node) + Format(": %zu %s, where it must have at least %d", count, what, least));
+  };
+  for (const SubGraph &subgraph : loader.graph->subgraphs) {
+    for (const int32_t index : subgraph.nodes) {
+      const Node &node = loader.graph->nodes[static_cast<size_t>(index)];
+      MSLITE_TRY(check(node, node.inputs.size(), LeastInputs(node.op), "inputs"));
+      MSLITE_TRY(check(node, node.outputs.size(), LeastOutputs(node.op), "outputs"));
+    }
   }
   return mindspore::kSuccess;
 }

@@ -42,7 +42,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     if ((kernel->quantised != 0) == problem.empty()) return;
     if (!isas.Has(kernel->isa)) return;
     const int32_t score = kernel->support(&node);
-    if (score <= 0) return;
+    if (score <= 0 || (kernel->quantised != 0 && !AsksForStoredTypes(*kernel, node))) return;
     if (best == nullptr || score > best_score || (score == best_score && kernel->isa > best->isa)) {
       best = kernel;
       best_score = score;

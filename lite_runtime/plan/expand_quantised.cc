@@ -36,6 +36,10 @@ class Expander {
   Tensor &TensorAt(int32_t index) { return graph_->tensors[static_cast<size_t>(index)]; }
   Node &NodeAt(int32_t index) { return graph_->nodes[static_cast<size_t>(index)]; }
 
+  bool IsOutput(int32_t index) const {
+    return std::find(subgraph_->outputs.begin(), subgraph_->outputs.end(), index) != subgraph_->outputs.end();
+  }
+
   bool IsQuantised(const Node &node) {
     const auto is_quantised = [&](int32_t index) {
       const Tensor &tensor = TensorAt(index);
@@ -55,6 +59,13 @@ class Expander {
     if (!IsQuantised(node)) {
       nodes_.push_back(index);
       return mindspore::kSuccess;
+    }
+    // Kernels on integers trust the records of the integers that they compute with.
+    if (QuantisedUseOf(node.op) != QuantisedUse::kIgnores) {
+      if (std::string problem = RecordsProblem(node, IsNarrowType); !problem.empty()) {
+        Keep(index, std::move(problem));
+        return mindspore::kSuccess;
+      }
     }
     if (products_.CanMultiply(node)) return products_.Multiply(index, &nodes_);
     if (exact_.CanMultiply(node)) return exact_.Multiply(index, &nodes_);
@@ -131,7 +142,7 @@ class Expander {
     const bool is_simple = node.params != nullptr && node.inputs.size() == 1 && node.outputs.size() == 1;
     if (!is_simple || !TensorAt(node.inputs[0]).is_constant || TensorAt(node.inputs[0]).quant.size() < 2 ||
         static_cast<const mslite_QuantDTypeCast *>(node.params)->dst_t != MSLITE_FLOAT32) {
-      Keep(index, RecordsProblem(node));
+      Keep(index, RecordsProblem(node, [](int32_t type) { return type != MSLITE_FLOAT32; }));
       return mindspore::kSuccess;
     }
     const int64_t axis = static_cast<const mslite_QuantDTypeCast *>(node.params)->axis;
@@ -156,11 +167,12 @@ class Expander {
     nodes_.push_back(index);
   }
 
-  std::string RecordsProblem(const Node &node) {
+  // What is wrong with the records of the operands whose types count.
+  std::string RecordsProblem(const Node &node, bool (*counts)(int32_t)) {
     for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
       for (const int32_t index : *list) {
         const Tensor &tensor = TensorAt(index);
-        std::string problem = tensor.type == MSLITE_FLOAT32 ? "" : RecordProblem(tensor);
+        std::string problem = counts(tensor.type) ? RecordProblem(tensor) : "";
         if (!problem.empty()) return problem;
       }
     }
@@ -221,7 +233,7 @@ class Expander {
       const Tensor &tensor = TensorAt(output);
       if (!IsNarrowType(tensor.type)) continue;
       const int32_t integer = output;
-      if (tensor.quant.empty() && moves) {
+      if (tensor.quant.empty() && moves && !IsOutput(integer)) {
         output = reals_[integer] = AddReal(integer);
         without_integers_.insert(integer);
         continue;
@@ -293,8 +305,7 @@ class Expander {
     }
     const int32_t integer = node.outputs[0];
     without_integers_.insert(integer);
-    const auto &outputs = subgraph_->outputs;
-    bool gives_integers = std::find(outputs.begin(), outputs.end(), integer) != outputs.end();
+    bool gives_integers = IsOutput(integer);
     bool gives_steps = false;
     bool gives_reals = false;
     for (const int32_t other : subgraph_->nodes) {

@@ -5,6 +5,7 @@
 
 #include "model/names.h"
 #include "plan/choose_kernel.h"
+#include "plan/quantised.h"
 #include "plan/shapes.h"
 #include "plan/single_node.h"
 
@@ -13,6 +14,8 @@ namespace {
 // Folding that holds for one plan only is for shape arithmetic; folding of the model's constants may be larger.
 constexpr int64_t kPlanFoldBytes = 64 * 1024;
 constexpr int64_t kModelFoldBytes = 1024 * 1024;
+// A chain of nodes, each of which gives four times what it gets, would fill any memory.
+constexpr size_t kModelFoldTotal = size_t{256} * 1024 * 1024;  // besides four times the file
 
 mindspore::StatusCode CodeOf(mslite_status status) {
   switch (status) {
@@ -208,14 +211,15 @@ Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdic
     return mindspore::kSuccess;
   }
   if (!outcome.ok()) return NodeError(CodeOf(outcome.status), node, outcome.message);
+  std::vector<int32_t> declared;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor &source = GraphTensor(step.outputs[i]);
     outputs[i].quant_count = static_cast<int32_t>(source.quant.size());
     outputs[i].quant = source.quant.data();
-    // The rules know no records: which integers a quantised result is stored as is the file's to say.
-    if (!is_inferred && !source.quant.empty() && IsNarrowType(source.type)) outputs[i].type = source.type;
-    tensors_[static_cast<size_t>(step.outputs[i])] = outputs[i];
+    declared.push_back(source.type);
   }
+  if (!is_inferred) StoreAsDeclared(node.op, node.quant_type, input_pointers_, declared, &outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) tensors_[static_cast<size_t>(step.outputs[i])] = outputs[i];
   return mindspore::kSuccess;
 }
 
@@ -334,6 +338,8 @@ Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
     output_bytes += bytes;
   }
   const int64_t limit = is_constant ? std::max(kModelFoldBytes, 4 * input_bytes) : kPlanFoldBytes;
+  const size_t most_folded = kModelFoldTotal + 4 * model_->graph->file->size();
+  if (is_constant && model_->weights.folded_bytes() > most_folded) return mindspore::kSuccess;
   if (output_bytes > limit || (!is_constant && input_bytes > kPlanFoldBytes)) return mindspore::kSuccess;
   SingleNode single(node.op, node.params, std::move(inputs), static_cast<int32_t>(step.outputs.size()));
   if (!single.Prepare(IsaSet()).ok()) return mindspore::kSuccess;

@@ -57,9 +57,16 @@ class Builder {
     for (const int32_t input : subgraph.inputs) program_.inputs.push_back(Local(input));
     for (const int32_t index : subgraph.nodes) MSLITE_TRY(AddNode(index));
     for (const Fusion &fusion : subgraph.fusions) AddFused(fusion);
-    for (const int32_t output : subgraph.outputs) program_.outputs.push_back(Local(output));
+    for (const int32_t output : subgraph.outputs) {
+      if (const auto closure = closures_.find(output); closure != closures_.end()) {
+        return Error(graph_.nodes[static_cast<size_t>(closure->second)],
+                     "its closure is an output of the graph, which only Call may read");
+      }
+      program_.outputs.push_back(Local(output));
+    }
     FindLastUses();
     FindProducers();
+    MSLITE_TRY(CheckProducers());
     MarkTailCalls();
     *program = std::move(program_);
     return mindspore::kSuccess;
@@ -216,6 +223,21 @@ class Builder {
         program_.producer[static_cast<size_t>(output)] = static_cast<int32_t>(i);
       }
     }
+  }
+
+  // What the file says was checked when it was loaded; this is for what was rewritten since.
+  Status CheckProducers() const {
+    const auto is_there = [this](int32_t local) {
+      return program_.producer[static_cast<size_t>(local)] != Program::kConstant ||
+             graph_.tensors[static_cast<size_t>(program_.tensors[static_cast<size_t>(local)])].is_constant;
+    };
+    for (const ProgramStep &step : program_.steps) {
+      if (std::all_of(step.inputs.begin(), step.inputs.end(), is_there)) continue;
+      return Error(graph_.nodes[static_cast<size_t>(step.node)], "nothing produces one of its inputs");
+    }
+    if (std::all_of(program_.outputs.begin(), program_.outputs.end(), is_there)) return mindspore::kSuccess;
+    return Fail(mindspore::kLiteGraphFileError, "file '" + graph_.file->name() + "': graph '" +
+                                                    program_.subgraph->name + "': nothing produces one of its outputs");
   }
 
   // By what the graph says, not by the file's flag: a call is a tail call when nothing is left to do after it.

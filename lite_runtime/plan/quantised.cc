@@ -115,6 +115,48 @@ std::string QuantisedProblem(const mslite_node &node) {
   return differ ? NodeText(node) + ": no kernel moves values between these quantisations" : "";
 }
 
+void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
+                     const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs) {
+  std::vector<int32_t> by_rule;
+  std::vector<const mslite_tensor *> results;
+  bool differs = false;
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    mslite_tensor &output = (*outputs)[i];
+    by_rule.push_back(output.type);
+    results.push_back(&output);
+    const bool holds_values = output.type == MSLITE_FLOAT32 || IsNarrowType(output.type);
+    if (!holds_values || output.quant_count == 0 || !IsNarrowType(declared[i])) continue;
+    differs = differs || output.type != declared[i];
+    output.type = declared[i];
+  }
+  if (!differs) return;
+  const mslite_node node = {op,
+                            nullptr,
+                            static_cast<int32_t>(inputs.size()),
+                            static_cast<int32_t>(results.size()),
+                            inputs.data(),
+                            results.data(),
+                            quant_type};
+  if (!QuantisedProblem(node).empty()) return;
+  for (size_t i = 0; i < outputs->size(); ++i) (*outputs)[i].type = by_rule[i];
+}
+
+bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node) {
+  std::vector<const mslite_tensor *> outputs(node.outputs, node.outputs + node.output_count);
+  mslite_node other = node;
+  other.outputs = outputs.data();
+  for (const mslite_tensor *&output : outputs) {
+    if (output == nullptr || output->quant_count == 0 || !IsNarrowType(output->type)) continue;
+    const mslite_tensor *asked = output;
+    mslite_tensor text = *asked;
+    text.type = MSLITE_STRING;
+    output = &text;
+    if (kernel.support(&other) > 0) return false;
+    output = asked;
+  }
+  return true;
+}
+
 bool HasQuantisedKernel(const mslite_node &node) {
   return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count, [&node](const mslite_kernel *kernel) {
     return kernel->op == node.op && kernel->quantised != 0 && kernel->support(&node) > 0;

@@ -3,6 +3,7 @@
 #define MSLITE_PLAN_QUANTISED_H
 
 #include <string>
+#include <vector>
 
 #include "kernel.h"
 
@@ -26,6 +27,15 @@ bool SameRecords(const mslite_quant *a, size_t a_count, const mslite_quant *b, s
 /// "" when the call needs no kernel for quantised integers. Otherwise why it does: it computes on them (its narrow
 /// operands have records, or the whole node is quantised), or moves values between different records.
 std::string QuantisedProblem(const mslite_node &node);
+
+/// Shape rules know no records: which integers a quantised result is stored as is the file's to say. Gives the outputs,
+/// whose records are set, the types that the file declares, where a kernel for quantised integers has to run the node;
+/// all other kernels write what the rule says.
+void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
+                     const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs);
+
+/// True when the kernel's `support` hangs on the type of each quantised output: others may write wider elements.
+bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node);
 
 /// True when a kernel for quantised integers takes the call, as far as types, records, attributes and constants tell.
 /// ExpandQuantised rewrites the other calls of a model.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "model/names.h"
+#include "model/operands.h"
 #include "plan/choose_kernel.h"
 
 namespace mslite {
@@ -106,30 +107,6 @@ void FillKnown(mslite_tensor *tensor) {
     default:
       return;
   }
-}
-
-#define X(number, inputs, outputs) {number, inputs, outputs},
-static constexpr struct {
-  int32_t op;
-  int32_t inputs;
-  int32_t outputs;
-} kOperands[] = {
-#include "op_operands.inc"
-};
-#undef X
-
-int32_t LeastInputs(int32_t op) {
-  for (const auto &entry : kOperands) {
-    if (entry.op == op) return entry.inputs;
-  }
-  return -1;
-}
-
-int32_t LeastOutputs(int32_t op) {
-  for (const auto &entry : kOperands) {
-    if (entry.op == op) return entry.outputs;
-  }
-  return -1;
 }
 
 Outcome InferShapes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,

@@ -34,10 +34,6 @@ mslite_tensor UnknownTensor();
 /// Fills `known` from `data` for an integer or boolean tensor of at most MSLITE_MAX_KNOWN entries.
 void FillKnown(mslite_tensor *tensor);
 
-/// Least number of operands that an operator must have; -1 for an operator that is not declared.
-int32_t LeastInputs(int32_t op);
-int32_t LeastOutputs(int32_t op);
-
 /// Infers `outputs` (its size is the number of outputs) from `inputs`. `next_symbol` counts down. The message of a
 /// failure names the operator and its inputs, not the node. Inputs and outputs beyond kMaximumTensorBytes or
 /// kMaximumDimension are refused with MSLITE_ERROR_SHAPE.

@@ -12,6 +12,7 @@
 #include "model/names.h"
 #include "plan/choose_kernel.h"
 #include "plan/failure.h"
+#include "plan/quantised.h"
 
 namespace mslite {
 namespace {
@@ -74,12 +75,14 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, con
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
   if (Outcome outcome = InferShapes(op_, params_, input_pointers_, &outputs_, &next_symbol); !outcome.ok())
     return outcome;
+  std::vector<int32_t> declared_types(outputs_.size(), 0);
   for (size_t i = 0; i < std::min(outputs_.size(), declared_outputs_.size()); ++i) {
     const mslite_tensor &declared = declared_outputs_[i];
     outputs_[i].quant = declared.quant;
     outputs_[i].quant_count = declared.quant_count;
-    if (declared.quant_count > 0 && IsNarrowType(declared.type)) outputs_[i].type = declared.type;
+    declared_types[i] = declared.type;
   }
+  StoreAsDeclared(op_, quant_type_, input_pointers_, declared_types, &outputs_);
   for (size_t i = 0; i < seen_inputs_.size(); ++i) input_pointers_[i] = &seen_inputs_[i];
   for (mslite_tensor &output : outputs_) output_pointers_.push_back(&output);
   node_ = {op_,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/thread_pool.h"
+#include "plan/frame.h"
 
 namespace mslite {
 Status WeightStore::Keep(size_t bytes, uint8_t **memory) {
@@ -60,5 +61,7 @@ const mslite_tensor *WeightStore::Folded(int32_t tensor) {
 void WeightStore::SetFolded(int32_t tensor, const mslite_tensor &value) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   folded_.emplace(tensor, value);
+  const int64_t bytes = ByteSize(ShapeOf(value));
+  folded_bytes_ += static_cast<size_t>(std::max<int64_t>(bytes, 0));
 }
 }  // namespace mslite

@@ -36,6 +36,8 @@ class WeightStore {
 
   // Bytes of packed weights and folded constants.
   size_t bytes() const { return bytes_; }
+  // Bytes of folded constants alone.
+  size_t folded_bytes() const { return folded_bytes_; }
 
  private:
   using Key = std::tuple<const mslite_kernel *, int32_t, int32_t, const void *>;
@@ -44,6 +46,7 @@ class WeightStore {
   std::map<int32_t, mslite_tensor> folded_;
   std::vector<AlignedBuffer> memory_;
   size_t bytes_ = 0;
+  size_t folded_bytes_ = 0;
 };
 }  // namespace mslite
 

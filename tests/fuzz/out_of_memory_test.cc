@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <future>
 #include <limits>
 
 #include "include/api/model.h"
@@ -60,7 +61,11 @@ Status Use(const std::string &file, const std::shared_ptr<Context> &context) {
   if (status.IsError()) return status;
   if (Armed([&] { return inputs[0].MutableData(); }) == nullptr) return kLiteMemoryFailed;
   std::vector<MSTensor> outputs;
-  return Armed([&] { return model.Predict(inputs, &outputs); });
+  status = Armed([&] { return model.Predict(inputs, &outputs); });
+  if (status.IsError()) return status;
+  std::future<Status> future = Armed([&] { return model.PredictAsync(inputs, &outputs); });
+  EXPECT_TRUE(future.valid());
+  return future.valid() ? future.get() : Status(kLiteMemoryFailed);
 }
 
 class OutOfMemory : public testing::TestWithParam<bool> {};

@@ -229,8 +229,9 @@ TEST(Unsupported, AllNodesAreNamed) {
   const uint32_t x = builder.Value("x", {2, 3});
   const uint32_t a = builder.Value("a", {2, 3});
   const uint32_t b = builder.Value("b", {2, 3});
+  const uint32_t c = builder.Value("c", {2, 3});
   builder.Node("first", schema::CreateAllGather(builder.builder), {x}, {a});
-  builder.Node("second", schema::CreateNLLLoss(builder.builder), {x}, {b});
+  builder.Node("second", schema::CreateNLLLoss(builder.builder), {x, x, x}, {b, c});
   builder.Graph({x}, {a, b}, {0, 1});
   const std::string file = builder.Finish({x}, {a, b});
   Model model;

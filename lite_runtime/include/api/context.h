@@ -70,6 +70,7 @@ class MS_API Context {
   std::vector<std::shared_ptr<DeviceInfoContext>> &MutableDeviceInfo();
 
  private:
+  friend class ContextLimits;
   struct Data;
   std::shared_ptr<Data> data_;
 };

@@ -64,7 +64,8 @@ class MS_API Model {
                  const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
   /// Runs on the tensors of GetInputs() into those of GetOutputs().
   Status Predict(const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
-  /// Runs on another thread. `inputs` must stay alive and unchanged until the future is ready. Beyond MindSpore Lite.
+  /// Runs on another thread. `inputs` must stay alive and unchanged until the future is ready. What goes wrong, lack of
+  /// memory included, is the future's status; nothing is thrown. Beyond MindSpore Lite.
   std::future<Status> PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs);
   /// As above; `done` is called from that thread.
   void PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
@@ -111,6 +112,7 @@ class MS_API Model {
  private:
   friend class Serialization;
   friend class ModelInspector;
+  friend class ModelRun;
   std::shared_ptr<ModelImpl> impl_;
 };
 }  // namespace mindspore

@@ -1,0 +1,34 @@
+#include "model/operands.h"
+
+namespace mslite {
+namespace {
+struct Operands {
+  int32_t op;
+  int32_t inputs;
+  int32_t outputs;
+};
+
+#define X(number, inputs, outputs) {number, inputs, outputs},
+constexpr Operands kOperands[] = {
+#include "op_operands.inc"
+};
+#undef X
+
+const Operands *Find(int32_t op) {
+  for (const Operands &entry : kOperands) {
+    if (entry.op == op) return &entry;
+  }
+  return nullptr;
+}
+}  // namespace
+
+int32_t LeastInputs(int32_t op) {
+  const Operands *found = Find(op);
+  return found == nullptr ? -1 : found->inputs;
+}
+
+int32_t LeastOutputs(int32_t op) {
+  const Operands *found = Find(op);
+  return found == nullptr ? -1 : found->outputs;
+}
+}  // namespace mslite
