@@ -42,6 +42,9 @@ std::vector<Flag> Table(Flags *f) {
       {"accuracyThreshold", &f->accuracyThreshold, "PERCENT", "largest mean relative error (0.5)"},
       {"cosineDistanceThreshold", &f->cosineDistanceThreshold, "X", "smallest mean cosine; compared when >= -1"},
       {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},
+      {"stepLimit", &f->stepLimit, "N", "operators of one run, after which it ends with an error (0: any number)"},
+      {"timeLimit", &f->timeLimit, "MS", "milliseconds of one run, after which it ends with an error (0: any time)"},
+      {"memoryLimit", &f->memoryLimit, "MIB", "memory of activations and results (0: what the machine has)"},
       {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
       {"pluginPath", &f->pluginPath, "A.so;B.so", "plug-ins with kernels of custom operators"},
       {"provider", &f->provider, "NAME", "whose registered kernels come before the library's own"},
@@ -113,6 +116,9 @@ std::string Check(const Flags &flags) {
   if (flags.modelFile.empty()) return "modelPath is required: give --modelFile=FILE.ms";
   if (flags.loopCount < 1) return "--loopCount must be at least 1";
   if (flags.warmUpLoopCount < 0) return "--warmUpLoopCount must not be negative";
+  if (flags.stepLimit < 0) return "--stepLimit must not be negative";
+  if (flags.timeLimit < 0) return "--timeLimit must not be negative";
+  if (flags.memoryLimit < 0) return "--memoryLimit must not be negative";
   if (flags.numThreads < 1) return "--numThreads must be at least 1";
   if (flags.enableParallel && flags.numThreads < 2) return "--enableParallel needs --numThreads of at least 2";
   if (flags.interOpParallelNum < 1) return "--interOpParallelNum must be at least 1";

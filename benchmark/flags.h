@@ -24,6 +24,9 @@ struct Flags {
   int cpuBindMode = 1;
   std::string cpuCoreList;
   int interOpParallelNum = 1;
+  int stepLimit = 0;
+  int timeLimit = 0;
+  int memoryLimit = 0;
   bool enableFp16 = false;
   bool enableParallel = false;
   bool timeProfiling = false;

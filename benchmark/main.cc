@@ -10,6 +10,7 @@
 #include "flags.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
+#include "include/mslite/run_control.h"
 #include "inputs.h"
 #include "machine.h"
 #include "peak.h"
@@ -72,6 +73,8 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
   cpu->SetEnableFP16(flags.enableFp16);
   cpu->SetProvider(flags.provider);
   context->MutableDeviceInfo().push_back(cpu);
+  // The flags were checked: this cannot fail.
+  (void)mslite::SetRunLimits(context, {flags.stepLimit, flags.timeLimit, int64_t{flags.memoryLimit} << 20});
   return context;
 }
 

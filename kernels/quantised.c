@@ -39,13 +39,14 @@ bool mslite_has_zero_points(const mslite_tensor *tensor) {
 
 double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow) {
   const double product = narrow ? (double)((float)a->scale * (float)b->scale) : a->scale * b->scale;
-  return product / y->scale;
+  const double real = product / y->scale, most = 1e30; /* records come from files */
+  return real < most ? real : most;
 }
 
 int64_t mslite_requantise_even(const mslite_quant *x, const mslite_quant *y, int32_t q) {
   const float most = 4294967296.0F, real = (float)x->scale * (float)((int64_t)q - x->zero_point);
   const float steps = rintf(real / (float)y->scale);
-  return (int64_t)(steps < -most ? -most : steps > most ? most : steps) + y->zero_point;
+  return (int64_t)(steps > -most ? steps < most ? steps : most : -most) + y->zero_point;
 }
 
 mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real) {
@@ -56,7 +57,7 @@ mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real) {
 static int64_t stored_bound(float bound, const mslite_quant *record) {
   const float steps = roundf(bound / (float)record->scale);
   const float largest = 1e9F;
-  return record->zero_point + (int64_t)(steps < -largest ? -largest : steps > largest ? largest : steps);
+  return record->zero_point + (int64_t)(steps > -largest ? steps < largest ? steps : largest : -largest);
 }
 
 bool mslite_stored_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low, int32_t *high) {

@@ -58,7 +58,7 @@ static void requantise(const stored_join *numbers, piece_record record, const vo
                                              : roundf((float)(q + numbers->domain) * record.scale + record.bias);
     const float steps = nearest + (float)numbers->zero_point;
     const float low = (float)numbers->low, high = (float)numbers->high;
-    const int32_t value = (int32_t)(steps < low ? low : steps > high ? high : steps);
+    const int32_t value = (int32_t)(steps > low ? steps < high ? steps : high : low); /* NaN, of odd records: low */
     if (size == 1) {
       ((int8_t *)to)[i] = (int8_t)value;
     } else {

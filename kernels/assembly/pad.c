@@ -60,8 +60,15 @@ static uint16_t half_bits(float value) {
   return (uint16_t)(sign | (rounded - 0x38000000u) >> 13);
 }
 
+/* Towards zero; what no integer can say becomes the nearest one, NaN 0. */
+static int64_t whole_of(float value) {
+  if (value != value) return 0;
+  if (value >= 9223372036854775808.0F) return INT64_MAX;
+  return value <= -9223372036854775808.0F ? INT64_MIN : (int64_t)value;
+}
+
 static void store_value(float value, int32_t type, uint8_t *bytes) {
-  const int64_t whole = (int64_t)value;
+  const int64_t whole = whole_of(value);
   const double wide = (double)value;
   const uint16_t half = half_bits(value);
   switch (type) {

@@ -3,15 +3,17 @@
 #include <math.h>
 
 mslite_multiplier mslite_make_multiplier(double real) {
-  const mslite_multiplier nothing = {0, 0};
+  const mslite_multiplier nothing = {0, 0}, most = {INT32_MAX, 30};
   int exponent;
+  if (!(real > 0)) return nothing;
+  if (real > 1e300) return most; /* scales come from files: their quotient may be infinite */
   const double fraction = frexp(real, &exponent);
   int64_t fixed = (int64_t)round(fraction * 2147483648.0);
   if (fixed == (int64_t)1 << 31) {
     fixed /= 2;
     ++exponent;
   }
-  if (!(real > 0) || exponent < -31) return nothing;
+  if (exponent < -31) return nothing;
   const mslite_multiplier factor = {(int32_t)fixed, exponent > 30 ? 30 : exponent};
   return factor;
 }

@@ -81,7 +81,7 @@ static inline int32_t mslite_rescale_wide(int64_t value, mslite_multiplier facto
   if (factor.shift == MSLITE_SHIFT_TO_EVEN)
     return mslite_round_even((float)value * mslite_float_of_bits((uint32_t)factor.value));
   const int64_t narrow = factor.value < 0x7FFF0000 ? (factor.value + (1 << 15)) >> 16 : 0x7FFF;
-  const int32_t total = 15 - factor.shift;
+  const int32_t total = factor.shift < 15 ? 15 - factor.shift : 1; /* no larger factor has a meaning */
   return (int32_t)((value * narrow + ((int64_t)1 << (total - 1))) >> total);
 }
 

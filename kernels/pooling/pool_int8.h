@@ -34,7 +34,8 @@ static inline int32_t mslite_rounded_quotient(int32_t sum, int32_t count) {
 static inline int32_t mslite_stored_pool_rescaled(const mslite_stored_pool *pool, int32_t value, double factor) {
   const int32_t steps =
       pool->rounds_even ? mslite_round_even((float)value * (float)factor) : mslite_rescale_real(value, factor);
-  return mslite_limit(steps + pool->to_zero, pool->low, pool->high);
+  const int64_t stored = (int64_t)steps + pool->to_zero;
+  return (int32_t)(stored < pool->low ? pool->low : stored > pool->high ? pool->high : stored);
 }
 
 #ifdef __cplusplus

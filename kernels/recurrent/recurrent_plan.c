@@ -86,6 +86,17 @@ static bool has_count(const mslite_tensor *tensor, int64_t expected) {
   return tensor->rank < 0 || count < 0 || is_size(count, expected);
 }
 
+static const char *check_states(const mslite_tensor *const *inputs, const mslite_recurrent_plan *plan) {
+  const int64_t states = mslite_is_symbol(plan->batch) ? plan->batch : plan->batch * plan->directions;
+  const int64_t state_size = mslite_is_symbol(states) ? states : states * plan->state;
+  const int64_t cell_size = mslite_is_symbol(states) ? states : states * plan->hidden;
+  if (plan->initial_hidden >= 0 && !has_count(inputs[plan->initial_hidden], state_size))
+    return "the initial hidden state does not fit";
+  if (plan->initial_cell >= 0 && !has_count(inputs[plan->initial_cell], cell_size))
+    return "the initial cell state does not fit";
+  return NULL;
+}
+
 /* Sizes from x and the separate weights [directions, gates * hidden, input] and [directions, gates * hidden, state]. */
 static const char *read_weights(const mslite_tensor *const *inputs, mslite_recurrent_plan *plan) {
   const mslite_tensor *w = inputs[plan->weight_input];
@@ -111,16 +122,11 @@ static const char *read_weights(const mslite_tensor *const *inputs, mslite_recur
     plan->hidden_bias_at[i] = plan->bias < 0 ? -1 : i * 2 * rows + rows;
   }
   for (int32_t i = 0; i < 4; ++i) plan->place[i] = i;
-  const int64_t states = mslite_is_symbol(plan->batch) ? plan->batch : plan->batch * plan->directions;
-  const int64_t state_size = mslite_is_symbol(states) ? states : states * plan->state;
-  const int64_t cell_size = mslite_is_symbol(states) ? states : states * plan->hidden;
   if (plan->bias >= 0 && !has_count(inputs[plan->bias], plan->directions * 2 * rows)) return "the bias does not fit";
   if (plan->lengths >= 0 && !has_count(inputs[plan->lengths], plan->batch))
     return "there must be one length per sequence";
-  if (plan->initial_hidden >= 0 && !has_count(inputs[plan->initial_hidden], state_size))
-    return "the initial hidden state does not fit";
-  if (plan->initial_cell >= 0 && !has_count(inputs[plan->initial_cell], cell_size))
-    return "the initial cell state does not fit";
+  const char *why = check_states(inputs, plan);
+  if (why != NULL) return why;
   if (plan->peepholes >= 0 && !has_count(inputs[plan->peepholes], plan->directions * 3 * plan->hidden))
     return "the peepholes do not fit";
   if (plan->projection >= 0 && !has_count(inputs[plan->projection], plan->directions * plan->state * plan->hidden))
@@ -139,7 +145,7 @@ static const char *read_flat_lstm(const mslite_LSTM *attributes, const mslite_te
                                   mslite_recurrent_plan *plan) {
   static const int32_t place[4] = {0, 3, 1, 2};
   const int64_t projected = attributes->proj_size;
-  const int64_t limit = INT32_MAX;
+  const int64_t limit = 1 << 28; /* products of three sizes fit into 64 bits */
   plan->hidden = attributes->hidden_size;
   if (plan->hidden <= 0 || plan->hidden > limit || projected < 0 || projected > limit)
     return "hidden_size is impossible";
@@ -170,7 +176,7 @@ static const char *read_flat_lstm(const mslite_LSTM *attributes, const mslite_te
     plan->bias_at[i] = bias == 0 ? -1 : all * (w + r + p) + i * (by_kind ? rows : 2 * rows);
     plan->hidden_bias_at[i] = bias == 0 || by_kind ? -1 : plan->bias_at[i] + rows;
   }
-  return NULL;
+  return check_states(inputs, plan);
 }
 
 static const char *read_lstm(const mslite_LSTM *attributes, const mslite_tensor *const *inputs, int32_t input_count,

@@ -39,6 +39,12 @@ static void fill_floats(const mslite_resize_int8 *numbers, int32_t axis, int64_t
   memcpy(&weight[1], &part, sizeof part);
 }
 
+/* Weights of odd attributes, NaN included, are cut. */
+static int32_t cut(double steps) {
+  const double most = 1e6;
+  return (int32_t)(steps > -most ? steps < most ? steps : most : -most);
+}
+
 /* Weights of 10 bits that add up to what the exact ones do: the largest takes the rest. */
 static void fill_table(const mslite_resize_int8 *numbers, int32_t axis, int64_t at, int32_t *index, int32_t *weight) {
   const int32_t taps = numbers->taps[axis];
@@ -47,12 +53,12 @@ static void fill_table(const mslite_resize_int8 *numbers, int32_t axis, int64_t 
   double sum = 0;
   int32_t total = 0, largest = 0;
   for (int32_t i = 0; i < taps; ++i) {
-    weight[i] = (int32_t)floorf(exact[i] * MSLITE_RESIZE_ONE + 0.5f);
+    weight[i] = cut((double)floorf(exact[i] * MSLITE_RESIZE_ONE + 0.5f));
     sum += (double)exact[i];
     total += weight[i];
     if (exact[i] > exact[largest]) largest = i;
   }
-  weight[largest] += (int32_t)floor(sum * MSLITE_RESIZE_ONE + 0.5) - total;
+  weight[largest] += cut(floor(sum * MSLITE_RESIZE_ONE + 0.5)) - total;
 }
 
 void mslite_fill_resize_tables(const mslite_resize_int8 *numbers, void *shared) {

@@ -55,9 +55,22 @@ static mslite_status shape_of(mslite_shape_context *context, int32_t op, const v
   }
 
 CONVOLUTION_RULE(mslite_shape_of_conv2d, Conv2DFusion)
-CONVOLUTION_RULE(mslite_shape_of_conv2d_add, Conv2DAddFusion)
 CONVOLUTION_RULE(mslite_shape_of_conv2d_transpose, Conv2dTransposeFusion)
 CONVOLUTION_RULE(mslite_shape_of_adder, AdderFusion)
+
+/* What is added has the shape of the result. */
+MSLITE_SHAPE_RULE(mslite_shape_of_conv2d_add) {
+  (void)output_count;
+  const mslite_status status = shape_of(context, MSLITE_OP_Conv2DAddFusion, params, inputs, input_count, outputs[0]);
+  const mslite_tensor *sum = inputs[3], *y = outputs[0];
+  if (status != MSLITE_OK || sum->rank < 0) return status;
+  bool fits = sum->rank == y->rank;
+  for (int32_t i = 0; fits && i < y->rank; ++i) {
+    fits = sum->dims[i] == y->dims[i] || mslite_is_symbol(sum->dims[i]) || mslite_is_symbol(y->dims[i]);
+  }
+  return fits ? status
+              : mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "what is added has another shape than the result");
+}
 
 MSLITE_SHAPE_RULE(mslite_shape_of_conv_integer) {
   (void)output_count;

@@ -19,7 +19,7 @@ static int32_t result(const mslite_fixed_unary *n, int32_t value) {
 
 static int32_t nearest_step(float bound, float scale) {
   const float steps = roundf(bound / scale);
-  return (int32_t)(steps < -1e9F ? -1e9F : steps > 1e9F ? 1e9F : steps);
+  return (int32_t)(steps > -1e9F ? steps < 1e9F ? steps : 1e9F : -1e9F);
 }
 
 /* Limits to real numbers; those that no float32 is beyond are none. */

@@ -87,8 +87,8 @@ std::string RecordProblem(const Tensor &tensor) {
   const Limits limits = LimitsOf(tensor.type);
   for (size_t i = 0; i < tensor.quant.size(); ++i) {
     const mslite_quant &record = tensor.quant[i];
-    const bool has_scale =
-        std::isfinite(record.scale) && (record.scale > 0 || (record.scale == 0 && tensor.is_constant));
+    const auto scale = static_cast<float>(record.scale);  // what kernels compute with
+    const bool has_scale = std::isfinite(scale) && (scale > 0 || (record.scale >= 0 && tensor.is_constant));
     const bool has_zero = record.zero_point >= limits.low && record.zero_point <= limits.high;
     if (has_scale && has_zero) continue;
     return Format("quantisation record %zu of '%.200s' is impossible: scale %g, zero point %d for ", i,

@@ -3,7 +3,7 @@
     python -m tests.fuzz.matrix <folder> [--step 7] [--cases 2]     # writes the files
 
 `plain` has the attributes' defaults. `spoiled` starts from the kernels' reference cases, whose attributes and shapes are
-right, and changes operands: so it comes as far as kernels.
+right, and changes operands and attributes: so it comes as far as kernels.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.reference import CASES, Case
 
+from .mutate_ms import change_attribute
 from .one_node import Operand, one_node_file
 
 TYPES = (
@@ -40,6 +41,8 @@ DIMS = ((2, 3), (1, 4, 4, 2), (), (3,), (0,), (2, 3, 4), (1,), (-1, 3))
 RECORDS = ("none", "all", "inputs", "outputs", "first", "odd")
 
 _GOOD = QuantParam(scale=0.05, zeroPoint=3, numBits=8, inited=True)
+_EXTREME = tuple(QuantParam(scale=scale, zeroPoint=3, inited=True) for scale in (1e38, 1e300, 1e-38, 1e-300, 1e9, 1e-9))
+"""Records that can be meant, of a strange model."""
 _ODD = (
     QuantParam(scale=1e38, zeroPoint=0, inited=True), QuantParam(scale=float("nan"), inited=True),
     QuantParam(scale=0.0, inited=True), QuantParam(scale=-1.0, zeroPoint=1 << 30, inited=True),
@@ -111,12 +114,12 @@ def _spoil_operand(operand: Operand, rng: random.Random) -> Operand:
     return replace(operand, records=(rng.choice((_GOOD, *_ODD)),) * rng.choice((1, 1, 2, 3)))
 
 
-def _as_integers(operand: Operand, kind: DataType, rng: random.Random) -> Operand:
+def _as_integers(operand: Operand, kind: DataType, records: Sequence[QuantParam], rng: random.Random) -> Operand:
     """A real operand as a quantised one."""
     if operand.type != DataType.FLOAT32:
         return operand
     data = operand.data and rng.randbytes(len(operand.data) // 4 * SIZES.get(kind, 1))
-    return replace(operand, type=kind, data=data, records=(_GOOD,))
+    return replace(operand, type=kind, data=data, records=(rng.choice(records),))
 
 
 def spoiled(case: Case, variant: int) -> bytes:
@@ -132,9 +135,13 @@ def spoiled(case: Case, variant: int) -> bytes:
     quant_type = QuantType.QUANT_NONE
     if variant % 2 == 0:
         kind = rng.choice((DataType.INT8, DataType.INT8, DataType.UINT8, DataType.INT16))
-        read = [_as_integers(operand, kind, rng) for operand in read]
-        made = [replace(operand, type=kind, records=(_GOOD,)) for operand in made]
+        records = (_GOOD, *_EXTREME) if variant % 4 == 0 else (_GOOD,)
+        read = [_as_integers(operand, kind, records, rng) for operand in read]
+        made = [replace(operand, type=kind, records=(rng.choice(records),)) for operand in made]
         quant_type = rng.choice((QuantType.QUANT_ALL, QuantType.QUANT_NONE))
+    operator = replace(case.op)
+    if rng.random() < 0.4:
+        change_attribute(operator, rng)
     for _ in range(rng.choice((0, 1, 1, 2))):
         everything = read + made
         place = rng.randrange(len(everything) + 2) if everything else 0
@@ -147,7 +154,7 @@ def spoiled(case: Case, variant: int) -> bytes:
             read.pop()
         else:
             read.append(rng.choice(read) if read else Operand(DataType.INT32, (2,)))
-    return one_node_file(case.op, read, made, quant_type)
+    return one_node_file(operator, read, made, quant_type)
 
 
 def spoiled_cases(variants: int, step: int = 1, first: int = 0) -> Iterator[tuple[str, bytes]]:

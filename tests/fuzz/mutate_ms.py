@@ -67,8 +67,8 @@ def _tensor(tensor: Tensor, rng: random.Random) -> None:
         tensor.format = rng.choice(list(Format))
 
 
-def _attribute(node: CNode, rng: random.Random) -> None:
-    operator: Any = node.primitive
+def change_attribute(operator: Any, rng: random.Random) -> None:
+    """Gives one attribute of the operator, if it has any, another value, where it is."""
     if operator is None or not fields(operator):
         return
     declared = rng.choice(operator.declaration.attributes)
@@ -83,8 +83,10 @@ def _attribute(node: CNode, rng: random.Random) -> None:
         value = rng.choice(DIMENSIONS)
     elif declared.wire == "float":
         value = rng.choice(REAL_NUMBERS)
-    elif declared.wire == "[long]":
-        value = _change_list(value, LONGS, rng)
+    elif declared.wire in ("[long]", "[int]"):
+        value = _change_list(value, LONGS if declared.wire == "[long]" else DIMENSIONS, rng)
+    elif declared.wire == "[float]":
+        value = tuple(rng.choice((*REAL_NUMBERS, 0.5)) for _ in range(rng.choice((0, 1, 2, 4))))
     else:
         value = None
     object.__setattr__(operator, declared.name, value)
@@ -105,7 +107,7 @@ def _node(node: CNode, rng: random.Random) -> None:
     elif kind == 4:
         node.quantType = rng.choice(list(QuantType))
     else:
-        _attribute(node, rng)
+        change_attribute(node.primitive, rng)
 
 
 def _graph(graph: SubGraph | MetaGraph, rng: random.Random) -> None:

@@ -11,6 +11,7 @@
 
 #include "include/api/context.h"
 #include "include/api/model.h"
+#include "include/mslite/run_control.h"
 
 namespace {
 
@@ -24,9 +25,21 @@ int Finish(int report, int code, std::string text) {
   return written < 0 ? 2 : code;
 }
 
-// Unknown dimensions become 2; inputs are zeros.
+// As a program would that opens files of strangers.
+constexpr mslite::RunLimits kLimits = {100000, 0, int64_t{64} << 20};
+
+// Zeros first, then anything: 0xFF is NaN and -1, too.
+void Fill(mindspore::MSTensor *input, int round) {
+  auto *bytes = static_cast<unsigned char *>(input->MutableData());
+  for (size_t i = 0; i < input->DataSize(); ++i) {
+    bytes[i] = round == 0 ? 0 : round == 1 ? 0xFF : static_cast<unsigned char>((i * 2654435761U) >> 13);
+  }
+}
+
+// Unknown dimensions become 2. The message is that of the first run.
 int BuildAndRun(const char *path, int report) {
   auto context = std::make_shared<mindspore::Context>();
+  if (mslite::SetRunLimits(context, kLimits).IsError()) return 2;
   context->SetThreadNum(1);
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
   mindspore::Model model;
@@ -46,13 +59,17 @@ int BuildAndRun(const char *path, int report) {
     status = model.Resize(inputs, shapes);
     if (status.IsError()) return Finish(report, kRefused, status.ToString());
   }
-  for (auto &input : inputs) {
-    if (input.MutableData() == nullptr) return Finish(report, kRefused, "no memory for input " + input.Name());
-    std::memset(input.MutableData(), 0, input.DataSize());
+  mindspore::Status first;
+  for (int round = 0; round < 3; ++round) {
+    for (auto &input : inputs) {
+      if (input.MutableData() == nullptr) return Finish(report, kRefused, "no memory for input " + input.Name());
+      if (input.DataType() != mindspore::DataType::kObjectTypeString) Fill(&input, round);
+    }
+    std::vector<mindspore::MSTensor> outputs;
+    status = model.Predict(inputs, &outputs);
+    if (round == 0) first = status;
   }
-  std::vector<mindspore::MSTensor> outputs;
-  status = model.Predict(inputs, &outputs);
-  return status.IsError() ? Finish(report, kRefused, status.ToString()) : Finish(report, 0, "ran");
+  return first.IsError() ? Finish(report, kRefused, first.ToString()) : Finish(report, 0, "ran");
 }
 
 void RunFile(const char *path) {
