@@ -1,12 +1,16 @@
 // benchmark: measures a model, or compares its outputs with expected ones.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <map>
+#include <new>
 
 #include "accuracy.h"
+#include "files.h"
 #include "flags.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
@@ -250,6 +254,8 @@ std::string Run(const Flags &flags) {
 }
 
 int Main(int argc, char **argv) {
+  OpenStandardFiles();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a failed write
   Flags flags;
   const std::string wrong = ParseFlags({argv + 1, argv + argc}, &flags);
   if (!wrong.empty()) {
@@ -260,8 +266,9 @@ int Main(int argc, char **argv) {
     std::cerr << Usage();
     return 0;
   }
-  const std::string problem = Run(flags);
-  std::cout.flush();
+  std::string problem = Run(flags);
+  const std::string lost = FlushOutput();
+  if (problem.empty()) problem = lost;
   if (problem.empty()) return 0;
   std::cerr << problem << "\nRun Benchmark " << flags.modelFile << " Failed : -1\n";
   return kFailed;
@@ -270,4 +277,13 @@ int Main(int argc, char **argv) {
 }  // namespace
 }  // namespace mslite::benchmark
 
-int main(int argc, char **argv) { return mslite::benchmark::Main(argc, argv); }
+int main(int argc, char **argv) {
+  try {
+    return mslite::benchmark::Main(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs("benchmark: there is not enough memory\n", stderr);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "benchmark: %s\n", error.what());
+  }
+  return mslite::benchmark::kFailed;
+}
