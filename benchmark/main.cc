@@ -14,6 +14,7 @@
 #include "flags.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
+#include "include/mslite/digest.h"
 #include "inputs.h"
 #include "machine.h"
 #include "peak.h"
@@ -225,6 +226,13 @@ std::string Run(const Flags &flags) {
   result.model = flags.modelFile.substr(flags.modelFile.find_last_of('/') + 1);
   result.threads = flags.numThreads;
   mindspore::Model model;
+  if (!flags.verifyDigest.empty()) {
+    const std::string expected = flags.verifyDigest == "on" ? "" : flags.verifyDigest;
+    if (const mindspore::Status status = VerifyDigest(flags.modelFile, expected); status.IsError()) {
+      return status.ToString();
+    }
+    std::cout << "Digest: as " << (expected.empty() ? "the file says" : "expected") << "\n";
+  }
   const Clock::time_point start = Clock::now();
   std::string problem = Prepare(flags, &model);
   if (!problem.empty()) return problem;

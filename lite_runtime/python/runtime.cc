@@ -23,6 +23,7 @@
 #include "include/api/context.h"
 #include "include/api/model.h"
 #include "include/api/model_parallel_runner.h"
+#include "include/mslite/digest.h"
 #include "include/mslite/plugin.h"
 
 namespace mslite::python {
@@ -238,6 +239,13 @@ NB_MODULE(_runtime, module) {
   module.def(
       "load_plugin", [](const std::filesystem::path &path) { Check(LoadPlugin(path.string())); }, nb::arg("path"),
       "Loads a plug-in: a shared object whose kernels register themselves.");
+
+  module.def(
+      "verify_digest",
+      [](const std::filesystem::path &path, const std::string &expected) {
+        Check(VerifyDigest(path.string(), expected));
+      },
+      nb::arg("path"), nb::arg("expected"), "Compares a model file with its digest.");
 
   nb::class_<ContextSettings>(module, "ContextSettings")
       .def(nb::init<>())

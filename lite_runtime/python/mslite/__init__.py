@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mslite.context import Context
     from mslite.converter.converter_api import Converter
     from mslite.converter.options import FmkType
+    from mslite.digest import verify_digest
     from mslite.model import Model, ModelParallelRunner
     from mslite.plugin import load_plugin
     from mslite.tensor import Tensor, TensorMeta
@@ -28,6 +29,7 @@ _LAZY = {
     "Tensor": "mslite.tensor",
     "TensorMeta": "mslite.tensor",
     "load_plugin": "mslite.plugin",
+    "verify_digest": "mslite.digest",
 }
 """Loaded on first use: the converter needs packages that a program which only runs models does not, and programs begin
 without any (`programs.py`)."""
@@ -59,4 +61,5 @@ __all__ = [
     "Tensor",
     "TensorMeta",
     "load_plugin",
+    "verify_digest",
 ]
