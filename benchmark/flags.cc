@@ -14,11 +14,14 @@ namespace {
 
 using Target = std::variant<std::string *, int *, float *, bool *>;
 
+constexpr char kHexadecimal[] = "0123456789abcdefABCDEF";
+
 struct Flag {
   const char *name;
   Target target;
   const char *value;
   const char *help;
+  const char *alone = nullptr;  // the value of a flag that may stand without one
 };
 
 std::vector<Flag> Table(Flags *f) {
@@ -48,6 +51,8 @@ std::vector<Flag> Table(Flags *f) {
       {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
       {"pluginPath", &f->pluginPath, "A.so;B.so", "plug-ins with kernels of custom operators"},
       {"provider", &f->provider, "NAME", "whose registered kernels come before the library's own"},
+      {"verifyDigest", &f->verifyDigest, "SHA256",
+       "compare the file with the digest at its end first, or with this one", "on"},
       {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
       {"htmlFile", &f->htmlFile, "FILE", "write a report with pictures, one self-contained page"},
       {"help", &f->help, "", "print this"},
@@ -123,6 +128,10 @@ std::string Check(const Flags &flags) {
   if (flags.enableParallel && flags.numThreads < 2) return "--enableParallel needs --numThreads of at least 2";
   if (flags.interOpParallelNum < 1) return "--interOpParallelNum must be at least 1";
   if (flags.cpuBindMode < 0 || flags.cpuBindMode > 2) return "--cpuBindMode must be 0, 1 or 2";
+  if (flags.verifyDigest != "on" && !flags.verifyDigest.empty() &&
+      (flags.verifyDigest.size() != 64 || flags.verifyDigest.find_first_not_of(kHexadecimal) != std::string::npos)) {
+    return "--verifyDigest=" + flags.verifyDigest + ": expected 64 hexadecimal digits, or nothing";
+  }
   if (flags.device != "CPU") {
     const std::string problem = OneOf("device", flags.device, {"CPU", "GPU", "NPU", "Ascend"});
     return problem.empty() ? "--device=" + flags.device + " is not built into this program; use CPU" : problem;
@@ -169,8 +178,11 @@ std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) 
     if (flag == nullptr) return argument + " is not a valid flag";
     if (!seen.insert(name).second) return "--" + name + " is given twice";
     const bool is_switch = std::holds_alternative<bool *>(flag->target);
-    if (!has_value && !is_switch) return "--" + name + " needs a value: --" + name + "=" + flag->value;
-    const std::string value = has_value ? argument.substr(equals + 1) : (negated ? "false" : "true");
+    if (!has_value && !is_switch && flag->alone == nullptr)
+      return "--" + name + " needs a value: --" + name + "=" + flag->value;
+    if (negated && !is_switch) return argument + " is not a valid flag";
+    const char *alone = is_switch ? (negated ? "false" : "true") : flag->alone;
+    const std::string value = has_value ? argument.substr(equals + 1) : alone;
     const std::string problem = Assign(*flag, value);
     if (!problem.empty()) return problem;
   }

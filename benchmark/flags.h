@@ -33,6 +33,7 @@ struct Flags {
   std::string configFile;
   std::string pluginPath;
   std::string provider;
+  std::string verifyDigest;  // "on", or the digest that is expected
   std::string jsonFile;
   std::string htmlFile;
   bool help = false;

@@ -1,15 +1,20 @@
 // benchmark: measures a model, or compares its outputs with expected ones.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <map>
+#include <new>
 
 #include "accuracy.h"
+#include "files.h"
 #include "flags.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
+#include "include/mslite/digest.h"
 #include "include/mslite/run_control.h"
 #include "inputs.h"
 #include "machine.h"
@@ -224,6 +229,13 @@ std::string Run(const Flags &flags) {
   result.model = flags.modelFile.substr(flags.modelFile.find_last_of('/') + 1);
   result.threads = flags.numThreads;
   mindspore::Model model;
+  if (!flags.verifyDigest.empty()) {
+    const std::string expected = flags.verifyDigest == "on" ? "" : flags.verifyDigest;
+    if (const mindspore::Status status = VerifyDigest(flags.modelFile, expected); status.IsError()) {
+      return status.ToString();
+    }
+    std::cout << "Digest: as " << (expected.empty() ? "the file says" : "expected") << "\n";
+  }
   const Clock::time_point start = Clock::now();
   std::string problem = Prepare(flags, &model);
   if (!problem.empty()) return problem;
@@ -253,6 +265,8 @@ std::string Run(const Flags &flags) {
 }
 
 int Main(int argc, char **argv) {
+  OpenStandardFiles();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a failed write
   Flags flags;
   const std::string wrong = ParseFlags({argv + 1, argv + argc}, &flags);
   if (!wrong.empty()) {
@@ -263,8 +277,9 @@ int Main(int argc, char **argv) {
     std::cerr << Usage();
     return 0;
   }
-  const std::string problem = Run(flags);
-  std::cout.flush();
+  std::string problem = Run(flags);
+  const std::string lost = FlushOutput();
+  if (problem.empty()) problem = lost;
   if (problem.empty()) return 0;
   std::cerr << problem << "\nRun Benchmark " << flags.modelFile << " Failed : -1\n";
   return kFailed;
@@ -273,4 +288,13 @@ int Main(int argc, char **argv) {
 }  // namespace
 }  // namespace mslite::benchmark
 
-int main(int argc, char **argv) { return mslite::benchmark::Main(argc, argv); }
+int main(int argc, char **argv) {
+  try {
+    return mslite::benchmark::Main(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs("benchmark: there is not enough memory\n", stderr);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "benchmark: %s\n", error.what());
+  }
+  return mslite::benchmark::kFailed;
+}

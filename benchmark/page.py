@@ -17,8 +17,13 @@ def render_page(
     package: str, template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: Any
 ) -> str:
     """A self-contained page from a template that lies in `package`; it finds the style as `style`, the filters below, and
-    `filters` of its own."""
+    `filters` of its own.
+
+    Data goes into a `<script>` by the filter `tojson`, which escapes what could end or begin one: `<`, `>`, `&`, and all
+    that is not ASCII.
+    """
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True}
     environment.filters |= {
         "size": size,
         "time": milliseconds,
@@ -35,7 +40,7 @@ def write_page(path: Path, text: str) -> None:
     """Writes a page beside its path and renames it. Raises ConversionError when it cannot be written."""
 
     def write(file: IO[bytes]) -> None:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))  # names of files may be any bytes
 
     try:
         write_together({path: write})

@@ -1,10 +1,10 @@
 // The JSON file and the HTML page. The page is report.html with the JSON put into it.
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "files.h"
 #include "machine.h"
 #include "result.h"
 
@@ -79,21 +79,21 @@ ordered_json ToJson(const Result &result) {
 }
 
 // Names in a model file may be any bytes; what is not UTF-8 is replaced.
-std::string Dump(const Result &result, int indent) {
-  return ToJson(result).dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+std::string Dump(const Result &result, int indent, bool ascii) {
+  return ToJson(result).dump(indent, ' ', ascii, ordered_json::error_handler_t::replace);
 }
 
-// Writes beside `path`, then renames, so that no half-written file is left.
-std::string WriteFile(const std::string &path, const std::string &text) {
-  const std::string beside = path + ".partial";
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
-    std::remove(beside.c_str());
-    return "cannot write " + path;
+// The same for a <script>: of names nothing is left that could end or begin one, or a comment, or a line.
+std::string DumpForScript(const Result &result) {
+  std::string escaped;
+  for (const char c : Dump(result, -1, true)) {
+    if (c == '<' || c == '>' || c == '&') {
+      escaped += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      escaped += c;
+    }
   }
-  return "";
+  return escaped;
 }
 
 }  // namespace
@@ -108,15 +108,14 @@ uint32_t Crc32(const void *data, size_t size) {
   return ~crc;
 }
 
-std::string WriteJson(const Result &result, const std::string &path) { return WriteFile(path, Dump(result, 2) + "\n"); }
+std::string WriteJson(const Result &result, const std::string &path) {
+  return WriteFile(path, Dump(result, 2, false) + "\n");
+}
 
 std::string WriteHtml(const Result &result, const std::string &path) {
   std::string page(kPage, sizeof kPage);
-  std::string json = Dump(result, -1);
-  // A "</script>" inside a name would end the data block early.
-  for (size_t at = json.find("</"); at != std::string::npos; at = json.find("</", at + 3)) json.replace(at, 2, "<\\/");
   const size_t at = page.find(kPlaceholder);
-  return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, json));
+  return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, DumpForScript(result)));
 }
 
 }  // namespace mslite::benchmark

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-
-from markupsafe import Markup
 
 from mslite.benchmark.page import render_page, write_page
 from mslite.check.facts import Examination, NodeFacts
@@ -28,8 +25,7 @@ def write_check_page(path: Path, found: Examination) -> None:
         found=found,
         verdict=verdict(found),
         shares=found.shares,
-        # No "<" of a name can end the script.
-        graph=Markup(json.dumps(graph, separators=(",", ":")).replace("<", "\\u003c")),
+        graph=graph,
     )
     write_page(path, text)
 

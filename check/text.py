@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from mslite.benchmark.page import grouped, size
@@ -34,7 +35,7 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
         table.add_column(title, justify="left" if title in ("target", "runs") else "right")
     for target in found.targets:
         ram, flash = ("-" if count is None else size(count) for count in (target.ram, target.flash))
-        table.add_row(target.name, answer(target), ram, flash)
+        table.add_row(target.name, escape(answer(target)), ram, flash)
     console.print(table)
     console.print("RAM: the arena of activations and workspace; flash: constants, to which code comes", markup=False)
     for targets, blockers in found.blocked_targets:
@@ -57,7 +58,8 @@ def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
         table.add_column(title, overflow="fold")
     for one in blockers:
         reason = f"attribute {one.attribute}: {one.reason}" if one.attribute else one.reason
-        table.add_row(one.node, one.operator, reason, one.remedy, str(shares.get(one.node, NOT_KNOWN)))
+        cells = (one.node, one.operator, reason, one.remedy, str(shares.get(one.node, NOT_KNOWN)))
+        table.add_row(*(escape(cell) for cell in cells))
     return table
 
 

@@ -15,11 +15,11 @@ from mslite.codegen.memory import MemoryOptions
 from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
-from mslite.converter.closed_pipe import ends_with_its_reader
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.options import Options
+from mslite.converter.program import ends_quietly, reason_of
 from mslite.converter.registry.plugins import plugin_files
 
 _EXAMPLES = """\
@@ -139,7 +139,7 @@ def _source(model: Path, shapes: Mapping[str, Shape], weights: Path | None, plug
     return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins))
 
 
-@ends_with_its_reader
+@ends_quietly("mslite-codegen")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
     try:
@@ -162,10 +162,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ReturnCode.INPUT_PARAMETER_INVALID,
         )
         return ExitStatus.BAD_INPUT if bad_input and not error.blockers else ExitStatus.NOT_CONVERTIBLE
-    except KeyboardInterrupt:
-        return ExitStatus.INTERRUPTED
     except MemoryError:
         print(f"{given.model[0]}: there is not enough memory for this model", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except OSError as error:
+        print(f"mslite-codegen: {reason_of(error)}", file=sys.stderr)
         return ExitStatus.BAD_INPUT
     except Exception as error:
         if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback

@@ -22,7 +22,7 @@ from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
 from mslite.codegen.program import Program
 from mslite.codegen.project import ProjectOptions, record, write_project
-from mslite.codegen.report import NOT_ASKED, Figures, Measured, Unmeasured, check_misra, gather, measure, write_report
+from mslite.codegen.report import NOT_ASKED, Figures, Measured, Unmeasured, check_misra, gather, measure, report_files
 from mslite.codegen.targets import Target
 from mslite.codegen.training import TrainSource, generate_training
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -175,12 +175,11 @@ def generate(
         settings.folder.resolve().name, settings.target, settings.parallel, settings.debug, emit.origins
     )
     try:
-        write_project(cores, cases, project, settings.folder)
+        write_project(cores, cases, project, settings.folder, report_files(figures))
     except OSError as error:
         raise ConversionError(
             f"{settings.folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
         ) from None
-    write_report(figures, settings.folder)
     return Generated(settings.folder, tuple(cores), figures)
 
 

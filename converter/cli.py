@@ -7,12 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mslite.converter.closed_pipe import ends_with_its_reader
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
+from mslite.converter.program import ends_quietly, reason_of
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 
@@ -33,7 +33,7 @@ def _warn(text: str) -> None:
     print(f"warning: {text}", file=sys.stderr)
 
 
-@ends_with_its_reader
+@ends_quietly("converter_lite")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
     try:
@@ -66,14 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Convert failed. Ret: {_CODE_TEXTS[error.code]}")
         return ExitStatus.NOT_CONVERTIBLE if error.blockers or _is_refusal(error) else ExitStatus.BAD_INPUT
     except KeyboardInterrupt:
-        print("interrupted; a calibration goes on where it was when the same command is given again", file=sys.stderr)
-        return ExitStatus.INTERRUPTED
+        raise KeyboardInterrupt("a calibration goes on where it was when the same command is given again") from None
     except MemoryError:
         print(f"{given.get('modelFile', 'configuration')}: there is not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")
         return ExitStatus.BAD_INPUT
-    except BrokenPipeError:
-        raise
+    except OSError as error:
+        print(f"converter_lite: {reason_of(error)}", file=sys.stderr)
+        print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.FILE_ERROR]}")
+        return ExitStatus.BAD_INPUT
     except Exception as error:
         if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
             raise

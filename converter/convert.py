@@ -79,7 +79,7 @@ def _save(module: Module, layout: Format, options: Options) -> list[Path]:
         from mslite.converter.mindir_export import save_mindir
 
         return save_mindir(module, layout, options.output_path)
-    return save(module, options.output_path)
+    return save(module, options.output_path, digest=options.digest)
 
 
 def _bound(result: Module, options: Options, source_layout: Format) -> Bound | None:

@@ -51,6 +51,7 @@ class Converter:
         self._input_shape: dict[str, list[int]] = {}
         self._optimize = "general"
         self._weight_fp16 = False
+        self._digest = False
         self._infer = False
         self._device = ""
         self._device_id = 0
@@ -209,6 +210,16 @@ class Converter:
         _check_type("weight_fp16", value, bool)
         self._weight_fp16 = value
 
+    @property
+    def digest(self) -> bool:
+        """Whether the `.ms` file ends with its SHA-256, which `mslite.verify_digest` compares. Ours."""
+        return self._digest
+
+    @digest.setter
+    def digest(self, value: bool) -> None:
+        _check_type("digest", value, bool)
+        self._digest = value
+
     def set_config_info(self, section: str = "", config_info: dict[str, str] | None = None) -> None:
         """Adds the keys of one section of the configuration; several calls accumulate."""
         _check_type("section", section, str)
@@ -290,6 +301,7 @@ class Converter:
             plugins=choices.plugins,
             config=choices.sections,
             run_once=self._infer,
+            digest=self._digest,
         )
 
     def __str__(self) -> str:

@@ -110,6 +110,14 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
+def _digest(given: Mapping[str, str], save_type: str) -> bool:
+    """Whether --digest is on. Raises FlagError."""
+    asked = _choice(given, "digest", ("on", "off"), "digest") == "on"
+    if asked and save_type == "MINDIR":
+        raise FlagError("INPUT ILLEGAL: digest concerns .ms files, not saveType=MINDIR", "digest")
+    return asked
+
+
 def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options:
     """Checks all flags. Raises FlagError or UsageError for a wrong value, ConversionError for what is not built."""
     float16 = _choice(given, "fp16", ("on", "off"), "fp16") == "on"
@@ -176,6 +184,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
         run_once=infer == "true",
+        digest=_digest(given, save_type),
     )
     if choices is not None:
         options = dataclasses.replace(

@@ -43,6 +43,13 @@ _FLAGS = (
     Flag("decryptKey", "HEX", "key of an encrypted MINDIR source; not supported yet"),
     Flag("decryptMode", "AES-GCM|AES-CBC", "mode of --decryptKey; not supported yet", "AES-GCM"),
     Flag("device", "NAME", "older way to choose a target; not supported yet"),
+    Flag(
+        "digest",
+        "on|off",
+        "end the .ms file with its SHA-256, for benchmark --verifyDigest and mslite.verify_digest; other readers pass over it",
+        "off",
+        boolean=True,
+    ),
     Flag("encryptKey", "HEX", "key for --encryption; not supported yet"),
     Flag("encryption", "true|false", "write an encrypted file; true is not supported yet", "false"),
     Flag(

@@ -49,6 +49,8 @@ class Options:
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
     run_once: bool = False
+    digest: bool = False
+    """Whether the `.ms` file ends with the SHA-256 of what was written (`--digest`)."""
     """Load the result and run it once with random data (`--infer`)."""
 
     plugins: tuple[Path, ...] = ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from mslite.codegen.boards import BOARDS
 from mslite.codegen.core import Core
 from mslite.codegen.emit.names import comment, short
 from mslite.codegen.project.describe import CArray, ModelFacts, describe
+from mslite.codegen.project.folder import write_folder
 from mslite.codegen.project.recorded import Case
 from mslite.codegen.targets import MAXIMUM_THREADS, Target
 
@@ -227,11 +227,15 @@ def _benchmark(
 
 
 def write_project(
-    cores: Sequence[Core], cases: Sequence[Sequence[Case]], options: ProjectOptions, folder: Path
+    cores: Sequence[Core],
+    cases: Sequence[Sequence[Case]],
+    options: ProjectOptions,
+    folder: Path,
+    report: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes the project to `folder`, over files of the same names; `cases` are those of each core.
+    """Writes the project to `folder`, over files of the same names; `cases` are those of each core, `report` more files.
 
-    Raises OSError when a file cannot be written."""
+    Raises OSError when a file cannot be written; then everything is as it was before."""
     models = [describe(core, options.parallel, own) for core, own in zip(cores, cases, strict=True)]
     core_files: dict[str, str] = {}
     for core in cores:
@@ -253,19 +257,7 @@ def write_project(
             for role, arrays in (("input", case.inputs), ("output", case.outputs)):
                 for k, array in enumerate(arrays):
                     files[f"test/data/model{core.index}_case{number}_{role}{k}.bin"] = array.tobytes()
-    for name, content in files.items():
-        write_file(folder / name, content)
     text = licence()
     if text is not None:
-        write_file(folder / "LICENSE", text)
-    script = folder / "build.sh"
-    if script.exists():
-        script.chmod(0o755)
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file beside its place and renames it; makes the folders above. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".new")
-    beside.write_bytes(content.encode() if isinstance(content, str) else content)
-    os.replace(beside, path)
+        files["LICENSE"] = text
+    write_folder(folder, {**files, **(report or {})}, executable=("build.sh",))

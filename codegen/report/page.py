@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from enum import Enum
-from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from mslite.benchmark.page import grouped, render_page, size, write_page
+from mslite.benchmark.page import grouped, render_page, size
 from mslite.codegen.emit.names import short
 from mslite.codegen.report.figures import Figures, ModelFigures
 from mslite.codegen.report.measure import Measured
@@ -108,15 +108,17 @@ def _short(name: str) -> str:
     return short(name, "layer")
 
 
-def write_report(figures: Figures, folder: Path) -> None:
-    """Writes report.html and report.json. Raises ConversionError when they cannot be written."""
+def report_files(figures: Figures) -> dict[str, str]:
+    """report.html and report.json."""
     context = {
         "figures": figures,
         "drawings": [draw(model) for model in figures.models],
         "measured": isinstance(figures.measured, Measured),
     }
-    write_page(folder / "report.html", render_page(__package__, "report.html.j2", {"short": _short}, **context))
-    write_page(folder / "report.json", json.dumps(as_json(figures), indent=1) + "\n")
+    return {
+        "report.html": render_page(__package__, "report.html.j2", {"short": _short}, **context),
+        "report.json": json.dumps(as_json(figures), indent=1) + "\n",
+    }
 
 
 def as_json(figures: Figures) -> dict[str, object]:
@@ -158,7 +160,7 @@ def print_report(figures: Figures, console: Console | None = None) -> None:
     """The same figures as text, on standard output."""
     console = console or Console(highlight=False)
     table = Table(
-        title=f"{figures.project} for {figures.target}",
+        title=escape(f"{figures.project} for {figures.target}"),
         title_justify="left",
         box=None,
         show_header=False,
@@ -174,8 +176,10 @@ def print_report(figures: Figures, console: Console | None = None) -> None:
         "flash, code", _bytes(figures.code), "without the C library" if not unknown else f"not known: {unknown}"
     )
     for model in figures.models:
-        name = f" of {model.name}" if len(figures.models) > 1 else ""
-        table.add_row(f"RAM, arena{name}", f"{grouped(model.arena)} B", f"the peak is at {_short(model.peak_layer)}")
+        name = escape(f" of {model.name}") if len(figures.models) > 1 else ""
+        table.add_row(
+            f"RAM, arena{name}", f"{grouped(model.arena)} B", escape(f"the peak is at {_short(model.peak_layer)}")
+        )
         table.add_row("  activations there", f"{grouped(model.activations)} B", "")
         table.add_row("  workspace there", f"{grouped(model.workspace)} B", "")
     no_stack = f"not known: {unknown or 'the compiler does not tell'}"

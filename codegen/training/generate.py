@@ -12,7 +12,7 @@ import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
 from mslite.codegen.memory import Inputs, MemoryOptions
-from mslite.codegen.report import Figures, Unmeasured, gather, measure, write_report
+from mslite.codegen.report import Figures, Unmeasured, gather, measure, report_files
 from mslite.codegen.targets import Target
 from mslite.codegen.training.programs import make_programs, save_modules
 from mslite.codegen.training.recorded import record
@@ -65,12 +65,11 @@ def generate_training(
         recorded = record(files[1], programs.training[0], graph.losses, cases)
         project = Project(folder.resolve().name, target, graph.losses, programs, tuple(cores), recorded, files[0])
         try:
-            write_training_project(project, folder)
+            write_training_project(project, folder, report_files(figures))
         except OSError as error:
             raise ConversionError(
                 f"{folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
             ) from None
-    write_report(figures, folder)
     return tuple(cores), figures
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -14,6 +15,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.emit.names import c_string, comment, short
 from mslite.codegen.program import Program, Tensor
 from mslite.codegen.project import write as project_files
+from mslite.codegen.project.folder import write_folder
 from mslite.codegen.targets import Target
 from mslite.codegen.training.programs import Programs
 from mslite.codegen.training.recorded import Recorded
@@ -85,8 +87,10 @@ def _templates() -> jinja2.Environment:
     return environment
 
 
-def write_training_project(project: Project, folder: Path) -> None:
-    """Writes the project to `folder`, over files of the same names. Raises OSError when a file cannot be written."""
+def write_training_project(project: Project, folder: Path, report: Mapping[str, str]) -> None:
+    """Writes the project to `folder`, over files of the same names; `report` are more of its files.
+
+    Raises OSError when a file cannot be written; then everything is as it was before."""
     files: dict[str, str | bytes] = {}
     for core in project.cores:
         files |= core.files
@@ -105,8 +109,7 @@ def write_training_project(project: Project, folder: Path) -> None:
     for template, name in _TEMPLATES.items():
         files[name] = _templates().get_template(template).render(context)
     files |= _data(project)
-    for name, content in files.items():
-        project_files.write_file(folder / name, content)
+    write_folder(folder, {**files, **report})
 
 
 def _context(project: Project, sources: dict[str, list[str]]) -> dict[str, object]:

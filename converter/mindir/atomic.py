@@ -2,70 +2,87 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
-from collections.abc import Callable, Mapping
+import secrets
+import stat
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
 _OWNER_READS = 0o400
+_OWNER = 0o600
+_EVERYBODY = 0o666
+"""As for other new files; what the umask takes away is taken away."""
 
 
 def write_together(writers: Mapping[Path, Callable[[IO[bytes]], None]], owner_only: bool = False) -> None:
     """Writes each file beside its final place, then renames all; on failure everything is as it was before.
 
-    `owner_only`: readable by their owner only, as MindSpore Lite's converter leaves models; otherwise with the usual
-    permissions of new files. Raises OSError.
+    A symbolic link at the final place is replaced, not followed, unless it leads to a device or pipe: those are written to
+    directly. `owner_only`: readable by their owner only, as MindSpore Lite's converter leaves models; otherwise with the
+    usual permissions of new files. Raises OSError.
     """
-    mode = _OWNER_READS if owner_only else 0o666 & ~_umask()
-    staged: dict[Path, Path] = {}
-    kept: dict[Path, Path] = {}
-    placed: list[Path] = []
+    files = [path for path in writers if not _is_stream(path)]
+    staged = {path: beside(path, ".part") for path in files}
+    kept = {path: beside(path, ".kept") for path in files if os.path.lexists(path)} if len(files) > 1 else {}
+    fresh = [path for path in files if not os.path.lexists(path)]
+    is_staged = False
     try:
-        for path, write in writers.items():
-            staged[path] = _write(path, write, mode)
-        if len(writers) > 1:
-            kept = {path: _keep(path) for path in writers if path.exists()}
+        for path in files:
+            _write(staged[path], writers[path], owner_only)
+        for path in writers:
+            if path not in staged:
+                with path.open("wb") as stream:
+                    writers[path](stream)
+        is_staged = True
+        for path, name in kept.items():
+            _keep(path, name)
         for path, part in staged.items():
             os.replace(part, path)
-            placed.append(path)
     except BaseException:
-        for path in placed:
-            if path in kept:
-                os.replace(kept[path], path)
-            else:
-                path.unlink()
+        for path, name in kept.items():
+            if os.path.lexists(name):
+                os.replace(name, path)
+        remove(path for path in fresh if is_staged and not staged[path].exists())
         raise
     finally:
-        for part in (*staged.values(), *kept.values()):
-            part.unlink(missing_ok=True)
+        remove((*staged.values(), *kept.values()))
 
 
-def _write(path: Path, write: Callable[[IO[bytes]], None], mode: int) -> Path:
-    handle, name = tempfile.mkstemp(prefix=".mslite-", suffix=".part", dir=path.parent)
+def beside(path: Path, suffix: str) -> Path:
+    """A name in the same folder that nobody can guess."""
+    return path.with_name(f".mslite-{secrets.token_hex(8)}{suffix}")
+
+
+def remove(paths: Iterable[Path]) -> None:
+    """Removes the files that are there."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether the path leads to something that can be written to but must not be replaced."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), mode)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
-    return Path(name)
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISBLK(mode)
 
 
-def _umask() -> int:
-    """It can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _write(part: Path, write: Callable[[IO[bytes]], None], owner_only: bool) -> None:
+    # O_EXCL: neither a file nor a link that somebody put there is opened.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(part, flags, _OWNER if owner_only else _EVERYBODY), "wb") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+        if owner_only:
+            os.fchmod(file.fileno(), _OWNER_READS)
 
 
-def _keep(path: Path) -> Path:
-    """A second name for a file that is about to be replaced."""
-    name = Path(tempfile.mktemp(prefix=".mslite-", suffix=".kept", dir=path.parent))
-    os.link(path, name)
-    return name
+def _keep(path: Path, name: Path) -> None:
+    """Gives a file that is about to be replaced a second name; where there are no second names, another one."""
+    try:
+        os.link(path, name, follow_symlinks=False)
+    except OSError:
+        os.rename(path, name)

@@ -38,9 +38,12 @@ def load(path: str | os.PathLike[str]) -> Module:
         raise MindirFormatError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
-def save(module: Module, path: str | os.PathLike[str], side_file_limit: int = SIDE_FILE_LIMIT) -> list[Path]:
-    """Writes a module to a `.ms` file (and a `.msw` file where it needs one). Returns the files. Raises OSError."""
-    return write_ms(to_meta(module), path, side_file_limit)
+def save(
+    module: Module, path: str | os.PathLike[str], side_file_limit: int = SIDE_FILE_LIMIT, digest: bool = False
+) -> list[Path]:
+    """Writes a module to a `.ms` file (and a `.msw` file where it needs one), with their digest at its end where that is asked
+    for. Returns the files. Raises OSError."""
+    return write_ms(to_meta(module), path, side_file_limit, digest)
 
 
 # ---- file to module ----

@@ -14,6 +14,7 @@ import flatbuffers
 import numpy as np
 
 from .atomic import write_together
+from .digest import MOST_BYTES, hashed, write_with_digest
 from .ms_reader import IDENTIFIER
 from .ops.enums import DataType
 from .ops.tables import TABLES, Buffer, ExternalData, MetaGraph, Tensor
@@ -108,12 +109,18 @@ def _lay_out(meta: MetaGraph) -> _Layout:
     return _Layout(bytes(head), tail, position)
 
 
-def _stream(layout: _Layout, file: IO[bytes]) -> None:
-    file.write(layout.head)
-    for padding, data in layout.tail:
-        view = contiguous(data)
-        file.write(b"\0" * padding + struct.pack("<I", len(view)))
-        file.write(view)
+def _stream(layout: _Layout, file: IO[bytes], digest: bool = False, side: bytes = b"", side_name: str = "") -> None:
+    def write(file: IO[bytes]) -> None:
+        file.write(layout.head)
+        for padding, data in layout.tail:
+            view = contiguous(data)
+            file.write(b"\0" * padding + struct.pack("<I", len(view)))
+            file.write(view)
+
+    if digest:
+        write_with_digest(file, write, side, side_name)
+    else:
+        write(file)
 
 
 def ms_bytes(meta: MetaGraph) -> bytes:
@@ -128,26 +135,41 @@ def ms_bytes(meta: MetaGraph) -> bytes:
     return b"".join(pieces)
 
 
-def write_ms(meta: MetaGraph, path: str | os.PathLike[str], side_file_limit: int = SIDE_FILE_LIMIT) -> list[Path]:
+def write_ms(
+    meta: MetaGraph,
+    path: str | os.PathLike[str],
+    side_file_limit: int = SIDE_FILE_LIMIT,
+    digest: bool = False,
+) -> list[Path]:
     """Writes `meta` to `path`, readable by its owner only, and from `side_file_limit` bytes on its constants to the
-    `.msw` file beside it. All files appear together, or none. Returns them. Raises OSError."""
+    `.msw` file beside it. All files appear together, or none. `digest`: puts the SHA-256 of both at the end of the `.ms`.
+    Returns the files. Raises OSError."""
     path = Path(path)
     layout = _lay_out(meta)
-    if layout.size < side_file_limit:
-        write_together({path: lambda file: _stream(layout, file)}, owner_only=True)
+    more = MOST_BYTES if digest else 0
+    if layout.size + more < side_file_limit:
+        write_together({path: lambda file: _stream(layout, file, digest)}, owner_only=True)
         return [path]
     side = path.with_suffix(".msw")
     moved, outside = _moved_out(meta, side.name)
     tables = _lay_out(moved)
-    if tables.size >= SIDE_FILE_LIMIT:
+    if tables.size + more >= SIDE_FILE_LIMIT:
         raise ValueError(f"{path}: the model has 2 GiB without its constants; no .ms file can hold it")
+    found = b""
 
-    def write_side_file(file: IO[bytes]) -> None:
+    def write_constants(file: IO[bytes]) -> None:
         file.write(struct.pack("<II", _SIDE_MAGIC, tables.head[0]).ljust(_SIDE_HEADER, b"\0"))
         for tensor in outside:
             file.write(contiguous(tensor.data or b""))
 
-    write_together({side: write_side_file, path: lambda file: _stream(tables, file)}, owner_only=True)
+    def write_side_file(file: IO[bytes]) -> None:
+        nonlocal found
+        found = hashed(file, write_constants)
+
+    def write_model(file: IO[bytes]) -> None:  # behind the side file
+        _stream(tables, file, digest, found, side.name)
+
+    write_together({side: write_side_file if digest else write_constants, path: write_model}, owner_only=True)
     return [path, side]
 
 

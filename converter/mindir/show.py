@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mslite.converter.closed_pipe import ends_with_its_reader
+from mslite.converter.program import ends_quietly, reason_of
 
 from .difference import differences
 from .graph import Graph, Module, Value, is_symbol
@@ -25,7 +25,7 @@ from .text import attributes_text, to_text
 from .wire import MindirFormatError
 
 
-@ends_with_its_reader
+@ends_quietly("mslite-show")
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program. Returns its exit code."""
     parser = argparse.ArgumentParser(prog="mslite-show", description="Print a .ms model, or the differences of two.")
@@ -41,17 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.other:
             return _show_differences(options.model, options.other)
         return _show(options.model, options.text or options.data, options.data)
-    except BrokenPipeError:
-        raise
     except (MindirFormatError, OSError) as error:
         print(f"mslite-show: {_readable(error)}", file=sys.stderr)
         return 1
 
 
 def _readable(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return reason_of(error) if isinstance(error, OSError) else str(error)
 
 
 def _show(path: str, as_text: bool, with_data: bool) -> int:

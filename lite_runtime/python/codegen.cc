@@ -1,9 +1,11 @@
 // mslite._codegen: what the code generator needs of the C++ side: models planned for other machines, and the kernels
 // for those machines, to be prepared, packed and run here.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -106,7 +108,7 @@ std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, 
 /// A loaded model.
 class Model {
  public:
-  explicit Model(const std::string &path) { CheckModel(OpenModel(path, &model_)); }
+  explicit Model(const std::filesystem::path &path) { CheckModel(OpenModel(path.string(), &model_)); }
 
   std::vector<WrittenTensor> inputs() const { return ModelInputs(*model_); }
 
@@ -259,7 +261,7 @@ NB_MODULE(_codegen, module) {
            "Prepares the kernel of a step for some of its output channels; None where it does not take them.")
       .def("numbers", &Numbers, nb::arg("step"), "The numbers of a step's call, as other kernel libraries want them.");
   nb::class_<Model>(module, "Model", "A `.ms` file. Raises ModelError.")
-      .def(nb::init<const std::string &>(), nb::arg("path"))
+      .def(nb::init<const std::filesystem::path &>(), nb::arg("path"))
       .def_prop_ro("inputs", &Model::inputs)
       .def("plan", &Model::Plan, nb::arg("isas"), nb::arg("shapes"), nb::call_guard<nb::gil_scoped_release>(),
            "Plans for inputs of these shapes and kernels of these instruction sets. Raises ModelError.");

@@ -3,6 +3,7 @@
 // Tensors cross this border as (name, dtype, shape, format) and NumPy arrays: every byte that Python sees belongs to
 // an array, so no view can outlive its memory.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,7 @@
 #include "include/api/context.h"
 #include "include/api/model.h"
 #include "include/api/model_parallel_runner.h"
+#include "include/mslite/digest.h"
 #include "include/mslite/plugin.h"
 
 namespace mslite::python {
@@ -205,8 +208,8 @@ struct ContextSettings {
 
 using Config = std::map<std::string, std::map<std::string, std::string>>;
 
-void Configure(ms::Model &model, const std::string &config_path, const Config &config) {
-  if (!config_path.empty()) Check(model.LoadConfig(config_path));
+void Configure(ms::Model &model, const std::filesystem::path &config_path, const Config &config) {
+  if (!config_path.empty()) Check(model.LoadConfig(config_path.string()));
   for (const auto &[section, settings] : config) {
     for (const auto &setting : settings) Check(model.UpdateConfig(section, setting));
   }
@@ -234,8 +237,15 @@ NB_MODULE(_runtime, module) {
   module.doc() = "Models that run; the classes of mslite stand on this.";
   module.def("version", [] { return ms::Version(); });
   module.def(
-      "load_plugin", [](const std::string &path) { Check(LoadPlugin(path)); }, nb::arg("path"),
+      "load_plugin", [](const std::filesystem::path &path) { Check(LoadPlugin(path.string())); }, nb::arg("path"),
       "Loads a plug-in: a shared object whose kernels register themselves.");
+
+  module.def(
+      "verify_digest",
+      [](const std::filesystem::path &path, const std::string &expected) {
+        Check(VerifyDigest(path.string(), expected));
+      },
+      nb::arg("path"), nb::arg("expected"), "Compares a model file with its digest.");
 
   nb::class_<ContextSettings>(module, "ContextSettings")
       .def(nb::init<>())
@@ -250,11 +260,11 @@ NB_MODULE(_runtime, module) {
       .def(nb::init<>())
       .def(
           "build",
-          [](ms::Model &model, const std::string &path, uint32_t type, const ContextSettings &settings,
-             const std::string &config_path, const Config &config) {
+          [](ms::Model &model, const std::filesystem::path &path, uint32_t type, const ContextSettings &settings,
+             const std::filesystem::path &config_path, const Config &config) {
             Configure(model, config_path, config);
             nb::gil_scoped_release release;
-            Check(model.Build(path, static_cast<ms::ModelType>(type), settings.Make()));
+            Check(model.Build(path.string(), static_cast<ms::ModelType>(type), settings.Make()));
           },
           nb::arg("path"), nb::arg("type"), nb::arg("settings"), nb::arg("config_path"), nb::arg("config"))
       .def("inputs", [](ms::Model &model) { return MetasOf(model.GetInputs()); })
@@ -273,15 +283,15 @@ NB_MODULE(_runtime, module) {
       .def(nb::init<>())
       .def(
           "build",
-          [](ms::ModelParallelRunner &runner, const std::string &path, const ContextSettings &settings,
-             int32_t workers_num, const std::string &config_path, const Config &config) {
+          [](ms::ModelParallelRunner &runner, const std::filesystem::path &path, const ContextSettings &settings,
+             int32_t workers_num, const std::filesystem::path &config_path, const Config &config) {
             auto options = std::make_shared<ms::RunnerConfig>();
             options->SetContext(settings.Make());
             options->SetWorkersNum(workers_num);
-            if (!config_path.empty()) options->SetConfigPath(config_path);
+            if (!config_path.empty()) options->SetConfigPath(config_path.string());
             for (const auto &[section, entries] : config) options->SetConfigInfo(section, entries);
             nb::gil_scoped_release release;
-            Check(runner.Init(path, options));
+            Check(runner.Init(path.string(), options));
           },
           nb::arg("path"), nb::arg("settings"), nb::arg("workers_num"), nb::arg("config_path"), nb::arg("config"))
       .def("inputs", [](ms::ModelParallelRunner &runner) { return MetasOf(runner.GetInputs()); })

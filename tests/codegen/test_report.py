@@ -7,7 +7,6 @@ import json
 import shutil
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -24,7 +23,7 @@ from mslite.codegen.report import (
     gather,
     measure,
     print_report,
-    write_report,
+    report_files,
 )
 from mslite.codegen.report.instructions import instructions
 from mslite.codegen.report.measure import deepest
@@ -92,16 +91,16 @@ def test_picture_of_rows_and_moves() -> None:
             assert (places[0].last, places[1].first, places[1].offset) == (column, column + 1, entry.target)
 
 
-def test_page_and_json(tmp_path: Path) -> None:
+def test_page_and_json() -> None:
     program = resnet8(lead=True)
     core = core_of(program)
     figures = gather("project <1>", [core], M4, Measured("gcc", 12_345, 678))
-    write_report(figures, tmp_path)
-    page = (tmp_path / "report.html").read_text()
+    files = report_files(figures)
+    page = files["report.html"]
     assert "project &lt;1&gt;" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert page.count("<tr") >= len(program.steps)
-    known = json.loads((tmp_path / "report.json").read_text())
+    known = json.loads(files["report.json"])
     assert known["flash"] == {"code": 12_345, "weights": 1000}
     assert known["stack"] == 678
     assert known["ram"]["arena"] == core.plan.size

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <random>
 
+#include "include/mslite/digest.h"
 #include "model_builder.h"
 
 namespace mslite::test {
@@ -30,6 +31,17 @@ struct Spoiled {
   uint32_t x = model.Value("x", {2, 3});
   uint32_t y = model.Value("y", {2, 3});
 };
+
+TEST(VerifyDigest, TakesModelsInMemory) {
+  const std::string expected =
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";  // FIPS 180-4's example
+  EXPECT_TRUE(VerifyDigest("abc", 3, expected).IsOk());
+  EXPECT_TRUE(VerifyDigest("abd", 3, expected) == mindspore::kLiteGraphFileError);
+  EXPECT_TRUE(VerifyDigest("abc", 3) == mindspore::kLiteGraphFileError);
+  EXPECT_TRUE(VerifyDigest("abc", 3, "ba78") == mindspore::kLiteParamInvalid);
+  EXPECT_TRUE(VerifyDigest(nullptr, 3, expected) == mindspore::kLiteNullptr);
+  EXPECT_TRUE(VerifyDigest("/absent.ms", expected) == mindspore::kLiteFileError);
+}
 
 TEST(Load, ReadsASmallModel) {
   std::shared_ptr<Graph> graph;

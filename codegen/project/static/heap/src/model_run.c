@@ -98,7 +98,9 @@ MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path)
   FILE *file = fopen(export_path, "wb");
   if (file == NULL) return kMSStatusLiteFileError;
   const bool is_written = fwrite(micro->weights, 1, micro->info->weights_size, file) == micro->info->weights_size;
-  return fclose(file) == 0 && is_written ? kMSStatusSuccess : kMSStatusLiteFileError;
+  if (fclose(file) == 0 && is_written) return kMSStatusSuccess;
+  (void)remove(export_path); /* a part of the weights is worse than none */
+  return kMSStatusLiteFileError;
 }
 
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,

@@ -1,0 +1,1 @@
+"""How programs start, end and write: interruptions, full disks, lost output."""
