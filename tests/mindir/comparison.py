@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Module, Value, is_symbol
+from mslite.converter.mindir.wire import primitive_bytes
 from mslite.converter.mindir.wire_form import spelled_out, stored_format, stored_type, valid_records
 
 
@@ -43,6 +44,8 @@ def assert_same_module(left: Module, right: Module, symbols: bool = True) -> Non
                 same_value(x, y)
         assert len(one.nodes) == len(other.nodes)
         for n, m in zip(one.nodes, other.nodes, strict=True):
-            assert (n.name, spelled_out(n), n.quant_type) == (m.name, spelled_out(m), m.quant_type)
+            assert (n.name, n.op.name, n.quant_type) == (m.name, m.op.name, m.quant_type)
+            # As it is stored: a default such as 1e-5 is no float32.
+            assert primitive_bytes(spelled_out(n)) == primitive_bytes(spelled_out(m))
             for x, y in zip((*n.inputs, *n.outputs), (*m.inputs, *m.outputs), strict=True):
                 same_value(x, y)
