@@ -17,10 +17,36 @@ from mslite.converter.memory_limit import spend
 from mslite.converter.quoting import quoted
 
 _ELEMENT_BYTES = {
-    "Bool": 1, "Byte": 1, "Char": 1, "Short": 2, "Half": 2, "BFloat16": 2, "Int": 4, "Float": 4,
-    "Long": 8, "Double": 8, "ComplexFloat": 8, "ComplexDouble": 16,
+    "Bool": 1,
+    "Byte": 1,
+    "Char": 1,
+    "Short": 2,
+    "Half": 2,
+    "BFloat16": 2,
+    "Int": 4,
+    "Float": 4,
+    "Long": 8,
+    "Double": 8,
+    "ComplexFloat": 8,
+    "ComplexDouble": 16,
 }
-_DTYPES = ["float32", "float64", "float16", "bfloat16", "complex64", "complex128", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool"]
+_DTYPES = [
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "complex64",
+    "complex128",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+]
 _STORAGES = {f"torch {kind}Storage": size for kind, size in _ELEMENT_BYTES.items()}
 """The types of storages, and the bytes of their elements."""
 
@@ -306,7 +332,24 @@ def _allowed(name: str) -> _Global:
     return _Global(name)
 
 
-_CONSTANTS = ["INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8"]
+_CONSTANTS = [
+    "INT",
+    "BININT",
+    "BININT1",
+    "BININT2",
+    "LONG",
+    "LONG1",
+    "LONG4",
+    "FLOAT",
+    "BINFLOAT",
+    "UNICODE",
+    "BINUNICODE",
+    "SHORT_BINUNICODE",
+    "BINUNICODE8",
+    "BINBYTES",
+    "SHORT_BINBYTES",
+    "BINBYTES8",
+]
 _METHODS: dict[str, Any] = {
     **dict.fromkeys(_CONSTANTS, _Machine.push),
     **dict.fromkeys(("PROTO", "FRAME"), _Machine.nothing),

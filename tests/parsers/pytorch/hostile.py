@@ -115,8 +115,13 @@ def _hidden_name(command: str) -> bytes:
 
 def _listed(**entry: Any) -> dict[str, Any]:
     meta = {
-        "dtype": 7, "sizes": [{"as_int": 1}], "strides": [{"as_int": 1}], "storage_offset": {"as_int": 0},
-        "requires_grad": False, "device": {"type": "cpu", "index": None}, "layout": 7,
+        "dtype": 7,
+        "sizes": [{"as_int": 1}],
+        "strides": [{"as_int": 1}],
+        "storage_offset": {"as_int": 0},
+        "requires_grad": False,
+        "device": {"type": "cpu", "index": None},
+        "layout": 7,
     }
     return {
         "config": {"w": {"path_name": "weight_0", "is_param": True, "use_pickle": False, "tensor_meta": meta} | entry}
