@@ -13,6 +13,7 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
+from mslite.converter.process_limit import limit_process
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(usage())
         return ExitStatus.OK
     try:
+        limit_process(given)
         if asks_for_code(given):
             _generate(given)
             print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")

@@ -111,7 +111,7 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
-def _memory_limit(given: Mapping[str, str]) -> int | None:
+def asked_memory(given: Mapping[str, str]) -> int | None:
     """The bytes of --memoryLimit. Raises FlagError."""
     try:
         return parse_limit(given["memoryLimit"]) if "memoryLimit" in given else None
@@ -184,7 +184,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
-        memory_limit=_memory_limit(given),
+        memory_limit=asked_memory(given),
         run_once=infer == "true",
     )
     if choices is not None:

@@ -155,6 +155,9 @@ def run_pipeline(
     context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
+    context.source_bytes = sum(
+        value.data.nbytes for graph in module.graphs for value in graph.values() if value.data is not None
+    )
     _note_unknown_fusions(context)
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet

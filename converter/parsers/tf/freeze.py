@@ -76,7 +76,7 @@ def _packed(model: Any, arguments: tuple[Any, ...]) -> Any:
 
 def _check_hdf5(file: Path) -> None:
     """Refuses a file that would run code, or that reaches into other files. Raises FreezeError."""
-    import h5py
+    import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     from mslite.converter.parsers.tf.keras_config import UnsafeKerasModel, check_keras_config
 
@@ -92,7 +92,7 @@ def _check_hdf5(file: Path) -> None:
 
 
 def _check_group(opened: Any) -> None:
-    import h5py
+    import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     work, seen, total = [opened], {opened.id.__hash__()}, 0
     while work:
@@ -145,7 +145,7 @@ def _check_archived_weights(file: Path) -> None:
     import io
     import zipfile
 
-    import h5py
+    import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     with zipfile.ZipFile(file) as archive:
         if "model.weights.h5" in archive.namelist():

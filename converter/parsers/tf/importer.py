@@ -13,6 +13,7 @@ from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.constant_pool import ConstantPool
+from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
@@ -96,7 +97,8 @@ class GraphImporter(ConstantPool):
     def _import_node(self, node: SourceNode) -> None:
         call = Call(self, node, self.session.nodes.unique(self.prefix + node.name))
         try:
-            result = self._converter(call)(call)
+            with contradictions_block():
+                result = self._converter(call)(call)
         except Skipped:
             self._stand_in(call)
             return

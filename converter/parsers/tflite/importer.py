@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
@@ -164,7 +165,8 @@ class GraphImporter(Constants):
     def _import_node(self, number: int, call: Call) -> None:
         first = len(self.graph.nodes)
         try:
-            result = self._convert(call)
+            with contradictions_block():
+                result = self._convert(call)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]

@@ -134,7 +134,21 @@ def saved_model(function: str = "", **operators: str) -> Any:
 
 @pytest.mark.parametrize(
     "operator",
-    ["PyFunc", "PyFuncStateless", "EagerPyFunc", "ReadFile", "WriteFile", "MatchingFiles", "TextLineDataset", "TFRecordDataset", "LoadDataset", "DebugIdentityV3", "RpcClient", "TRTEngineOp", "CreateSummaryFileWriter"],
+    [
+        "PyFunc",
+        "PyFuncStateless",
+        "EagerPyFunc",
+        "ReadFile",
+        "WriteFile",
+        "MatchingFiles",
+        "TextLineDataset",
+        "TFRecordDataset",
+        "LoadDataset",
+        "DebugIdentityV3",
+        "RpcClient",
+        "TRTEngineOp",
+        "CreateSummaryFileWriter",
+    ],
 )
 @pytest.mark.parametrize("function", ["", "__inference_f_1"])
 def test_a_saved_model_that_reaches_out(
