@@ -11,6 +11,7 @@ from rich.table import Table
 from mslite.benchmark.page import grouped, size
 from mslite.check.facts import Examination, TargetFacts
 from mslite.converter.errors import Blocker
+from mslite.converter.quoting import readable, shortened
 from mslite.converter.shares import NOT_KNOWN
 
 
@@ -46,7 +47,7 @@ def answer(target: TargetFacts) -> str:
     """Whether it runs there, in some words."""
     if target.blockers:
         return f"no: {len(target.blockers)} node{'' if len(target.blockers) == 1 else 's'}"
-    return ("yes" if target.runs else "no") + (f": {target.problem}" if target.problem else "")
+    return ("yes" if target.runs else "no") + (f": {readable(target.problem)}" if target.problem else "")
 
 
 def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
@@ -57,7 +58,8 @@ def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
         table.add_column(title, overflow="fold")
     for one in blockers:
         reason = f"attribute {one.attribute}: {one.reason}" if one.attribute else one.reason
-        table.add_row(one.node, one.operator, reason, one.remedy, str(shares.get(one.node, NOT_KNOWN)))
+        name, operator = shortened(one.node), shortened(one.operator)
+        table.add_row(name, operator, readable(reason), readable(one.remedy), str(shares.get(one.node, NOT_KNOWN)))
     return table
 
 

@@ -14,6 +14,7 @@ from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, Usa
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
 from mslite.converter.process_limit import limit_process
+from mslite.converter.quoting import readable, shortened
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 
@@ -31,7 +32,7 @@ _CODE_TEXTS = {
 
 
 def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr)
+    print(f"warning: {readable(text)}", file=sys.stderr)
 
 
 @ends_with_its_reader
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if status is not ExitStatus.OK:
             return status
     except UsageError as error:
-        print(error, file=sys.stderr)
+        print(readable(str(error)), file=sys.stderr)
         if isinstance(error, FlagError):
             print(f"Init {error.item} failed.", file=sys.stderr)
         print(f"Flags Init failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         kind = type(error).__name__
         print(
-            f"{given.get('modelFile', 'configuration')}: the converter fails on this model ({kind}: {error}); please report it",
+            f"{given.get('modelFile', 'configuration')}: the converter fails on this model ({kind}: {shortened(str(error))}); please report it",
             file=sys.stderr,
         )
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")

@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from mslite.converter.contradictions import contradictions_refuse
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
-from mslite.converter.parsers.contradictions import contradictions_refuse
 from mslite.converter.registry.models import (
     ConverterParameters,
     ModelParserEntry,

@@ -15,7 +15,7 @@ from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 _SHARE = 2
 """By default a conversion may take one part in so many of the machine's memory."""
 
-_LEAST = 64 << 20
+LEAST_LIMIT = 64 << 20
 _CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _UNITS = {"": 20, "k": 10, "kib": 10, "m": 20, "mib": 20, "g": 30, "gib": 30, "t": 40, "tib": 40}
 _SPELLING = re.compile(r"\s*(\d{1,15})\s*([a-z]*)\s*", re.IGNORECASE)
@@ -39,7 +39,7 @@ def machine_memory() -> int:
 
 def default_limit() -> int:
     """Half of the machine's memory, in bytes."""
-    return max(machine_memory() // _SHARE, _LEAST)
+    return max(machine_memory() // _SHARE, LEAST_LIMIT)
 
 
 def parse_limit(text: str) -> int:
@@ -48,8 +48,8 @@ def parse_limit(text: str) -> int:
     if match is None or match[2].lower() not in _UNITS:
         raise UsageError(f"INPUT ILLEGAL: memoryLimit must be MiB, or a number with K, M, G or T, not '{text[:40]}'")
     limit = int(match[1]) << _UNITS[match[2].lower()]
-    if limit < _LEAST:
-        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(_LEAST)}")
+    if limit < LEAST_LIMIT:
+        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(LEAST_LIMIT)}")
     return limit
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_at
 from mslite.converter.memory_limit import may_spend
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -37,8 +38,9 @@ def fold_constants(module: Module, context: Context) -> None:
     """Replaces nodes with constant results by constants."""
     for graph in module.graphs:
         for node in list(graph.nodes):
-            if _is_quantised(node) or not _fold_known(graph, node, context):
-                _fold_constant(graph, node, context)
+            with contradictions_at(node.name, node.op.name):
+                if _is_quantised(node) or not _fold_known(graph, node, context):
+                    _fold_constant(graph, node, context)
         graph.nodes = live_nodes(graph)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from mslite.converter.contradictions import contradictions_in_step
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, is_symbol
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.branches import inline_branches
@@ -167,7 +168,8 @@ def run_pipeline(
             continue
         progress(step.name)
         last = _last_graph(module)
-        step.run(module, context)
+        with contradictions_in_step(step.name):
+            step.run(module, context)
         if module.outputs is not None and last in module.graphs and last is not None:
             module.outputs = list(last.outputs)
         make_names_unique(module)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, Graph, Node, Value
@@ -14,7 +15,6 @@ from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.emitted import Inference
 from mslite.converter.parsers.naming import Blocked, Names
 from mslite.converter.parsers.stand_in import stand_in

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.stand_in import stand_in
 

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import GraphProto, NodeProto, TensorProto, TypeProto
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
@@ -17,7 +18,6 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
-from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.naming import OR_PLUGIN, Blocked, NotKnown
 from mslite.converter.parsers.stand_in import stand_in
 from mslite.converter.quoting import quoted

@@ -12,7 +12,9 @@ import sys
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from onnx import ModelProto, shape_inference
 
-_MEMORY = 2 << 30
+_MEMORY, _TIMES = 384 << 20, 16
+"""The most memory, and so many times the size of the model where that is more."""
+
 _SECONDS = 30
 
 
@@ -32,10 +34,12 @@ def infer_isolated(model: ModelProto) -> ModelProto:
 
 
 def main() -> int:
-    for kind, value in ((resource.RLIMIT_DATA, _MEMORY), (resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_CORE, 0)):
+    content = sys.stdin.buffer.read()
+    memory = max(_MEMORY, _TIMES * len(content))
+    for kind, value in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_CORE, 0)):
         hard = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (value if hard < 0 else min(value, hard), hard))
-    model = ModelProto.FromString(sys.stdin.buffer.read())
+    model = ModelProto.FromString(content)
     try:
         result = shape_inference.infer_shapes(model, data_prop=True)
     except Exception:  # whatever a wrong model makes onnx raise: without contents it may tell more

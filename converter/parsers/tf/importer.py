@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.graph import constant as make_constant
@@ -13,7 +14,6 @@ from mslite.converter.mindir.ops.control_flow import Call as CallClosure
 from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.constant_pool import ConstantPool
-from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 from mslite.converter.parsers.stand_in import stand_in
 

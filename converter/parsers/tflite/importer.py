@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Node, Shape, Value, numpy_type
@@ -14,7 +15,6 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.quantised import is_quantised
-from mslite.converter.parsers.contradictions import contradictions_block
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
