@@ -14,7 +14,6 @@ from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.layout.table import is_channels_last_only
-from mslite.converter.quoting import quoted
 
 SIZE_LIMIT = 1 << 16
 """Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
@@ -114,9 +113,7 @@ def _small_enough(node: Node, context: Context) -> bool:
         return False
     growth = result - freed
     if context.folded_growth + growth > max(_FREE_GROWTH, context.source_bytes * _GROWTH):
-        context.note(
-            f"{node.op.name} {quoted(node.name)} has constant inputs but stays: folding has made the file larger enough"
-        )
+        context.note("nodes with constant inputs stay where folding them would make the file yet larger")
         return False
     if not may_spend(max(growth, 0)):
         return False

@@ -45,7 +45,8 @@ def test_long_names_are_cut(flag: str, tmp_path: Path) -> None:
         capture_output=True, text=True, env={**os.environ, **ENVIRONMENT}, check=False,
     )  # fmt: skip
     assert run.returncode == 3
-    assert "nnn...nnn" in run.stdout + run.stderr
+    assert "..." in run.stdout + run.stderr
+    assert "n" * 200 not in run.stdout + run.stderr
     assert len(run.stdout) + len(run.stderr) < _LONGEST
     assert not page.exists() or page.stat().st_size < 100_000
 
@@ -63,5 +64,5 @@ def test_the_process_is_bounded(tmp_path: Path) -> None:
         capture_output=True, text=True, env={**os.environ, **ENVIRONMENT}, check=False,
     )  # fmt: skip
     assert run.returncode in (1, 2)
-    assert "memory" in run.stderr
+    assert "memory" in run.stderr.lower()
     assert "Traceback" not in run.stderr
