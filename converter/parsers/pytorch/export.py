@@ -8,9 +8,9 @@ import sys
 import zipfile
 from pathlib import Path
 
+from mslite.converter.archive import ArchiveError
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.memory_limit import memory_limit
-from mslite.converter.parsers.archive import ArchiveError
 from mslite.converter.quoting import shortened
 
 from .expressions import UnsafeProgram

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from mslite.converter.parsers.archive import ArchiveError, CheckedArchive, checked_archive
+from mslite.converter.archive import ArchiveError, CheckedArchive, checked_archive
 from mslite.converter.quoting import quoted
 
 from .expressions import UnsafeProgram

@@ -6,8 +6,8 @@ import shutil
 import zipfile
 from pathlib import Path
 
+from mslite.converter.archive import ArchiveError, CheckedArchive, checked_archive
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.parsers.archive import ArchiveError, CheckedArchive, checked_archive
 from mslite.converter.quoting import quoted
 
 from .keras_config import UnsafeKerasModel, check_keras_config

@@ -44,6 +44,13 @@ def unsafe_operators(saved_model: Message) -> list[Blocker]:
     return found
 
 
+def unsafe_to_run(graph: Message) -> list[Blocker]:
+    """One blocker per node of a GraphDef that must not be run."""
+    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
+    wrong = [node for node in nodes if _reaches_out(node) or node.op in _WRITES]
+    return [Blocker(node.name, node.op, "it reads or writes files, or runs code", _REMEDY) for node in wrong]
+
+
 def _reaches_out(node: Message) -> bool:
     """Whether a node does so wherever it stands; printing does where it prints to a file."""
     if node.op == "PrintV2":

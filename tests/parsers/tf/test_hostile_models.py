@@ -6,14 +6,17 @@ import json
 import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mslite.converter.cli import main
+from mslite.converter.errors import ConversionError
 from mslite.converter.parsers.tf.keras_config import UnsafeKerasModel, check_keras_config
 from mslite.converter.parsers.tf.protos import SavedModel
 from mslite.converter.parsers.tf.unsafe_operators import unsafe_operators
+from mslite.converter.verify.tensorflow_reference import run_tensorflow
 
 CODE = ["4wEAAAAAAAAAAAAAAAIAAABTAAAA", None, None]
 FUNCTION = {"class_name": "__lambda__", "config": {"value": CODE[0], "defaults": None, "closure": None}}
@@ -160,6 +163,15 @@ def test_a_saved_model_that_reaches_out(
     text = refused(tmp_path / "saved", capfd)
     assert f"{operator} '" in text
     assert "bad'" in text
+
+
+@pytest.mark.parametrize("operator", ["WriteFile", "SaveV2", "PyFunc"])
+def test_verify_does_not_run_it(operator: str, tmp_path: Path) -> None:
+    graph = saved_model(y=operator).meta_graphs[0].graph_def
+    (tmp_path / "net.pb").write_bytes(graph.SerializeToString())
+    package = SimpleNamespace(compat=SimpleNamespace(v1=None))  # which the refusal comes before
+    with pytest.raises(ConversionError, match=f"--verify does not run(.|\\n)*{operator} 'y'"):
+        run_tensorflow(package, tmp_path / "net.pb", {})
 
 
 def test_printing_to_a_file() -> None:
