@@ -87,7 +87,7 @@ test-portable:
 	@.ci/check_portable
 
 # What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, 2,000 random graphs,
-# random edits of real models, AVX-512 in an emulator.
+# random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser (or MSLITE_FUZZ_SECONDS).
 check-slow: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)

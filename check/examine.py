@@ -21,6 +21,7 @@ from mslite.converter.convert import convert
 from mslite.converter.detect import detect
 from mslite.converter.errors import Blocker, ConversionError
 from mslite.converter.front_ends import parse_model, source_layout
+from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import Format
@@ -41,7 +42,7 @@ def examine(options: Options) -> Examination:
     Raises:
         ConversionError: for a file that cannot be read at all; UsageError as a conversion does.
     """
-    with plugins(options.plugins, options.config):
+    with plugins(options.plugins, options.config), memory_limited(options.memory_limit):
         return _examine(options)
 
 

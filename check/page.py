@@ -8,6 +8,7 @@ from mslite.benchmark.page import render_page, write_page
 from mslite.check.facts import Examination, NodeFacts
 from mslite.check.layout import HEIGHT, WIDTH, place
 from mslite.check.text import answer, verdict
+from mslite.converter.quoting import readable
 
 
 def write_check_page(path: Path, found: Examination) -> None:
@@ -21,7 +22,7 @@ def write_check_page(path: Path, found: Examination) -> None:
     text = render_page(
         "mslite.check",
         "report.html.j2",
-        {"answer": answer},
+        {"answer": answer, "readable": readable},
         found=found,
         verdict=verdict(found),
         shares=found.shares,
@@ -43,10 +44,10 @@ def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
     return {
         "x": round(at[0], 1),
         "y": at[1],
-        "name": node.name,
-        "op": node.operator,
+        "name": readable(node.name),
+        "op": readable(node.operator),
         "state": node.state.value,
         "in": node.inputs,
         "share": node.share.fraction or 0,
-        "facts": facts,
+        "facts": [readable(fact) for fact in facts],
     }

@@ -12,6 +12,7 @@ from rich.table import Table
 from mslite.benchmark.page import grouped, size
 from mslite.check.facts import Examination, TargetFacts
 from mslite.converter.errors import Blocker
+from mslite.converter.quoting import readable, shortened
 from mslite.converter.shares import NOT_KNOWN
 
 
@@ -47,7 +48,7 @@ def answer(target: TargetFacts) -> str:
     """Whether it runs there, in some words."""
     if target.blockers:
         return f"no: {len(target.blockers)} node{'' if len(target.blockers) == 1 else 's'}"
-    return ("yes" if target.runs else "no") + (f": {target.problem}" if target.problem else "")
+    return ("yes" if target.runs else "no") + (f": {readable(target.problem)}" if target.problem else "")
 
 
 def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
@@ -58,8 +59,8 @@ def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
         table.add_column(title, overflow="fold")
     for one in blockers:
         reason = f"attribute {one.attribute}: {one.reason}" if one.attribute else one.reason
-        cells = (one.node, one.operator, reason, one.remedy, str(shares.get(one.node, NOT_KNOWN)))
-        table.add_row(*(escape(cell) for cell in cells))
+        told = (shortened(one.node), shortened(one.operator), readable(reason), readable(one.remedy))
+        table.add_row(*(escape(cell) for cell in told), str(shares.get(one.node, NOT_KNOWN)))
     return table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from pathlib import Path
 
-from mslite.converter.errors import Blocker, ConversionError
+from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
 from mslite.converter.parsers.stand_in import in_the_way
 from mslite.converter.passes.context import Context, Settings
@@ -21,6 +21,8 @@ def complete(error: ConversionError, file: Path, module: Module | None, settings
     """
     seen = error.module if module is None else module
     if not error.blockers or seen is None:
+        if error.code is ReturnCode.NOT_SUPPORTED and not error.message.startswith(str(file)):
+            return ConversionError(f"{file}: {error.message}", error.blockers, error.code, error.module)
         return error
     blockers, message = error.blockers, error.message
     if module is None:

@@ -12,7 +12,9 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
+from mslite.converter.process_limit import limit_process
 from mslite.converter.program import ends_quietly, reason_of
+from mslite.converter.quoting import readable, shortened
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 
@@ -30,7 +32,7 @@ _CODE_TEXTS = {
 
 
 def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr)
+    print(f"warning: {readable(text)}", file=sys.stderr)
 
 
 @ends_quietly("converter_lite")
@@ -46,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(usage())
         return ExitStatus.OK
     try:
+        limit_process(given)
         if asks_for_code(given):
             _generate(given)
             print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if status is not ExitStatus.OK:
             return status
     except UsageError as error:
-        print(error, file=sys.stderr)
+        print(readable(str(error)), file=sys.stderr)
         if isinstance(error, FlagError):
             print(f"Init {error.item} failed.", file=sys.stderr)
         print(f"Flags Init failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
@@ -80,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         kind = type(error).__name__
         print(
-            f"{given.get('modelFile', 'configuration')}: the converter fails on this model ({kind}: {error}); please report it",
+            f"{given.get('modelFile', 'configuration')}: the converter fails on this model ({kind}: {shortened(str(error))}); please report it",
             file=sys.stderr,
         )
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")

@@ -13,6 +13,7 @@ from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model, source_layout
+from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.custom import Custom
@@ -103,7 +104,7 @@ def convert(
     `progress` hears the name of each stage before it begins, `samples` how far calibration and searches are. What the plug-ins
     register holds for this conversion. Raises ConversionError.
     """
-    with plugins(options.plugins, options.config):
+    with plugins(options.plugins, options.config), memory_limited(options.memory_limit):
         return _convert(options, progress, samples)
 
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
+from mslite.converter.memory_limit import LEAST_LIMIT
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
@@ -52,6 +53,7 @@ class Converter:
         self._optimize = "general"
         self._weight_fp16 = False
         self._digest = False
+        self._memory_limit: int | None = None
         self._infer = False
         self._device = ""
         self._device_id = 0
@@ -220,6 +222,19 @@ class Converter:
         _check_type("digest", value, bool)
         self._digest = value
 
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes that a model may take while it is converted; None: half of the machine's memory."""
+        return self._memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, value: int | None) -> None:
+        if value is not None:
+            _check_type("memory_limit", value, int)
+            if value < LEAST_LIMIT:
+                raise ValueError(f"memory_limit must be at least {LEAST_LIMIT} bytes, but got {value}.")
+        self._memory_limit = value
+
     def set_config_info(self, section: str = "", config_info: dict[str, str] | None = None) -> None:
         """Adds the keys of one section of the configuration; several calls accumulate."""
         _check_type("section", section, str)
@@ -300,6 +315,7 @@ class Converter:
             calibration=self._calibration,
             plugins=choices.plugins,
             config=choices.sections,
+            memory_limit=self._memory_limit,
             run_once=self._infer,
             digest=self._digest,
         )

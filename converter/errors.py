@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from mslite.converter.quoting import quoted, readable, shortened
+
 if TYPE_CHECKING:
     from mslite.converter.mindir.graph import Module
     from mslite.converter.shares import Share
+
+
+_MOST_LINES = 1000
+"""Blocking nodes that a message lists."""
 
 
 class ReturnCode(IntEnum):
@@ -48,7 +54,8 @@ class Blocker:
 
     def __str__(self) -> str:
         attribute = f", attribute '{self.attribute}'" if self.attribute else ""
-        return f"{self.operator} '{self.node}'{attribute}: {self.reason}. {self.remedy}"
+        where = f"{shortened(self.operator)} {quoted(self.node)}{attribute}"
+        return readable(f"{where}: {self.reason}. {self.remedy}")
 
     def shown(self, share: str) -> str:
         """As `str`, with the node's share of the model's floating-point operations."""
@@ -95,9 +102,11 @@ class ConversionError(Exception):
     def __str__(self) -> str:
         lines = [
             blocker.shown(str(self.shares[blocker.node])) if blocker.node in self.shares else str(blocker)
-            for blocker in self.blockers
+            for blocker in self.blockers[:_MOST_LINES]
         ]
-        return "\n".join([self.message, *(f"  {line}" for line in lines)])
+        if len(self.blockers) > _MOST_LINES:
+            lines.append(f"and {len(self.blockers) - _MOST_LINES} more")
+        return "\n".join([readable(self.message), *(f"  {line}" for line in lines)])
 
 
 class UsageError(Exception):

@@ -12,6 +12,7 @@ from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flags import FLAGS
 from mslite.converter.front_ends import FRONT_ENDS
+from mslite.converter.memory_limit import parse_limit
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
@@ -118,6 +119,14 @@ def _digest(given: Mapping[str, str], save_type: str) -> bool:
     return asked
 
 
+def asked_memory(given: Mapping[str, str]) -> int | None:
+    """The bytes of --memoryLimit. Raises FlagError."""
+    try:
+        return parse_limit(given["memoryLimit"]) if "memoryLimit" in given else None
+    except UsageError as error:
+        raise FlagError(str(error), "memoryLimit") from None
+
+
 def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options:
     """Checks all flags. Raises FlagError or UsageError for a wrong value, ConversionError for what is not built."""
     float16 = _choice(given, "fp16", ("on", "off"), "fp16") == "on"
@@ -183,6 +192,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
+        memory_limit=asked_memory(given),
         run_once=infer == "true",
         digest=_digest(given, save_type),
     )

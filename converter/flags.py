@@ -64,6 +64,11 @@ _FLAGS = (
     Flag("inputShape", "name:1,3,224,224;...", "fix input shapes, in the layout of the source"),
     Flag("int64", "auto|int32", "int32: store every int64 tensor as int32, as MindSpore Lite does", "auto"),
     Flag("json", "on|off", "with --check: print JSON instead of tables", boolean=True),
+    Flag(
+        "memoryLimit",
+        "MIB",
+        "memory that the model may take while it is converted, in MiB, or with K, M, G or T (default: half of the machine's)",
+    ),
     Flag("modelFile", "FILE", "the source model"),
     Flag("optimize", "none|general", "none: no fusions", "general"),
     Flag("optimizeTransformer", "true|false", "GPU transformer fusions; true is not supported yet", "false"),

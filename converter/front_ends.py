@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from mslite.converter.contradictions import contradictions_refuse
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
@@ -133,7 +134,8 @@ def parse_model(options: Options, framework: FmkType) -> Module:
         )
     if options.weight_file is not None and framework is not FmkType.CAFFE:
         raise UsageError(f"INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE; this is a {framework.name} model")
-    return FRONT_ENDS[framework](options)
+    with contradictions_refuse(str(options.model_file)):
+        return FRONT_ENDS[framework](options)
 
 
 def source_layout(framework: FmkType) -> Format:

@@ -48,6 +48,8 @@ class Options:
     int64_to_int32: bool = False
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
+    memory_limit: int | None = None
+    """Bytes that the conversion may take on account of what the file says (`--memoryLimit`); None: half of the machine's."""
     run_once: bool = False
     digest: bool = False
     """Whether the `.ms` file ends with the SHA-256 of what was written (`--digest`)."""

@@ -13,6 +13,7 @@ from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import Report
 from mslite.converter.errors import Blocker
 from mslite.converter.passes.pipeline import PIPELINE
+from mslite.converter.quoting import quoted, readable
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
 from mslite.quantizer.progress import silent
@@ -64,7 +65,7 @@ def print_quantisation(report: QuantiseReport) -> None:
     left = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs and quantised]
     if left:
         names = ", ".join(layer.name for layer in left[:5]) + (", ..." if len(left) > 5 else "")
-        print(f"in float    {len(left)} products: {names}")
+        print(readable(f"in float    {len(left)} products: {names}"))
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
@@ -85,8 +86,8 @@ def _first_reason(version: Version, blockers: Sequence[Blocker]) -> str:
     """The first of the reasons, and how many there are besides."""
     first, others = blockers[0], len(blockers) - 1
     more = f"; and {_counted(others, 'more reason')} (--check lists them)" if others else ""
-    name = first.node if len(first.node) <= _NAME else first.node[:_NAME] + "..."
-    return f"it {first.reason.removeprefix(version.title + ' ')}: {first.operator} '{name}'{more}"
+    name = quoted(first.node, _NAME)
+    return f"it {first.reason.removeprefix(version.title + ' ')}: {first.operator} {name}{more}"
 
 
 def _counted(count: int, what: str) -> str:
@@ -102,18 +103,18 @@ def print_summary(report: Report) -> None:
     if report.applied:
         print("fused       " + ", ".join(f"{name} {count}x" for name, count in sorted(report.applied.items())))
     where = ", ".join(report.transposes[:5]) + (", ..." if len(report.transposes) > 5 else "")
-    print(f"transposes  {len(report.transposes)}" + (f": {where}" if where else ""))
+    print(readable(f"transposes  {len(report.transposes)}" + (f": {where}" if where else "")))
     if report.peak_bytes is not None:
         print(f"activations {_size(report.peak_bytes)} at peak")
     if report.bound is not None:
         shapes = "; ".join(f"{name}:{list(shape)}" for name, shape in report.bound.shapes.items())
         peak = report.bound.peak_bytes
         amount = "not bounded: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
-        print(f"at most     {amount}, with {shapes}")
+        print(readable(f"at most     {amount}, with {shapes}"))
     if report.verdict is not None:
         for line in verdict_lines(report.verdict):
-            print(line)
+            print(readable(line))
     if report.quantisation is not None and report.quantisation.layers:
         print_quantisation(report.quantisation)
     for note in report.notes:
-        print(f"note        {note}")
+        print(f"note        {readable(note)}")

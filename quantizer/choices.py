@@ -166,6 +166,8 @@ def macs(node: Node) -> int:
         return 0
     result = math.prod(max(size, 1) for size in node.outputs[0].shape)
     weight = [max(size, 1) for size in node.inputs[1].shape or ()]
+    if len(weight) < 2:  # of a model that is refused for it
+        return 0
     if node.op.name == "Conv2dTransposeFusion":
         return math.prod(max(size, 1) for size in node.inputs[0].shape or ()) * math.prod(weight[1:])
     if node.op.name == "MatMulFusion":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mslite.converter.archive import checked_archive
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.quantizer.images import image_array
@@ -124,6 +125,9 @@ def _numpy_file(path: Path, name: str) -> Array:
     """The array of a `.npy` file; of a `.npz` file the one with the input's name, or the only one."""
     try:
         _check_size(path)
+        if zipfile.is_zipfile(path):
+            with checked_archive(path, path.stat().st_size, str(path)):
+                pass  # what it declares is within bounds
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
             if isinstance(loaded, np.ndarray):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.naming import Names
+from mslite.converter.quoting import quoted
 
 _SMALL_BYTES = 4096
 """Constants up to this size that are equal become one value."""
@@ -45,6 +47,7 @@ class ConstantPool:
         return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
 
     def _made(self, array: Array, wish: str) -> Value:
+        spend(array.nbytes, f"the constant {quoted(wish)}")
         return make_constant(self._constant_names.unique(wish), array, Format.NHWC)
 
 

@@ -47,6 +47,10 @@ class Context:
     known: dict[Value, Known] = field(default_factory=dict)
     unranked: set[Value] = field(default_factory=set)
     """Inputs of sub-graphs that are called with different numbers of dimensions."""
+    source_bytes: int = 0
+    """Of the constants that the parser delivered."""
+    folded_growth: int = 0
+    """Bytes by which constant folding has made the constants larger."""
     next_symbol: int = SYMBOL_LIMIT
     notes: list[str] = field(default_factory=list)
     """Things worth telling the user that do not stop the conversion."""

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_at
+from mslite.converter.memory_limit import may_spend
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.passes import native
@@ -15,6 +17,12 @@ from mslite.converter.passes.layout.table import is_channels_last_only
 
 SIZE_LIMIT = 1 << 16
 """Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
+
+_NO_MATTER = 1 << 10
+"""Bytes of results that are not counted: shape arithmetic."""
+
+_FREE_GROWTH, _GROWTH = 16 << 20, 1
+"""All folds together may make the constants so many bytes larger, or so many times as large as the source's."""
 
 _RANDOM = frozenset({"RandomNormal", "RandomStandardNormal", "UniformReal", "Dropout"})
 _CONTROL = frozenset(
@@ -29,8 +37,9 @@ def fold_constants(module: Module, context: Context) -> None:
     """Replaces nodes with constant results by constants."""
     for graph in module.graphs:
         for node in list(graph.nodes):
-            if _is_quantised(node) or not _fold_known(graph, node, context):
-                _fold_constant(graph, node, context)
+            with contradictions_at(node.name, node.op.name):
+                if _is_quantised(node) or not _fold_known(graph, node, context):
+                    _fold_constant(graph, node, context)
         graph.nodes = live_nodes(graph)
 
 
@@ -75,7 +84,7 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
         return
-    if not all(value.is_static for value in node.outputs) or not _small_enough(node):
+    if not all(value.is_static for value in node.outputs) or not _small_enough(node, context):
         return
     if node.quant_type != 0 or not _kernels_know(node):
         _note_quantised(node, context)
@@ -91,12 +100,25 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     for value, array in zip(node.outputs, arrays, strict=True):
         _replace(graph, value, array)
+    node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up
 
 
-def _small_enough(node: Node) -> bool:
+def _small_enough(node: Node, context: Context) -> bool:
+    """Whether folding makes the file little larger, all folds together, and stays within the memory limit."""
     result = sum(_bytes(value) for value in node.outputs)
-    freed = sum(_bytes(value) for value in dict.fromkeys(node.inputs) if set(value.users) == {node})
-    return result <= max(SIZE_LIMIT, freed)
+    if result <= _NO_MATTER:
+        return True
+    freed = sum(_bytes(value) for value in dict.fromkeys(node.inputs) if all(user is node for user in value.users))
+    if result > max(SIZE_LIMIT, freed):
+        return False
+    growth = result - freed
+    if context.folded_growth + growth > max(_FREE_GROWTH, context.source_bytes * _GROWTH):
+        context.note("nodes with constant inputs stay where folding them would make the file yet larger")
+        return False
+    if not may_spend(max(growth, 0)):
+        return False
+    context.folded_growth += growth
+    return True
 
 
 def _bytes(value: Value) -> int:

@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from mslite.converter.errors import Blocker
+from mslite.converter.memory_limit import may_spend
 from mslite.converter.mindir.graph import Array, Node, Value, is_symbol, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.passes import native
@@ -81,6 +82,8 @@ class IncrementalInference:
             return None
         if any(not operand.is_static if large else not small(operand) for operand in (*node.inputs, *node.outputs)):
             return None
+        if sum(prod(output.shape or ()) for output in node.outputs) > _LARGEST and not _is_allowed(node):
+            return None
         facts = []
         for operand in node.inputs:
             data = self._contents(operand, depth - 1, large)
@@ -97,3 +100,11 @@ class IncrementalInference:
 def small(value: Value) -> bool:
     """True for a value of known shape with few elements."""
     return value.is_static and prod(value.shape or ()) <= _LARGEST
+
+
+def _is_allowed(node: Node) -> bool:
+    """Whether the results of a node are within the memory limit; counts them."""
+    try:
+        return may_spend(sum(prod(output.shape or ()) * numpy_type(output.dtype).itemsize for output in node.outputs))
+    except ValueError:
+        return False

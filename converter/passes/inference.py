@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mslite.converter.contradictions import contradictions_at
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
@@ -111,7 +112,8 @@ class _Inference:
             return None
         if isinstance(node.op, Call):
             return self._call(node)
-        return infer_node(node, self._context)
+        with contradictions_at(node.name, node.source.partition(" '")[0] or node.op.name):
+            return infer_node(node, self._context)
 
     def _bind(self, node: Node, index: int) -> Blocker | None:
         """Gives the callee's inputs the arguments' types and shapes; sizes that differ between calls become symbols."""

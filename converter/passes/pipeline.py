@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from mslite.converter.contradictions import contradictions_in_step
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, is_symbol
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.branches import inline_branches
@@ -155,6 +156,9 @@ def run_pipeline(
     context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
     context.next_symbol = min([SYMBOL_LIMIT, *(size - 1 for size in sizes if is_symbol(size))])
+    context.source_bytes = sum(
+        value.data.nbytes for graph in module.graphs for value in graph.values() if value.data is not None
+    )
     _note_unknown_fusions(context)
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
@@ -164,7 +168,8 @@ def run_pipeline(
             continue
         progress(step.name)
         last = _last_graph(module)
-        step.run(module, context)
+        with contradictions_in_step(step.name):
+            step.run(module, context)
         if module.outputs is not None and last in module.graphs and last is not None:
             module.outputs = list(last.outputs)
         make_names_unique(module)

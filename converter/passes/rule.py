@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from mslite.converter.contradictions import contradictions_at
 from mslite.converter.mindir.graph import Graph, Module, Node
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.passes.context import Context
@@ -64,18 +65,20 @@ class Rule:
 def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
     """Applies a rule wherever it matches, from the inputs to the outputs. True when something changed."""
     changed = False
+    names = {name for pattern in rule.patterns for name in pattern.names}
+    alive = set(map(id, graph.nodes))
     for node in list(graph.nodes):
-        if node.op.name not in {name for pattern in rule.patterns for name in pattern.names} or not node.outputs:
+        if node.op.name not in names or not node.outputs or id(node) not in alive:
             continue
-        if node not in graph.nodes:
-            continue
-        match = rule.find(node, graph, context)
-        if match is None:
-            continue
-        weights = next((inner.quant_type for inner in match.inner if inner.quant_type), QuantType.QUANT_NONE)
-        rule.rewrite(match, graph)
-        match.root.quant_type = weights
+        with contradictions_at(node.name, node.op.name):
+            match = rule.find(node, graph, context)
+            if match is None:
+                continue
+            weights = next((inner.quant_type for inner in match.inner if inner.quant_type), QuantType.QUANT_NONE)
+            rule.rewrite(match, graph)
+            match.root.quant_type = weights
         graph.nodes = live_nodes(graph)
+        alive = set(map(id, graph.nodes))
         context.applied[rule.name] = context.applied.get(rule.name, 0) + 1
         changed = True
     return changed

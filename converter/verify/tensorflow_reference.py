@@ -11,10 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array
+from mslite.converter.parsers.protobuf import parse_binary
 from mslite.converter.parsers.tf.model import load
 from mslite.converter.parsers.tf.outputs import output_names
+from mslite.converter.parsers.tf.protos import GraphDef
 from mslite.converter.parsers.tf.saved_model import frozen, needs_tensorflow
+from mslite.converter.parsers.tf.unsafe_operators import unsafe_to_run
 
 _NO_ARRAYS = ("resource", "variant", "string")
 
@@ -26,6 +30,7 @@ def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array]) ->
     """
     v1 = tensorflow.compat.v1
     content, ends = frozen(model) if needs_tensorflow(model) else (model.read_bytes(), [])
+    _check_operators(content, str(model))
     ends = ends or output_names(load(content, str(model)))
     definition = v1.GraphDef()
     definition.ParseFromString(content)
@@ -38,6 +43,14 @@ def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array]) ->
             except tensorflow.errors.OpError:  # a node in a loop, or in a branch that is not taken
                 results = session.run(_tensors(graph, [graph.get_operation_by_name(name) for name in ends]), feeds)
     return {name: np.asarray(array) for name, array in results.items()}
+
+
+def _check_operators(content: bytes, name: str) -> None:
+    """Refuses a graph whose nodes reach out of it: all of them are run. Raises ConversionError."""
+    blockers = unsafe_to_run(parse_binary(GraphDef, content))
+    if blockers:
+        message = f"{name}: --verify does not run the source, where {len(blockers)} nodes reach out of it:"
+        raise ConversionError(message, blockers, ReturnCode.NOT_SUPPORTED)
 
 
 def _tensors(graph: Any, operations: Sequence[Any]) -> dict[str, Any]:

@@ -85,6 +85,12 @@ def _cycle() -> ModelProto:
     return model
 
 
+def _constant_without_outputs() -> ModelProto:
+    model = one_node("Relu")
+    model.graph.node.append(helper.make_node("Constant", [], [], name="none", value_int=3))
+    return model
+
+
 def _doubling(operator: str) -> ModelProto:
     """Each node doubles the tensor: 2^60 elements after sixty."""
     nodes = [helper.make_node(operator, [f"v{i}", f"v{i}"], [f"v{i + 1}"], name=f"n{i}", axis=0) for i in range(60)]
@@ -208,6 +214,15 @@ MODELS: dict[str, Callable[[], ModelProto]] = {
     "initializer_without_data": lambda: _big_initializer(TensorProto.FLOAT),
     "initializer_int4_without_data": lambda: _big_initializer(22),
     "contents_overflow": _shape_product,
+    "batch_norm_rank_2": lambda: one_node(
+        "BatchNormalization", {"s": [1.0] * 2, "b": [1.0] * 2, "m": [1.0] * 2, "v": [[1.0]] * 2}
+    ),
+    "slice_negative_dimension": lambda: one_node(
+        "Slice", {"b": [0], "e": [3], "a": [2], "s": [1]}, shape=[1, 2, -(1 << 31), 4]
+    ),
+    "einsum_endless": lambda: one_node("Einsum", inputs=2, equation="abcd,a-b"),
+    "expand_beyond_int32": lambda: one_node("Expand", {"s": [1 << 32, 1, 1, 1]}),
+    "constant_without_outputs": _constant_without_outputs,
     "cycle": _cycle,
     "nested_20": lambda: _nested(20),
     "concat_doubles": lambda: _doubling("Concat"),

@@ -208,3 +208,11 @@ def test_images_too_small_to_crop(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(ConversionError, match="12x8 cannot be cropped to 6x9"):
         list(calibration_data(None, [IMAGE], data_settings(**keys)))
+
+
+def test_a_compressed_file_that_grows(tmp_path: Path) -> None:
+    place = folder(tmp_path / "x")
+    np.savez_compressed(place / "0.npz", image=np.zeros(128 << 20, np.uint8))
+    settings = data_settings(calibrate_path=f"image:{place}", calibrate_size="1", input_type="BIN")
+    with pytest.raises(ConversionError, match="times as much"):
+        list(calibration_data(None, [Value("image", DataType.UINT8, (128 << 20,))], settings))

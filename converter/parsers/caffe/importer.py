@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, Graph, Node, Value
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
@@ -16,6 +18,7 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.emitted import Inference
 from mslite.converter.parsers.naming import Blocked, Names
 from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.quoting import quoted
 
 from .call import MAX_DIMENSION, Blob, Call
 from .inputs import is_data_layer, layer_inputs
@@ -136,9 +139,10 @@ class Importer:
             if layer.type != "Upsample" and any(blob.mask for blob in call.bottoms):
                 raise call.block("it reads the mask of a pooling, which only Upsample can", "Take the layer out")
             if None not in blobs:
-                result = converter(call)
-                results = (result,) if isinstance(result, Blob) else tuple(result)
-                self._check_results(call, results)
+                with contradictions_block():
+                    result = converter(call)
+                    results = (result,) if isinstance(result, Blob) else tuple(result)
+                    self._check_results(call, results)
         except Blocked as blocked:
             self.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]
@@ -218,6 +222,7 @@ class Importer:
     def constant(self, array: Array, hint: str) -> Value:
         """A constant of this graph; small equal ones are shared."""
         if array.nbytes > _SMALL_BYTES:
+            spend(array.nbytes, f"the constant of {quoted(hint)}")
             return make_constant(self._values.unique(f"{hint}/constant"), array)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._pool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -130,16 +131,17 @@ class GraphImporter(Scope):
         title = node.domain or self._plain(name)
         try:
             entries = [self.lookup(entry) for entry in node.input]
-            if operator.startswith(_REFERENCE):
-                self._bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
-                return
-            values = self._attributes(attributes)
-            call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
-            call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
-            # MindSpore numbers its values; what users know is the node's name in the network.
-            self._bind(name, self._convert(call), "" if self.session.own_file else node.domain)
-            self._name_node(name, call)
-            read_quantisation(self, attributes, self._entries[name])
+            with contradictions_block():
+                if operator.startswith(_REFERENCE):
+                    self._bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
+                    return
+                values = self._attributes(attributes)
+                call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
+                call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
+                # MindSpore numbers its values; what users know is the node's name in the network.
+                self._bind(name, self._convert(call), "" if self.session.own_file else node.domain)
+                self._name_node(name, call)
+                read_quantisation(self, attributes, self._entries[name])
         except Dependent:
             self._stand_in(node, operator, title)
         except Blocked as blocked:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, Graph, Node, Value, constant, data_type_of
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.assembly import Stack
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.rearrange import ExpandDims
 from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.quoting import quoted
 
 from .blocked import Blocked
 from .entries import Sequence, flattened
@@ -79,6 +81,7 @@ class Scope:
     def constant(self, array: Array, hint: str) -> Value:
         """A constant of this graph; small equal ones are shared."""
         if array.nbytes > _SMALL_BYTES:
+            spend(array.nbytes, f"the constant of {quoted(hint)}")
             return constant(self.session.values.unique(f"{hint}/constant"), array)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._pool:

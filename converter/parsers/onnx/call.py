@@ -14,6 +14,7 @@ from mslite.converter.mindir.graph import Array, Shape, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.quoting import shortened
 
 from .attributes import Attributes
 from .tensor_sequence import TensorSequence
@@ -206,7 +207,11 @@ class Call(Attributes):
 
     def ints(self, data: npt.ArrayLike) -> Value:
         """An int32 constant: axes, shapes, permutations."""
-        return self.const(data, np.int32)
+        try:
+            return self.const(data, np.int32)
+        except OverflowError:
+            reason = f"of the sizes or places {shortened(str(data))} one does not fit into 32 bits, which hold them in the result"
+            raise self.block(reason, "Check the model: no tensor is that large") from None
 
     def like(self, data: float | int | bool, value: Value) -> Value:
         """A scalar constant of the element type of `value`."""

@@ -40,7 +40,7 @@ def constant(call: Call) -> Value:
         array = np.array(call.integers("value_ints"), np.int64)
     else:
         raise call.block("only dense numeric constants are supported", "Export the model without sparse or text ones")
-    return make_constant(call.node.output[0], array)
+    return make_constant(call.output_name(), array)
 
 
 @onnx_operator("ConstantOfShape")

@@ -181,10 +181,12 @@ def _goes_back(node: NodeProto, known: Mapping[str, Array]) -> bool:
 
 def _too_large(node: NodeProto, known: Mapping[str, Array]) -> bool:
     """Whether the operator would make a large tensor of small ones."""
-    if node.op_type == "ConstantOfShape":
-        return prod(int(size) for size in known[node.input[0]].reshape(-1)) > _LARGEST
-    if node.op_type == "Expand" and len(node.input) > 1:
-        return prod(max(1, int(size)) for size in known[node.input[1]].reshape(-1)) > _LARGEST
+    place = {"ConstantOfShape": 0, "Expand": 1}.get(node.op_type)
+    if place is not None:
+        if place >= len(node.input) or node.input[place] not in known:
+            return True
+        least = 1 if node.op_type == "Expand" else 0
+        return prod(max(least, int(size)) for size in known[node.input[place]].reshape(-1)) > _LARGEST
     return sum(known[name].size for name in node.input if name) > 4 * _LARGEST
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import onnx
 from onnx import GraphProto, NodeProto, TensorProto, TypeProto
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
+from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, Graph, Node, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops import Operator
@@ -18,6 +20,7 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
 from mslite.converter.parsers.naming import OR_PLUGIN, Blocked, NotKnown
 from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.quoting import quoted
 
 from .call import Call
 from .graph_inputs import PartialShape, input_type, known_type
@@ -154,7 +157,8 @@ class GraphImporter:
         first, blockers = len(self.graph.nodes), len(self.session.blockers)
         behind = self.enters_behind = self._all_behind or any(map(self._is_behind, node_reads(node)))
         try:
-            results = self._convert(call, domain)
+            with contradictions_block():
+                results = self._convert(call, domain)
         except Blocked as blocked:
             if not isinstance(blocked, NotKnown) or not (behind or len(self.session.blockers) > blockers):
                 self.session.blockers.append(call.blocker(blocked))
@@ -345,6 +349,7 @@ class GraphImporter:
     def constant(self, array: Array, hint: str) -> Value:
         """A constant of this graph; small equal ones are shared."""
         if array.nbytes > _SMALL_BYTES:
+            spend(array.nbytes, f"{self.model.name}: the constant of {quoted(hint)}")
             return make_constant(self.session.values.unique(f"{hint}/constant"), array)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._pool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from onnx import GraphProto, ModelProto, NodeProto, helper
 
 from .protos import all_nodes, sub_graphs
@@ -13,6 +15,10 @@ _UNSEEN = {
     "TreeEnsemble": "ai.onnx.ml",
 }
 """Operators, by domain, that read the type of an operand that may have none; none of them is converted."""
+
+_TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
+_EQUATION = re.compile(rf"{_TERM}(,{_TERM})*(->{_TERM})?".encode())
+"""What Einsum's equation is without its blanks; inference never ends on some others."""
 
 _FROM_END = 11
 """The operator set from which on inference knows axes from the end, which onnxruntime knows in older ones, of these:"""
@@ -90,6 +96,10 @@ def _crashes(node: NodeProto, version: int) -> bool:
     names = [attribute.name for attribute in node.attribute]
     if node.op_type == "EyeLike":
         return "dtype" in names
+    if node.op_type == "Einsum":
+        return not all(
+            _EQUATION.fullmatch(one.s.replace(b" ", b"")) for one in node.attribute if one.name == "equation"
+        )
     if node.op_type == "Split" and "num_outputs" in names:
         count = int(next(attribute.i for attribute in node.attribute if attribute.name == "num_outputs"))
         return count != len(node.output)

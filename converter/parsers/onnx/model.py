@@ -11,11 +11,12 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.quoting import quoted
 
 from .expansion import Expansion
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
-from .protos import all_nodes
+from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
@@ -58,6 +59,7 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     if not proto.HasField("graph"):
         raise graph_error(name, "this is not an ONNX model: it has no graph")
     _check_texts(proto, name)
+    _check_sizes(proto.graph, name)
     skeleton, initializers = _skeleton(proto, name)
     opsets = _operator_sets(skeleton, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
@@ -102,6 +104,21 @@ def _check_texts(proto: ModelProto, name: str) -> None:
         texts = [node.op_type, node.domain, node.name, *node.input, *node.output]
         if not all(isinstance(text, str) for text in texts):
             raise graph_error(name, f"a node has a name that is not UTF-8 ({node.op_type!r}); the file is damaged")
+
+
+def _check_sizes(graph: GraphProto, name: str) -> None:
+    """Refuses negative sizes, on which onnx's inference ends the process."""
+    work = [graph]
+    while work:
+        inner = work.pop()
+        for value in (*inner.input, *inner.output, *inner.value_info):
+            kind = value.type
+            while kind.WhichOneof("value") in ("sequence_type", "optional_type"):
+                kind = kind.sequence_type.elem_type if kind.HasField("sequence_type") else kind.optional_type.elem_type
+            wrong = [dim.dim_value for dim in kind.tensor_type.shape.dim if dim.dim_value < 0]
+            if wrong:
+                raise graph_error(name, f"{quoted(value.name)} has the impossible dimension {wrong[0]}")
+        work.extend(body for node in inner.node for body in sub_graphs(node))
 
 
 def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TypeProto, helper
 
+from .followed_contents import Contents
 from .inference_guard import set_of
+from .isolated_inference import infer_isolated
 
 _ROUNDS_PER_NODE = 2
 """A round tells at least one node's type, or what was missing of it."""
 
 
-def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
+def infer_with_newer(model: ModelProto, contents: Contents) -> ModelProto:
     """The model with the types that ONNX's inference tells, which takes such nodes for unknown.
 
-    `contents`: whether inference follows what small integer tensors hold. Raises what onnx raises.
+    `contents`: what it would come to if inference follows what tensors hold. Raises what onnx raises.
     """
-    inferred = onnx.shape_inference.infer_shapes(model, data_prop=contents)
+    inferred = _infer(model, contents)
     version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
     newer = [node for node in inferred.graph.node if _is_newer(node, version)]
     for _ in range(_ROUNDS_PER_NODE * len(newer)):
@@ -25,8 +27,14 @@ def infer_with_newer(model: ModelProto, contents: bool) -> ModelProto:
         told = {name: kind for node in ready for name, kind in _outputs(node, version, types).items()}
         if not _tell(inferred.graph, told):
             break
-        inferred = onnx.shape_inference.infer_shapes(inferred, data_prop=contents)
+        inferred = _infer(inferred, contents)
     return inferred
+
+
+def _infer(model: ModelProto, contents: Contents) -> ModelProto:
+    if contents is Contents.NOT_KNOWN:
+        return infer_isolated(model)
+    return onnx.shape_inference.infer_shapes(model, data_prop=contents is Contents.SMALL)
 
 
 def _tell(graph: GraphProto, told: dict[str, TypeProto]) -> bool:

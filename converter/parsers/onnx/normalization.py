@@ -48,6 +48,11 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
         return _batch_statistics(call, x, call.real("epsilon", 1e-5), call.real("momentum", 0.9))
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), mode=1)
     statistics = [call.input(index) for index in range(1, 5)]
+    for index, value in enumerate(statistics, 1):
+        if (rank := call.rank(value)) not in (None, 1):
+            raise call.block(
+                f"input {index} has {rank} dimensions; it is one number per channel", "Export the model again"
+            )
     if call.require_rank(x) == 2:
         return (call.emit(op, x, *statistics),)
     return (_channels_as_image(call, x, op, *statistics),)

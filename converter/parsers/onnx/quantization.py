@@ -36,7 +36,10 @@ def _element_type(call: Call) -> int:
     point = call.importer.source_type(call.node.input[2]) if call.has_input(2) else 0
     element_type = asked or point or (known.tensor_type.elem_type if known is not None else 0) or TensorProto.UINT8
     if element_type not in RANGES:
-        name = tensor_dtype_to_string(element_type).removeprefix("TensorProto.")
+        known_type = element_type in TensorProto.DataType.values()
+        name = (
+            tensor_dtype_to_string(element_type).removeprefix("TensorProto.") if known_type else f"type {element_type}"
+        )
         raise call.block(f"quantisation to {name} is not supported", "Quantise to 8 or 16-bit integers")
     return element_type
 

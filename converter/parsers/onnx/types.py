@@ -8,29 +8,12 @@ import onnx
 import onnx.shape_inference
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TypeProto
+from onnx.shape_inference import infer_shapes
 
+from .followed_contents import contents_of
 from .inference_guard import without_crashes
 from .newer_operators import infer_with_newer
 from .protos import sub_graphs
-
-_LARGEST_CONTENTS = 1 << 16
-
-
-def _contents_stay_small(graph: GraphProto, sizes: dict[str, int]) -> bool:
-    """Whether no chain of Concat makes long contents of short ones.
-
-    onnx carries contents along whatever their length: sixty Concat of a value with itself would never end.
-    """
-    sizes.update((tensor.name, sum(tensor.dims) if len(tensor.dims) == 1 else 1) for tensor in graph.initializer)
-    for node in graph.node:
-        given = [sizes.get(name, 1) for name in node.input]
-        size = sum(given) if node.op_type == "Concat" else max(given, default=1)
-        if node.op_type == "Concat" and size > _LARGEST_CONTENTS:
-            return False
-        sizes.update((name, size) for name in node.output)
-        if not all(_contents_stay_small(inner, sizes) for inner in sub_graphs(node)):
-            return False
-    return True
 
 
 def _common(first: TypeProto, other: TypeProto) -> TypeProto:
@@ -49,7 +32,14 @@ def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
     # A wrong model is reported where a converter or a shape rule meets the wrong node.
     with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
-        model = infer_with_newer(without_crashes(model), _contents_stay_small(model.graph, {}))
+        safe = without_crashes(model)
+        model = infer_shapes(safe)
+        model = infer_with_newer(safe, contents_of(safe, _collected(model)))
+    return _collected(model)
+
+
+def _collected(model: ModelProto) -> dict[str, TypeProto]:
+    """The types that a model holds, for the values of every graph."""
     types: dict[str, TypeProto] = {}
 
     def collect(graph: GraphProto) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import warnings
+import importlib.util
+import subprocess
+import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from mslite.converter.archive import ArchiveError
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.memory_limit import memory_limit
+from mslite.converter.quoting import shortened
+
+from .expressions import UnsafeProgram
+from .pickles import UnsafePickle
+from .screen import write_screened
 
 _EXPORT = "torch.export.save(torch.export.export(model.eval(), example_inputs), 'model.pt2')"
+_LONGEST_REASON = 300
 
 
 def _error(path: Path, message: str, code: ReturnCode) -> ConversionError:
@@ -23,27 +28,40 @@ def _error(path: Path, message: str, code: ReturnCode) -> ConversionError:
 def export_onnx(path: Path, folder: Path) -> Path:
     """Writes the program in `path` as an ONNX file (and, for big ones, its weights beside it) to `folder`.
 
-    Dimensions that the program leaves open stay open. Returns the ONNX file. Raises ConversionError for another kind of
-    file, and for what torch cannot export.
+    torch loads a copy that holds nothing but what a network needs, in a process of its own with bounded memory. Dimensions
+    that the program leaves open stay open. Returns the ONNX file. Raises ConversionError for another kind of file, for
+    one that would run code, and for what torch cannot export.
     """
     _check_kind(path)
-    torch = _torch(path)
-    file = folder / "model.onnx"
-    with _quiet():
-        try:
-            program = torch.export.load(str(path))
-        except Exception as error:  # whatever a damaged archive makes torch raise
-            message = (
-                f"torch {torch.__version__} cannot load the program: {_first_line(error)}. Export it again with it"
-            )
-            raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR) from None
-        try:
-            torch.onnx.export(program, (), str(file), dynamo=True, optimize=True, verbose=False)
-        except Exception as error:  # the exporter has no common type of error
-            message = f"torch {torch.__version__} cannot export the program to ONNX: {_first_line(error)}"
-            remedy = "Replace the operator that it names, or export to ONNX yourself"
-            raise _error(path, f"{message}. {remedy}", ReturnCode.NOT_SUPPORTED) from None
-    return file
+    copy, file = folder / "program.pt2", folder / "model.onnx"
+    try:
+        write_screened(path, copy)
+    except (ArchiveError, UnsafePickle, UnsafeProgram) as error:
+        remedy = f"Save the model again with {_EXPORT}; its inputs and outputs may be tensors in lists, tuples and dictionaries"
+        raise _error(path, f"{error}. {remedy}", ReturnCode.GRAPH_FILE_ERROR) from None
+    except OSError as error:
+        message = f"the program cannot be read, or its copy in {folder} not written: {error.strerror or error}"
+        raise _error(path, message, ReturnCode.FILE_ERROR) from None
+    _check_packages(path)
+    script = str(Path(__file__).with_name("exporter.py"))
+    command = [sys.executable, "-P", script, str(copy), str(file), str(memory_limit())]
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    copy.unlink(missing_ok=True)
+    if run.returncode == 0 and file.is_file():
+        return file
+    stage, _, reason = (run.stdout.strip().splitlines() or [""])[-1].partition(" ")
+    if stage == "load":
+        message = f"torch cannot load the program: {_shown(reason)}. Export it again with it"
+        raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR)
+    if stage != "export":
+        reason = f"it ended with code {run.returncode}"
+    remedy = "Replace the operator that it names, or export to ONNX yourself"
+    message = f"torch cannot export the program to ONNX: {_shown(reason)}. {remedy}"
+    raise _error(path, message, ReturnCode.NOT_SUPPORTED)
+
+
+def _shown(reason: str) -> str:
+    return shortened(reason, _LONGEST_REASON)
 
 
 def _check_kind(path: Path) -> None:
@@ -68,39 +86,8 @@ def _check_kind(path: Path) -> None:
         raise _error(path, message, ReturnCode.NOT_SUPPORTED)
 
 
-def _torch(path: Path) -> Any:
-    try:
-        import onnxscript  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: F401
-        import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
-        import torch.onnx  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    except ImportError as error:
-        message = f"--fmk=PYTORCH needs PyTorch and its ONNX exporter ({error.name} is not installed)"
-        raise _error(
-            path, f"{message}. Install them with: pip install 'mslite[torch]'", ReturnCode.NOT_SUPPORTED
-        ) from None
-    return torch
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Swallows what torch prints, warns and logs."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with (
-            warnings.catch_warnings(action="ignore"),
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-        ):
-            yield
-    finally:
-        logging.disable(level)
-
-
-def _first_line(error: BaseException) -> str:
-    """The innermost reason, in one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[0] if lines else type(error).__name__
-    return text if len(text) <= 300 else text[:300] + "..."
+def _check_packages(path: Path) -> None:
+    for name in ("torch", "onnxscript"):
+        if importlib.util.find_spec(name) is None:
+            message = f"--fmk=PYTORCH needs PyTorch and its ONNX exporter ({name} is not installed)"
+            raise _error(path, f"{message}. Install them with: pip install 'mslite[torch]'", ReturnCode.NOT_SUPPORTED)

@@ -89,7 +89,10 @@ def combined_suppression(call: Call) -> tuple[Value, Value, Value, Value]:
     Each class of each image is thinned out on its own; of what is kept in an image the best scores come first.
     """
     boxes, scores = call.input(0), call.input(1)
-    batch, count, shared, _ = call.require_shape(boxes, "this suppression")
+    sizes = call.require_shape(boxes, "this suppression")
+    if len(sizes) != 4:
+        raise call.block(f"its boxes have {len(sizes)} dimensions, not 4", "Export the model again")
+    batch, count, shared, _ = sizes
     classes = call.require_size(scores, 2, "this suppression")
     per_class = call.require_integer(2, "the number of boxes per class")
     total = call.require_integer(3, "the number of boxes")

@@ -1,20 +1,24 @@
 """Run on its own, with TensorFlow: freezes a SavedModel folder or a Keras file into a GraphDef.
 
-    python -P freeze.py <model> <result.pb>
+    python -P freeze.py <model> <result.pb> <most bytes of memory>
 
-Functions stay functions (If, While). The outputs get the names of the signature and are told on the last line of
+The model is one that `saved_model.py` has checked; HDF5 files, which take a library to look into, are checked here. Functions stay functions (If, While). The outputs get the names of the signature and are told on the last line of
 the standard output; so is, with exit code 1, what goes wrong.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import sys
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+_OWN_BYTES = 2 << 30
+"""What TensorFlow itself may take beside the model."""
 
 
 class FreezeError(Exception):
@@ -25,6 +29,7 @@ def signature(folder: Path) -> Any:
     """The function of a SavedModel that serves: `serving_default`, or the only one."""
     import tensorflow as tf
 
+    _limit_to(resource.RLIMIT_FSIZE, 0)  # loading runs what the model says; none of that may write
     loaded = tf.saved_model.load(str(folder))
     signatures = dict(loaded.signatures)
     signatures.pop("__saved_model_init_op", None)
@@ -69,8 +74,57 @@ def _packed(model: Any, arguments: tuple[Any, ...]) -> Any:
     return tf.nest.pack_sequence_as(structure, list(arguments))
 
 
+def _check_hdf5(file: Path) -> None:
+    """Refuses a file that would run code, or that reaches into other files. Raises FreezeError."""
+    import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    from mslite.converter.parsers.tf.keras_config import UnsafeKerasModel, check_keras_config
+
+    with h5py.File(file, "r") as opened:
+        _check_group(opened)
+        for name in ("model_config", "training_config"):
+            text = opened.attrs.get(name)
+            try:
+                if text is not None:
+                    check_keras_config(text if isinstance(text, str | bytes) else str(text))
+            except UnsafeKerasModel as error:
+                raise FreezeError(str(error)) from None
+
+
+def _check_group(opened: Any) -> None:
+    import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    work, seen, total = [opened], {opened.id.__hash__()}, 0
+    while work:
+        group = work.pop()
+        for name in group:
+            link = group.get(name, getlink=True)
+            if not isinstance(link, h5py.HardLink):
+                raise FreezeError("its weights are links to other places or files, which are not followed")
+            item = group[name]
+            if item.id.__hash__() in seen:
+                continue
+            seen.add(item.id.__hash__())
+            if isinstance(item, h5py.Group):
+                work.append(item)
+            elif item.external or item.is_virtual:
+                raise FreezeError("its weights are in other files, which are not read")
+            else:
+                total += int(item.nbytes)
+    if total > _limit():
+        raise FreezeError(f"its weights take {total >> 20} MiB, more than --memoryLimit")
+
+
+def _limit() -> int:
+    return int(sys.argv[3])
+
+
 def _load_keras(file: Path) -> Any:
     """Keras 3 where it reads the file, else the older Keras."""
+    if file.suffix == ".keras":
+        _check_archived_weights(file)
+    else:
+        _check_hdf5(file)
     import tensorflow as tf
 
     try:
@@ -85,6 +139,18 @@ def _load_keras(file: Path) -> Any:
         raise first from None
     except Exception:
         raise first from None
+
+
+def _check_archived_weights(file: Path) -> None:
+    import io
+    import zipfile
+
+    import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    with zipfile.ZipFile(file) as archive:
+        if "model.weights.h5" in archive.namelist():
+            with archive.open("model.weights.h5") as member, h5py.File(io.BytesIO(member.read()), "r") as opened:
+                _check_group(opened)
 
 
 def _plain(name: str, otherwise: str) -> str:
@@ -127,12 +193,27 @@ def frozen_graph(function: Any) -> tuple[Any, list[str]]:
     return graph, names
 
 
+def _limit_to(kind: int, count: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (count if hard < 0 else min(count, hard), hard))
+
+
+def _let_write() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
 def main() -> int:
     source, target = Path(sys.argv[1]), Path(sys.argv[2])
+    _limit_to(resource.RLIMIT_DATA, _limit() + _OWN_BYTES)
     try:
         function = signature(source) if source.is_dir() else keras_function(source)
         graph, names = frozen_graph(function)
+        _let_write()
         target.write_bytes(graph.SerializeToString())
+    except MemoryError:
+        print("there is not enough memory, see --memoryLimit")
+        return 1
     except Exception as error:  # whatever TensorFlow raises is told in one line
         text = " ".join(str(error).split()) or type(error).__name__
         print(text[:500])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.graph import constant as make_constant
@@ -96,7 +97,8 @@ class GraphImporter(ConstantPool):
     def _import_node(self, node: SourceNode) -> None:
         call = Call(self, node, self.session.nodes.unique(self.prefix + node.name))
         try:
-            result = self._converter(call)(call)
+            with contradictions_block():
+                result = self._converter(call)(call)
         except Skipped:
             self._stand_in(call)
             return

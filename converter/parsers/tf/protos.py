@@ -82,6 +82,19 @@ _MESSAGES = {
         "library": (2, "FunctionDefLibrary"),
         "versions": (4, "VersionDef"),
     },
+    "SavedModel": {"schema_version": (1, "int64"), "meta_graphs": (2, "repeated MetaGraphDef")},
+    "MetaGraphDef": {
+        "graph_def": (2, "GraphDef"),
+        "collection_def": (4, "repeated CollectionEntry"),
+        "signature_def": (5, "repeated SignatureEntry"),
+    },
+    "CollectionEntry": {"key": (1, "string"), "value": (2, "CollectionDef")},
+    "CollectionDef": {"node_list": (1, "CollectionDef.NodeList")},
+    "CollectionDef.NodeList": {"value": (1, "repeated string")},
+    "SignatureEntry": {"key": (1, "string"), "value": (2, "SignatureDef")},
+    "SignatureDef": {"outputs": (2, "repeated OutputEntry")},
+    "OutputEntry": {"key": (1, "string"), "value": (2, "TensorInfo")},
+    "TensorInfo": {"name": (1, "string")},
 }
 
 _CLASSES = declare("mslite_tensorflow", _MESSAGES)
@@ -92,3 +105,4 @@ FunctionDef: type[Message] = _CLASSES["FunctionDef"]
 AttrValue: type[Message] = _CLASSES["AttrValue"]
 TensorProto: type[Message] = _CLASSES["TensorProto"]
 TensorShapeProto: type[Message] = _CLASSES["TensorShapeProto"]
+SavedModel: type[Message] = _CLASSES["SavedModel"]

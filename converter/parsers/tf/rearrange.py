@@ -13,6 +13,8 @@ from mslite.converter.mindir.ops.indexing import Gather
 from .call import Call
 from .registry import tf_operator
 
+_LARGEST_SIZE = (1 << 31) - 1
+
 
 @tf_operator("Shape", "Size", "Rank")
 def dimensions(call: Call) -> Value:
@@ -32,6 +34,8 @@ def reshape(call: Call) -> Value:
     x, shape = call.input(0), call.int32(1)
     if shape.data is not None and 0 in shape.data:
         known = tuple(int(size) for size in shape.data.ravel())
+        if max(known) > _LARGEST_SIZE:
+            raise call.block(f"{list(known)} is no shape that a tensor may have", "Export the model again")
         if min(known) >= 0:
             return call.const(np.zeros(known, numpy_type(x.dtype)))
     return call.emit(ops.Reshape(), x, shape)

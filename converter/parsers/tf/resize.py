@@ -79,7 +79,7 @@ def patches(call: Call) -> Value:
     x = call.input(0)
     kernel, stride = spatial_pair(call, "ksizes", False), spatial_pair(call, "strides", False)
     rate = spatial_pair(call, "rates", False)
-    _, *size, _ = call.require_shape(x, "cutting an image into patches")
+    size = call.require_shape(x, "cutting an image into patches")[1:-1]
     if len(size) != 2 or kernel[0] * kernel[1] > _MOST_PIXELS:
         raise call.block(f"patches of {list(kernel)} are not supported", "Cut smaller patches", "ksizes")
     same = call.text("padding") == "SAME"

@@ -9,9 +9,17 @@ import tempfile
 from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.memory_limit import memory_limit, spend
+from mslite.converter.parsers.protobuf import ProtobufError, parse_binary, parse_text
+from mslite.converter.parsers.stand_in import in_the_way
+from mslite.converter.quoting import shortened
 
+from .keras_file import is_archive, write_checked
 from .model import read_bytes
+from .protos import SavedModel
+from .unsafe_operators import unsafe_operators
 
+_MOST_BLOCKERS = 100
 KERAS_SUFFIXES = (".h5", ".hdf5", ".keras")
 
 
@@ -29,21 +37,63 @@ def frozen(path: Path) -> tuple[bytes, list[str]]:
         )
     if not source.exists():
         raise ConversionError(f"{path}: the model file cannot be read: there is none", code=ReturnCode.FILE_ERROR)
-    if importlib.util.find_spec("tensorflow") is None:
-        raise ConversionError(
-            f"{path}: SavedModel and Keras models are frozen by TensorFlow, which is not installed. Install it with"
-            " pip install 'mslite[tf]', or freeze the model to a GraphDef (.pb) elsewhere",
-            code=ReturnCode.NOT_SUPPORTED,
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "frozen.pb"
+    with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+        copy, target = _checked(source, Path(folder)), Path(folder) / "frozen.pb"
+        if importlib.util.find_spec("tensorflow") is None:
+            raise ConversionError(
+                f"{path}: SavedModel and Keras models are frozen by TensorFlow, which is not installed. Install it with"
+                " pip install 'mslite[tf]', or freeze the model to a GraphDef (.pb) elsewhere",
+                code=ReturnCode.NOT_SUPPORTED,
+            )
         script = str(Path(__file__).with_name("freeze.py"))
-        command = [sys.executable, "-P", script, str(source.resolve()), str(target)]
+        command = [sys.executable, "-P", script, str(copy), str(target), str(memory_limit())]
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if result.returncode != 0 or not target.is_file():
             lines = (result.stdout.strip() or result.stderr.strip()).splitlines()
             reason = lines[-1] if lines else f"it ended with code {result.returncode}"
+            reason = reason.replace(str(copy), path.name)
             raise ConversionError(
-                f"{path}: TensorFlow cannot freeze this model: {reason}", code=ReturnCode.GRAPH_FILE_ERROR
+                f"{path}: TensorFlow cannot freeze this model: {shortened(reason, 500)}",
+                code=ReturnCode.GRAPH_FILE_ERROR,
             )
+        spend(target.stat().st_size, f"{path}: the frozen graph")
         return read_bytes(target), result.stdout.strip().rpartition("\n")[2].split()
+
+
+def _checked(source: Path, folder: Path) -> Path:
+    """What TensorFlow is given: a copy of what says what it has to do, beside the weights. Raises ConversionError."""
+    if source.is_dir():
+        return _checked_folder(source, folder / "model")
+    if is_archive(source):
+        copy = folder / f"{source.stem or 'model'}.keras"
+        write_checked(source, copy)
+        return copy
+    copy = folder / f"{source.stem or 'model'}.h5"  # freeze.py looks into it, which takes a library
+    copy.symlink_to(source.resolve())
+    return copy
+
+
+def _checked_folder(source: Path, copy: Path) -> Path:
+    """A SavedModel with nothing but its graph, as it was read here, its variables and its assets."""
+    name = next(name for name in ("saved_model.pb", "saved_model.pbtxt") if (source / name).is_file())
+    content = read_bytes(source / name)
+    try:
+        found = (
+            parse_text(SavedModel, content, skip_unknown=True)
+            if name.endswith("txt")
+            else parse_binary(SavedModel, content)
+        )
+        blockers = unsafe_operators(found)
+    except (ProtobufError, UnicodeDecodeError) as error:
+        message = f"{source / name}: this is not a SavedModel: {error}"
+        raise ConversionError(message, code=ReturnCode.GRAPH_FILE_ERROR) from None
+    if blockers:
+        raise ConversionError(
+            in_the_way(str(source), len(blockers)), blockers[:_MOST_BLOCKERS], ReturnCode.NOT_SUPPORTED
+        )
+    copy.mkdir()
+    (copy / name).write_bytes(content)
+    for part in ("variables", "assets", "assets.extra"):
+        if (source / part).is_dir():
+            (copy / part).symlink_to((source / part).resolve(), target_is_directory=True)
+    return copy

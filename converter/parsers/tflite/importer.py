@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Node, Shape, Value, numpy_type
@@ -164,7 +165,8 @@ class GraphImporter(Constants):
     def _import_node(self, number: int, call: Call) -> None:
         first = len(self.graph.nodes)
         try:
-            result = self._convert(call)
+            with contradictions_block():
+                result = self._convert(call)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]

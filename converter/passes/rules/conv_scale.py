@@ -32,12 +32,17 @@ _CONV = op("Conv2DFusion Conv2dTransposeFusion", name="conv", where=is_plain)
 
 
 def batch_norm_as_scale(node: Node) -> tuple[Float, Float] | None:
-    """Scale and offset that do what a FusedBatchNorm with constant statistics does; None when they are not constant."""
+    """Scale and offset that do what a FusedBatchNorm with constant statistics does; None when they are not
+    constant, or not numbers of which there is a square root."""
     assert isinstance(node.op, FusedBatchNorm)
     arrays = [value.data for value in node.inputs[1:5]]
     if any(data is None or data.dtype != np.float32 for data in arrays) or len(arrays) != 4:
         return None
     gamma, beta, mean, variance = (np.asarray(data, np.float64) for data in arrays)
+    if variance.ndim != 1 or any(data.shape != variance.shape for data in (gamma, beta, mean)):
+        return None
+    if not np.all(np.isfinite(variance)) or not np.all(variance + node.op.epsilon > 0):
+        return None
     scale = gamma * np.array([1.0 / float(np.sqrt(item + node.op.epsilon)) for item in variance])
     return scale.astype(np.float32), (beta - mean * scale).astype(np.float32)
 

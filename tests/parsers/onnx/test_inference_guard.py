@@ -29,6 +29,8 @@ print(sorted(infer_types(model)))
         "a, b = Split <num_outputs = 1> (x)  y = Add(a, b)",
         "y = RegexFullMatch(unknown)",
         "y = ai.onnx.ml.LabelEncoder(unknown)",
+        'y = Einsum <equation = "ab,a-b"> (x, x)',
+        'y = Einsum <equation = "ab,a..b->ab"> (x, x)',
     ],
 )
 def test_inference_ends(nodes: str) -> None:

@@ -269,7 +269,7 @@ def test_without_tensorflow_the_extra_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"anything")
         with pytest.raises(ConversionError, match=r"pip install 'mslite\[tf\]'"):
             convert(Options(tmp_path / name, tmp_path / "out"))
-    (tmp_path / "saved_model.pb").write_bytes(b"anything")
+    (tmp_path / "saved_model.pb").write_bytes(b"")
     with pytest.raises(ConversionError, match=r"pip install 'mslite\[tf\]'"):
         convert(Options(tmp_path, tmp_path / "out"))
 

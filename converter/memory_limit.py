@@ -1,0 +1,120 @@
+"""How much memory a conversion may ask for on account of what a file says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+
+_SHARE = 2
+"""By default a conversion may take one part in so many of the machine's memory."""
+
+LEAST_LIMIT = 64 << 20
+_CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_UNITS = {"": 20, "k": 10, "kib": 10, "m": 20, "mib": 20, "g": 30, "gib": 30, "t": 40, "tib": 40}
+_SPELLING = re.compile(r"\s*(\d{1,15})\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this process may use at most: the machine's, or its container's."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 8 << 30
+    for name in _CGROUP_FILES:
+        try:
+            text = Path(name).read_text()
+        except OSError:
+            continue
+        if text.strip().isdigit():
+            total = min(total, int(text))
+    return total
+
+
+def default_limit() -> int:
+    """Half of the machine's memory, in bytes."""
+    return max(machine_memory() // _SHARE, LEAST_LIMIT)
+
+
+def parse_limit(text: str) -> int:
+    """Bytes of `2048` (MiB), `2048M`, `2GiB`. Raises UsageError."""
+    match = _SPELLING.fullmatch(text)
+    if match is None or match[2].lower() not in _UNITS:
+        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be MiB, or a number with K, M, G or T, not '{text[:40]}'")
+    limit = int(match[1]) << _UNITS[match[2].lower()]
+    if limit < LEAST_LIMIT:
+        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(LEAST_LIMIT)}")
+    return limit
+
+
+def shown(count: int) -> str:
+    """A number of bytes, as messages say it."""
+    for unit, bits in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << bits:
+            digits = count / (1 << bits)
+            return f"{digits:.0f} {unit}" if digits >= 100 or digits == int(digits) else f"{digits:.1f} {unit}"
+    return f"{count} bytes"
+
+
+@dataclass
+class _Allowance:
+    limit: int
+    spent: int = 0
+
+
+_allowance: ContextVar[_Allowance | None] = ContextVar("memory limit", default=None)
+
+
+@contextmanager
+def memory_limited(limit: int | None) -> Iterator[None]:
+    """Within it, what one conversion makes of its file is counted against `limit` bytes, from 0 on.
+
+    None is the limit that holds already, or the default.
+    """
+    token = _allowance.set(_Allowance(memory_limit() if limit is None else limit))
+    try:
+        yield
+    finally:
+        _allowance.reset(token)
+
+
+def memory_limit() -> int:
+    """The limit of the running conversion in bytes."""
+    allowance = _allowance.get()
+    return default_limit() if allowance is None else allowance.limit
+
+
+def spend(count: int, what: str) -> None:
+    """Counts `count` bytes that the file is about to make the converter allocate.
+
+    Raises ConversionError where `count`, or the sum of all that was counted, is more than the limit. `what` begins the
+    message: it names the file or the node, and what is so large.
+    """
+    allowance = _allowance.get()
+    limit = memory_limit()
+    total = count if allowance is None else allowance.spent + count
+    if total > limit:
+        rest = f", with {shown(total - count)} before it" if total > count else ""
+        raise ConversionError(
+            f"{what} takes {shown(count)}{rest}; the conversion may take {shown(limit)}. Where that is meant, allow more "
+            "with --memoryLimit",
+            code=ReturnCode.MEMORY_FAILED,
+        )
+    if allowance is not None:
+        allowance.spent = total
+
+
+def may_spend(count: int) -> bool:
+    """As `spend`, for what may be left out: counts, and says whether it is within the limit."""
+    allowance = _allowance.get()
+    if count > memory_limit() - (0 if allowance is None else allowance.spent):
+        return False
+    if allowance is not None:
+        allowance.spent += count
+    return True

@@ -1,0 +1,91 @@
+"""Whether onnx's inference may follow the contents of tensors: it makes an object of each element, of any vector.
+
+It follows vectors into the operators of `_FOLLOWED`, real numbers too, and makes symbols where it does not know the elements: 2^30 of
+them for a vector of 2^30 elements that is added to something.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from enum import Enum
+
+import onnx
+from onnx import GraphProto, ModelProto, TypeProto
+
+from .protos import all_nodes, sub_graphs
+
+_LARGEST_CONTENTS = 1 << 16
+_LARGEST_SUM = 1 << 20
+"""Elements that all nodes together may be followed through."""
+
+
+class Contents(Enum):
+    """What following contents would come to."""
+
+    SMALL = "small"
+    LARGE = "large"
+    NOT_KNOWN = "not known"
+    """A vector's length, or that it is one, is told only by contents."""
+
+
+def contents_of(model: ModelProto, types: Mapping[str, TypeProto]) -> Contents:
+    """Judges by the types that are known without contents."""
+    if not _concatenations_stay_small(model.graph, {}):
+        return Contents.LARGE
+    total, is_known = 0, True
+    for node in all_nodes(model.graph.node):
+        if node.domain not in ("", "ai.onnx") or not _is_followed(node.op_type):
+            continue
+        for name in (*node.input, *node.output):
+            length = _length(types.get(name)) if name else 0
+            if length is None:
+                is_known = False
+            else:
+                total += length
+    if total > _LARGEST_SUM:
+        return Contents.LARGE
+    return Contents.SMALL if is_known else Contents.NOT_KNOWN
+
+
+@functools.cache
+def _is_followed(operator: str) -> bool:
+    return any(one.has_data_propagation_function for one in _schemas().get(operator, ()))
+
+
+@functools.cache
+def _schemas() -> dict[str, list[onnx.defs.OpSchema]]:
+    found: dict[str, list[onnx.defs.OpSchema]] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == "":
+            found.setdefault(schema.name, []).append(schema)
+    return found
+
+
+def _length(kind: TypeProto | None) -> int | None:
+    """Elements of a vector, 0 of another tensor, None where it cannot be told."""
+    if kind is None or not kind.HasField("tensor_type"):
+        return None if kind is None else 0
+    if not kind.tensor_type.HasField("shape"):
+        return None
+    dims = kind.tensor_type.shape.dim
+    if len(dims) != 1:
+        return 0
+    return int(dims[0].dim_value) if dims[0].HasField("dim_value") else None
+
+
+def _concatenations_stay_small(graph: GraphProto, sizes: dict[str, int]) -> bool:
+    """Whether no chain of Concat makes long contents of short ones.
+
+    onnx carries contents along whatever their length: sixty Concat of a value with itself would never end.
+    """
+    sizes.update((tensor.name, sum(tensor.dims) if len(tensor.dims) == 1 else 1) for tensor in graph.initializer)
+    for node in graph.node:
+        given = [sizes.get(name, 1) for name in node.input]
+        size = sum(given) if node.op_type == "Concat" else max(given, default=1)
+        if node.op_type == "Concat" and size > _LARGEST_CONTENTS:
+            return False
+        sizes.update((name, size) for name in node.output)
+        if not all(_concatenations_stay_small(inner, sizes) for inner in sub_graphs(node)):
+            return False
+    return True

@@ -1,0 +1,75 @@
+"""Run on its own, with PyTorch: makes an ONNX file of a `torch.export` program.
+
+    python -P exporter.py <program.pt2> <result.onnx> <most bytes of memory>
+
+What goes wrong is told on the last line of the standard output, after `load` or `export`, with exit code 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import resource
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+_OWN_BYTES = 2 << 30
+"""What PyTorch itself may take beside the model."""
+
+
+def main() -> int:
+    source, target, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    _limit_memory(limit + _OWN_BYTES)
+    stage, said = "load", ""
+    with _quiet():
+        try:
+            import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
+            import torch.onnx  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+            program = torch.export.load(source)
+            stage = "export"
+            torch.onnx.export(program, (), target, dynamo=True, optimize=True, verbose=False)
+            stage = ""
+        except Exception as error:  # neither the loader nor the exporter has a common type of error
+            said = _first_line(error)
+    if stage:
+        print(stage, said)
+    return 1 if stage else 0
+
+
+def _limit_memory(count: int) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (count if hard < 0 else min(count, hard), hard))
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Swallows what torch prints, warns and logs."""
+    logging.disable(logging.CRITICAL)
+    os.environ.setdefault("TORCH_LOGS", "-all")
+    with (
+        warnings.catch_warnings(action="ignore"),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        yield
+
+
+def _first_line(error: BaseException) -> str:
+    """The innermost reason, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in _text(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__
+
+
+def _text(error: Any) -> str:
+    return "there is not enough memory, see --memoryLimit" if isinstance(error, MemoryError) else str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
