@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(usage())
         return ExitStatus.OK
     try:
-        limit_process(given)
+        if arguments is None:  # the program: whoever calls this function owns the process
+            limit_process(given)
         if asks_for_code(given):
             _generate(given)
             print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
