@@ -33,6 +33,6 @@ def test_plain_nodes(isa: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("isa", ["", "scalar"])
 def test_spoiled_reference_cases(isa: str, tmp_path: Path) -> None:
-    runs = run_files(runtime_program(), written(spoiled_cases(1, step=2, first=len(isa) // 6), tmp_path), isa)
+    runs = run_files(runtime_program(), written(spoiled_cases(2, step=4, first=len(isa) // 6), tmp_path), isa)
     runs.check()
-    assert runs.codes[0] > 200, f"too few files ran: {runs.codes}"
+    assert runs.codes[0] > 100, f"too few files ran: {runs.codes}"
