@@ -37,8 +37,11 @@ static int32_t support(const mslite_node *node) {
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   if ((x->type != MSLITE_INT8 && x->type != MSLITE_INT16) || !mslite_is_stored(x, x->type)) return 0;
-  for (int32_t i = 0; i < node->output_count; ++i)
-    if (node->outputs[i]->type == x->type && !mslite_same_quant(x, node->outputs[i])) return 0;
+  for (int32_t i = 0; i < node->output_count; ++i) {
+    const int32_t type = node->outputs[i]->type; /* 0: not told yet */
+    const bool is_index = type == MSLITE_INT32 || type == MSLITE_INT64 || type == 0;
+    if (type == x->type ? !mslite_same_quant(x, node->outputs[i]) : !is_index) return 0;
+  }
   return 1;
 }
 
