@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Module, Node, Shape
 from mslite.converter.mindir.stand_in import is_stand_in
-from mslite.quantizer.choices import macs, multiplies
+from mslite.converter.work import macs, multiplies
 
 _LEAST_RANK = 2
 """Of a constant that is taken for a weight."""

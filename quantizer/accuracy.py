@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mslite.converter.mindir.graph import Module
+from mslite.converter.work import macs
 from mslite.quantizer.budget import Outcome, Search, explain
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision, default_choices, macs
+from mslite.quantizer.choices import Choices, Precision, default_choices
 from mslite.quantizer.evaluation import chosen_samples, fingerprint, pack
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.progress import Progress

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
 
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.quantizer.devices import device_of
-from mslite.quantizer.operators import Kind, is_product, rule_of, saves_time
+from mslite.quantizer.operators import Kind, rule_of, saves_time
 from mslite.quantizer.settings import QuantizerSettings
 
 RECURRENT = frozenset({"LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequence"})
@@ -150,26 +149,3 @@ def watched_values(nodes: Sequence[Node]) -> list[Value]:
             if not value.is_constant and value.dtype is DataType.FLOAT32:
                 watched.setdefault(id(value), value)
     return list(watched.values())
-
-
-def multiplies(node: Node) -> bool:
-    """Whether `macs` counts its multiply-accumulates: a convolution, a product or a recurrent layer."""
-    return node.op.name in RECURRENT or is_product(node)
-
-
-def macs(node: Node) -> int:
-    """Multiply-accumulates of one run; 0 for other operators. Unknown sizes count as 1."""
-    if node.op.name in RECURRENT and len(node.inputs) > 2 and node.inputs[0].shape is not None:
-        steps = math.prod(max(size, 1) for size in node.inputs[0].shape[:-1])
-        return steps * sum(math.prod(max(size, 1) for size in value.shape or ()) for value in node.inputs[1:3])
-    if not is_product(node) or node.outputs[0].shape is None:
-        return 0
-    result = math.prod(max(size, 1) for size in node.outputs[0].shape)
-    weight = [max(size, 1) for size in node.inputs[1].shape or ()]
-    if len(weight) < 2:  # of a model that is refused for it
-        return 0
-    if node.op.name == "Conv2dTransposeFusion":
-        return math.prod(max(size, 1) for size in node.inputs[0].shape or ()) * math.prod(weight[1:])
-    if node.op.name == "MatMulFusion":
-        return result * (weight[-1] if getattr(node.op, "transpose_b", False) else weight[-2])
-    return result * math.prod(weight[1:])

@@ -11,7 +11,8 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.quantization import DynamicQuant
-from mslite.quantizer.choices import Precision, macs
+from mslite.converter.work import macs
+from mslite.quantizer.choices import Precision
 from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
 from mslite.quantizer.schemes import INT8_WEIGHT
 from mslite.quantizer.settings import QuantizerSettings

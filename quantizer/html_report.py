@@ -10,8 +10,9 @@ from pathlib import Path
 from mslite.benchmark.page import render_page
 from mslite.benchmark.page import write_page as write_text
 from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.work import macs
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision, all_at, default_choices, macs
+from mslite.quantizer.choices import Choices, Precision, all_at, default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.costs import Cost, Costs, layer_costs, total
 from mslite.quantizer.evaluation import Judgement, outputs_of

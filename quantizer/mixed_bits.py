@@ -8,7 +8,8 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Module
-from mslite.quantizer.choices import Precision, macs
+from mslite.converter.work import macs
+from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
 from mslite.quantizer.runner import Runner, Sample

@@ -13,6 +13,7 @@ from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
+from mslite.converter.work import macs
 from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import (
     Choices,
@@ -21,7 +22,6 @@ from mslite.quantizer.choices import (
     configured_precision,
     default_choices,
     eligible_nodes,
-    macs,
 )
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.debug import save_debug_info

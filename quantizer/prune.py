@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, constant
+from mslite.converter.work import macs
 from mslite.quantizer.blocks import layout_of
 from mslite.quantizer.channel_groups import ChannelGroup, groups_of, importance, keep_channels
-from mslite.quantizer.choices import macs
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.progress import Progress, silent

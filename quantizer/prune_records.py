@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Node
+from mslite.converter.work import macs
 from mslite.quantizer.blocks import layout_of
-from mslite.quantizer.choices import macs
 from mslite.quantizer.packing import sparse
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import Method, QuantizerSettings

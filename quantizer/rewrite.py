@@ -11,8 +11,9 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import is_quantised, same_records
+from mslite.converter.work import macs
 from mslite.quantizer.calibrate import Calibration
-from mslite.quantizer.choices import Choices, Precision, macs
+from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.devices import activation_scheme, device_of
 from mslite.quantizer.operators import Kind
 from mslite.quantizer.products import RoundedWeights, is_per_channel, product_constants, with_bias

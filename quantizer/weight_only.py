@@ -15,7 +15,8 @@ from mslite.converter.errors import UsageError
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.quantised import channel_axis
-from mslite.quantizer.choices import Precision, macs
+from mslite.converter.work import macs
+from mslite.quantizer.choices import Precision
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
 from mslite.quantizer.runner import Sample

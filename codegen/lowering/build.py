@@ -20,11 +20,6 @@ from mslite.converter.mindir.graph import numpy_type
 ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Transpose"})
 """Operators that give the same elements, in the same order, another shape; Transpose where its kernel works in place."""
 
-_PRODUCTS = frozenset(
-    {"Conv2DFusion", "Conv2DAddFusion", "Conv2dTransposeFusion", "MatMulFusion", "FullConnection", "LSTM", "GRU"}
-)
-"""Operators whose floating-point operations are multiply-accumulates, two for each."""
-
 
 def program_of(plan: _codegen.WrittenPlan, name: str, target: str) -> Program:
     return Builder(plan, target).build(name)
@@ -149,7 +144,7 @@ class Builder:
             packed=packed,
             in_place=step.in_place,
             overlaps=tuple(Overlap(place, lead) for place, lead in enumerate(step.leads) if lead >= 0),
-            macs=step.flops // 2 if step.op in _PRODUCTS else 0,
+            macs=step.macs,
             rows=self._rows(step),
         )
         return self._custom(made, step) if step.custom_type else made

@@ -4,6 +4,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Indices of the operands; -1: not there. */
 typedef struct {
   int32_t weight_q, weight_k, weight_v; /* the same index where they stand side by side in one weight */
@@ -43,5 +47,9 @@ int64_t mslite_attention_blocks(int64_t rows);
 
 /* Sizes, projections and what is added, for the kernel. */
 mslite_status mslite_attention_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

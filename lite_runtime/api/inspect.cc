@@ -7,7 +7,7 @@
 #include "api/model_impl.h"
 #include "model/message.h"
 #include "model/names.h"
-#include "plan/flops.h"
+#include "plan/work.h"
 
 namespace mindspore {
 // The one way from a public Model to its session.

@@ -189,7 +189,7 @@ NB_MODULE(_codegen, module) {
       .def_ro("unread", &WrittenStep::unread)
       .def_ro("in_place", &WrittenStep::in_place)
       .def_ro("leads", &WrittenStep::leads)
-      .def_ro("flops", &WrittenStep::flops)
+      .def_ro("macs", &WrittenStep::macs)
       .def_prop_ro("rows",
                    [](const WrittenStep &step) {
                      return std::tuple<int64_t, int64_t, int64_t>(step.rows.extent, step.rows.stride, step.rows.pad);

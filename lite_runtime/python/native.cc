@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "model/names.h"
+#include "model/operands.h"
 #include "plan/cpu_features.h"
 #include "plan/kernel_types.h"
+#include "plan/work.h"
 #include "schema/ops_generated.h"
 #include "single_call.h"
 
@@ -106,6 +108,19 @@ std::optional<std::tuple<std::vector<int32_t>, std::vector<int32_t>, bool>> Kern
   return std::tuple(std::move(types.inputs), std::move(types.outputs), ComparesOperands(buffer.op, buffer.params));
 }
 
+/// Multiply-accumulates of a call whose sizes are known; 0 for a call that lacks operands.
+int64_t Macs(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<TensorInfo> &outputs) {
+  const PrimitiveBuffer buffer(primitive);
+  const TensorViews input_views(inputs);
+  const TensorViews output_views(outputs);
+  const std::vector<const mslite_tensor *> x = input_views.Pointers();
+  const std::vector<const mslite_tensor *> y = output_views.Pointers();
+  const auto input_count = static_cast<int32_t>(x.size());
+  const auto output_count = static_cast<int32_t>(y.size());
+  if (input_count < LeastInputs(buffer.op) || output_count < LeastOutputs(buffer.op)) return 0;
+  return CountMacs({buffer.op, buffer.params, input_count, output_count, x.data(), y.data(), 0});
+}
+
 /// Numbers of the operators that have a shape rule.
 std::vector<int32_t> ShapeRules() {
   std::vector<int32_t> operators;
@@ -176,6 +191,9 @@ NB_MODULE(_native, module) {
       "kernel_types", &KernelTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("expected"),
       "Element types of the operands and of the results in which some portable kernel takes a call whose results "
       "have the `expected` types, and whether it compares; None where there is none.");
+  module.def("multiplies", &Multiplies, nb::arg("op"), "Whether the operator of that number is made of products.");
+  module.def("macs", &Macs, nb::arg("primitive"), nb::arg("inputs"), nb::arg("outputs"),
+             "Multiply-accumulates of a call whose sizes are known; 0 for operators that are not made of products.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
   module.def("quantised_kernels", &QuantisedKernels, "Names of the kernels that compute on stored integers.");
   module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");

@@ -7,7 +7,7 @@
 #include "described_call.h"
 #include "model/names.h"
 #include "nest_planner.h"
-#include "plan/flops.h"
+#include "plan/work.h"
 #include "plan/frame.h"
 
 namespace mslite::python {
@@ -203,7 +203,7 @@ class Writer {
     written.inputs = Numbers(base, source.inputs);
     written.outputs = Numbers(base, source.outputs);
     written.in_place = kernel.in_place == nullptr ? -1 : kernel.in_place(&call);
-    written.flops = source.outputs.empty() ? 0 : CountFlops(call);
+    written.macs = CountMacs(call);
     written.rows = RowsOf(call);
     for (int32_t i = 0; i < call.input_count; ++i) {
       const auto at = static_cast<size_t>(i);

@@ -55,7 +55,7 @@ struct WrittenStep {
   std::vector<int32_t> unread;                         // operands that the kernel reads nowhere
   int32_t in_place = -1;
   std::vector<int64_t> leads;  // of each input
-  int64_t flops = 0;
+  int64_t macs = 0;
   RowWise rows;
   std::string custom_type;  // of a Custom operator of others
   std::vector<std::pair<std::string, ByteString>> attributes;

@@ -17,9 +17,9 @@ from mslite.converter.mindir.ops.enums import ActivationType, WeightQuantCompres
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.verifier import verify
+from mslite.converter.work import macs
 from mslite.quantizer.blocks import layout_of
 from mslite.quantizer.channel_groups import groups_of, importance
-from mslite.quantizer.choices import macs
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.equalise import equalise
 from mslite.quantizer.metrics import cosine, sqnr

@@ -1,0 +1,31 @@
+"""Multiply-accumulates of a node: what summaries, reports and searches of the quantizer weigh nodes by."""
+
+from __future__ import annotations
+
+from mslite import _native
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.wire import primitive_bytes
+
+
+def multiplies(node: Node) -> bool:
+    """Whether the operator is made of products: convolutions, matrix products, recurrent layers, their gradients."""
+    return _native.multiplies(node.op.declaration.wire_id)
+
+
+def macs(node: Node) -> int:
+    """Multiply-accumulates of one run, as the runtime counts them; 0 for other operators, and for shapes that are not known.
+
+    Unknown sizes count as 1.
+    """
+    if not multiplies(node) or not node.inputs or not node.outputs:
+        return 0
+    if node.inputs[0].shape is None or node.outputs[0].shape is None:
+        return 0
+    try:
+        return _native.macs(primitive_bytes(node.op), _sizes(node.inputs), _sizes(node.outputs))
+    except (TypeError, ValueError):  # of a model that is refused for it
+        return 0
+
+
+def _sizes(values: list[Value]) -> list[_native.TensorInfo]:
+    return [_native.TensorInfo(int(value.dtype), [max(size, 1) for size in value.shape or ()]) for value in values]
