@@ -15,6 +15,7 @@ from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
+from mslite.converter.spelling import unknown_key
 from mslite.converter.training import TrainSettings
 
 MICRO, MODEL = "micro_param", "model_param"
@@ -106,7 +107,7 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
 def _check_keys(section: str, keys: Mapping[str, str], known: tuple[str, ...]) -> None:
     for key in keys:
         if key not in known:
-            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [{section}]; known are {', '.join(known)}")
+            raise unknown_key(key, section, known)
 
 
 def _switch(keys: Mapping[str, str], name: str) -> bool:

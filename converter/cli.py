@@ -144,7 +144,10 @@ def asks_for_code(given: Mapping[str, str]) -> bool:
     """Whether the configuration file switches the code generator on. Raises UsageError for what is neither true nor false."""
     if not given.get("configFile"):
         return False
-    value = read_config(Path(given["configFile"])).get("micro_param", {}).get("enable_micro", "false")
+    keys = read_config(Path(given["configFile"])).get("micro_param", {"enable_micro": "false"})
+    value = keys.get("enable_micro", "")
+    if not value:
+        raise UsageError("INPUT MISSING: enable_micro=true in [micro_param] makes C, enable_micro=false a model file")
     if value not in ("true", "false"):
         raise UsageError("INPUT ILLEGAL: enable_micro must be true|false")
     return value == "true"

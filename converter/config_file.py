@@ -10,12 +10,11 @@ from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.registry.plugins import plugin_files
+from mslite.converter.spelling import nearest, unknown_key
 from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
-from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+from mslite.quantizer.settings import QuantizerSettings, quantizer_settings, section_of
 
 MAX_LINES = 9999
-_DEFAULT_SECTION = "DEFAULT"
-
 _ASCEND = "Ascend is not a target of this converter"
 _NOT_BUILT: dict[str, str] = {
     "cpu_option_cfg_param": "weights packed for one processor are not built in this version",
@@ -84,7 +83,9 @@ def read_sections(path: Path) -> list[tuple[str, dict[str, str]]]:
             raise UsageError(f"{path}, line {number}: '{raw}' must be key=value with exactly one '='")
         key, value = line.split("=")
         if not sections:
-            sections.append((_DEFAULT_SECTION, {}))
+            home = section_of(key)
+            hint = f"it belongs to [{home}]" if home else "write the [section] that it belongs to before it"
+            raise UsageError(f"{path}, line {number}: '{key}' stands in no section; {hint}")
         sections[-1][1][key] = value
     return sections
 
@@ -103,7 +104,11 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
                 code=ReturnCode.NOT_SUPPORTED,
             )
         known = ("registry", SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
-        if name not in known and not choices.plugins:  # which may ask for sections of their own
+        if name in known:
+            continue
+        if near := nearest(name, (*known, *_NOT_BUILT)):
+            raise UsageError(f"INPUT ILLEGAL: configuration section [{name}] is unknown; did you mean [{near}]?")
+        if not choices.plugins:  # which may ask for sections of their own
             warn(f"configuration section [{name}] is unknown and has no effect")
     choices = replace(choices, sections=sections)
     if SECTION in sections:
@@ -114,7 +119,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
 def _registry(section: Mapping[str, str], folder: Path | None) -> ConfigChoices:
     for key in section:
         if key not in _REGISTRY_KEYS:
-            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [registry]")
+            raise unknown_key(key, "registry", _REGISTRY_KEYS)
     disable = section.get("disable_fusion", "off")
     if disable not in ("on", "off"):
         raise UsageError("INPUT ILLEGAL: disable_fusion must be on|off")

@@ -22,6 +22,7 @@ from mslite.converter.options import Options
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.memory import peak_activation_bytes
+from mslite.converter.spelling import unknown_key
 
 SECTION = "dynamic_dims"
 _SHAPES, _RANGES = "inputs_shape", "dynamic_dim_params"
@@ -53,7 +54,7 @@ def parse_dynamic_dims(section: Mapping[str, str]) -> dict[str, Shape]:
     """
     for key in section:
         if key not in _KEYS:
-            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [{SECTION}]")
+            raise unknown_key(key, SECTION, _KEYS)
     for key in _KEYS:
         if not section.get(key):
             raise _wrong(f"{key} is missing")

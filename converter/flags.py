@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from mslite.converter.errors import UsageError
 from mslite.converter.front_ends import FRONT_ENDS
+from mslite.converter.quoting import shortened
+from mslite.converter.spelling import nearest
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
         if not equals and key.startswith("no-") and key[3:] in FLAGS and FLAGS[key[3:]].boolean:
             key, value, equals = key[3:], "off", "="
         if key not in FLAGS:
-            raise UsageError(f"{key} is not a valid flag")
+            near = nearest(key, (*FLAGS, "help"))
+            raise UsageError(f"{shortened(key)} is not a valid flag{f'; did you mean --{near}?' if near else ''}")
         if key in given:
             raise UsageError(f"Failed: already parsed flag: {key}")
         if not value and FLAGS[key].boolean and not equals:

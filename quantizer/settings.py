@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mslite.converter.errors import UsageError
+from mslite.converter.spelling import unknown_key
 from mslite.quantizer.keys import SIZE, boolean, choice, folder, folders, integer, key, member, names, real, reals
 from mslite.quantizer.metrics import Budget, parse_budget
 
@@ -60,7 +61,7 @@ class InputType(Enum):
 
 @dataclass(frozen=True)
 class CommonQuantParam:
-    """[common_quant_param]; without `quant_type` nothing is quantised and the other sections are not looked at."""
+    """[common_quant_param]; with an empty `quant_type` nothing is quantised, whatever the other sections say."""
 
     quant_type: Method | None = key(None, member(Method))
     bit_num: int = key(8, integer(0, 16))
@@ -234,7 +235,19 @@ SECTIONS: dict[str, tuple[str, type[Any]]] = {
 }
 """Section name → field of QuantizerSettings and its class."""
 
+_NOTHING = """\
+[{section}] has no effect: nothing says what to quantise. Write quant_type=WEIGHT_QUANT, FULL_QUANT or DYNAMIC_QUANT in \
+[common_quant_param] (or `quant_type=` for none), or leave the section out"""
+
 _T = TypeVar("_T")
+
+
+def section_of(name: str) -> str | None:
+    """The only section of the quantizer that has a key of that name."""
+    found = [
+        section for section, (_, kind) in SECTIONS.items() if name in {one.name for one in dataclasses.fields(kind)}
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
@@ -243,7 +256,7 @@ def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
     values: dict[str, Any] = {}
     for name, text in keys.items():
         if name not in fields:
-            raise UsageError(f"INPUT ILLEGAL: `{name}` is not supported in [{section}]")
+            raise unknown_key(name, section, fields, section_of(name))
         if text == "" and fields[name].default in ("", None, ()):
             continue
         try:
@@ -254,13 +267,22 @@ def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
 
 
 def quantizer_settings(sections: Sections) -> QuantizerSettings:
-    """The settings that the sections of a configuration ask for. Raises UsageError."""
+    """The settings that the sections of a configuration ask for. Raises UsageError, also for sections that ask for nothing."""
+    typed = {
+        name: read_section(kind, section, sections[section])
+        for section, (name, kind) in SECTIONS.items()
+        if section in sections
+    }
     asked = bool(sections.get("common_quant_param", {}).get("quant_type"))
     prunes = bool(sections.get("mslite_prune_param", {}).get("method"))
-    typed = {}
-    for section, (name, kind) in SECTIONS.items():
-        if section in sections and (asked or name in ("transform", "prune") or (prunes and name == "data")):
-            typed[name] = read_section(kind, section, sections[section])
+    is_said = "quant_type" in sections.get("common_quant_param", {}) or prunes
+    for section, (name, _) in SECTIONS.items():
+        if section in sections and not is_said and name not in ("transform", "prune"):
+            raise UsageError(f"INPUT ILLEGAL: {_NOTHING.format(section=section)}")
+    if not asked:  # what concerns quantisation alone is as if it were not there
+        typed = {
+            name: one for name, one in typed.items() if name in ("transform", "prune") or (prunes and name == "data")
+        }
     settings = QuantizerSettings(**typed)
     if asked or prunes:
         _check(settings)

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TypeVar
 
 from mslite.converter.errors import UsageError
+from mslite.converter.spelling import unknown_key
 from mslite.converter.training import Loss, Optimizer, TrainSettings
 
 SECTION = "train_param"
@@ -22,7 +23,7 @@ def train_settings(keys: Mapping[str, str]) -> TrainSettings:
     """The settings of [train_param]. Raises UsageError for an impossible value."""
     for key in keys:
         if key not in _KEYS:
-            raise UsageError(f"INPUT ILLEGAL: `{key}` is not supported in [{SECTION}]; known are {', '.join(_KEYS)}")
+            raise unknown_key(key, SECTION, _KEYS)
     defaults = TrainSettings()
 
     def number(key: str, otherwise: float, low: float, high: float) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mslite.converter.cli import main
+from mslite.converter.cli import asks_for_code, main
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.mindir.module_io import load
@@ -28,8 +28,13 @@ def test_blanks_quotes_and_comments(tmp_path: Path) -> None:
     assert read_config(config(tmp_path, text)) == {"registry": {"fusion_blacklists": "A,B", "disable_fusion": "off"}}
 
 
-def test_keys_before_a_section_belong_to_default(tmp_path: Path) -> None:
-    assert read_config(config(tmp_path, "a=1\n[b]\nc=2\n")) == {"DEFAULT": {"a": "1"}, "b": {"c": "2"}}
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [("quant_type=FULL_QUANT", r"it belongs to \[common_quant_param\]"), ("a=1", r"write the \[section\]")],
+)
+def test_keys_outside_of_sections(tmp_path: Path, line: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=f"line 1: '.*' stands in no section; {hint}"):
+        read_config(config(tmp_path, f"{line}\n[b]\nc=2\n"))
 
 
 @pytest.mark.parametrize("line", ["key", "a=b=c", "=b", "[open", "[]", " # not at the first column"])
@@ -56,9 +61,45 @@ def test_an_unknown_section_is_a_warning() -> None:
     assert ["my_plugin" in text for text in warnings] == [True]
 
 
-def test_an_unknown_key_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"`colour` is not supported in \[registry\]"):
-        choices_of({"registry": {"colour": "red"}}, no_warning)
+@pytest.mark.parametrize(
+    ("section", "key", "end"),
+    [
+        ("registry", "colour", "; known are disable_fusion, fusion_blacklists, plugin_path"),
+        ("registry", "plugin_paht", "; did you mean `plugin_path`?"),
+        ("common_quant_param", "quant_typ", "; did you mean `quant_type`?"),
+        ("common_quant_param", "Bit_Num", "; did you mean `bit_num`?"),
+        ("common_quant_param", "calibrate_path", r"; it belongs to \[data_preprocess_param\]"),
+        ("full_quant_param", "activation_quant_methode", "; did you mean `activation_quant_method`?"),
+        ("data_preprocess_param", "calibration_path", "; did you mean `calibrate_path`?"),
+        ("mslite_prune_param", "sparcity", "; did you mean `sparsity`?"),
+        ("dynamic_dims", "input_shape", "; did you mean `inputs_shape`?"),
+    ],
+)
+def test_an_unknown_key_is_refused(section: str, key: str, end: str) -> None:
+    with pytest.raises(UsageError, match=rf"`{key}` is not supported in \[{section}\]{end.replace('?', '[?]')}$"):
+        choices_of({section: {key: "1"}}, no_warning)
+
+
+@pytest.mark.parametrize(
+    ("section", "near"),
+    [
+        ("common_quant_params", "common_quant_param"),
+        ("Common_Quant_Param", "common_quant_param"),
+        ("full_qaunt_param", "full_quant_param"),
+        ("registery", "registry"),
+        ("micro_parm", "micro_param"),
+        ("dynamicdims", "dynamic_dims"),
+    ],
+)
+def test_a_misspelt_section_is_refused(section: str, near: str) -> None:
+    with pytest.raises(UsageError, match=rf"\[{section}\] is unknown; did you mean \[{near}\]"):
+        choices_of({section: {}}, no_warning)
+
+
+def test_a_generator_that_is_not_switched_on_is_asked_about(tmp_path: Path) -> None:
+    path = config(tmp_path, "[micro_param]\nenable_mico=true\ntarget=Cortex-M\n")
+    with pytest.raises(UsageError, match="enable_micro=true in"):
+        asks_for_code({"configFile": str(path)})
 
 
 @pytest.mark.parametrize(

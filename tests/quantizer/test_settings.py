@@ -115,9 +115,27 @@ def test_dynamic(tmp_path: Path) -> None:
     assert settings(tmp_path, DYNAMIC).dynamic.quant_strategy == "ACWL"
 
 
-def test_without_quant_type_nothing_is_checked() -> None:
-    got = quantizer_settings({"common_quant_param": {"bit_num": "99"}, "full_quant_param": {"colour": "red"}})
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"common_quant_param": {"bit_num": "8"}},
+        {"full_quant_param": {"per_channel": "true"}},
+        {"data_preprocess_param": {"calibrate_size": "10"}},
+        {"mslite_quant_param": {"equalise": "true"}},
+    ],
+)
+def test_sections_that_ask_for_nothing_are_refused(sections: dict[str, dict[str, str]]) -> None:
+    with pytest.raises(UsageError, match=rf"\[{next(iter(sections))}\] has no effect: .* quant_type="):
+        quantizer_settings(sections)
+
+
+def test_an_empty_quant_type_quantises_nothing() -> None:
+    """The rest of the file is checked all the same."""
+    full = {"activation_quant_method": "KL"}
+    got = quantizer_settings({"common_quant_param": {"quant_type": ""}, "full_quant_param": full})
     assert got == QuantizerSettings()
+    with pytest.raises(UsageError, match="`colour` is not supported"):
+        quantizer_settings({"common_quant_param": {"quant_type": ""}, "full_quant_param": {"colour": "red"}})
 
 
 @pytest.mark.parametrize(

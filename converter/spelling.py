@@ -1,0 +1,47 @@
+"""What a misspelt name may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mslite.converter.errors import UsageError
+from mslite.converter.quoting import shortened
+
+_NEAR = 2
+"""Letters that may be wrong, missing or too many."""
+
+
+def nearest(name: str, known: Iterable[str], letters: int = _NEAR) -> str | None:
+    """The known name from which `name` differs in the fewest letters, and in no more than `letters`; case is no difference."""
+    ranked = [(_distance(name.lower(), one.lower(), letters), one) for one in known]
+    return min(((count, one) for count, one in ranked if count <= letters), default=(0, None))[1]
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that is unknown: what is near it, else all that there is."""
+    names = sorted(known)
+    # A long name with several errors is still recognised; a short one is not taken for just any other.
+    found = nearest(name, names, max(1, min(len(name) // 3, 4)))
+    return f"; did you mean `{found}`?" if found else f"; known are {', '.join(names)}"
+
+
+def unknown_key(key: str, section: str, known: Iterable[str], home: str | None = None) -> UsageError:
+    """The error for a key that a section does not have. `home` is the section that has it."""
+    rest = f"; it belongs to [{home}]" if home else meant(key, known)
+    return UsageError(f"INPUT ILLEGAL: `{shortened(key)}` is not supported in [{section}]{rest}")
+
+
+def _distance(a: str, b: str, most: int) -> int:
+    """Letters to change, insert, delete or swap with their neighbour (Damerau, 1964); `most` + 1 where there are more."""
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    before, last = [], list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        row = [i]
+        for j, other in enumerate(b, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return min(last[-1], most + 1)
