@@ -35,7 +35,8 @@ def _distance(a: str, b: str, most: int) -> int:
     """Letters to change, insert, delete or swap with their neighbour (Damerau, 1964); `most` + 1 where there are more."""
     if abs(len(a) - len(b)) > most:
         return most + 1
-    before, last = [], list(range(len(b) + 1))
+    before: list[int] = []
+    last = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
         row = [i]
         for j, other in enumerate(b, 1):

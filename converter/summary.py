@@ -14,6 +14,7 @@ from mslite.converter.convert import Report
 from mslite.converter.errors import Blocker
 from mslite.converter.passes.pipeline import PIPELINE
 from mslite.converter.quoting import quoted, readable
+from mslite.quantizer.agreement import GOOD, Agreement
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
 from mslite.quantizer.progress import silent
@@ -44,6 +45,7 @@ def stages() -> Iterator[tuple[Callable[[str], None], Samples]]:
         yield advance, sample
 
 
+_REMEDIES = 3
 _NAME = 60
 """Characters of a node's name that are shown among others."""
 
@@ -58,6 +60,9 @@ def print_quantisation(report: QuantiseReport) -> None:
     stored = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.weight_scales]
     if report.samples:
         print(f"calibrated  on {report.samples} samples")
+    if report.agreement is not None:
+        for line in agreement_lines(report.agreement):
+            print(readable(line))
     if quantised:
         print(f"integers    {len(quantised)} operators, {report.integer_share:.1%} of the multiply-accumulates")
     if stored:
@@ -66,6 +71,20 @@ def print_quantisation(report: QuantiseReport) -> None:
     if left:
         names = ", ".join(layer.name for layer in left[:5]) + (", ..." if len(left) > 5 else "")
         print(readable(f"in float    {len(left)} products: {names}"))
+
+
+def agreement_lines(found: Agreement) -> list[str]:
+    """How far the integers agree with the float model, on which samples; where they do not, why and what to try."""
+    samples = _counted(found.samples, "sample")
+    where = (
+        f"{samples} that the calibration did not see" if found.are_unseen else f"{samples} of the calibration itself"
+    )
+    lines = [f"accuracy    cosine {found.cosine:.4f}, SQNR {found.sqnr:.1f} dB beside the float model, on {where}"]
+    if found.is_good:
+        return lines
+    layers = ", ".join(f"{quoted(name, _NAME)} ({drop:.1f} dB)" for name, drop in found.worst)
+    lines.append(f"warning     the cosine is below {GOOD:g}; most noise enters at {layers}")
+    return [*lines, f"            try {'; '.join(found.remedies[:_REMEDIES])}"]
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mslite import _native
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.wire import primitive_bytes
@@ -27,5 +29,5 @@ def macs(node: Node) -> int:
         return 0
 
 
-def _sizes(values: list[Value]) -> list[_native.TensorInfo]:
+def _sizes(values: Sequence[Value]) -> list[_native.TensorInfo]:
     return [_native.TensorInfo(int(value.dtype), [max(size, 1) for size in value.shape or ()]) for value in values]

@@ -20,6 +20,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_io import save, to_module
 from mslite.converter.mindir.ms_reader import read_ms
+from mslite.converter.mindir.quantised import as_real
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.copy import copy_module
@@ -155,8 +156,8 @@ def problem(payload: bytes | Path) -> Problem:
 
 
 def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
-    """The outputs of one run, in the order of the graph's outputs."""
-    found = {id(value): array for value, array in runner.run(sample)}
+    """The outputs of one run, in the order of the graph's outputs; stored integers as the real numbers that they mean."""
+    found = {id(value): as_real(value, array) for value, array in runner.run(sample)}
     return [found[id(value)] for value in module.main.outputs]
 
 

@@ -14,7 +14,7 @@ from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.quantizer.images import image_array
 from mslite.quantizer.runner import Sample
 from mslite.quantizer.settings import DataPreprocessParam, InputType
-from mslite.quantizer.sources import arranged, fitted
+from mslite.quantizer.sources import arranged, as_they_are, fitted
 
 MAX_FILE_BYTES = 1 << 30
 _NUMPY_SUFFIXES = (".npy", ".npz")
@@ -35,7 +35,7 @@ class FolderData:
             if name not in settings.calibrate_path:
                 raise _wrong(f"calibrate_path: input '{name}' has no folder")
         self._settings = settings
-        self._inputs = list(inputs)
+        self._inputs = as_they_are(inputs)
         folders = [settings.calibrate_path[name] for name in names]
         files = [_files(folder) for folder in folders]
         counts = {len(found) for found in files}
@@ -45,6 +45,7 @@ class FolderData:
         self._batch = _images_per_sample(settings, inputs)
         wanted = settings.calibrate_size
         self._files = [found[:wanted] for found in files]
+        self._others = [found[wanted:] for found in files]
         used = len(self._files[0])
         if used % self._batch:
             raise _wrong(
@@ -53,8 +54,14 @@ class FolderData:
         self.size: int | None = used // self._batch
 
     def __iter__(self) -> Iterator[Sample]:
-        for number in range(len(self._files[0]) // self._batch):
-            yield [self._array(files, number, value) for files, value in zip(self._files, self._inputs, strict=True)]
+        return self._samples(self._files)
+
+    def beyond(self) -> Iterator[Sample]:
+        return self._samples(self._others)
+
+    def _samples(self, folders: Sequence[Sequence[Path]]) -> Iterator[Sample]:
+        for number in range(len(folders[0]) // self._batch):
+            yield [self._array(files, number, value) for files, value in zip(folders, self._inputs, strict=True)]
 
     def _array(self, files: Sequence[Path], number: int, value: Value) -> Array:
         kind = self._settings.input_type

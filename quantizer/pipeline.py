@@ -14,6 +14,7 @@ from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.converter.work import macs
+from mslite.quantizer.agreement import agreement
 from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import (
     Choices,
@@ -230,9 +231,10 @@ def _quantise_fully(
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
     notes += _formless(module) + _too_wide(module, settings)
-    before = copy_module(module) if stages.finish else module
+    before = copy_module(module)
     layers = quantise_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
-    report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices))
+    found = agreement(before, module, calibration, data, choices, settings) if choices else None
+    report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices), found)
     for finish in stages.finish:
         notes += finish(before, module, calibration, data, settings, report)
     return replace(report, notes=tuple(notes))

@@ -13,6 +13,7 @@ from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.quantizer.choices import Choices, Precision
 
 if TYPE_CHECKING:
+    from mslite.quantizer.agreement import Agreement
     from mslite.quantizer.prune_records import PruneReport
 
 
@@ -39,6 +40,8 @@ class QuantiseReport:
     notes: tuple[str, ...] = ()
     samples: int = 0
     choices: Choices = field(default_factory=dict)
+    agreement: Agreement | None = None
+    """FULL_QUANT: how far the result agrees with the float model."""
     pruning: PruneReport | None = None
     """What [mslite_prune_param] removed before."""
 

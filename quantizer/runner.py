@@ -11,7 +11,10 @@ import numpy as np
 from mslite.context import Context
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.quantised import is_quantised
 from mslite.model import Model
+from mslite.quantizer.schemes import Scheme, stored
 from mslite.types import ModelType
 
 Sample = Sequence[Array]
@@ -49,19 +52,28 @@ class Runner:
             self._chunks.append((chunk, model))
 
     def run(self, sample: Sample) -> Iterator[tuple[Value, Array]]:
-        """The watched values of one sample, one after the other."""
+        """The watched values of one sample of real numbers, one after the other."""
         for value, array in zip(self._inputs, sample, strict=True):
             if value in self._entering:
                 yield value, array
         for chunk, model in self._chunks:
             tensors = model.get_inputs()
-            given = [np.ascontiguousarray(array) for array in sample]
+            given = [_as_stored(value, array) for value, array in zip(self._inputs, sample, strict=True)]
             shapes = [list(array.shape) for array in given]
             if any(tensor.shape != shape for tensor, shape in zip(tensors, shapes, strict=True)):
                 model.resize(tensors, shapes)
             outputs = model.predict(given)
             for value, tensor in zip(chunk, outputs, strict=True):
                 yield value, tensor.get_data_to_numpy()
+
+
+def _as_stored(value: Value, array: Array) -> Array:
+    """A sample for one input: real numbers become stored integers where the input takes these."""
+    if is_quantised(value) and array.dtype.kind == "f":
+        bits = 8 * numpy_type(value.dtype).itemsize
+        scheme = Scheme(bits, unsigned=value.dtype in (DataType.UINT8, DataType.UINT16))
+        return stored(array, value.quant, 0, scheme)
+    return np.ascontiguousarray(array)
 
 
 def _chunks(watched: Sequence[Value]) -> Iterator[list[Value]]:

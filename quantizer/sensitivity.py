@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Module, Node, Value
-from mslite.converter.mindir.quantised import is_quantised, real_numbers
+from mslite.converter.mindir.quantised import as_real, is_quantised
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.evaluation import Judgement, Task, evaluate
 from mslite.quantizer.following import follows
@@ -126,7 +126,7 @@ def damage_accumulated(
     rewritten = Runner(quantised, _unique([value for _, value in pairs.values()]), threads)
     for sample in samples:
         expected = {id(value): array for value, array in reference.run(sample)}
-        actual = {id(value): _real(value, array) for value, array in rewritten.run(sample)}
+        actual = {id(value): as_real(value, array) for value, array in rewritten.run(sample)}
         for name, (before, after) in pairs.items():
             _add(errors[name], expected[id(before)], actual[id(after)])
     return [errors[name] for name in layers if name in errors]
@@ -153,10 +153,6 @@ def _limits(value: Value) -> tuple[float, float]:
     bits, record = value.quant[0].numBits, value.quant[0]
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     return record.scale * (low - record.zeroPoint), record.scale * (high - record.zeroPoint)
-
-
-def _real(value: Value, array: Array) -> Array:
-    return real_numbers(array, value.quant, 0) if is_quantised(value) else array
 
 
 def _add(error: LayerError, expected: Array, actual: Array) -> None:

@@ -30,6 +30,9 @@ class CalibrationData(Protocol):
 
     def __iter__(self) -> Iterator[Sample]: ...
 
+    def beyond(self) -> Iterator[Sample]:
+        """Further samples of the same kind, behind those of calibration; none where there are none."""
+
 
 class PythonData:
     """Samples from a function or a sequence, brought into the order and the layout of the graph inputs."""
@@ -40,16 +43,20 @@ class PythonData:
                 "calibration data must be a sequence or a function that returns an iterator: it is read more than once"
             )
         self._source = source
-        self._inputs = list(inputs)
+        self._inputs = as_they_are(inputs)
         self._limit = limit
         known = None if callable(source) else len(source)
         self.size = known if not limit or known is None else min(known, limit)
 
     def __iter__(self) -> Iterator[Sample]:
+        return self._between(0, self._limit or None)
+
+    def beyond(self) -> Iterator[Sample]:
+        return self._between(self._limit, None) if self._limit else iter(())
+
+    def _between(self, first: int, end: int | None) -> Iterator[Sample]:
         samples: Iterable[Any] = self._source() if callable(self._source) else self._source
-        if self._limit:
-            samples = itertools.islice(samples, self._limit)
-        for number, given in enumerate(samples):
+        for number, given in enumerate(itertools.islice(samples, first, end), first):
             yield arranged(given, self._inputs, f"calibration sample {number}")
 
 
@@ -65,6 +72,11 @@ def calibration_data(source: Source | None, inputs: Sequence[Value], settings: D
     from mslite.quantizer.folders import FolderData
 
     return FolderData(settings, inputs)
+
+
+def as_they_are(inputs: Sequence[Value]) -> list[Value]:
+    """The inputs of the float model, which the quantisation changes in place: samples go on being meant for these."""
+    return [Value(value.name, value.dtype, value.shape) for value in inputs]
 
 
 def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[Array]:

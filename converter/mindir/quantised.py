@@ -110,6 +110,11 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
         return np.asarray((data.astype(np.float64) - points) * scales).astype(np.float32)
 
 
+def as_real(value: Value, data: Array) -> Array:
+    """What the elements of an activation mean: real numbers where they are stored integers with one record."""
+    return real_numbers(data, value.quant, 0) if is_quantised(value) else data
+
+
 def only_moves(node: Node) -> bool:
     """True for a node that passes stored integers on without reading their records."""
     if node.op.name in LOOKS:

@@ -119,7 +119,7 @@ def test_interruption(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
     assert not (tmp_path / "q.ms").exists()
     runs = 10
     assert convert(tmp_path, settings) == 0
-    assert runs == 10 + 3
+    assert runs == 10 + 3 + 2 * 6  # those that are left, then both models on all, for the figure at the end
     assert not (tmp_path / "q.calibration.npz").exists()
 
 
