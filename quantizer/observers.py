@@ -5,6 +5,7 @@ Every observer can write its whole state to arrays and take it back, so that an 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -123,6 +124,7 @@ class Undecided:
         self._seen = 0
         self._method = ActivationMethod.MAX_MIN
         self._room = 1.0
+        self._bounds = Range(-math.inf, math.inf)
         self._left_out: int | None = None
         self._merged: Histogram | None = None
         self._known: dict[tuple[ActivationMethod, Scheme], Range] = {}
@@ -131,6 +133,10 @@ class Undecided:
         self._folds[self._seen % FOLDS].add(values)
         self._seen += 1
         self._forget()
+
+    def bound(self, bounds: Range) -> None:
+        """No value lies beyond: a range is not made wider than that."""
+        self._bounds = bounds
 
     def decide(self, method: ActivationMethod, room: float = 1.0, left_out: int | None = None) -> None:
         """From now on ranges are those of `method`, which `rule_of_method` knows, `room` times as wide; of all samples
@@ -147,7 +153,8 @@ class Undecided:
             rule = rule_of_method(self._method, self._full)
             self._known[key] = rule(whole, scheme) if whole.total else Range(0.0, 0.0)
         found = self._known[key]
-        return Range(found.low * self._room, found.high * self._room)
+        low, high = max(found.low * self._room, self._bounds.low), min(found.high * self._room, self._bounds.high)
+        return found.merged(Range(low, high))
 
     def _whole(self) -> Histogram:
         """The parts together, without the one that is left out."""

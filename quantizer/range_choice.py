@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Array, Module
+from mslite.quantizer.bounds import bounds_of
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import default_choices
 from mslite.quantizer.copy import copy_module
@@ -51,7 +52,13 @@ def choose_ranges(
     progress: Progress = silent,
 ) -> list[str]:
     """Decides the method of every observer of `calibration`; returns what to tell the user. Raises ConversionError."""
-    observers = [observer for observer in calibration.observers.values() if isinstance(observer, Undecided)]
+    bounds = bounds_of(module)
+    observers = []
+    for name, observer in calibration.observers.items():
+        if isinstance(observer, Undecided):
+            observers.append(observer)
+            if name in bounds:
+                observer.bound(bounds[name])
     choices = default_choices(module, settings)
     if not observers or not choices:
         return []

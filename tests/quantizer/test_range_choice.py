@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.quantizer.bounds import bounds_of
 from mslite.quantizer.calibrate import Calibration, calibrate
 from mslite.quantizer.choices import default_choices
 from mslite.quantizer.copy import copy_module
@@ -13,11 +16,12 @@ from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.range_choice import CANDIDATES, choose_ranges
 from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.runner import Runner
-from mslite.quantizer.schemes import INT8_ACTIVATION
-from mslite.quantizer.settings import quantizer_settings
+from mslite.quantizer.schemes import INT8_ACTIVATION, Range
+from mslite.quantizer.settings import ActivationMethod, quantizer_settings
 from mslite.quantizer.sources import calibration_data
-from tests.quantizer.networks import Array, image_network, samples
+from tests.quantizer.networks import Array, convolution, image_network, node_of, samples
 
+MAX_MIN = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})
 AUTO = quantizer_settings({
     "common_quant_param": {"quant_type": "FULL_QUANT"},
     "full_quant_param": {"activation_quant_method": "AUTO"},
@@ -94,3 +98,22 @@ def test_few_samples_are_enough() -> None:
         calibration, notes = calibrated(samples(image_network(), count))
         assert notes
         assert calibration.samples == count
+
+
+def test_room_ends_where_no_value_can_lie() -> None:
+    """A ReLU6 is at most 6, and so is what only moves its values; without a bound ranges grow by a tenth."""
+    module = image_network()
+    node_of(module, "conv").op = convolution((3, 16), activation=ActivationType.RELU6)
+    given = [[array * np.float32(40) for array in sample] for sample in samples(module, 12)]
+    data = calibration_data(given, module.main.inputs, AUTO.data)
+    calibration = calibrate(module, data, AUTO)
+    choose_ranges(module, calibration, data, AUTO)
+    for observer in calibration.observers.values():
+        observer.decide(ActivationMethod.MAX_MIN, 1.1)  # type: ignore[attr-defined]
+    found = {name: calibration.observers[name].range(INT8_ACTIVATION) for name in ("a", "p", "b")}
+    assert found["a"] == found["p"] == Range(0.0, 6.0)
+    seen = calibrate(module, data, MAX_MIN).observers["b"].range(INT8_ACTIVATION)
+    assert found["b"].high == pytest.approx(1.1 * seen.high)
+    assert bounds_of(module)["s"] == Range(0.0, np.inf)
+    assert bounds_of(module)["y"] == Range(0.0, 1.0)
+    assert "g" not in bounds_of(module)
