@@ -176,6 +176,10 @@ class MethodsParam:
     rounding_iterations: int = key(300, integer(1, 100000))
     group_size: int = key(0, integer(0, 65536))
     """WEIGHT_QUANT: so many neighbouring weights of a channel share a scale; 0: all of a channel."""
+    small_channels: str = key("CHANNEL", choice("CHANNEL", "TENSOR"))
+    """WEIGHT_QUANT: TENSOR is MindSpore Lite's rule for weights whose channels have few elements (at most 256 / (32 - bits),
+    with `bias_correction`), depthwise convolutions above all: one scale for all of them, which costs accuracy. CHANNEL:
+    a scale each, which takes 32 to 40 bytes."""
     keep_integers: bool = key(False, boolean)
     """WEIGHT_QUANT: matrices of 8 bits or fewer stay integers in memory; products make them real as they read them."""
 

@@ -133,8 +133,8 @@ def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> Stor
             return _corrected(weight, data) if correct and len(weight.records) > 1 else weight
     whole = settings.weight.dequant_strategy == "ON_THE_FLY" and scheme.bits < 8  # one list of values for all
     per_channel = settings.weight.per_channel and not whole and not use.is_shared and data.shape[use.axis] > 1
-    if per_channel and correct:
-        # The records of a channel must not take more room than its elements save.
+    if per_channel and correct and settings.methods.small_channels == "TENSOR":
+        # MindSpore Lite's rule: the records of a channel must not take more room than its elements save.
         per_channel = data.size // data.shape[use.axis] > 256 // (32 - scheme.bits)
     weight = stored_weight(data, use.axis, scheme, per_channel)
     return _corrected(weight, data) if per_channel and correct else weight

@@ -208,3 +208,17 @@ def test_dynamic_tables_and_skipped_nodes(tmp_path: Path) -> None:
     assert node_of(result, "table").inputs[0].dtype is DataType.INT8
     indices = np.array([3, 49, 0, 7], np.int32)
     assert sqnr(run(module, [indices], tmp_path)[0], run(result, [indices], tmp_path)[0]) > 35
+
+
+@pytest.mark.parametrize(("rule", "records"), [("", 16), ("CHANNEL", 16), ("TENSOR", 1)])
+def test_channels_of_depthwise_layers_have_scales_of_their_own(rule: str, records: int) -> None:
+    """Nine elements each. TENSOR: MindSpore Lite's rule, with `bias_correction`."""
+    module = image_network()
+    depthwise = node_of(module, "depthwise").inputs[1]
+    assert depthwise.data is not None
+    depthwise.data = depthwise.data * np.geomspace(0.01, 10, 16).reshape(-1, 1, 1, 1).astype(np.float32)
+    ours = {"mslite_quant_param": {"small_channels": rule}} if rule else {}
+    result, report = quantised(module, weights(8, **ours))
+    assert len(node_of(result, "depthwise").inputs[1].quant) == records
+    smallest = next(layer for layer in report.layers if layer.name == "depthwise").weight_scales[0]
+    assert smallest < 1e-3 if records > 1 else smallest > 1e-2
