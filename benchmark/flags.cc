@@ -1,6 +1,7 @@
 #include "flags.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
@@ -55,7 +56,8 @@ std::vector<Flag> Table(Flags *f) {
        "compare the file with the digest at its end first, or with this one", "on"},
       {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
       {"htmlFile", &f->htmlFile, "FILE", "write a report with pictures, one self-contained page"},
-      {"help", &f->help, "", "print this"},
+      {"version", &f->version, "", "print the version"},
+      {"help", &f->help, "", "print this; so does -h"},
   };
 }
 
@@ -107,6 +109,40 @@ std::string Assign(const Flag &flag, const std::string &text) {
   return "";
 }
 
+// Letters to change, insert or delete that make `b` of `a` (Levenshtein).
+size_t Distance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = diagonal + (std::tolower(a[i - 1]) == std::tolower(b[j - 1]) ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row[b.size()];
+}
+
+// The end of a message about a word that is no flag.
+std::string Meant(const std::string &argument, const std::vector<Flag> &table) {
+  constexpr size_t kNear = 2;
+  const size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
+  const std::string name = argument.substr(begin, argument.find('=') - begin);
+  const Flag *nearest = nullptr;
+  size_t least = kNear + 1;
+  for (const Flag &flag : table) {
+    const size_t distance = name.size() > 64 ? least : Distance(name, flag.name);
+    if (distance < least) {
+      least = distance;
+      nearest = &flag;
+    }
+  }
+  if (nearest != nullptr) return std::string("; did you mean --") + nearest->name + "?";
+  return "; flags are --name=value, the model is --modelFile=FILE.ms";
+}
+
 std::string OneOf(const char *name, const std::string &value, const std::vector<std::string> &allowed) {
   std::string list;
   for (const std::string &word : allowed) {
@@ -117,7 +153,7 @@ std::string OneOf(const char *name, const std::string &value, const std::vector<
 }
 
 std::string Check(const Flags &flags) {
-  if (flags.help) return "";
+  if (flags.help || flags.version) return "";
   if (flags.modelFile.empty()) return "modelPath is required: give --modelFile=FILE.ms";
   if (flags.loopCount < 1) return "--loopCount must be at least 1";
   if (flags.warmUpLoopCount < 0) return "--warmUpLoopCount must not be negative";
@@ -164,7 +200,12 @@ std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) 
   std::set<std::string> seen;
   for (const std::string &argument : arguments) {
     if (argument == "--") break;
-    if (argument.rfind("--", 0) != 0) continue;  // as the original: other words are skipped
+    if (argument == "-h") {
+      flags->help = true;
+      continue;
+    }
+    // The original skips such words, so that a run with wrong settings looks like one with the right ones.
+    if (argument.rfind("--", 0) != 0) return "'" + argument + "' is no flag" + Meant(argument, table);
     const size_t equals = argument.find('=');
     std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     const bool has_value = equals != std::string::npos;
@@ -175,7 +216,7 @@ std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) 
     for (const Flag &candidate : table) {
       if (name == candidate.name) flag = &candidate;
     }
-    if (flag == nullptr) return argument + " is not a valid flag";
+    if (flag == nullptr) return argument + " is not a valid flag" + Meant(argument, table);
     if (!seen.insert(name).second) return "--" + name + " is given twice";
     const bool is_switch = std::holds_alternative<bool *>(flag->target);
     if (!has_value && !is_switch && flag->alone == nullptr)

@@ -36,6 +36,7 @@ struct Flags {
   std::string verifyDigest;  // "on", or the digest that is expected
   std::string jsonFile;
   std::string htmlFile;
+  bool version = false;
   bool help = false;
 };
 

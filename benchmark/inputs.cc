@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <random>
 
 namespace mslite::benchmark {
@@ -98,9 +99,16 @@ std::string RequestedShapes(const Flags &flags, const std::vector<MSTensor> &inp
     if (!found) return "--inputShape: the model has no input '" + name + "'";
   }
   for (size_t i = 0; i < shapes->size(); ++i) {
-    for (const int64_t dim : (*shapes)[i]) {
-      if (dim <= 0) {
-        return "the shape of input '" + inputs[i].Name() + "' is not fixed in the model; give --inputShapes";
+    std::vector<int64_t> &shape = (*shapes)[i];
+    if (!shape.empty() && shape[0] < 0) {
+      std::cerr << "note: the first size of input '" << inputs[i].Name()
+                << "' is open and taken as 1; --inputShapes gives another\n";
+      shape[0] = 1;
+    }
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (shape[k] <= 0) {
+        return "size " + std::to_string(k) + " of input '" + inputs[i].Name() +
+               "' is open in the model; give --inputShapes";
       }
     }
   }

@@ -62,6 +62,11 @@ void PrintFlags(const Flags &flags) {
   if (!flags.cpuCoreList.empty()) std::cout << "core list: " << flags.cpuCoreList << " \n";
 }
 
+// What is left to say of a failed call whose reason the library has written to the standard error stream.
+std::string Said(const mindspore::Status &status) {
+  return mindspore::Status::CodeAsString(status.StatusCode());
+}
+
 std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
   auto context = std::make_shared<mindspore::Context>();
   context->SetThreadNum(flags.numThreads);
@@ -87,16 +92,16 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
 std::string Prepare(const Flags &flags, mindspore::Model *model) {
   if (!flags.configFile.empty()) {
     if (const mindspore::Status status = model->LoadConfig(flags.configFile); status.IsError()) {
-      std::cerr << "warning: " << flags.configFile << " was not loaded: " << status.ToString() << "\n";
+      std::cerr << "warning: " << flags.configFile << " was not loaded\n";
     }
   }
   if (!flags.pluginPath.empty()) {
     const mindspore::Status status = model->UpdateConfig("registry", {"plugin_path", flags.pluginPath});
-    if (status.IsError()) return status.ToString();
+    if (status.IsError()) return Said(status);
   }
   const auto type = flags.modelType == "MindIR" ? mindspore::kMindIR : mindspore::kMindIR_Lite;
   if (const mindspore::Status status = model->Build(flags.modelFile, type, MakeContext(flags)); status.IsError()) {
-    return status.ToString();
+    return Said(status);
   }
   const std::vector<MSTensor> inputs = model->GetInputs();
   std::vector<std::vector<int64_t>> shapes;
@@ -270,12 +275,12 @@ int Main(int argc, char **argv) {
   Flags flags;
   const std::string wrong = ParseFlags({argv + 1, argv + argc}, &flags);
   if (!wrong.empty()) {
-    std::cerr << wrong << "\n\n" << Usage();
+    std::cerr << wrong << "\nbenchmark --help shows the flags\n";
     return kWrongUsage;
   }
-  if (flags.help) {
-    std::cerr << Usage();
-    return 0;
+  if (flags.help || flags.version) {
+    std::cout << (flags.help ? Usage() : "benchmark (mslite) " MSLITE_VERSION "\n");
+    return FlushOutput().empty() ? 0 : kFailed;
   }
   std::string problem = Run(flags);
   const std::string lost = FlushOutput();

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import mslite
 from mslite.codegen.cmsis import KERNEL_LIBRARY
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
@@ -40,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=f"mslite-codegen (mslite) {mslite.__version__}")
     parser.add_argument(
         "model", type=Path, nargs="+", help=".ms, .tflite, .onnx or any other model that converter_lite reads"
     )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import mslite
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
@@ -41,11 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given = split_arguments(sys.argv[1:] if arguments is None else arguments)
     except UsageError as error:
-        print(f"{error}\n{usage()}", file=sys.stderr)
+        print(f"{error}\nconverter_lite --help shows the flags", file=sys.stderr)
         print(f"Flags PreInit failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
         return ExitStatus.WRONG_USAGE
     if "help" in given:
         print(usage())
+        return ExitStatus.OK
+    if "version" in given:
+        print(f"converter_lite (mslite) {mslite.__version__}")
         return ExitStatus.OK
     try:
         if arguments is None:  # the program: whoever calls this function owns the process
@@ -69,8 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[error.code]}")
         return ExitStatus.NOT_CONVERTIBLE if error.blockers or _is_refusal(error) else ExitStatus.BAD_INPUT
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("a calibration goes on where it was when the same command is given again") from None
     except MemoryError:
         print(f"{given.get('modelFile', 'configuration')}: there is not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")

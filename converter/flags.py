@@ -128,18 +128,23 @@ exit status: 0 converted, 1 bad input, 2 wrong usage, 3 the model cannot be conv
 def usage() -> str:
     """The text of `--help`."""
     lines = ["", "usage: converter_lite [options]"]
-    names = sorted([*FLAGS, "help"])
-    for name in names:
-        if name == "help":
-            lines.append(" --help print usage message")
+    own = {"help": "print usage message; so does -h", "version": "print the version"}
+    for name in sorted([*FLAGS, *own]):
+        if name in own:
+            lines.append(f" --{name} {own[name]}")
             continue
         flag = FLAGS[name]
         lines.append(f" --{name}={flag.values} {flag.help}")
     return "\n".join([*lines, "", _EXAMPLES])
 
 
+def _meant(argument: str) -> str:
+    near = nearest(argument.lstrip("-").partition("=")[0], (*FLAGS, "help", "version"))
+    return f" Did you mean --{near}?" if near else " Flags are --name=value"
+
+
 def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """Flags and their values. Raises UsageError; `help` maps to an empty text when it was asked for."""
+    """Flags and their values. Raises UsageError; `help` and `version` map to an empty text when they were asked for."""
     if not arguments:
         raise UsageError("Flag missing: --modelFile and --outputFile are needed")
     given: dict[str, str] = {}
@@ -147,17 +152,18 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
         argument = raw.strip()
         if argument == "--":
             break
-        if "--" not in argument or not argument.startswith("--"):
-            raise UsageError(f"Failed: flag {argument} is not valid.")
+        if argument == "-h":
+            argument = "--help"
+        if not argument.startswith("--"):
+            raise UsageError(f"Failed: flag {shortened(argument)} is not valid.{_meant(argument)}")
         key, equals, value = argument[2:].partition("=")
-        if key == "help":
-            given["help"] = ""
+        if key in ("help", "version"):
+            given[key] = ""
             continue
         if not equals and key.startswith("no-") and key[3:] in FLAGS and FLAGS[key[3:]].boolean:
             key, value, equals = key[3:], "off", "="
         if key not in FLAGS:
-            near = nearest(key, (*FLAGS, "help"))
-            raise UsageError(f"{shortened(key)} is not a valid flag{f'; did you mean --{near}?' if near else ''}")
+            raise UsageError(f"{shortened(key)} is not a valid flag.{_meant(key)}")
         if key in given:
             raise UsageError(f"Failed: already parsed flag: {key}")
         if not value and FLAGS[key].boolean and not equals:

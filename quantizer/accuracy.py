@@ -86,6 +86,10 @@ class Accuracy:
             with workers(self._asked.cluster, self._asked.processes) as executor:
                 yield executor, journal
             finished = True
+        except KeyboardInterrupt:
+            if journal.path is None or not len(journal):
+                raise
+            raise KeyboardInterrupt(f"the same command goes on where the search was: {journal.path}") from None
         finally:
             journal.close()
             if finished and self._asked.workspace is None and journal.path is not None:

@@ -91,9 +91,12 @@ def calibrate(
                     written = time.monotonic()
                 check()
     except KeyboardInterrupt:
-        if checkpoint is not None:
-            write_checkpoint(checkpoint, result, identity)
-        raise
+        if checkpoint is None or not result.samples:
+            raise
+        write_checkpoint(checkpoint, result, identity)
+        raise KeyboardInterrupt(
+            f"the same command goes on where the calibration was, at sample {result.samples}: {checkpoint}"
+        ) from None
     if not result.samples:
         raise ConversionError("there is no calibration sample", code=ReturnCode.INPUT_PARAMETER_INVALID)
     if checkpoint is not None:

@@ -42,6 +42,9 @@ class Journal:
         if isinstance(entry, dict) and isinstance(entry.get("key"), str) and "result" in entry:
             self._found[entry["key"]] = entry["result"]
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def get(self, key: str) -> Any | None:
         """The result of an earlier run, or None."""
         return self._found.get(key)

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+import mslite
 from mslite.converter.program import ends_quietly, reason_of
 
 from .difference import differences
@@ -29,6 +30,7 @@ from .wire import MindirFormatError
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program. Returns its exit code."""
     parser = argparse.ArgumentParser(prog="mslite-show", description="Print a .ms model, or the differences of two.")
+    parser.add_argument("--version", action="version", version=f"mslite-show (mslite) {mslite.__version__}")
     parser.add_argument("model", help="a .ms file")
     parser.add_argument("other", nargs="?", help="a second .ms file to compare with")
     parser.add_argument("--text", action="store_true", help="the text form also on a terminal")

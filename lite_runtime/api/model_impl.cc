@@ -140,6 +140,24 @@ void ModelImpl::ShowOutputs(bool with_data) {
   }
 }
 
+// An error about shapes, with what helps where images come in the other layout.
+Status ModelImpl::WithLayoutHint(Status status, const std::vector<TensorShape> &shapes) const {
+  if (status.IsOk()) return status;
+  const mslite::Graph &graph = session_->graph();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const mslite::Tensor &input = graph.tensors[static_cast<size_t>(graph.inputs[i])];
+    const TensorShape &given = shapes[i];
+    if (inputs_[i].format() != NHWC || input.dims.size() != 4 || given.rank != 4 || input.dims[3] <= 0) continue;
+    if (given.dims[3] == input.dims[3] || given.dims[1] != input.dims[3]) continue;
+    return Fail(status.StatusCode(),
+                status.GetErrDescription() + ". Input '" + input.name + "' is NHWC, " +
+                    mslite::DimsText(input.dims.data(), input.dims.size()) + " in the file, and " +
+                    mslite::DimsText(given.dims, 4) +
+                    " looks like NCHW: give NHWC, or convert with --inputDataFormat=NCHW, which keeps the source's layout");
+  }
+  return status;
+}
+
 Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
@@ -180,7 +198,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
       shape.dims[k] = dims[i][k];
     }
   }
-  MSLITE_TRY(session_->Resize(shapes));
+  MSLITE_TRY(WithLayoutHint(session_->Resize(shapes), shapes));
   for (size_t i = 0; i < inputs_.size(); ++i) SetDims(shapes[i], &inputs_[i].impl()->shape);
   ShowOutputs(false);
   return kSuccess;
@@ -255,7 +273,11 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
   for (size_t i = 0; i < outputs_.size(); ++i) LendOutput(i, outputs);
   CallbackObserver observer(session_->graph(), before, after);
-  MSLITE_TRY(session_->Run(views_.data(), before || after ? &observer : nullptr));
+  if (const Status status = session_->Run(views_.data(), before || after ? &observer : nullptr); status.IsError()) {
+    std::vector<TensorShape> shapes;
+    for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
+    return WithLayoutHint(status, shapes);
+  }
   ShowOutputs(true);
   if (outputs != nullptr) {
     outputs->resize(outputs_.size(), MSTensor(nullptr));

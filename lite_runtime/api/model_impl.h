@@ -55,6 +55,7 @@ class ModelImpl {
 
  private:
   void ShowOutputs(bool with_data);
+  Status WithLayoutHint(Status status, const std::vector<mslite::TensorShape> &shapes) const;
   Status ReadInput(size_t index, const MSTensor &tensor, mslite::InputView *view) const;
   void LendOutput(size_t index, const std::vector<MSTensor> *outputs);
   void GiveOutput(size_t index, std::vector<MSTensor> *outputs);

@@ -55,8 +55,11 @@ def test_the_suffix_is_added_once(model: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("modelFile=x", "Failed: flag modelFile=x is not valid."),
-        ("--modelfile=x", "modelfile is not a valid flag"),
+        ("modelFile=x", "Failed: flag modelFile=x is not valid. Did you mean --modelFile?"),
+        ("-modelFile=x", "Failed: flag -modelFile=x is not valid. Did you mean --modelFile?"),
+        ("model.onnx", "Failed: flag model.onnx is not valid. Flags are --name=value"),
+        ("--modelfile=x", "modelfile is not a valid flag. Did you mean --modelFile?"),
+        ("--configFiel=x", "configFiel is not a valid flag. Did you mean --configFile?"),
         ("--fmk", "No value provided for non-boolean type: fmk"),
         ("--fmk=", "No value provided for non-boolean type: fmk"),
     ],
@@ -65,7 +68,7 @@ def test_wrong_syntax(argument: str, message: str, capsys: pytest.CaptureFixture
     status, out, err = run(capsys, argument)
     assert status == 2
     assert message in err
-    assert "usage: converter_lite [options]" in err
+    assert "converter_lite --help shows the flags" in err
     assert out.strip() == "Flags PreInit failed. Ret: -600"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mslite.converter.cli import main
+from tests.converter.onnx_models import small_network
 
 from .hostile_onnx import one_node
 from .limits import ROOT
@@ -30,15 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("flags", "status", "message"),
     [
-        (["--modelFile=absent.ms"], 1, "absent.ms"),
+        (["--modelFile=absent.ms"], 1, "cannot open 'absent.ms'"),
         (["--modelFile=folder.ms"], 1, "not a regular file"),
         (["--modelFile=five_bytes.bin"], 1, "too short for a model"),
-        (["--modelFile=net.onnx"], 1, "net.onnx"),
+        (["--modelFile=net.onnx"], 1, "no identifier MSL2"),
         (["--modelFile=net.ms", "--frobnicate=1"], 2, "frobnicate"),
+        (["--modelFile=net.ms", "-loopCount=3"], 2, "'-loopCount=3' is no flag; did you mean --loopCount?"),
+        (["--modelFile=net.ms", "--loopcount=3"], 2, "did you mean --loopCount?"),
+        (["net.ms"], 2, "the model is --modelFile=FILE.ms"),
         (["--modelFile=net.ms", "--inDataFile=five_bytes.bin"], 1, "holds 5 bytes; input 'x0' takes 128"),
         (["--modelFile=net.ms", "--inDataFile=absent.bin"], 1, "absent.bin"),
         (["--modelFile=net.ms", "--inputShapes=1,2,4,4:1,2"], 1, "gives 2 shapes; the model has 1 inputs"),
-        (["--modelFile=net.ms", "--inputShapes=1,-2,4,4"], 1, "-2"),
+        (["--modelFile=net.ms", "--inputShapes=1,-2,4,4"], 1, "'-2' is not a dimension"),
         (["--modelFile=net.ms", "--inputShapes=2147483647,2147483647,1,1"], 1, "larger than a tensor may be"),
         (["--modelFile=net.ms", "--loopCount=1", "--jsonFile=absent/result.json"], 1, "cannot write"),
     ],
@@ -46,5 +50,52 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_clear_error(flags: list[str], status: int, message: str, folder: Path) -> None:
     program = ROOT / str(BUILD) / "benchmark" / "benchmark"
     result = subprocess.run([program, *flags], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    assert message in result.stdout + result.stderr
+    said = result.stdout + result.stderr
+    assert message in said
+    assert result.stderr.count(message) == 1
     assert result.returncode == status
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network of images, whose first size is open."""
+    folder = tmp_path_factory.mktemp("image")
+    model = small_network(folder / "net.onnx", "n")
+    assert main([f"--modelFile={model}", f"--outputFile={folder / 'net'}"]) == 0
+    return folder / "net.ms"
+
+
+def started(*flags: str) -> subprocess.CompletedProcess[str]:
+    program = ROOT / str(BUILD) / "benchmark" / "benchmark"
+    return subprocess.run([program, *flags], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(not BUILD, reason="set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder")
+def test_an_open_batch_is_one_and_said(image: Path) -> None:
+    result = started(f"--modelFile={image}", "--loopCount=1")
+    assert result.returncode == 0
+    assert (
+        result.stderr == "note: the first size of input 'image' is open and taken as 1; --inputShapes gives another\n"
+    )
+    assert "Resize Dims: 1 6 5 2 " in result.stdout
+
+
+@pytest.mark.skipif(not BUILD, reason="set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder")
+def test_the_other_layout_is_recognised(image: Path) -> None:
+    result = started(f"--modelFile={image}", "--inputShapes=1,2,6,5")
+    assert result.returncode == 1
+    assert "Input 'image' is NHWC, [?, 6, 5, 2] in the file, and [1, 2, 6, 5] looks like NCHW" in result.stderr
+    assert "--inputDataFormat=NCHW" in result.stderr
+    assert "looks like NCHW" not in started(f"--modelFile={image}", "--inputShapes=1,6,5,3").stderr
+
+
+@pytest.mark.skipif(not BUILD, reason="set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder")
+def test_help_and_version_go_to_the_standard_output() -> None:
+    for flag, text in (
+        ("--help", "usage: benchmark"),
+        ("-h", "usage: benchmark"),
+        ("--version", "benchmark (mslite) "),
+    ):
+        result = started(flag)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert result.stdout.startswith(text)

@@ -44,7 +44,40 @@ def test_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert show.main([a, b]) == 0
     assert "equal" in capsys.readouterr().out
     assert show.main([a, c]) == 1
-    assert "allTensors[1] 'w'.data: 1 of 8 bytes differ, the first at 6" in capsys.readouterr().out
+    assert capsys.readouterr().out == "tensor 'w'.data: 1 of 8 bytes differ, the first at 6\n"
+
+
+def two_nodes(path: Path, *, swapped: bool = False, more: bool = False) -> str:
+    """Two sums of one input, in one order or the other, and a third that reads the first."""
+    x, a, b, c = (Value(name, DataType.FLOAT32, (2,)) for name in "xabc")
+    nodes = [
+        Node(AddFusion(), "left", (x, constant("v", np.float32([1, 2]))), (a,)),
+        Node(AddFusion(), "right", (x, constant("w", np.float32([3, 4]))), (b,)),
+    ]
+    nodes = nodes[::-1] if swapped else nodes
+    outputs = [a, b]
+    if more:
+        nodes.append(Node(AddFusion(), "third", (a, x), (c,)))
+        outputs = [c, b]
+    save(Module([Graph("main", [x], outputs, nodes)]), path)
+    return str(path)
+
+
+def test_entries_belong_together_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = two_nodes(tmp_path / "a.ms"), two_nodes(tmp_path / "b.ms", swapped=True)
+    assert show.main([a, b]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["allTensors: in another order", "nodes: in another order"]
+    assert all(line.startswith("graph ") and line.endswith("Indices: in another order") for line in lines[2:])
+
+
+def test_entries_of_one_side_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert show.main([two_nodes(tmp_path / "a.ms"), two_nodes(tmp_path / "b.ms", more=True)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "node 'third': absent | AddFusion" in lines
+    assert "tensor 'c': absent | shape (2,)" in lines
+    assert "outputIndex: 'a', 'b' | 'c', 'b'" in lines
+    assert not any(line.startswith(("node 'left'", "node 'right'", "tensor 'w'")) for line in lines)
 
 
 def test_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,9 @@ Meta = tuple[str, int, Sequence[int], int]
 """How the native module tells of a tensor: name, element type, shape, format."""
 
 
+_IMAGE_RANK = 4
+
+
 def _element_num(shape: Sequence[int]) -> int:
     return -1 if any(size < 0 for size in shape) else math.prod(shape)
 
@@ -153,12 +156,25 @@ class Tensor:
                 wanted in (-1, size) for wanted, size in zip(self._shape, numpy_obj.shape, strict=True)
             )
             if not fits:
-                raise ValueError(f"tensor '{self.name}' has shape {self._shape}, the array {list(numpy_obj.shape)}")
+                raise ValueError(
+                    f"tensor '{self.name}' has shape {self._shape}, the array {list(numpy_obj.shape)}"
+                    + _layout_hint(self._shape, numpy_obj.shape)
+                )
             self._shape = list(numpy_obj.shape)
         self._array = numpy_obj if numpy_obj.flags.c_contiguous else np.ascontiguousarray(numpy_obj)
 
     def __repr__(self) -> str:
         return f"Tensor(name={self.name!r}, dtype={self._dtype.name}, shape={self._shape})"
+
+
+def _layout_hint(shape: Sequence[int], given: Sequence[int]) -> str:
+    """What helps where an array has the channels in the other place."""
+    if len(shape) != _IMAGE_RANK or len(given) != _IMAGE_RANK:
+        return ""
+    turned = (given[0], given[2], given[3], given[1])
+    if not all(wanted in (-1, size) for wanted, size in zip(shape, turned, strict=True)):
+        return ""
+    return ": transpose(0, 2, 3, 1) makes NHWC of NCHW, or convert with --inputDataFormat=NCHW, which keeps the layout"
 
 
 def _checked(value: Any, kind: type[Any], name: str) -> Any:
