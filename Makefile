@@ -87,11 +87,14 @@ test-portable:
 	@.ci/check_portable
 
 # What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, 2,000 random graphs,
-# random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser (or MSLITE_FUZZ_SECONDS).
+# random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
+# loader (or MSLITE_FUZZ_SECONDS).
 check-slow: setup-slow $(BUILD)/python-ready
+	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
-	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest -s tests/slow
+	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow
 
 # The last part of it alone: the AVX-512 kernels, on a machine that has none.
 check-avx512: setup-slow $(BUILD)/python-ready

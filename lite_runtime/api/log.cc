@@ -7,7 +7,7 @@ namespace mslite {
 namespace {
 int Threshold() {
   const char *text = std::getenv("GLOG_v");
-  if (text == nullptr || text[0] < '0' || text[0] > '3' || text[1] != '\0') return static_cast<int>(LogLevel::kWarning);
+  if (text == nullptr || text[0] < '0' || text[0] > '4' || text[1] != '\0') return static_cast<int>(LogLevel::kWarning);
   return text[0] - '0';
 }
 

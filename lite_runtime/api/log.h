@@ -1,5 +1,5 @@
 // Messages to the standard error stream, as the environment variable GLOG_v asks: 0 debug, 1 info, 2 warning (the
-// default), 3 error.
+// default), 3 error, 4 none.
 #ifndef MSLITE_API_LOG_H
 #define MSLITE_API_LOG_H
 
