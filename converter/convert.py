@@ -21,6 +21,8 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.upgrade import WIRE_VERSION
 from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.passes.context import Context, Settings
+from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.passes.kernel_check import nodes_without_kernels
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Step, run_pipeline
 from mslite.converter.passes.registered import check_parsed
@@ -138,6 +140,15 @@ def _cannot_calibrate(module: Module, options: Options) -> ConversionError | Non
     return ConversionError(message, blockers, ReturnCode.NOT_SUPPORTED, module)
 
 
+def _check_kernels(module: Module, options: Options) -> None:
+    """Refuses a model that the runtime could only load. Raises ConversionError."""
+    if options.target is not None or options.save_type is not SaveType.MINDIR_LITE:
+        return  # for other runtimes
+    blockers = nodes_without_kernels(module)
+    if blockers:
+        raise blocked(str(options.model_file), blockers, module)
+
+
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress("parse")
@@ -168,6 +179,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.asks_for_something else [])
     except ConversionError as error:
         raise complete(error, options.model_file, module, settings) from None
+    _check_kernels(module, options)
     bound = _bound(module, options, settings.source_layout)
     module.version = WIRE_VERSION if options.target is None else options.target.wire
     verdict = judge(module)

@@ -43,7 +43,8 @@ static int64_t axis_of(const mslite_node *node) {
 static bool is_near(double a, double b) { return a > 0.999 * b && a < 1.001 * b; }
 
 static bool is_exact(const mslite_node *node) {
-  return node->inputs[0]->type == MSLITE_INT16 && node->outputs[0]->quant->rounds_even;
+  return mslite_is_stored(node->inputs[0], MSLITE_INT16) && mslite_is_stored(node->outputs[0], MSLITE_INT16) &&
+         node->outputs[0]->quant->rounds_even;
 }
 
 static int32_t support(const mslite_node *node) {
@@ -56,7 +57,7 @@ static int32_t support(const mslite_node *node) {
   if (mslite_is_stored(x, MSLITE_INT8) && mslite_is_stored(y, MSLITE_INT8))
     return y->quant->zero_point >= INT8_MIN && y->quant->zero_point <= INT8_MAX;
   if (mslite_is_stored(x, MSLITE_INT8)) return mslite_is_stored(y, MSLITE_INT16);
-  if (is_exact(node)) return mslite_is_stored(x, MSLITE_INT16) && mslite_is_stored(y, MSLITE_INT16);
+  if (is_exact(node)) return 1;
   return mslite_is_stored(x, MSLITE_INT16) && mslite_is_stored(y, MSLITE_INT16) && x->quant->zero_point == 0 &&
          y->quant->zero_point == 0 && is_near(y->quant->scale, 1.0 / 32768.0);
 }

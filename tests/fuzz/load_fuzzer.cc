@@ -50,20 +50,20 @@ void ChangeNumber(uint8_t *data, size_t size, std::mt19937 *draw) {
   const size_t width = size_t{1} << (*draw)() % 4;
   if (size < width) return;
   const size_t at = (*draw)() % (size - width + 1) / width * width;
-  int64_t value = 0;
+  uint64_t value = 0;
   std::memcpy(&value, data + at, width);
   switch ((*draw)() % 4) {
     case 0:
-      value = kSpecial[(*draw)() % std::size(kSpecial)];
+      value = static_cast<uint64_t>(kSpecial[(*draw)() % std::size(kSpecial)]);
       break;
     case 1:
-      value += static_cast<int64_t>((*draw)() % 9) - 4;
+      value += (*draw)() % 9 - 4;  // wraps around
       break;
     case 2:
       std::memcpy(&value, data + (*draw)() % (size - width + 1), width);
       break;
     default:
-      value ^= int64_t{1} << (*draw)() % (8 * width);
+      value ^= uint64_t{1} << (*draw)() % (8 * width);
   }
   std::memcpy(data + at, &value, width);
 }

@@ -34,6 +34,8 @@ def _check(match: Match, context: Context) -> str | None:
     columns = last_dimension(matmul.output)
     if columns is None or matmul.output.rank is None or matmul.output.rank < 2:
         return "the number of columns is not known"
+    if any((value.rank or 0) < 2 for value in matmul.inputs[:2]):
+        return "a product with a vector has no columns"
     if not broadcast_keeps_rank(match.root, match.value("bias")) or per_channel(match.array("bias"), columns) is None:
         return "the addend is not one float32 number per column"
     if len(matmul.inputs) > 2 and (matmul.inputs[2].data is None or matmul.inputs[2].data.size not in (1, columns)):

@@ -1,0 +1,86 @@
+"""Whether the runtime has a kernel for every node: what nobody can run is refused when it is converted, not when it is loaded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite import _native
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.wire import primitive_bytes
+
+_REMEDY = (
+    "Use other types or shapes for it, or bring a kernel along (docs/extending.md); with --optimize=none it is not fused "
+    "with others"
+)
+
+
+_EXEMPT = frozenset(
+    {"Call", "PartialFusion", "Switch", "SwitchLayer", "Custom", "GenOP", "QuantDTypeCast", "Cast", "Bitcast",
+     "ReadVariable", "AssignVariable", "Assert", "Depend"}
+)  # fmt: skip
+"""What the runtime itself does, is about types, or an app brings along."""
+
+_SIZES = (1, 8, 64, 512)
+"""Of what is open: a kernel that takes the call in one of them takes it in others."""
+
+
+def nodes_without_kernels(module: Module) -> list[Blocker]:
+    """The nodes that no portable kernel takes, neither in their own types nor in wider ones between casts.
+
+    Nodes whose ranks, or whose steering operands, only running tells are not judged; gradients and optimisers belong to
+    training."""
+    return [
+        Blocker(node.name, node.op.name, f"no kernel of the runtime takes {_call(node)}", _REMEDY)
+        for graph in module.graphs
+        for node in graph.nodes
+        if node.op.name not in _EXEMPT and not node.op.declaration.training and not _may_have_kernel(node)
+    ]
+
+
+def _may_have_kernel(node: Node) -> bool:
+    """Nodes on stored integers are judged as those on real numbers: the runtime computes them in these where it has to."""
+    if any(value.shape is None or _steers(value) for value in node.inputs):
+        return True
+    primitive = primitive_bytes(node.op)
+    types = [int(_meaning(value)) for value in node.outputs]
+    is_open = any(size < 0 for value in node.inputs for size in value.shape or ())
+    for size in _SIZES if is_open else _SIZES[:1]:
+        infos = [_info(value, size) for value in node.inputs]
+        try:
+            _native.infer(primitive, infos, len(types), SYMBOL_LIMIT - 1)
+        except _native.OperatorError:
+            return True
+        if _native.kernel_types(primitive, infos, types) is not None:
+            return True
+    return False
+
+
+def _steers(value: Value) -> bool:
+    """Whether contents that are not known yet may say what the node does: shapes, axes, sizes."""
+    return value.data is None and value.dtype in (DataType.INT32, DataType.INT64) and len(value.shape or ()) <= 1
+
+
+def _meaning(value: Value) -> DataType:
+    return DataType.FLOAT32 if is_quantised(value) or value.quant else value.dtype
+
+
+def _info(value: Value, size: int) -> _native.TensorInfo:
+    data = value.data if _meaning(value) is value.dtype else None
+    if data is not None and not data.flags.c_contiguous:
+        data = np.ascontiguousarray(data).reshape(data.shape)
+    return _native.TensorInfo(
+        int(_meaning(value)), [dim if dim >= 0 else size for dim in value.shape or ()], None, data
+    )
+
+
+def _call(node: Node) -> str:
+    operands = ", ".join(_type(value) for value in node.inputs)
+    return f"{node.op.name}({operands})"
+
+
+def _type(value: Value) -> str:
+    dims = "?" if value.shape is None else ",".join(str(size) if size >= 0 else "?" for size in value.shape)
+    return f"{value.dtype.name.lower()}[{dims}]"
