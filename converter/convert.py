@@ -20,8 +20,8 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.upgrade import WIRE_VERSION
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.converter.passes.context import Context, Settings
 from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.kernel_check import nodes_without_kernels
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Step, run_pipeline

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from mslite import _native
@@ -23,6 +25,9 @@ _EXEMPT = frozenset(
 )  # fmt: skip
 """What the runtime itself does, is about types, or an app brings along."""
 
+_MOST_RANK = 2
+"""Of such contents: paddings have two dimensions."""
+
 _SIZES = (1, 8, 64, 512)
 """Of what is open: a kernel that takes the call in one of them takes it in others."""
 
@@ -36,8 +41,18 @@ def nodes_without_kernels(module: Module) -> list[Blocker]:
         Blocker(node.name, node.op.name, f"no kernel of the runtime takes {_call(node)}", _REMEDY)
         for graph in module.graphs
         for node in graph.nodes
-        if node.op.name not in _EXEMPT and not node.op.declaration.training and not _may_have_kernel(node)
+        if not (node.op.name in _EXEMPT or node.op.name in _on_integers_alone() or node.op.declaration.training)
+        and not _may_have_kernel(node)
     ]
+
+
+@functools.cache
+def _on_integers_alone() -> frozenset[str]:
+    """Operators that there are no real numbers for: their records are judged when they are made."""
+    integers = set(_native.quantised_kernels())
+    kernels = [(name, operator) for name, operator, _, _ in _native.kernels()]
+    reals = {operator for name, operator in kernels if name not in integers}
+    return frozenset(operator for _, operator in kernels if operator not in reals)
 
 
 def _may_have_kernel(node: Node) -> bool:
@@ -59,8 +74,10 @@ def _may_have_kernel(node: Node) -> bool:
 
 
 def _steers(value: Value) -> bool:
-    """Whether contents that are not known yet may say what the node does: shapes, axes, sizes."""
-    return value.data is None and value.dtype in (DataType.INT32, DataType.INT64) and len(value.shape or ()) <= 1
+    """Whether contents that are not known yet may say what the node does: shapes, axes, sizes, paddings."""
+    return (
+        value.data is None and value.dtype in (DataType.INT32, DataType.INT64) and len(value.shape or ()) <= _MOST_RANK
+    )
 
 
 def _meaning(value: Value) -> DataType:

@@ -39,6 +39,9 @@ Status LoadNodes(Loader *loader) {
     }
     node.primitive = source->primitive();
     node.params = unpack::UnpackPrimitive(*source->primitive(), graph->arena, &node.op);
+    if (const char *attribute = graph->arena.TakeRefused(); attribute != nullptr) {
+      return loader->Error(Describe(node) + ": attribute '" + attribute + "' holds a number beyond 32 bits");
+    }
     if (const auto *custom = source->primitive()->value_as_Custom(); custom != nullptr && node.op == MSLITE_OP_Custom) {
       node.custom_type = custom->type() == nullptr ? "(no type)" : CleanText(custom->type()->str());
     }

@@ -30,8 +30,20 @@ List ViewOrCopy(const void *data, size_t count, Arena &arena) {
 // FlatBuffers numbers are little-endian, as is every target; a vector of them is a C array.
 static_assert(FLATBUFFERS_LITTLEENDIAN, "the file's numbers are read in place");
 
-inline mslite_longs Longs(const flatbuffers::Vector<int64_t> *vector, Arena &arena) {
-  return vector == nullptr ? mslite_longs{} : ViewOrCopy<mslite_longs, int64_t>(vector->Data(), vector->size(), arena);
+// Sizes have 32 bits here: what shape rules and kernels multiply by each other then fits 64.
+inline int64_t Long(int64_t number, const char *name, Arena &arena) {
+  if (number < INT32_MIN || number > INT32_MAX) arena.Refuse(name);
+  return number;
+}
+
+inline mslite_longs Checked(mslite_longs list, const char *name, Arena &arena) {
+  for (int32_t i = 0; i < list.count; ++i) (void)Long(list.at[i], name, arena);
+  return list;
+}
+
+inline mslite_longs Longs(const flatbuffers::Vector<int64_t> *vector, const char *name, Arena &arena) {
+  if (vector == nullptr) return {};
+  return Checked(ViewOrCopy<mslite_longs, int64_t>(vector->Data(), vector->size(), arena), name, arena);
 }
 
 inline mslite_ints Ints(const flatbuffers::Vector<int32_t> *vector, Arena &arena) {
@@ -42,11 +54,11 @@ inline mslite_floats Floats(const flatbuffers::Vector<float> *vector, Arena &are
   return vector == nullptr ? mslite_floats{} : ViewOrCopy<mslite_floats, float>(vector->Data(), vector->size(), arena);
 }
 
-inline mslite_vec2d Lists(const schema::Vec2D *table, Arena &arena) {
+inline mslite_vec2d Lists(const schema::Vec2D *table, const char *name, Arena &arena) {
   if (table == nullptr || table->data() == nullptr) return {};
   const auto &rows = *table->data();
   auto *lists = arena.MakeArray<mslite_longs>(rows.size());
-  for (flatbuffers::uoffset_t i = 0; i < rows.size(); ++i) lists[i] = Longs(rows.Get(i)->data(), arena);
+  for (flatbuffers::uoffset_t i = 0; i < rows.size(); ++i) lists[i] = Longs(rows.Get(i)->data(), name, arena);
   return {static_cast<int32_t>(rows.size()), lists};
 }
 
@@ -103,14 +115,15 @@ List CustomList(const schema::Custom &table, const char *name, Arena &arena) {
 [[maybe_unused]] inline int32_t CustomInt(const schema::Custom &table, const char *name, int32_t default_value) {
   return CustomNumber(table, name, default_value);
 }
-[[maybe_unused]] inline int64_t CustomLong(const schema::Custom &table, const char *name, int64_t default_value) {
-  return CustomNumber(table, name, default_value);
+[[maybe_unused]] inline int64_t CustomLong(const schema::Custom &table, const char *name, int64_t default_value,
+                                          Arena &arena) {
+  return Long(CustomNumber(table, name, default_value), name, arena);
 }
 [[maybe_unused]] inline float CustomFloat(const schema::Custom &table, const char *name, float default_value) {
   return CustomNumber(table, name, default_value);
 }
 [[maybe_unused]] inline mslite_longs CustomLongs(const schema::Custom &table, const char *name, Arena &arena) {
-  return CustomList<mslite_longs, int64_t>(table, name, arena);
+  return Checked(CustomList<mslite_longs, int64_t>(table, name, arena), name, arena);
 }
 [[maybe_unused]] inline mslite_ints CustomInts(const schema::Custom &table, const char *name, Arena &arena) {
   return CustomList<mslite_ints, int32_t>(table, name, arena);

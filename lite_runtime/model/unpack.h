@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // The tables of the file are those that kernels of others read, in the namespace that these know.
@@ -37,17 +38,23 @@ class Arena {
     return MakeArray<T>(1);
   }
 
+  /// Notes an attribute whose number is too large for any size, for whoever unpacks.
+  void Refuse(const char *attribute) { refused_ = attribute; }
+  /// The attribute that was refused last, or nullptr; forgotten with this call.
+  const char *TakeRefused() { return std::exchange(refused_, nullptr); }
+
  private:
   void *Allocate(size_t count, size_t size, size_t alignment);
 
   std::vector<std::unique_ptr<unsigned char[]>> blocks_;
   size_t used_ = 0;
   size_t capacity_ = 0;
+  const char *refused_ = nullptr;
 };
 
 /// The parameter struct of a primitive that the FlatBuffers verifier has passed, and its operator number: ours for a
 /// known Custom type. Lists and texts point into the file where its alignment allows, so the file must stay; what was
-/// copied lives in the arena. Returns nullptr, with `op` set, for an operator that is not declared and for a primitive
+/// copied lives in the arena, which also knows of numbers that are refused. Returns nullptr, with `op` set, for an operator that is not declared and for a primitive
 /// without a value.
 const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op);
 

@@ -68,4 +68,10 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
   return best;
 }
 
+
+bool WritesNothing(const mslite_node &call) {
+  const auto is_empty = [](const mslite_tensor *output) { return mslite_element_count(output) == 0; };
+  return call.op != MSLITE_OP_Assert && call.output_count > 0 &&
+         std::all_of(call.outputs, call.outputs + call.output_count, is_empty);
+}
 }  // namespace mslite

@@ -23,6 +23,9 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
 /// "Add(float32[2,3], int64[])": how messages show a node.
 std::string NodeText(const mslite_node &node);
 
+/// Whether the call needs no run: kernels may still count through the rows of a result [2147483647, 0].
+bool WritesNothing(const mslite_node &call);
+
 }  // namespace mslite
 
 #endif

@@ -123,6 +123,7 @@ Outcome SingleNode::CallPrepare() {
   bool sane = schedule_.phase_count >= 0 && schedule_.phase_count <= MSLITE_MAX_PHASES && schedule_.shared_bytes >= 0 &&
               schedule_.scratch_bytes >= 0;
   for (int32_t i = 0; sane && i < schedule_.phase_count; ++i) sane = schedule_.part_count[i] >= 0;
+  if (WritesNothing(node_)) schedule_.phase_count = 0;
   return sane ? Outcome{} : Fail(MSLITE_ERROR_VALUE, "prepare gave an impossible schedule");
 }
 

@@ -56,6 +56,7 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
     return NodeError(mindspore::kLiteError, node,
                      std::string("kernel ") + step->kernel->name + ": impossible schedule");
   }
+  if (source.registered == nullptr && WritesNothing(call)) step->schedule.phase_count = 0;
   step->derived = derived;
   for (int32_t i = 0; i < call.input_count; ++i) {
     const int32_t local = source.step->inputs[static_cast<size_t>(i)];

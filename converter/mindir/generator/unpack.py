@@ -1,6 +1,6 @@
 """Emits `op_unpack.inc`: the C++ functions that turn a verified FlatBuffers table into its plain C struct.
 
-The including file provides, in namespace `mslite::unpack`, the helpers `Longs`, `Ints`, `Floats`, `Lists`, `Text` and
+The including file provides, in namespace `mslite::unpack`, the helpers `Long`, `Longs`, `Ints`, `Floats`, `Lists`, `Text` and
 `NamedBytes` (FlatBuffers vector -> C list) and, for our Custom operators, `CustomAttribute` readers.
 """
 
@@ -9,11 +9,15 @@ from __future__ import annotations
 from ..ops import OPERATORS_BY_ID
 from ..ops._declare import Attribute, OperatorDeclaration
 
+_CHECKED = {"long": "Long", "[long]": "Longs", "Vec2D": "Lists"}
+"""Read with a check that they fit 32 bits: what shape rules and kernels multiply by each other must not overflow."""
+
+_ANY_NUMBER = frozenset({"seed", "seed2"})
+"""64-bit attributes that are no sizes."""
+
 _HELPERS = {
-    "[long]": "Longs",
     "[int]": "Ints",
     "[float]": "Floats",
-    "Vec2D": "Lists",
     "string": "Text",
     "[Attribute]": "NamedBytes",
 }
@@ -39,6 +43,8 @@ def _c_default(attribute: Attribute) -> str:
 
 def _assign(attribute: Attribute) -> str:
     source = f"table.{attribute.wire_name}()"
+    if attribute.wire in _CHECKED and attribute.name not in _ANY_NUMBER:
+        return f'{_CHECKED[attribute.wire]}({source}, "{attribute.wire_name}", arena)'
     helper = _HELPERS.get(attribute.wire)
     if helper:
         return f"{helper}({source}, arena)"
@@ -50,6 +56,8 @@ def _assign_custom(attribute: Attribute) -> str:
     if attribute.enum:
         return f"CustomInt(table, {name}, {_c_default(attribute)})"
     helper = _CUSTOM_HELPERS[attribute.wire]
+    if attribute.wire == "long":
+        return f"{helper}(table, {name}, {_c_default(attribute)}, arena)"
     if attribute.is_vector or attribute.wire == "string":
         return f"{helper}(table, {name}, arena)"
     return f"{helper}(table, {name}, {_c_default(attribute)})"
