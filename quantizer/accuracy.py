@@ -87,7 +87,7 @@ class Accuracy:
                 yield executor, journal
             finished = True
         except KeyboardInterrupt:
-            if journal.path is None or not len(journal):
+            if journal.path is None or journal.is_empty:
                 raise
             raise KeyboardInterrupt(f"the same command goes on where the search was: {journal.path}") from None
         finally:

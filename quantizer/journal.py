@@ -42,8 +42,10 @@ class Journal:
         if isinstance(entry, dict) and isinstance(entry.get("key"), str) and "result" in entry:
             self._found[entry["key"]] = entry["result"]
 
-    def __len__(self) -> int:
-        return len(self._found)
+    @property
+    def is_empty(self) -> bool:
+        """Whether it knows no result."""
+        return not self._found
 
     def get(self, key: str) -> Any | None:
         """The result of an earlier run, or None."""
