@@ -13,6 +13,7 @@ import mslite
 from mslite.codegen.cmsis import KERNEL_LIBRARY
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
+from mslite.codegen.project.naming import check_name
 from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
@@ -50,6 +51,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
     parser.add_argument("--output", type=_folder, required=True, help="the folder to write; its name is the project's")
+    parser.add_argument(
+        "--name", default="",
+        help="before every symbol, file and target that others can see, so that several projects fit into one program; "
+        "several models are named after their files",
+    )  # fmt: skip
     parser.add_argument(
         "--inputShape", default="", help="name:1,2,3;name2:4,5: shapes of inputs that the model leaves open"
     )
@@ -125,6 +131,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         kernel_library=arguments.kernelLibrary,
         compress=arguments.compress,
         plugins=tuple(Path(name) for name in arguments.pluginPath.split(";") if name and not name.endswith(".py")),
+        prefix=check_name(arguments.name) if arguments.name else "",
         train=settings_of_arguments(arguments),
     )
 

@@ -75,6 +75,8 @@ class GenerateSettings:
     """Whether cppcheck's MISRA addon, if it is there, looks at the core."""
     plugins: tuple[Path, ...] = ()
     """Plug-ins of the runtime: they compute custom operators when runs are recorded."""
+    prefix: str = ""
+    """Before the names of everything that other code can see of the project."""
     train: TrainSettings | None = None
     """Where it is given, the project trains the model, too."""
     measure: bool = True
@@ -172,7 +174,13 @@ def generate(
         ]
     progress("write")
     project = ProjectOptions(
-        settings.folder.resolve().name, settings.target, settings.parallel, settings.debug, emit.origins
+        settings.folder.resolve().name,
+        settings.target,
+        settings.parallel,
+        settings.debug,
+        emit.origins,
+        settings.prefix,
+        tuple(source.model.name for source in sources),
     )
     try:
         write_project(cores, cases, project, settings.folder, report_files(figures))
@@ -237,6 +245,7 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
         f"{settings.kernel_library}": settings.kernel_library is not None,
         "--memory=min": settings.memory.fuse_rows,
         "--fastMemory": settings.memory.fast_size is not None,
+        "--name": bool(settings.prefix),
         "budgets": settings.ram_budget is not None or settings.flash_budget is not None,
     }
     if any(wanted.values()):

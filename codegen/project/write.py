@@ -15,6 +15,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.emit.names import comment, short
 from mslite.codegen.project.describe import CArray, ModelFacts, describe
 from mslite.codegen.project.folder import write_folder
+from mslite.codegen.project.naming import renamed
 from mslite.codegen.project.recorded import Case
 from mslite.codegen.targets import MAXIMUM_THREADS, Target
 
@@ -50,6 +51,10 @@ class ProjectOptions:
     debug: bool = False
     origins: tuple[str, ...] = ()
     """Of each model: what it was made of, and by what."""
+    prefix: str = ""
+    """Before everything that other code can see; none: the plain names."""
+    files: tuple[str, ...] = ()
+    """Names of the models' files."""
 
 
 @cache
@@ -260,4 +265,7 @@ def write_project(
     text = licence()
     if text is not None:
         files["LICENSE"] = text
-    write_folder(folder, {**files, **(report or {})}, executable=("build.sh",))
+    files |= report or {}
+    if options.prefix:
+        files = renamed(files, options.prefix, options.files)
+    write_folder(folder, files, executable=("build.sh",))

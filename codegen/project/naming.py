@@ -1,0 +1,172 @@
+"""`--name`: what other code can see of a project gets a prefix, so that several projects fit into one program.
+
+Names are changed in the finished files, as whole words. Everything that a project defines belongs to one of a few families
+(`_FAMILIES`); a test links two projects and looks at every symbol.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from mslite.converter.errors import UsageError
+
+Content = str | bytes
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
+_C_WORDS = frozenset(
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "main",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+    ]
+)
+_TAKEN = frozenset({"src", "test", "build", "include", "benchmark", "kernels", "tools", "mslite", "net"})
+"""Folders and targets of a project, and what the names would not differ from."""
+
+_FAMILIES = re.compile(
+    r"\b(?:mslite_\w+|MSLITE_\w+|MS[A-Z][a-z]\w*|kMS[A-Z]\w+|Micro[A-Z]\w*|MICRO_\w+|Replay\w+|REPLAY_\w+|calib_\w+_data)\b"
+)
+"""Functions, types, macros and data of kernels, of the MSModel functions, and of the programs around them."""
+
+_GUARD = re.compile(r"^#ifndef (\w+)\n#define \1$", re.MULTILINE)
+_MODEL = re.compile(r"\b(model|MODEL)(\d+)(?=_)")
+_FILES = re.compile(r"\b(net|weight|model)(\d+)(?=\.(?:h|c|bin)\b)")
+_FOLDER = re.compile(r"\bmodel(\d+)(?=/)")
+_OBJECT = re.compile(r"\bmodel(\d+)\b")
+_ANY_MODEL = re.compile(r"\b(model|MODEL|net|weight)<i>")
+_BUILD = (
+    (re.compile(r"\bNET_(?=[A-Z])"), "{NAME}_"),
+    (re.compile(r"\bnet_test\b"), "{name}_test"),
+    (re.compile(r"\blibnet\b"), "lib{name}"),
+    (re.compile(r"\bnet\.cmake\b"), "{name}.cmake"),
+    (re.compile(r"(?<=add_library\()(net|benchmark)\b"), "{name}_\\1"),
+    (re.compile(r"(?<=add_executable\()benchmark\b"), "{name}_benchmark"),
+    (re.compile(r"((?:target_\w+|set_target_properties)\((?:TARGET )?)(net|benchmark)\b"), "\\1{name}_\\2"),
+    (re.compile(r"(target_link_libraries\([\w{{}}$]+ (?:PUBLIC|PRIVATE) )net\b"), "\\1{name}_net"),
+)
+"""What build files call `net`."""
+
+_FOREIGN = ("nnacl/", "registered_kernel.h")
+"""Headers of the app's own kernels, whose names the app knows."""
+
+
+def check_name(name: str) -> str:
+    """A name for a project. Raises UsageError for what is no identifier of C, or not to be told from others."""
+    if not _NAME.fullmatch(name) or name.lower() in _C_WORDS or name.lower() in _TAKEN or keyword.iskeyword(name):
+        raise UsageError(
+            f"--name={name[:60]}: expected letters, digits and _ beginning with a letter (at most 40), and no word of C"
+        )
+    return name
+
+
+def renamed(files: Mapping[str, Content], name: str, models: Sequence[str]) -> dict[str, Content]:
+    """The files of a project, with `name` before everything that other code can see.
+
+    `models`: the files' names of the models. One is called `name` itself; several `name_<its file>`.
+    """
+    naming = _Naming(name, models)
+    return {naming.path(path): naming.text(path, content) for path, content in files.items()}
+
+
+def _identifiers(names: Sequence[str]) -> list[str]:
+    """Distinct identifiers of lower case, made of names of files."""
+    found: list[str] = []
+    for name in names:
+        stem = (
+            re.sub(r"\W+", "_", PurePosixPath(name).name.partition(".")[0], flags=re.ASCII).strip("_").lower()
+            or "model"
+        )
+        number = sum(
+            other == stem or (other.startswith(f"{stem}_") and other[len(stem) + 1 :].isdigit()) for other in found
+        )
+        found.append(f"{stem}_{number + 1}" if number else stem)
+    return found
+
+
+class _Naming:
+    def __init__(self, name: str, models: Sequence[str]) -> None:
+        self._name = name
+        self._upper = name.upper()
+        stems = _identifiers(models)
+        self._models = [name] if len(models) == 1 else [f"{name}_{stem}" for stem in stems]
+        self._build = [(pattern, text.format(name=name, NAME=self._upper)) for pattern, text in _BUILD]
+
+    def path(self, path: str) -> str:
+        """Where a file lies then."""
+        if any(part in path for part in _FOREIGN):
+            return path
+        path = _MODEL.sub(lambda match: self._model(match[1], int(match[2])), self._paths(path))
+        return re.sub(r"\b(net\.cmake|c_api|model_handle\.h)\b", rf"{self._name}_\1", path).replace(
+            "_net.cmake", ".cmake"
+        )
+
+    def text(self, path: str, content: Content) -> Content:
+        """Its text then."""
+        if isinstance(content, bytes) or path == "LICENSE" or any(part in path for part in _FOREIGN):
+            return content
+        if path.endswith((".c", ".h")):
+            content = _GUARD.sub(rf"#ifndef {self._upper}_\1\n#define {self._upper}_\1", content)
+        content = self._paths(content)
+        content = _MODEL.sub(lambda match: self._model(match[1], int(match[2])), content)
+        content = _OBJECT.sub(lambda match: f"{self._models[int(match[1])]}_model", content)
+        content = _FAMILIES.sub(lambda match: self._prefixed(match[0]), content)
+        content = re.sub(r"\b(c_api(?=/)|model_handle\.h)", rf"{self._name}_\1", content)
+        for pattern, text in self._build:
+            content = pattern.sub(text, content)
+        return _ANY_MODEL.sub(self._any, content)
+
+    def _any(self, match: re.Match[str]) -> str:
+        """What texts about all models say."""
+        one = self._models[0] if len(self._models) == 1 else f"{self._name}_<model>"
+        return {"weight": f"{one}_weights", "MODEL": one.upper()}.get(match[1], one)
+
+    def _prefixed(self, word: str) -> str:
+        return f"{self._upper if word.isupper() else self._name}_{word}"
+
+    def _model(self, word: str, number: int) -> str:
+        name = self._models[number]
+        return name.upper() if word.isupper() else name
+
+    def _paths(self, text: str) -> str:
+        text = _FOLDER.sub(lambda match: self._models[int(match[1])], text)
+
+        def file(match: re.Match[str]) -> str:
+            name = self._models[int(match[2])]
+            return {"net": name, "weight": f"{name}_weights", "model": f"{name}_handle"}[match[1]]
+
+        return _FILES.sub(file, text)
