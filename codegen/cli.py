@@ -52,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
     parser.add_argument("--output", type=_folder, required=True, help="the folder to write; its name is the project's")
     parser.add_argument(
+        "--force", action="store_true",
+        help="write into a folder that holds other files than an earlier project's, too; that one is replaced whole",
+    )  # fmt: skip
+    parser.add_argument(
         "--name", default="",
         help="before every symbol, file and target that others can see, so that several projects fit into one program; "
         "several models are named after their files",
@@ -131,6 +135,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         kernel_library=arguments.kernelLibrary,
         compress=arguments.compress,
         plugins=tuple(Path(name) for name in arguments.pluginPath.split(";") if name and not name.endswith(".py")),
+        force=arguments.force,
         prefix=check_name(arguments.name) if arguments.name else "",
         train=settings_of_arguments(arguments),
     )

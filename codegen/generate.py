@@ -21,7 +21,7 @@ from mslite.codegen.lowering.weights import OpenWeights, close_weights, open_wei
 from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
 from mslite.codegen.program import Program
-from mslite.codegen.project import ProjectOptions, record, write_project
+from mslite.codegen.project import ProjectOptions, check_folder, record, write_project
 from mslite.codegen.report import NOT_ASKED, Figures, Measured, Unmeasured, check_misra, gather, measure, report_files
 from mslite.codegen.targets import Target
 from mslite.codegen.training import TrainSource, generate_training
@@ -75,6 +75,8 @@ class GenerateSettings:
     """Whether cppcheck's MISRA addon, if it is there, looks at the core."""
     plugins: tuple[Path, ...] = ()
     """Plug-ins of the runtime: they compute custom operators when runs are recorded."""
+    force: bool = False
+    """Whether the folder may hold other files than those of an earlier project."""
     prefix: str = ""
     """Before the names of everything that other code can see of the project."""
     train: TrainSettings | None = None
@@ -100,7 +102,9 @@ def generate(
     Raises:
         ConversionError: for models that cannot be read, or become no program: all reasons at once; for a budget that is
             not kept; for a folder that cannot be written.
+        UsageError: for a folder that holds other files.
     """
+    check_folder(settings.folder, settings.force)
     _load(settings.plugins)
     if settings.train is not None:
         return _generate_training(sources, settings, settings.train)

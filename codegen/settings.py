@@ -22,7 +22,7 @@ MICRO, MODEL = "micro_param", "model_param"
 _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
 _MICRO_KEYS = (
     "enable_micro", "target", "codegen_mode", "support_parallel", "debug_mode", "save_path", "project_name", "inputs_shape",
-    "dynamic_dim_params", "keep_original_weight", "changeable_weights_name", "plugin_path",
+    "dynamic_dim_params", "keep_original_weight", "changeable_weights_name", "plugin_path", "force",
 )  # fmt: skip
 _MODEL_KEYS = (
     "fmk", "modelFile", "weightFile", "inputShape", "inputDataFormat", "outputDataFormat", "inputDataType", "outputDataType",
@@ -85,6 +85,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         keep_weights=keep and train is None,  # one that trains holds them so anyway
         changeable=changeable,
         plugins=_plugins(micro, path.parent),
+        force=_switch(micro, "force"),
         train=train,
     )
 

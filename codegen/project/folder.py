@@ -9,18 +9,41 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO
 
+from mslite.converter.errors import UsageError
 from mslite.converter.mindir.atomic import beside, write_together
+from mslite.converter.quoting import shortened
 
+_SHOWN = 3
 _EXECUTE = 0o111
 _READ_TO_EXECUTE = 2
 
 
+LIST = "generated-files.txt"
+"""Names the files of a project, one a line, so that a later project takes its place whole."""
+
+
+def check_folder(folder: Path, force: bool = False) -> None:
+    """Raises UsageError for a folder that holds anything but an earlier project, unless `force` is given."""
+    if force or not folder.is_dir() or (folder / LIST).is_file():
+        return
+    found = sorted(path.name for path in folder.iterdir())
+    if found:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise UsageError(
+            f"{folder}: it holds {', '.join(map(shortened, found[:_SHOWN]))}{more}, and is no project of this generator. Choose "
+            "another folder, or give --force to write into it"
+        )
+
+
 def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Collection[str] = ()) -> None:
-    """Writes files, by their paths in `folder`. A new folder is made under another name, and renamed when it is whole; in one
-    that exists, files of the same names are replaced together, and others stay. On failure everything is as it was before.
+    """Writes files, by their paths in `folder`. A new folder is made under another name, and renamed when it is whole. In one
+    that exists, all are replaced together, those of an earlier project that are not made any more go, and others stay. On
+    failure everything is as it was before.
 
     Raises OSError.
     """
+    stale = _earlier(folder) - set(files)
+    files = {**files, LIST: "".join(f"{name}\n" for name in sorted(files))}
     writers = {name: _writer(content, name in executable) for name, content in files.items()}
     made: list[Path] = []
     try:
@@ -28,6 +51,7 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Col
             for name in writers:
                 _make(folder / Path(name).parent, made)
             write_together({folder / name: write for name, write in writers.items()})
+            _remove(folder, stale)
         else:
             _make(folder.parent, made)
             _write_new(folder, writers)
@@ -36,6 +60,26 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Col
             with contextlib.suppress(OSError):  # somebody else may have used it
                 path.rmdir()
         raise
+
+
+def _earlier(folder: Path) -> set[str]:
+    """The files of the project that is there; names that lead out of the folder are none."""
+    try:
+        names = (folder / LIST).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return set()
+    return {name for name in names if name and not Path(name).is_absolute() and ".." not in Path(name).parts}
+
+
+def _remove(folder: Path, names: Collection[str]) -> None:
+    """Takes away files, and the folders that are empty then."""
+    for name in sorted(names):
+        path = folder / name
+        with contextlib.suppress(OSError):
+            path.unlink()
+            for parent in Path(name).parents:
+                if parent != Path("."):
+                    (folder / parent).rmdir()
 
 
 def _write_new(folder: Path, writers: Mapping[str, Callable[[IO[bytes]], None]]) -> None:

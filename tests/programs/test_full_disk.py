@@ -115,6 +115,7 @@ def test_code_generator(disk: Path, model: Path, tmp_path: Path, existing: bool,
     if existing:
         (folder / "project" / "src").mkdir(parents=True)
         (folder / "project" / "Makefile").write_text("an older project")
+        (folder / "project" / "generated-files.txt").write_text("Makefile\n")
         (folder / "project" / "mine.txt").write_text("what somebody added")
     arguments = [str(model), f"--output={folder / 'project'}", *flags]
     files = sweep(disk, "mslite.codegen.cli", folder, tmp_path / "temporary", step, arguments)
