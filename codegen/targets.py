@@ -58,9 +58,6 @@ def _cortex(
     isas = ("scalar", isa or "micro")
     # gcc 12 knows the M85's instructions, but not its name.
     compiler_options = ("-mthumb", *((f"-mcpu={cpu}",) if cpu else ()), *options)
-    if isa == "dsp":
-        # Loads of neighbours stay side by side and become one instruction: 7 % fewer of all instructions.
-        compiler_options += ("-fno-schedule-insns",)
     if isa == "mve":
         # Without conditional conversions of floats: the assembler of gcc 12 takes VCVT with the condition NE for VCVTN.
         compiler_options += ("-fno-if-conversion2",)
