@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import mslite
+from mslite import _native
 from mslite.codegen.program import Array, Program, Tensor
+from mslite.codegen.targets import target_named
 from mslite.converter.mindir.graph import numpy_type
 
 
@@ -44,7 +48,8 @@ class Reference:
 
     def __init__(self, model_file: Path, program: Program) -> None:
         self._model = mslite.Model()
-        self._model.build_from_file(str(model_file), mslite.ModelType.MINDIR_LITE, mslite.Context())
+        with _kernels_like(program.target):
+            self._model.build_from_file(str(model_file), mslite.ModelType.MINDIR_LITE, mslite.Context())
         tensors = self._model.get_inputs()
         shapes = [list(tensor.shape) for tensor in program.inputs]
         if [list(tensor.shape) for tensor in tensors] != shapes:
@@ -61,6 +66,28 @@ class Reference:
         for tensor, values in zip(tensors, inputs, strict=True):
             tensor.set_data_from_numpy(values)
         return [np.array(output.get_data_to_numpy()) for output in self._model.predict(tensors)]
+
+
+_VARIABLE = "MSLITE_ISA"
+"""Limits the runtime's instruction sets."""
+
+
+@contextmanager
+def _kernels_like(target: str) -> Iterator[None]:
+    """Within it, models are built with kernels that add real numbers in the order of the target's: vectors for vectors,
+    else portable ones. Where activations are rounded to 8 bits as the model runs, a last bit more or less is a step. It is also
+    the same choice on every machine."""
+    vectors = {"avx2", "neon", "neon_dot"}.intersection(target_named(target).isas)
+    here = [isa for isa in ("avx2", "neon") if isa in _native.isas()]
+    before = os.environ.get(_VARIABLE)
+    os.environ[_VARIABLE] = here[0] if vectors and here else "scalar"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_VARIABLE]
+        else:
+            os.environ[_VARIABLE] = before
 
 
 _NO_KERNEL = "no kernel is registered for this type in this process"
