@@ -149,11 +149,12 @@ Status ModelImpl::WithLayoutHint(Status status, const std::vector<TensorShape> &
     const TensorShape &given = shapes[i];
     if (inputs_[i].format() != NHWC || input.dims.size() != 4 || given.rank != 4 || input.dims[3] <= 0) continue;
     if (given.dims[3] == input.dims[3] || given.dims[1] != input.dims[3]) continue;
-    return Fail(status.StatusCode(),
-                status.GetErrDescription() + ". Input '" + input.name + "' is NHWC, " +
-                    mslite::DimsText(input.dims.data(), input.dims.size()) + " in the file, and " +
-                    mslite::DimsText(given.dims, 4) +
-                    " looks like NCHW: give NHWC, or convert with --inputDataFormat=NCHW, which keeps the source's layout");
+    return Fail(
+        status.StatusCode(),
+        status.GetErrDescription() + ". Input '" + input.name + "' is NHWC, " +
+            mslite::DimsText(input.dims.data(), input.dims.size()) + " in the file, and " +
+            mslite::DimsText(given.dims, 4) +
+            " looks like NCHW: give NHWC, or convert with --inputDataFormat=NCHW, which keeps the source's layout");
   }
   return status;
 }

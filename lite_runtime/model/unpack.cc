@@ -116,7 +116,7 @@ List CustomList(const schema::Custom &table, const char *name, Arena &arena) {
   return CustomNumber(table, name, default_value);
 }
 [[maybe_unused]] inline int64_t CustomLong(const schema::Custom &table, const char *name, int64_t default_value,
-                                          Arena &arena) {
+                                           Arena &arena) {
   return Long(CustomNumber(table, name, default_value), name, arena);
 }
 [[maybe_unused]] inline float CustomFloat(const schema::Custom &table, const char *name, float default_value) {

@@ -54,8 +54,8 @@ class Arena {
 
 /// The parameter struct of a primitive that the FlatBuffers verifier has passed, and its operator number: ours for a
 /// known Custom type. Lists and texts point into the file where its alignment allows, so the file must stay; what was
-/// copied lives in the arena, which also knows of numbers that are refused. Returns nullptr, with `op` set, for an operator that is not declared and for a primitive
-/// without a value.
+/// copied lives in the arena, which also knows of numbers that are refused. Returns nullptr, with `op` set, for an
+/// operator that is not declared and for a primitive without a value.
 const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op);
 
 }  // namespace mslite::unpack

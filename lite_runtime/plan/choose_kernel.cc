@@ -68,7 +68,6 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
   return best;
 }
 
-
 bool WritesNothing(const mslite_node &call) {
   const auto is_empty = [](const mslite_tensor *output) { return mslite_element_count(output) == 0; };
   return call.op != MSLITE_OP_Assert && call.output_count > 0 &&

@@ -94,9 +94,7 @@ int64_t StoredFilters(const mslite_node &node) {
   return Times(Rows(node.inputs[0]), Plus(Elements(node.inputs[1]), Elements(node.inputs[2])));
 }
 
-int64_t RecurrentDataGradient(const mslite_node &node) {
-  return Times(Rows(node.inputs[0]), Elements(node.inputs[4]));
-}
+int64_t RecurrentDataGradient(const mslite_node &node) { return Times(Rows(node.inputs[0]), Elements(node.inputs[4])); }
 
 int64_t RecurrentWeightGradient(const mslite_node &node) {
   return Times(Rows(node.inputs[0]), Elements(node.outputs[0]));

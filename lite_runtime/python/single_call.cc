@@ -17,7 +17,8 @@ PrimitiveBuffer::PrimitiveBuffer(nb::handle buffer) : bytes_(buffer) {
   if (!verifier.VerifyBuffer<schema::Primitive>(nullptr)) throw OperatorError("the operator's bytes are damaged");
   params = unpack::UnpackPrimitive(*flatbuffers::GetRoot<schema::Primitive>(bytes_.data()), arena_, &op);
   if (const char *attribute = arena_.TakeRefused(); attribute != nullptr) {
-    throw OperatorError(OperatorName(op) + std::string(": attribute '") + attribute + "' holds a number beyond 32 bits");
+    throw OperatorError(OperatorName(op) + std::string(": attribute '") + attribute +
+                        "' holds a number beyond 32 bits");
   }
   if (params == nullptr) throw UnsupportedError(OperatorName(op) + " has no parameters that are known here");
 }

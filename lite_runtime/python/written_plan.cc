@@ -7,8 +7,8 @@
 #include "described_call.h"
 #include "model/names.h"
 #include "nest_planner.h"
-#include "plan/work.h"
 #include "plan/frame.h"
+#include "plan/work.h"
 
 namespace mslite::python {
 
