@@ -13,6 +13,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make bench-peers  speed beside other runtimes
 # make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
+# make operators    docs/operators.md again, after operators, kernels or parsers have changed
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
 .PHONY: help check-slow check-avx512 setup-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
@@ -169,6 +170,12 @@ bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
 .PHONY: bench-micro
 bench-micro: setup $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python:. $(PYTHON) -m tests.codegen.bench_micro --out $(BUILD)/bench_micro.json
+
+# ---- the reference of all operators --------------------------------------------------------------------------------------
+
+.PHONY: operators
+operators: $(BUILD)/python-ready
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_facts docs/operators.md
 
 # ---- the onnx package's own test cases -----------------------------------------------------------------------------------
 

@@ -32,7 +32,9 @@ FOUND: dict[str, tuple[Operator, list[Operand], list[Operand]]] = {
     # 13 seconds for nothing, when it runs and when it is folded.
     "rows": (LayerNormFusion(begin_norm_axis=1), [Operand(F32, ((1 << 31) - 1, 0, 3), ())], [Operand(F32, (2,), ())]),
     "folded": (
-        LayerNormFusion(begin_norm_axis=1), [Operand(F32, ((1 << 31) - 1, 0, 3), (), b"")], [Operand(F32, (2,), ())]
+        LayerNormFusion(begin_norm_axis=1),
+        [Operand(F32, ((1 << 31) - 1, 0, 3), (), b"")],
+        [Operand(F32, (2,), ())],
     ),
 }
 
