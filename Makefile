@@ -32,6 +32,7 @@ SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark q
 	@.ci/setup demo
 	@echo "Building and installing mslite (a few minutes the first time) ..."
 	@$(PYTHON) -m pip install -q --disable-pip-version-check .
+	@$(PYTHON) -m pip install -q --disable-pip-version-check 'onnxruntime>=1.17' || echo "Without onnxruntime, which the demo would compare with."
 	@touch $@
 
 # ---- what CI runs -------------------------------------------------------------------------------------------------
