@@ -72,7 +72,7 @@ def test_every_command_runs_in_order(checkout: Path) -> None:
             assert written.exists() or written.with_name(written.name + ".ms").exists(), command
     (script,) = blocks("Use", "python")
     (checkout / "build" / "use.py").write_text(script)
-    label = np.load(ROOT / "examples/digits/digits_test.npz")["labels"][0]
+    label = np.load(ROOT / "examples/digits/digits_test.npz")["labels"][1]
     assert typed("python build/use.py", checkout) == f"{label}\n"
 
 
