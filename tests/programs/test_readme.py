@@ -76,11 +76,25 @@ def test_every_command_runs_in_order(checkout: Path) -> None:
     assert typed("python build/use.py", checkout) == f"{label}\n"
 
 
-def test_every_link_of_the_first_page_leads_somewhere() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)#]+)\)", text)
-    assert len(targets) > 20
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+def anchors(page: Path) -> set[str]:
+    """What a link may name behind `#`, as pages of hosted repositories have it."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")]
+    lost, count = [], 0
+    for page in pages:
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")):
+            if "://" in target:
+                continue
+            count += 1
+            file = page.parent / target if target else page
+            if not file.exists() or (anchor and anchor not in anchors(file)):
+                lost.append(f"{page.name}: {target}#{anchor}")
+    assert count > 300
+    assert lost == []
 
 
 def test_the_picture_and_the_table_are_those_of_the_measurements() -> None:
