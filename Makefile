@@ -13,6 +13,8 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make bench-peers  speed beside other runtimes
 # make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
+# make operators    docs/operators.md again, after operators, kernels or parsers have changed
+# make docs         the reference of the C++, C and Python APIs, in build/docs
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
 .PHONY: help check-slow check-avx512 setup-slow demo test lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel setup clean
@@ -31,12 +33,13 @@ SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark q
 	@.ci/setup demo
 	@echo "Building and installing mslite (a few minutes the first time) ..."
 	@$(PYTHON) -m pip install -q --disable-pip-version-check .
+	@$(PYTHON) -m pip install -q --disable-pip-version-check 'onnxruntime>=1.17' || echo "Without onnxruntime, which the demo would compare with."
 	@touch $@
 
 # ---- what CI runs -------------------------------------------------------------------------------------------------
 
 test: setup
-	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel test-frameworks
+	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-sanitize test-arm64 test-portable test-wheel test-frameworks docs
 	@echo "All checks passed."
 
 setup:
@@ -112,6 +115,14 @@ test-wheel: $(BUILD)/python-ready
 test-frameworks: $(BUILD)/python-ready
 	@.ci/check_frameworks $(BUILD)
 
+# The reference of the APIs, of what headers and docstrings say; a warning is an error.
+.PHONY: docs
+docs: $(BUILD)/python-ready
+	@mkdir -p $(BUILD)/docs && rm -rf $(BUILD)/docs/cpp $(BUILD)/docs/python
+	doxygen docs/Doxyfile
+	PYTHONPATH=$(BUILD)/python $(PYTHON) -W error -m pdoc mslite mslite.context mslite.converter.registry mslite.onnx_backend -o $(BUILD)/docs/python
+	@echo "$(BUILD)/docs/cpp/index.html and $(BUILD)/docs/python/index.html"
+
 FORCE:
 
 clean:
@@ -169,6 +180,12 @@ bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
 .PHONY: bench-micro
 bench-micro: setup $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python:. $(PYTHON) -m tests.codegen.bench_micro --out $(BUILD)/bench_micro.json
+
+# ---- the reference of all operators --------------------------------------------------------------------------------------
+
+.PHONY: operators
+operators: $(BUILD)/python-ready
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_facts docs/operators.md
 
 # ---- the onnx package's own test cases -----------------------------------------------------------------------------------
 

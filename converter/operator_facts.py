@@ -1,4 +1,4 @@
-"""`python3 -m mslite.converter.operator_facts OUT.json`: what is true of each operator in this build, for `docs/operators.md`.
+"""`python3 -m mslite.converter.operator_facts OUT.md` writes `docs/operators.md`: what is true of each operator in this build.
 
 Front ends come from the tables of the parsers; element types, instruction sets and targets of generated C from the kernel
 tables of the native modules, asked with the test cases of the references.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +20,7 @@ import numpy as np
 
 from mslite import _codegen, _native
 from mslite.converter.element_type_facts import types_of_operators
+from mslite.converter.mindir.generator import documentation
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, data_type_of
 from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.reference import CASES, REFERENCES, Case
@@ -244,20 +244,18 @@ def _order(isa: str) -> tuple[int, str]:
     return (_VECTOR_ISAS.index(isa), "") if isa in _VECTOR_ISAS else (len(_VECTOR_ISAS), isa)
 
 
+def facts() -> dict[str, dict[str, Any]]:
+    """Operator -> `front_ends`, `types`, `casts`, `isas`, `generated`, as the page shows them."""
+    kernels, sources = kernel_facts(), front_ends()
+    nothing: dict[str, list[str]] = {"types": [], "casts": [], "isas": [], "generated": []}
+    return {name: {"front_ends": sources[name], **kernels.get(name, nothing)} for name in OPERATORS}
+
+
 def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
-        print("usage: python3 -m mslite.converter.operator_facts OUT.json", file=sys.stderr)
+        print("usage: python3 -m mslite.converter.operator_facts OUT.md", file=sys.stderr)
         return 2
-    facts: dict[str, Any] = {}
-    try:
-        kernels, sources = kernel_facts(), front_ends()
-        nothing: dict[str, list[str]] = {"types": [], "casts": [], "isas": [], "generated": []}
-        facts = {name: {"front_ends": sources[name], **kernels.get(name, nothing)} for name in OPERATORS}
-    except (ImportError, SyntaxError) as error:  # a front end that is being worked on does not stop a build
-        print(f"docs/operators.md goes without the facts of this build: {error}", file=sys.stderr)
-    path, text = Path(arguments[0]), json.dumps(facts, indent=1, sort_keys=True) + "\n"
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+    Path(arguments[0]).write_text(documentation.emit(facts()), encoding="utf-8")
     return 0
 
 

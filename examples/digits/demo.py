@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""What `make demo` shows: converts the digit recogniser beside this file, measures it, and checks its accuracy."""
+"""What `make demo` shows: converts the digit recogniser beside this file, measures it, checks its accuracy, and compares two
+larger networks with onnxruntime.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from compare import compare, images_of_28
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -17,6 +20,8 @@ import mslite
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parents[1] / "build" / "demo"
+TRAINED = HERE.parents[1] / "tests" / "models" / "trained"
+NETWORKS = {"cnn": "a residual network", "vit": "a vision transformer"}
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -42,6 +47,35 @@ def accuracy(model_file: Path) -> tuple[float, int]:
     (probabilities,) = model.predict(inputs)
     right = probabilities.get_data_to_numpy().argmax(axis=1) == data["labels"]
     return float(right.mean()), len(images)
+
+
+def beside_onnxruntime() -> Table:
+    """The networks of `TRAINED` that take images of 28 x 28, in both runtimes."""
+    import onnxruntime
+
+    images = images_of_28(np.load(HERE / "digits_test.npz")["images"])
+    table = Table(title=f"beside onnxruntime {onnxruntime.__version__}, 1 thread, median time of one image")
+    table.add_column("network", style="cyan")
+    for head in ("mslite", "onnxruntime", "mslite / onnxruntime", "same answers", "largest difference"):
+        table.add_column(head, justify="right")
+    for name, kind in NETWORKS.items():
+        model_file, onnx_file = OUT / f"{name}.ms", TRAINED / f"{name}.onnx"
+        run(
+            str(PROGRAMS / "converter_lite"), f"--modelFile={onnx_file}", f"--outputFile={model_file}",
+            "--inputShape=input:1,1,28,28",
+        )  # fmt: skip
+        found = compare(onnx_file, model_file, images)
+        table.add_row(
+            f"{name}, {kind}",
+            f"{found.mslite_ms * 1000:.0f} µs",
+            f"{found.onnxruntime_ms * 1000:.0f} µs",
+            f"{found.mslite_ms / found.onnxruntime_ms:.2f}",
+            f"{found.same_answers} of {found.images}",
+            f"{found.largest_difference:.1g}",
+        )
+        if found.same_answers != found.images:
+            sys.exit(f"{name}: mslite and onnxruntime give different answers; something is wrong.")
+    return table
 
 
 def main() -> None:
@@ -86,6 +120,11 @@ def main() -> None:
     console.print(Panel(table, title="mslite: a digit recogniser, from ONNX to a running .ms", expand=False))
     if share < 0.95:
         sys.exit("The accuracy is lower than the trained model's; something is wrong.")
+    console.print("[bold]4.[/bold] running two larger networks in mslite and in onnxruntime, in turn ...")
+    try:
+        console.print(beside_onnxruntime())
+    except ImportError:
+        console.print("onnxruntime is not installed (pip install onnxruntime), so there is nothing to compare with.")
 
 
 if __name__ == "__main__":

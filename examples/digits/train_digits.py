@@ -5,8 +5,9 @@
     python examples/digits/train_digits.py
 
 Data: scikit-learn's bundled 8 x 8 handwritten digits (1797 images). Writes beside this script
-`digits.onnx` (float32 NCHW, [N, 1, 8, 8] in 0..1 -> [N, 10] probabilities) and `digits_test.npz` (the 360 images and
-labels of the test split). Everything is seeded: the same versions of NumPy and scikit-learn give the same files.
+`digits.onnx` (float32 NCHW, [N, 1, 8, 8] in 0..1 -> [N, 10] probabilities), `digits_test.npz` (the 360 images and
+labels of the test split) and `calibration/` (128 images of the training split, for the quantisers). Everything is
+seeded: the same versions of NumPy and scikit-learn give the same files.
 """
 
 from __future__ import annotations
@@ -155,6 +156,13 @@ def export(network: Network, path: Path) -> None:
     onnx.save(model, path)
 
 
+def save_calibration(images: Array, folder: Path) -> None:
+    """Writes the first 128 images [N, 1, 8, 8] as 16 files of 8, each one sample of calibration."""
+    folder.mkdir(exist_ok=True)
+    for number, part in enumerate(np.split(images[:128], 16)):
+        np.savez_compressed(folder / f"{number:02d}.npz", image=part)
+
+
 def main() -> None:
     data = load_digits()
     images = (data.images / 16).astype(np.float32)[:, None]
@@ -165,6 +173,7 @@ def main() -> None:
     accuracy = (network.forward(x_test)[0].argmax(axis=1) == y_test).mean()
     export(network, HERE / "digits.onnx")
     np.savez_compressed(HERE / "digits_test.npz", images=x_test, labels=y_test.astype(np.int64))
+    save_calibration(x, HERE / "calibration")
     print(f"accuracy on the test split: {accuracy:.2%}; wrote {HERE / 'digits.onnx'}")
 
 

@@ -75,4 +75,4 @@ def test_the_operator_reference_names_every_operator() -> None:
     text = documentation.emit()
     named = set(re.findall(r"^### (\w+)$", text, re.MULTILINE))
     assert named == {cls.__name__ for cls in OPERATORS_BY_ID.values()}
-    assert re.search(r"### Conv2DFusion.*?number 35 .*?\| kernel_size \| 1 \| \[long\] \| absent \|", text, re.DOTALL)
+    assert re.search(r"### Conv2DFusion.*?number 35 .*?attributes:[^\n]*, `kernel_size` 1 \[long\],", text, re.DOTALL)

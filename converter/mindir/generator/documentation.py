@@ -1,15 +1,12 @@
-"""`python3 -m converter.mindir.generator.documentation OUT [FACTS]`: writes `operators.md`, the reference of all operators.
+"""The text of `docs/operators.md`, the reference of all operators.
 
-FACTS is what `mslite.converter.operator_facts` found in the finished build: front ends, element types, instruction sets,
-targets of generated C.
-Without it (a bare Python has no NumPy) these columns say what the declarations and the lists in `kernels/` tell.
+Front ends, element types, instruction sets and targets of generated C are what `mslite.converter.operator_facts` found in
+the finished build; without them these columns say what the declarations and the lists in `kernels/` tell.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -56,8 +53,6 @@ def _operand(operand: Operand) -> str:
 
 def _default(attribute: Attribute) -> str:
     value = attribute.default
-    if value is None:
-        return "absent"
     if isinstance(value, bool):
         return str(value).lower()
     return value.name if isinstance(value, IntEnum) else f"{value:g}" if isinstance(value, float) else str(value)
@@ -109,19 +104,22 @@ def _status(declaration: OperatorDeclaration, rules: frozenset[str], facts: Fact
 def _entry(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
     lines = [f"### {declaration.name}", "", declaration.doc, ""]
     wire = f"Custom, type `{declaration.custom_type}`" if declaration.is_custom else "union member"
-    lines.append(f"- number {declaration.wire_id} ({wire})" + (", training" if declaration.training else ""))
-    lines.append(f"- inputs: {', '.join(_operand(operand) for operand in declaration.inputs) or 'none'}")
-    lines.append(f"- outputs: {', '.join(_operand(operand) for operand in declaration.outputs) or 'none'}")
-    lines.append(f"- layout: {declaration.layout}; shape rule: {'yes' if declaration.name in rules else 'no'}")
+    training = "; training" if declaration.training else ""
+    rule = "yes" if declaration.name in rules else "no"
+    lines.append(f"- number {declaration.wire_id} ({wire}){training}; layout: {declaration.layout}; shape rule: {rule}")
+    inputs, outputs = (", ".join(map(_operand, found)) or "none" for found in (declaration.inputs, declaration.outputs))
+    lines.append(f"- inputs: {inputs}; outputs: {outputs}")
     sources = _sources(declaration, facts)
     lines += [f"- {title}: {', '.join(sources[key])}" for key, title in _FRONT_ENDS.items() if key in sources]
     if declaration.attributes:
-        lines += ["", "| attribute | slot | type | default |", "|---|---|---|---|"]
-        lines += [
-            f"| {attribute.wire_name} | {attribute.slot} | {attribute.wire} | {_default(attribute)} |"
-            for attribute in declaration.attributes
-        ]
+        lines.append(f"- attributes: {', '.join(map(_attribute, declaration.attributes))}")
     return "\n".join(lines)
+
+
+def _attribute(attribute: Attribute) -> str:
+    """`name` slot type = default."""
+    default = "" if attribute.default is None else f" = {_default(attribute)}"
+    return f"`{attribute.wire_name}` {attribute.slot} {attribute.wire}{default}"
 
 
 _LEGEND = """\
@@ -149,11 +147,12 @@ def emit(facts: Facts | None = None) -> str:
     run = sum(bool(facts.get(declaration.name, {}).get("isas")) for declaration in declarations)
     parts = [
         "# Operators",
-        "Generated from `converter/mindir/ops` and the lists in `kernels/`; do not edit.",
+        "Written by `make operators` from `converter/mindir/ops`, the lists in `kernels/` and what the build knows; do not edit.",
         f"{len(declarations)} operators: {len(declarations) - own} of MindSpore Lite's schema, {own} of our own, which a "
         f"file holds as Custom nodes. {ruled} have a shape rule"
         + (f", {run} a kernel" if facts else "")
-        + ". `[x]` may be left out, `x...` may be repeated.",
+        + ". `[x]` may be left out, `x...` may be repeated. Attributes are shown as: name, slot, type = default; without a "
+        "default they may be absent.",
         _LEGEND,
     ]
     for family in sorted({declaration.family for declaration in declarations}):
@@ -165,16 +164,3 @@ def emit(facts: Facts | None = None) -> str:
         parts.append("\n".join([*head, *(_row(declaration, rules, facts) for declaration in members)]))
         parts += [_entry(declaration, rules, facts) for declaration in members]
     return "\n\n".join(parts) + "\n"
-
-
-def main(arguments: list[str]) -> int:
-    if len(arguments) not in (1, 2):
-        print("usage: python3 -m converter.mindir.generator.documentation OUT [FACTS]", file=sys.stderr)
-        return 2
-    facts = json.loads(Path(arguments[1]).read_text(encoding="utf-8")) if len(arguments) == 2 else {}
-    Path(arguments[0]).write_text(emit(facts), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

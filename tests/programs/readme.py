@@ -1,0 +1,29 @@
+"""The code of README.md: `python -m tests.programs.readme "From C++ and C"` prints the commands of a section."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(section: str, language: str) -> list[str]:
+    """The fenced blocks of a section, its sub-sections apart. Raises ValueError where there are none."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(rf"^#+ {re.escape(section)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    result = re.findall(rf"^```{language}\n(.*?)^```$", found[1], re.MULTILINE | re.DOTALL) if found else []
+    if not result:
+        raise ValueError(f"README.md has no {language} in the section '{section}'")
+    return result
+
+
+def commands(section: str) -> list[str]:
+    """The commands of a section as they stand, without comments."""
+    lines = "".join(blocks(section, "sh")).splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+if __name__ == "__main__":
+    print(*commands(sys.argv[1]), sep="\n")
