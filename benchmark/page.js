@@ -27,20 +27,24 @@ const page = (() => {
     return joined;
   }
 
-  // The longest beginning, up to a separator, that most of the names have: the network's own name.
-  function usualBeginning(names) {
+  // The beginnings, up to a separator, that most of the names have (the network's own name), the longest first.
+  function usualBeginnings(names) {
     const counts = new Map();
     for (const name of names) {
-      for (const found of name.matchAll(/[\/.:;_\s-]/g)) {
+      for (const found of name.matchAll(/[\/.:;\s]/g)) {
         const begin = name.slice(0, found.index + 1);
         if (begin.length >= 6) counts.set(begin, (counts.get(begin) || 0) + 1);
       }
     }
-    let best = "";
-    for (const [begin, count] of counts) {
-      if (count > 1 && count >= 0.6 * names.length && begin.length > best.length) best = begin;
-    }
-    return best;
+    const usual = [...counts].filter(([, count]) => count > 1 && count >= 0.6 * names.length);
+    return usual.map(([begin]) => begin).sort((a, b) => b.length - a.length);
+  }
+
+  // The beginning of the word, if it is near, in which a name differs from others at a place.
+  function wordBefore(name, place) {
+    const least = Math.max(0, place - 10);
+    const at = name.slice(least, Math.max(least, place - 1)).search(/[\/.:;_-][^\/.:;_-]*$/);
+    return at < 0 ? Math.max(0, place - 4) : least + at + 1;
   }
 
   // Each name -> the spans of it that are shown: without what most of the long names begin with, and with the middle left
@@ -48,9 +52,9 @@ const page = (() => {
   function cut(names, limit = LIMIT) {
     const all = [...new Set(names)], long = all.filter((name) => name.length > limit);
     const found = new Map(all.map((name) => [name, [[0, name.length]]]));
-    const begin = usualBeginning(long);
+    const usual = usualBeginnings(long);
     for (const name of long) {
-      const same = name.startsWith(begin) ? begin.length : 0;
+      const same = (usual.find((begin) => name.startsWith(begin)) || "").length;
       const rest = name.length - same, head = Math.floor(limit / 3);
       found.set(name, rest <= limit ? [[same, name.length]]
                                     : [[same, same + head], [name.length - (limit - head), name.length]]);
@@ -66,7 +70,7 @@ const page = (() => {
       for (const group of alike) {
         const at = commonPrefix(group);
         for (const name of group) {
-          const window = [Math.max(0, at - 4), Math.min(name.length, at + WINDOW)];
+          const window = [wordBefore(name, at), Math.min(name.length, at + WINDOW)];
           const end = [Math.max(0, name.length - (limit - WINDOW - 5)), name.length];
           found.set(name, withSpan(round ? found.get(name) : [end], window));
         }
@@ -117,7 +121,7 @@ const page = (() => {
     }
     for (const label of root.querySelectorAll("[data-label]")) {  // in a drawing, with room for so many characters
       const room = Number(label.dataset.room);
-      label.textContent = room > 4 ? middle(label.dataset.label, room) : "";
+      label.textContent = room > 8 || room >= label.dataset.label.length ? middle(label.dataset.label, room) : "";
     }
   }
 

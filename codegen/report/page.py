@@ -88,7 +88,7 @@ def draw(model: ModelFigures) -> Drawing:
                 round(height, 2),
                 _COLOURS[one.kind],
                 label,
-                int(width / 6.2),
+                int((width - 6) / 6.4),
                 title,
             )
         )
