@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <new>
@@ -225,7 +226,20 @@ std::string Compare(const Flags &flags, mindspore::Model *model) {
   return problem.empty() ? CompareOutputs(flags, model->GetOutputs(), expected) : problem;
 }
 
-std::string Run(const Flags &flags) {
+std::string WritePage(const Flags &flags, const Result &result, const std::string &command) {
+  Origin origin;
+  origin.command = command;
+  origin.file = flags.modelFile;
+  std::error_code error;
+  origin.bytes = static_cast<int64_t>(std::filesystem::file_size(flags.modelFile, error));
+  if (error) return flags.modelFile + ": " + error.message();
+  if (const mindspore::Status status = FileDigest(flags.modelFile, &origin.sha256); status.IsError()) {
+    return Said(status);
+  }
+  return WriteHtml(result, origin, flags.htmlFile);
+}
+
+std::string Run(const Flags &flags, const std::string &command) {
   PrintFlags(flags);
   std::cout << "start unified benchmark run\n";
   Result result;
@@ -262,7 +276,7 @@ std::string Run(const Flags &flags) {
   }
   PrintSummary(result);
   if (!flags.jsonFile.empty()) problem = WriteJson(result, flags.jsonFile);
-  if (problem.empty() && !flags.htmlFile.empty()) problem = WriteHtml(result, flags.htmlFile);
+  if (problem.empty() && !flags.htmlFile.empty()) problem = WritePage(flags, result, command);
   if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
   return problem;
 }
@@ -280,7 +294,7 @@ int Main(int argc, char **argv) {
     std::cout << (flags.help ? Usage() : "benchmark (mslite) " MSLITE_VERSION "\n");
     return FlushOutput().empty() ? 0 : kFailed;
   }
-  std::string problem = Run(flags);
+  std::string problem = Run(flags, CommandLine(argc, argv));
   const std::string lost = FlushOutput();
   if (problem.empty()) problem = lost;
   if (problem.empty()) return 0;

@@ -16,13 +16,14 @@ from mslite.converter.mindir.atomic import write_together
 def render_page(
     package: str, template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: Any
 ) -> str:
-    """A self-contained page from a template that lies in `package`; it finds the style as `style`, the filters below, and
-    `filters` of its own.
+    """A self-contained page from a template that lies in `package`; it finds the style as `style`, the script as `script`,
+    macros in `parts.html.j2`, the filters below, and `filters` of its own.
 
     Data goes into a `<script>` by the filter `tojson`, which escapes what could end or begin one: `<`, `>`, `&`, and all
     that is not ASCII.
     """
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True)
+    parts = {"parts.html.j2": _shared("parts.html.j2")}
+    environment = jinja2.Environment(loader=jinja2.DictLoader(parts), undefined=jinja2.StrictUndefined, autoescape=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True}
     environment.filters |= {
         "size": size,
@@ -31,9 +32,12 @@ def render_page(
         "grouped": grouped,
         **(filters or {}),
     }
-    style = files("mslite.benchmark").joinpath("style.css").read_text(encoding="utf-8")
     text = files(package).joinpath(template).read_text(encoding="utf-8")
-    return environment.from_string(text).render(style=style, **context)
+    return environment.from_string(text).render(style=_shared("style.css"), script=_shared("page.js"), **context)
+
+
+def _shared(name: str) -> str:
+    return files("mslite.benchmark").joinpath(name).read_text(encoding="utf-8")
 
 
 def write_page(path: Path, text: str) -> None:
@@ -51,13 +55,18 @@ def write_page(path: Path, text: str) -> None:
 
 
 def size(count: float) -> str:
-    """Bytes, in MiB or KiB."""
+    """Bytes, in MiB, KiB or as they are."""
+    if count < 1024:
+        return f"{count:.0f} B"
     return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"
 
 
 def milliseconds(value: float | None) -> str:
+    """A time, in ms or µs; what is too short to be told is no 0."""
     if value is None:
         return "-"
+    if value < 0.0005:
+        return "< 1 µs"
     return f"{value:.2f} ms" if value >= 1 else f"{1000 * value:.0f} µs"
 
 

@@ -1,6 +1,8 @@
 // The JSON file and the HTML page. The page is report.html with the JSON put into it.
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -79,14 +81,14 @@ ordered_json ToJson(const Result &result) {
 }
 
 // Names in a model file may be any bytes; what is not UTF-8 is replaced.
-std::string Dump(const Result &result, int indent, bool ascii) {
-  return ToJson(result).dump(indent, ' ', ascii, ordered_json::error_handler_t::replace);
+std::string Dump(const ordered_json &json, int indent, bool ascii) {
+  return json.dump(indent, ' ', ascii, ordered_json::error_handler_t::replace);
 }
 
 // The same for a <script>: of names nothing is left that could end or begin one, or a comment, or a line.
-std::string DumpForScript(const Result &result) {
+std::string DumpForScript(const ordered_json &json) {
   std::string escaped;
-  for (const char c : Dump(result, -1, true)) {
+  for (const char c : Dump(json, -1, true)) {
     if (c == '<' || c == '>' || c == '&') {
       escaped += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
     } else {
@@ -94,6 +96,30 @@ std::string DumpForScript(const Result &result) {
     }
   }
   return escaped;
+}
+
+// Date and time in UTC, to the second; that of SOURCE_DATE_EPOCH where it is set, so that a page can be made again as it
+// was.
+std::string Now() {
+  std::time_t moment = std::time(nullptr);
+  if (const char *told = std::getenv("SOURCE_DATE_EPOCH"); told != nullptr && *told != '\0') {
+    char *end = nullptr;
+    const long long seconds = std::strtoll(told, &end, 10);
+    if (*end == '\0') moment = static_cast<std::time_t>(seconds);
+  }
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (gmtime_r(&moment, &parts) == nullptr) return "";
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+// A word of a command line as a shell takes it.
+std::string Quoted(const std::string &word) {
+  const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./-_";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\"'\"'" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -109,13 +135,26 @@ uint32_t Crc32(const void *data, size_t size) {
 }
 
 std::string WriteJson(const Result &result, const std::string &path) {
-  return WriteFile(path, Dump(result, 2, false) + "\n");
+  return WriteFile(path, Dump(ToJson(result), 2, false) + "\n");
 }
 
-std::string WriteHtml(const Result &result, const std::string &path) {
+std::string CommandLine(int count, const char *const *words) {
+  std::string line;
+  for (int i = 0; i < count; ++i) line += (i == 0 ? "" : " ") + Quoted(words[i]);
+  return line;
+}
+
+std::string WriteHtml(const Result &result, const Origin &origin, const std::string &path) {
+  ordered_json json = ToJson(result);
+  json["origin"] = {{"made", Now()},
+                    {"version", MSLITE_VERSION},
+                    {"command", origin.command},
+                    {"file", origin.file},
+                    {"bytes", origin.bytes},
+                    {"sha256", origin.sha256}};
   std::string page(kPage, sizeof kPage);
   const size_t at = page.find(kPlaceholder);
-  return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, DumpForScript(result)));
+  return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, DumpForScript(json)));
 }
 
 }  // namespace mslite::benchmark

@@ -20,6 +20,14 @@ struct TensorInfo {
   uint32_t crc = 0;  // CRC-32 of the bytes (outputs only)
 };
 
+// What a page says of itself.
+struct Origin {
+  std::string command;  // as a shell takes it
+  std::string file;     // the model, as it was given
+  int64_t bytes = 0;
+  std::string sha256;  // of the model's file
+};
+
 struct Result {
   std::string model;
   int threads = 0;
@@ -42,8 +50,11 @@ uint32_t Crc32(const void *data, size_t size);
 // Writes --jsonFile. Returns what went wrong, or "".
 std::string WriteJson(const Result &result, const std::string &path);
 
+// The command line as a shell takes it.
+std::string CommandLine(int count, const char *const *words);
+
 // Writes --htmlFile, one self-contained page. Returns what went wrong, or "".
-std::string WriteHtml(const Result &result, const std::string &path);
+std::string WriteHtml(const Result &result, const Origin &origin, const std::string &path);
 
 }  // namespace mslite::benchmark
 

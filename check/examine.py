@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mslite import _codegen, _native
 from mslite.check.custom_nodes import CPU, REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
-from mslite.check.facts import Examination, NodeFacts, State, TargetFacts
+from mslite.check.facts import Examination, NodeFacts, PortFacts, State, TargetFacts
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.codegen.memory import plan_memory
@@ -73,7 +73,18 @@ def _examine(options: Options) -> Examination:
                 targets += _original(report.verdict, custom_types(module))
     layout = source_layout(framework) if module.layout is None else module.layout
     nodes = _nodes(module, Context(layout=layout if blockers else Format.NHWC), blockers, kernels)
-    return Examination(str(options.model_file), framework.name, not blockers, problem, blockers, nodes, tuple(targets))
+    inputs, outputs = _ports(module)
+    return Examination(
+        str(options.model_file),
+        framework.name,
+        not blockers,
+        problem,
+        blockers,
+        nodes,
+        tuple(targets),
+        inputs,
+        outputs,
+    )
 
 
 def _origins(module: Module) -> dict[str, str]:
@@ -126,6 +137,26 @@ def _infer(module: Module, context: Context) -> None:
 def _producers(node: Node, number: Mapping[int, int]) -> tuple[int, ...]:
     makers = [value.producer for value in node.inputs]
     return tuple(dict.fromkeys(number[id(one)] for one in makers if one is not None and id(one) in number))
+
+
+def _ports(module: Module) -> tuple[tuple[PortFacts, ...], tuple[PortFacts, ...]]:
+    """The model's inputs and outputs, after the nodes are numbered as `_nodes` numbers them."""
+    number = {id(node): index for index, node in enumerate(node for graph in module.graphs for node in graph.nodes)}
+    place = {id(value): index for index, value in enumerate(module.main.inputs)}
+    inputs = tuple(
+        PortFacts(
+            value.name,
+            _shape(value),
+            tuple(dict.fromkeys(number[id(user)] for user in value.users if id(user) in number)),
+        )
+        for value in module.main.inputs
+    )
+    outputs = []
+    for value in module.main.outputs if module.outputs is None else module.outputs:
+        maker = None if value.producer is None else number.get(id(value.producer))
+        makers = () if maker is None else (maker,)
+        outputs.append(PortFacts(value.name, _shape(value), makers, place.get(id(value))))
+    return inputs, tuple(outputs)
 
 
 def _shape(value: Value) -> str:

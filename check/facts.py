@@ -41,6 +41,19 @@ class NodeFacts:
 
 
 @dataclass(frozen=True)
+class PortFacts:
+    """An input or an output of the main graph."""
+
+    name: str
+    shape: str
+    """With its element type."""
+    nodes: tuple[int, ...]
+    """Numbers of the nodes that read the input, or of the one that writes the output."""
+    source: int | None = None
+    """Of an output that no node writes: the number of the input that it is."""
+
+
+@dataclass(frozen=True)
 class TargetFacts:
     """What a target makes of the converted model."""
 
@@ -68,6 +81,8 @@ class Examination:
     blockers: tuple[Blocker, ...]
     nodes: tuple[NodeFacts, ...]
     targets: tuple[TargetFacts, ...]
+    inputs: tuple[PortFacts, ...] = ()
+    outputs: tuple[PortFacts, ...] = ()
 
     @property
     def macs(self) -> int:

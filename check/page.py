@@ -2,36 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import render_page, write_page
-from mslite.check.facts import Examination, NodeFacts
-from mslite.check.layout import HEIGHT, WIDTH, place
+from mslite.check.facts import Examination, NodeFacts, PortFacts
+from mslite.check.layout import HEIGHT, WIDTH, fold, place
 from mslite.check.text import answer, verdict
-from mslite.converter.quoting import readable
+from mslite.converter.quoting import readable, shortened
+
+_LONGEST_NAME = 2000
+"""Characters of a node's name that the page holds: the script shows those that tell it from others."""
 
 
-def write_check_page(path: Path, found: Examination) -> None:
-    """Writes the page. Raises ConversionError when it cannot be written."""
-    places = place([node.inputs for node in found.nodes])
-    graph = {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "nodes": [_drawn(node, at) for node, at in zip(found.nodes, places, strict=True)],
-    }
+def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = ()) -> None:
+    """Writes the page, about a model in the files `sources`. Raises ConversionError when it cannot be written, OSError for
+    sources that cannot be read."""
+    numbers = {node.name: index for index, node in reversed(list(enumerate(found.nodes)))}
     text = render_page(
         "mslite.check",
         "report.html.j2",
-        {"answer": answer, "readable": readable},
+        {"answer": answer, "readable": readable, "full": _full},
         found=found,
         verdict=verdict(found),
         shares=found.shares,
-        graph=graph,
+        places={name: index + len(found.inputs) for name, index in numbers.items()},
+        graph=drawn_graph(found),
+        origin=origin_of(sources),
     )
     write_page(path, text)
 
 
-def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
+def drawn_graph(found: Examination) -> dict[str, object]:
+    """What the script draws: the graph's inputs, its nodes, its outputs, in this order; sizes in units of the drawing."""
+    first = len(found.inputs)
+    read: list[list[int]] = [[] for _ in found.inputs]
+    read += [[index + first for index in node.inputs] for node in found.nodes]
+    for index, port in enumerate(found.inputs):
+        for node in port.nodes:
+            read[node + first].append(index)
+    for port in found.outputs:
+        read.append([node + first for node in port.nodes] if port.source is None else [port.source])
+    facts = [
+        *(_port(port, "input") for port in found.inputs),
+        *(_node(node) for node in found.nodes),
+        *(_port(port, "output") for port in found.outputs),
+    ]
+    nodes = [
+        {"x": round(at.x, 1), "y": at.y, "column": at.column, "lane": round(at.lane, 1), "in": inputs, **one}
+        for at, inputs, one in zip(fold(place(read)), read, facts, strict=True)
+    ]
+    return {"width": WIDTH, "height": HEIGHT, "nodes": nodes}
+
+
+def _full(text: str) -> str:
+    return shortened(text, _LONGEST_NAME)
+
+
+def _port(port: PortFacts, kind: str) -> dict[str, object]:
+    return {"name": _full(port.name), "op": kind, "state": kind, "share": 0, "facts": [readable(port.shape)]}
+
+
+def _node(node: NodeFacts) -> dict[str, object]:
     facts = [*node.shapes]
     if node.origin:
         facts.append(f"from {node.origin}")
@@ -42,12 +75,9 @@ def _drawn(node: NodeFacts, at: tuple[float, float]) -> dict[str, object]:
     facts += [f"{target}: {kernel}" for target, kernel in node.kernels]
     facts += [f"{one.reason}. {one.remedy}" for one in node.blockers]
     return {
-        "x": round(at[0], 1),
-        "y": at[1],
-        "name": readable(node.name),
+        "name": _full(node.name),
         "op": readable(node.operator),
         "state": node.state.value,
-        "in": node.inputs,
         "share": node.share.fraction or 0,
         "facts": [readable(fact) for fact in facts],
     }

@@ -21,7 +21,7 @@ from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, Usa
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.options import Options
-from mslite.converter.program import ends_quietly, reason_of
+from mslite.converter.program import ends_quietly, reason_of, running
 from mslite.converter.registry.plugins import plugin_files
 
 _EXAMPLES = """\
@@ -164,7 +164,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = _settings(given)
         shapes = parse_shapes(given.inputShape) if given.inputShape else {}
         plugins = plugin_files(";".join(name for name in given.pluginPath.split(";") if name.endswith(".py")))
-        generated = generate([_source(model, shapes, given.weightFile, plugins) for model in given.model], settings)
+        sources = [_source(model, shapes, given.weightFile, plugins) for model in given.model]
+        with running("mslite-codegen", sys.argv[1:] if arguments is None else arguments):
+            generated = generate(sources, settings)
     except (UsageError, TargetError) as error:
         print(error, file=sys.stderr)
         return ExitStatus.WRONG_USAGE

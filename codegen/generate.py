@@ -187,7 +187,7 @@ def generate(
         tuple(source.model.name for source in sources),
     )
     try:
-        write_project(cores, cases, project, settings.folder, report_files(figures))
+        write_project(cores, cases, project, settings.folder, report_files(figures, cores, _model_files(sources)))
     except OSError as error:
         raise ConversionError(
             f"{settings.folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
@@ -259,6 +259,16 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
     source = TrainSource(one.model, train, one.shapes, one.options)
     cores, figures = generate_training(source, settings.target, settings.folder, settings.cases, settings.measure)
     return Generated(settings.folder, cores, figures)
+
+
+def _model_files(sources: Sequence[Source]) -> list[Path]:
+    """The models, and their weights where they are apart."""
+    return [
+        file
+        for source in sources
+        for file in (source.model, None if source.options is None else source.options.weight_file)
+        if file is not None
+    ]
 
 
 def _origin(source: Source) -> str:

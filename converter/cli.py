@@ -9,12 +9,12 @@ from pathlib import Path
 
 import mslite
 from mslite.converter.config_file import read_config
-from mslite.converter.convert import convert
+from mslite.converter.convert import convert, stage_names
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, usage
 from mslite.converter.process_limit import limit_process
-from mslite.converter.program import ends_quietly, reason_of
+from mslite.converter.program import ends_quietly, reason_of, running
 from mslite.converter.quoting import readable, shortened
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
@@ -39,8 +39,9 @@ def _warn(text: str) -> None:
 @ends_quietly("converter_lite")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        given = split_arguments(sys.argv[1:] if arguments is None else arguments)
+        given = split_arguments(words)
     except UsageError as error:
         print(f"{error}\nconverter_lite --help shows the flags", file=sys.stderr)
         print(f"Flags PreInit failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
@@ -54,13 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if arguments is None:  # the program: whoever calls this function owns the process
             limit_process(given)
-        if asks_for_code(given):
-            _generate(given)
-            print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
-            return ExitStatus.OK
-        if _asks_to_check(given):
-            return _check(given)
-        status = _convert(given)
+        with running("converter_lite", words):
+            if asks_for_code(given):
+                _generate(given)
+                print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
+                return ExitStatus.OK
+            if _asks_to_check(given):
+                return _check(given)
+            status = _convert(given)
         if status is not ExitStatus.OK:
             return status
     except UsageError as error:
@@ -112,9 +114,10 @@ def _check(given: Mapping[str, str]) -> int:
     """Says what can be converted, and what runs where; writes no model. Raises as a conversion does."""
     from mslite.check import examine, json_text, print_examination, write_check_page
 
-    found = examine(options_of({"outputFile": "model", **given}, _warn))
+    options = options_of({"outputFile": "model", **given}, _warn)
+    found = examine(options)
     if given.get("checkReport"):
-        write_check_page(Path(given["checkReport"]), found)
+        write_check_page(Path(given["checkReport"]), found, options.source_files)
     if given.get("json") == "on":
         print(json_text(found))
     else:
@@ -126,7 +129,7 @@ def _convert(given: Mapping[str, str]) -> ExitStatus:
     """Converts, and runs and compares the result where that was asked for. Raises as these do."""
     options = options_of(given, _warn)
     with plugins(options.plugins, options.config):
-        with stages() as (progress, samples):
+        with stages(len(stage_names(options))) as (progress, samples):
             report = convert(options, progress, samples)
         print_summary(report)
         if options.run_once:

@@ -24,7 +24,7 @@ from mslite.converter.parsers.stand_in import blocked
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.kernel_check import nodes_without_kernels
 from mslite.converter.passes.memory import peak_activation_bytes
-from mslite.converter.passes.pipeline import Step, run_pipeline
+from mslite.converter.passes.pipeline import Pass, Step, run_pipeline, steps_to_run
 from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
 from mslite.quantizer.pipeline import quantise
@@ -96,6 +96,22 @@ def count_operators(module: Module) -> Counter[str]:
     return Counter(node.op.name for graph in module.graphs for node in graph.nodes)
 
 
+_PARSE, _WRITE = "parse", "write"
+
+
+def _with_quantiser(options: Options, run: Pass) -> list[Step]:
+    """The steps that come before the boundary gets its types."""
+    reason = "on the fused graph; its boundary may become integers"
+    return [Step("quantise", run, reason)] if options.quantizer.asks_for_something else []
+
+
+def stage_names(options: Options) -> list[str]:
+    """The stages that `progress` of a conversion hears of, where it succeeds."""
+    settings = settings_of(options, FmkType.MSLITE)  # which steps run does not depend on the source
+    steps = steps_to_run(settings, _with_quantiser(options, lambda module, context: None))
+    return [_PARSE, *(step.name for step in steps), _WRITE]
+
+
 def convert(
     options: Options,
     progress: Callable[[str], None] = lambda stage: None,
@@ -151,7 +167,7 @@ def _check_kernels(module: Module, options: Options) -> None:
 
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     framework = options.framework if options.framework is not None else detect(options.model_file)
-    progress("parse")
+    progress(_PARSE)
     try:
         module = parse_model(options, framework)
     except ConversionError as error:
@@ -172,18 +188,15 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
                 raise
             raise problem from error
 
-    quantiser = Step(
-        "quantise", quantise_module, "on the fused graph; its boundary may become integers", optional=False
-    )
     try:
-        context = run_pipeline(module, settings, progress, [quantiser] if options.quantizer.asks_for_something else [])
+        context = run_pipeline(module, settings, progress, _with_quantiser(options, quantise_module))
     except ConversionError as error:
         raise complete(error, options.model_file, module, settings) from None
     _check_kernels(module, options)
     bound = _bound(module, options, settings.source_layout)
     module.version = WIRE_VERSION if options.target is None else options.target.wire
     verdict = judge(module)
-    progress("write")
+    progress(_WRITE)
     try:
         files = _save(module, settings.source_layout, options)
     except OSError as error:
@@ -191,6 +204,9 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
             f"{options.output_path}: the result cannot be written: {error.strerror or error}",
             code=ReturnCode.FILE_ERROR,
         ) from None
+    for report in quantisation:
+        for complete_page in report.pages:
+            complete_page(options.source_files, files)
     return Report(
         framework=framework,
         files=tuple(files),

@@ -64,6 +64,11 @@ class Options:
     """Calibration samples from Python, instead of the folders that the settings name."""
 
     @property
+    def source_files(self) -> list[Path]:
+        """The files that are read: the model, and its weights where they are apart."""
+        return [self.model_file] if self.weight_file is None else [self.model_file, self.weight_file]
+
+    @property
     def output_path(self) -> Path:
         """The file that is written."""
         text = str(self.output_file)

@@ -6,8 +6,11 @@ import contextlib
 import errno
 import functools
 import os
+import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from io import TextIOWrapper
 from typing import Any, NoReturn, ParamSpec, TextIO, cast
 
@@ -44,6 +47,26 @@ class _Output:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+_command: ContextVar[str] = ContextVar("command", default="")
+
+_SECRET = re.compile(r"(-\w*[kK]ey=).+", re.DOTALL)
+
+
+def command_line() -> str:
+    """The command that is running, as a shell takes it; keys are left out. Empty where Python calls a function instead."""
+    return _command.get()
+
+
+@contextlib.contextmanager
+def running(name: str, arguments: Sequence[str]) -> Iterator[None]:
+    """Makes it the command that is running."""
+    token = _command.set(shlex.join([name, *(_SECRET.sub(r"\1...", one) for one in arguments)]))
+    try:
+        yield
+    finally:
+        _command.reset(token)
 
 
 def ends_quietly(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:

@@ -12,7 +12,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import Report
 from mslite.converter.errors import Blocker
-from mslite.converter.passes.pipeline import PIPELINE
 from mslite.converter.quoting import quoted, readable
 from mslite.quantizer.agreement import GOOD, Agreement
 from mslite.quantizer.choices import Precision
@@ -22,15 +21,15 @@ from mslite.quantizer.report import QuantiseReport
 
 
 @contextmanager
-def stages() -> Iterator[tuple[Callable[[str], None], Samples]]:
+def stages(total: int) -> Iterator[tuple[Callable[[str], None], Samples]]:
     """Gives two functions: one takes the name of each stage, one how much of the calibration or of a search
-    is done. They draw bars on stderr when that is a terminal."""
+    is done. They draw bars on stderr when that is a terminal; `total` is the number of stages."""
     if not sys.stderr.isatty():
         yield lambda name: None, silent
         return
     columns = (TextColumn("{task.description:<18}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("parse", total=len(PIPELINE) + 2)
+        task = bar.add_task("parse", total=total)
 
         def advance(name: str) -> None:
             bar.update(task, description=name.replace("_", " "), advance=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from mslite.converter.mindir.graph import Module
@@ -73,8 +74,10 @@ class Accuracy:
                     layers = searched_layers(before, choices)
                     alone = damage_alone(executor, payload, budget, layers, choices, journal, self._progress)
             name = before.name or self._asked.report.stem
-            page = gather(before, after, calibration, settings, report, samples, alone, notes, self._progress, name)
-            write_page(page, self._asked.report)
+            page = gather(before, after, calibration, settings, report, samples, alone, tuple(notes), self._progress, name)
+            complete = partial(write_page, page, self._asked.report)
+            complete()  # whoever quantises without a conversion has no more than this
+            report.pages.append(complete)
             notes.append(f"report: {self._asked.report}")
         return notes
 

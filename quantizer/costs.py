@@ -1,7 +1,8 @@
 """What each layer costs in each precision: bytes of its constants, and the time of the layer run alone.
 
 Times are measured on this machine with one thread: every layer becomes a model that computes it `_COPIES` times and
-one that computes it once, and the difference tells. Casts between precisions are nodes of their own and not counted.
+one that computes it once, and the difference tells. Casts between precisions are nodes of their own and not counted. An
+open batch is taken as 1, as the `benchmark` program takes it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from mslite.context import Context
+from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.module_io import save
-from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.passes.context import Context as InferenceContext
+from mslite.converter.passes.inference import infer_shapes
 from mslite.model import Model
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, all_at
@@ -45,7 +49,9 @@ Costs = Mapping[str, Mapping[Precision, Cost]]
 
 
 def layer_costs(module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings) -> Costs:
-    """The costs of every node: in float, and of those that `choices` quantises also in int8 and int16."""
+    """The costs of every node: in float, and of those that `choices` quantises also in int8 and int16. Times are those of
+    `with_batch_one`."""
+    module = with_batch_one(module)
     found: dict[str, dict[Precision, Cost]] = {}
     for precision in Precision:
         if precision is Precision.FLOAT:
@@ -58,6 +64,26 @@ def layer_costs(module: Module, calibration: Calibration, choices: Choices, sett
                 cost = Cost(constant_bytes(node), _milliseconds(node))
                 found.setdefault(node.name, {})[precision] = cost
     return found
+
+
+def open_batch(module: Module) -> list[str]:
+    """Names of the inputs whose first size is open."""
+    return [value.name for value in module.main.inputs if value.shape and value.shape[0] < 0]
+
+
+def with_batch_one(module: Module) -> Module:
+    """The module where no first size of an input is open, else a copy in which they are 1; other sizes may stay open."""
+    if not open_batch(module):
+        return module
+    copy = copy_module(module)
+    for value in copy.main.inputs:
+        if value.shape and value.shape[0] < 0:
+            value.shape = (1, *value.shape[1:])
+    try:
+        infer_shapes(copy, InferenceContext(layout=Format.NHWC))
+    except ConversionError:  # sizes of the model contradict a batch of 1
+        return module
+    return copy
 
 
 def constant_bytes(node: Node) -> int:
@@ -127,9 +153,15 @@ def _contents(value: Value, random: np.random.Generator) -> Array:
 
 
 def total(costs: Costs, choices: Choices) -> Cost:
-    """The whole model with some choices: bytes, and the sum of the times that are known."""
+    """The whole model with some choices: bytes, and the sum of the times that are known; None where none is."""
     chosen = [
         by_precision.get(choices.get(name, Precision.FLOAT), by_precision[Precision.FLOAT])
         for name, by_precision in costs.items()
     ]
-    return Cost(sum(cost.constant_bytes for cost in chosen), sum(cost.milliseconds or 0.0 for cost in chosen))
+    times = [cost.milliseconds for cost in chosen if cost.milliseconds is not None]
+    return Cost(sum(cost.constant_bytes for cost in chosen), sum(times) if times else None)
+
+
+def untimed(costs: Costs) -> list[str]:
+    """Names of the nodes that could not be timed, not even in float."""
+    return [name for name, found in costs.items() if found[Precision.FLOAT].milliseconds is None]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import render_page
 from mslite.benchmark.page import write_page as write_text
 from mslite.converter.mindir.graph import Array, Module
@@ -14,7 +15,7 @@ from mslite.converter.work import macs
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, all_at, default_choices
 from mslite.quantizer.copy import copy_module
-from mslite.quantizer.costs import Cost, Costs, layer_costs, total
+from mslite.quantizer.costs import Cost, Costs, layer_costs, open_batch, total, untimed, with_batch_one
 from mslite.quantizer.evaluation import Judgement, outputs_of
 from mslite.quantizer.histogram import Histogram
 from mslite.quantizer.metrics import cosine, sqnr, top1
@@ -85,6 +86,12 @@ class Page:
     rows: Sequence[Row]
     choices: Sequence[Choice]
     notes: Sequence[str]
+    batch_note: str = ""
+    """What batch the times are for, where the model leaves it open."""
+    untimed: Sequence[str] = ()
+    """The layers whose times are not known, and why."""
+    layers: int = 0
+    """How many there are, timed or not."""
 
 
 def gather(
@@ -119,7 +126,21 @@ def gather(
         rows=rows,
         choices=choices,
         notes=notes,
+        batch_note="with the open batch taken as 1" if open_batch(before) else "",
+        untimed=_untimed(before, costs),
+        layers=len(costs),
     )
+
+
+def _untimed(module: Module, costs: Costs) -> list[str]:
+    """Each layer without a time, with the reason as far as it lies in sizes."""
+    nodes = {node.name: node for node in with_batch_one(module).main.nodes}
+    found = []
+    for name in untimed(costs):
+        sizes = [value.shape for value in (*nodes[name].inputs, *nodes[name].outputs)]
+        is_open = any(shape is None or any(size < 0 for size in shape) for shape in sizes)
+        found.append(f"{name} ({'its sizes are open' if is_open else 'it does not run alone on real numbers'})")
+    return found
 
 
 def _rows(
@@ -206,7 +227,10 @@ def _choices(
     return found
 
 
-def write_page(page: Page, path: Path) -> None:
-    """Renders the page. Raises ConversionError when it cannot be written."""
+def write_page(page: Page, path: Path, sources: Sequence[Path] = (), results: Sequence[Path] = ()) -> None:
+    """Renders the page, of these files as far as they are there. Raises ConversionError when it cannot be written, OSError
+    for files that cannot be read."""
     worst = max((row.accumulated or 0.0 for row in page.rows), default=0)
-    write_text(path, render_page(__package__, "report.html.j2", page=page, worst=worst))
+    origin = origin_of(sources, results)
+    model = sources[0].name if sources else page.model
+    write_text(path, render_page(__package__, "report.html.j2", page=page, model=model, worst=worst, origin=origin))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,8 @@ class QuantiseReport:
     """FULL_QUANT: how far the result agrees with the float model."""
     pruning: PruneReport | None = None
     """What [mslite_prune_param] removed before."""
+    pages: list[Callable[[Sequence[Path], Sequence[Path]], None]] = field(default_factory=list)
+    """For each page that was written: writes it again, of these files of the source and of the result, when they are there."""
 
     @property
     def integer_share(self) -> float:

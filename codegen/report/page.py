@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mslite.benchmark.origin import RESULT, File, file_of, origin_of
 from mslite.benchmark.page import grouped, render_page, size
+from mslite.codegen.core import Core
 from mslite.codegen.emit.names import short
 from mslite.codegen.report.figures import Figures, ModelFigures
 from mslite.codegen.report.measure import Measured
@@ -37,6 +41,8 @@ class Box:
     height: float
     colour: str
     label: str
+    """Empty where there is no room for a line; else the script shows what `room` characters can tell of it."""
+    room: int
     title: str
 
 
@@ -72,9 +78,6 @@ def draw(model: ModelFigures) -> Drawing:
     for one in sorted(picture.rectangles, key=lambda one: -one.size):
         width, height = x(one.last + 1) - x(one.first), y(one.offset) - y(one.offset + one.size)
         label = _short(one.name) if height > 12 else ""
-        room = int(width / 6.2)
-        if len(label) > room:
-            label = label[: room - 1] + "…" if room > 4 else ""
         where = f"{one.size:,} bytes at {one.offset:,}".replace(",", " ")
         title = f"{one.name}\n{one.kind.value}, {where}\nsteps {one.first} to {one.last}"
         boxes.append(
@@ -85,6 +88,7 @@ def draw(model: ModelFigures) -> Drawing:
                 round(height, 2),
                 _COLOURS[one.kind],
                 label,
+                int((width - 6) / 6.4),
                 title,
             )
         )
@@ -108,17 +112,33 @@ def _short(name: str) -> str:
     return short(name, "layer")
 
 
-def report_files(figures: Figures) -> dict[str, str]:
-    """report.html and report.json."""
+def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence[Path] = ()) -> dict[str, str]:
+    """report.html and report.json. The page names the model files that the cores were made of, and the files of the cores.
+    Raises OSError for sources that cannot be read."""
+    origin = origin_of(sources)
+    origin = replace(origin, files=(*origin.files, *_written(cores)))
     context = {
         "figures": figures,
         "drawings": [draw(model) for model in figures.models],
+        "origin": origin,
         "measured": isinstance(figures.measured, Measured),
     }
     return {
-        "report.html": render_page(__package__, "report.html.j2", {"short": _short}, **context),
+        "report.html": render_page(__package__, "report.html.j2", **context),
         "report.json": json.dumps(as_json(figures), indent=1) + "\n",
     }
+
+
+def _written(cores: Sequence[Core]) -> list[File]:
+    """What of the project was made of the models themselves: their C and their constants."""
+    files = []
+    for core in cores:
+        folder = f"src/model{core.index}/"
+        texts = {path: text for path, text in core.files.items() if path.startswith(folder)}
+        files += [file_of(RESULT, path, text.encode(errors="backslashreplace")) for path, text in sorted(texts.items())]
+        if core.weights is not None:
+            files.append(file_of(RESULT, f"{folder}net{core.index}.bin", core.weights))
+    return files
 
 
 def as_json(figures: Figures) -> dict[str, object]:

@@ -65,7 +65,7 @@ def generate_training(
         recorded = record(files[1], programs.training[0], graph.losses, cases)
         project = Project(folder.resolve().name, target, graph.losses, programs, tuple(cores), recorded, files[0])
         try:
-            write_training_project(project, folder, report_files(figures))
+            write_training_project(project, folder, report_files(figures, cores, [source.model]))
         except OSError as error:
             raise ConversionError(
                 f"{folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR

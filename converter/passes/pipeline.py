@@ -141,6 +141,13 @@ _FINISH: tuple[Step, ...] = (
 PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, _PLUGINS_END, *_TARGET, *_FINISH)
 
 
+def steps_to_run(settings: Settings, before_finish: Sequence[Step] = ()) -> list[Step]:
+    """What `run_pipeline` runs, in order."""
+    layout_steps = () if settings.keep_layout else _CHANNELS_LAST
+    steps = (*_IN_SOURCE_LAYOUT, *layout_steps, _PLUGINS_END, *before_finish, *_TARGET, *_FINISH)
+    return [step for step in steps if settings.fusion or not step.optional]
+
+
 def run_pipeline(
     module: Module,
     settings: Settings,
@@ -162,10 +169,7 @@ def run_pipeline(
     _note_unknown_fusions(context)
     check = os.environ.get("MSLITE_VERIFY") == "1"
     checked = False  # before inference, values may have no type yet
-    layout_steps = () if settings.keep_layout else _CHANNELS_LAST
-    for step in (*_IN_SOURCE_LAYOUT, *layout_steps, _PLUGINS_END, *before_finish, *_TARGET, *_FINISH):
-        if step.optional and not settings.fusion:
-            continue
+    for step in steps_to_run(settings, before_finish):
         progress(step.name)
         last = _last_graph(module)
         with contradictions_in_step(step.name):

@@ -100,4 +100,14 @@ Status VerifyDigest(const void *data, size_t size, const std::string &expected) 
     return Verify({static_cast<const uint8_t *>(data), size, "<buffer>", ""}, expected);
   });
 }
+
+Status FileDigest(const std::string &path, std::string *digest) {
+  return Guard([&]() -> Status {
+    if (digest == nullptr) return Fail(mindspore::kLiteNullptr, "there is no place for the digest");
+    std::shared_ptr<const Bytes> file;
+    MSLITE_TRY(Bytes::Map(path, &file));
+    *digest = Text(Sha256(file->data(), file->size()));
+    return mindspore::kSuccess;
+  });
+}
 }  // namespace mslite

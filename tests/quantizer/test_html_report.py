@@ -113,8 +113,9 @@ def test_a_picture_shows_where_the_values_are() -> None:
 
 
 def test_numbers_are_readable() -> None:
-    assert (size(512), size(3 << 20)) == ("0.5 KiB", "3.0 MiB")
+    assert (size(40), size(1536), size(3 << 20)) == ("40 B", "1.5 KiB", "3.0 MiB")
     assert (milliseconds(None), milliseconds(0.012), milliseconds(3.14159)) == ("-", "12 µs", "3.14 ms")
+    assert milliseconds(0.0) == milliseconds(0.0004) == "< 1 µs", "no time is 0"
     assert (percent(None), percent(0.01234), percent(0.5)) == ("-", "1.23 %", "50.0 %")
     assert ratio(20.0) == pytest.approx(0.1)
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -41,6 +42,18 @@ TEST(VerifyDigest, TakesModelsInMemory) {
   EXPECT_TRUE(VerifyDigest("abc", 3, "ba78") == mindspore::kLiteParamInvalid);
   EXPECT_TRUE(VerifyDigest(nullptr, 3, expected) == mindspore::kLiteNullptr);
   EXPECT_TRUE(VerifyDigest("/absent.ms", expected) == mindspore::kLiteFileError);
+}
+
+TEST(FileDigest, IsThatOfTheWholeFile) {
+  const std::string path = ::testing::TempDir() + "mslite_file_digest";
+  std::ofstream(path, std::ios::binary) << "abc";
+  std::string digest;
+  ASSERT_TRUE(FileDigest(path, &digest).IsOk());
+  EXPECT_EQ(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");  // FIPS 180-4's example
+  EXPECT_TRUE(VerifyDigest(path, digest).IsOk());
+  EXPECT_TRUE(FileDigest(path, nullptr) == mindspore::kLiteNullptr);
+  EXPECT_TRUE(FileDigest("/absent.ms", &digest) == mindspore::kLiteFileError);
+  std::remove(path.c_str());
 }
 
 TEST(Load, ReadsASmallModel) {

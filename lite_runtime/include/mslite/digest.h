@@ -20,6 +20,10 @@ MS_API mindspore::Status VerifyDigest(const std::string &model_path, const std::
 // The same of a model in memory, which cannot change between this and Model::Build. Its side file is not looked at.
 MS_API mindspore::Status VerifyDigest(const void *data, size_t size, const std::string &expected = "");
 
+// The SHA-256 of a whole file, 64 hexadecimal digits: what `expected` may be. Errors: kLiteFileError for a file that
+// cannot be read, kLiteNullptr where there is no place for the digits.
+MS_API mindspore::Status FileDigest(const std::string &path, std::string *digest);
+
 }  // namespace mslite
 
 #endif  // MSLITE_INCLUDE_MSLITE_DIGEST_H_
