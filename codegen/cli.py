@@ -194,6 +194,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return ExitStatus.NOT_CONVERTIBLE
     print_report(generated.figures)
+    for note in generated.notes:
+        print(f"note: {note}")
     print(f"written: {generated.folder}")
     return ExitStatus.OK
 

@@ -27,6 +27,7 @@ from mslite.codegen.targets import Target
 from mslite.codegen.training import TrainSource, generate_training
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
+from mslite.converter.quoting import shortened
 from mslite.converter.training import TrainSettings
 
 Shape = tuple[int, ...]
@@ -92,6 +93,8 @@ class Generated:
     folder: Path
     cores: tuple[Core, ...]
     figures: Figures
+    notes: tuple[str, ...] = ()
+    """What the user should know."""
 
 
 def generate(
@@ -127,6 +130,7 @@ def generate(
             ]
         programs = _lower_all(shaped, files, settings.target, opened)
         groups = _groups(sources)
+        notes = _notes(sources, programs, groups)
         _check_shapes(sources, programs, groups)
         if settings.kernel_library is not None:
             programs = [with_cmsis_nn(program, settings.target) for program in programs]
@@ -192,7 +196,15 @@ def generate(
         raise ConversionError(
             f"{settings.folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
         ) from None
-    return Generated(settings.folder, tuple(cores), figures)
+    return Generated(settings.folder, tuple(cores), figures, notes)
+
+
+def _notes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> tuple[str, ...]:
+    return tuple(
+        f"{source.model.name}: the first size of input '{shortened(name)}' is open and taken as 1; --inputShape gives another"
+        for source, group in zip(sources, groups, strict=True)
+        for name in programs[group[0]].assumed
+    )
 
 
 def _load(plugins: Sequence[Path]) -> None:

@@ -255,6 +255,8 @@ class Program:
     """The numbers of a step's call, as other kernel libraries want them; None: it calls no kernel."""
     outside: frozenset[Tensor] = frozenset()
     """Of a block: what lies in memory of others."""
+    assumed: tuple[str, ...] = ()
+    """Inputs whose first size the model leaves open: it was taken as 1."""
 
     def outside_roots(self) -> set[Tensor]:
         """The tensors whose memory that is."""

@@ -165,7 +165,10 @@ def _generate(given: Mapping[str, str]) -> None:
     from mslite.codegen.settings import read_settings
 
     sources, settings = read_settings(given, _warn)
-    print_report(generate(sources, settings).figures)
+    generated = generate(sources, settings)
+    print_report(generated.figures)
+    for note in generated.notes:
+        print(f"note        {note}")
 
 
 def _is_refusal(error: ConversionError) -> bool:

@@ -61,7 +61,11 @@ def lower_ms(
         raise LoweringError(
             f"{source}: {len(plan.refusals)} node(s) cannot become C for {target.name}", _blockers(plan.refusals)
         )
-    return program_of(plan, name or path.stem, target.name)
+    program = program_of(plan, name or path.stem, target.name)
+    program.assumed = tuple(
+        one.name for one in inputs if one.shape and one.shape[0] < 0 and one.name not in (shapes or {})
+    )
+    return program
 
 
 def _channels_first(path: Path, source: str) -> frozenset[str]:

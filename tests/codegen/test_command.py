@@ -12,6 +12,7 @@ from mslite.codegen.cli import main
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.comparison import NonZero
 from mslite.converter.mindir.ops.enums import DataType
+from tests.converter.onnx_models import small_network
 from tests.passes.builder import Builder
 
 from . import modules
@@ -94,3 +95,12 @@ def test_a_caffe_model_needs_its_weights(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text('name: "net"')
     assert main([str(path), f"--output={tmp_path / 'net'}"]) == 2
     assert "--weightFile must name the model's weights; net.caffemodel is not beside it" in capsys.readouterr().err
+
+
+def test_an_open_first_size_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = small_network(tmp_path / "net.onnx", "n")
+    assert main([str(model), f"--output={tmp_path / 'a'}"]) == 0
+    note = "note: net.onnx: the first size of input 'image' is open and taken as 1; --inputShape gives another"
+    assert note in capsys.readouterr().out
+    assert main([str(model), f"--output={tmp_path / 'b'}", "--inputShape=image:2,2,6,5"]) == 0
+    assert "note:" not in capsys.readouterr().out

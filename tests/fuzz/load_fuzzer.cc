@@ -8,8 +8,8 @@
 #include "include/mslite/run_control.h"
 
 namespace {
-constexpr mslite::RunLimits kLimits = {200, 500, int64_t{64} << 20};
-constexpr size_t kMostInput = 16 << 20;
+constexpr mslite::RunLimits kLimits = {200, 500, int64_t{2} << 20};
+constexpr size_t kMostInput = 1 << 20;
 
 void BuildAndRun(const void *data, size_t size) {
   auto context = std::make_shared<mindspore::Context>();
