@@ -31,7 +31,7 @@ demo: .venv/mslite-installed
 SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark quantizer codegen delegate 2>/dev/null)
 .venv/mslite-installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	@.ci/setup demo
-	@echo "Building and installing mslite (a few minutes the first time) ..."
+	@echo "Building and installing mslite (some minutes the first time) ..."
 	@$(PYTHON) -m pip install -q --disable-pip-version-check .
 	@$(PYTHON) -m pip install -q --disable-pip-version-check 'onnxruntime>=1.17' || echo "Without onnxruntime, which the demo would compare with."
 	@touch $@

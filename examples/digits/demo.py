@@ -21,7 +21,7 @@ import mslite
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parents[1] / "build" / "demo"
 TRAINED = HERE.parents[1] / "tests" / "models" / "trained"
-NETWORKS = {"cnn": "a residual network", "vit": "a vision transformer"}
+NETWORKS = {"cnn": "residual", "vit": "transformer"}
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -56,7 +56,7 @@ def beside_onnxruntime() -> Table:
     images = images_of_28(np.load(HERE / "digits_test.npz")["images"])
     table = Table(title=f"beside onnxruntime {onnxruntime.__version__}, 1 thread, median time of one image")
     table.add_column("network", style="cyan")
-    for head in ("mslite", "onnxruntime", "mslite / onnxruntime", "same answers", "largest difference"):
+    for head in ("mslite", "onnxruntime", "ratio", "same answers", "difference"):
         table.add_column(head, justify="right")
     for name, kind in NETWORKS.items():
         model_file, onnx_file = OUT / f"{name}.ms", TRAINED / f"{name}.onnx"
@@ -66,7 +66,7 @@ def beside_onnxruntime() -> Table:
         )  # fmt: skip
         found = compare(onnx_file, model_file, images)
         table.add_row(
-            f"{name}, {kind}",
+            f"{name} ({kind})",
             f"{found.mslite_ms * 1000:.0f} µs",
             f"{found.onnxruntime_ms * 1000:.0f} µs",
             f"{found.mslite_ms / found.onnxruntime_ms:.2f}",
