@@ -177,5 +177,5 @@ def test_names_cannot_break_the_page(tmp_path: Path) -> None:
     onnx.save(onnx_model(STEM, helper.make_node("Foo", ["a"], ["y"], name=name)), tmp_path / "net.onnx")
     write_check_page(tmp_path / "net.html", whole(tmp_path / "net.onnx"))
     text = (tmp_path / "net.html").read_text()
-    assert text.count("</script>") == 1
+    assert text.count("</script>") == 2
     assert "<b>'" not in text

@@ -29,10 +29,14 @@ NAMES = (
     "[/bold]",
 )
 
+PARTS = "benchmark/parts.html.j2"
 TEMPLATES = [
-    path.relative_to(ROOT).as_posix()
-    for folder in ("benchmark", "check", "codegen", "quantizer")
-    for path in sorted((ROOT / folder).rglob("report.html.j2"))
+    PARTS,
+    *(
+        path.relative_to(ROOT).as_posix()
+        for folder in ("benchmark", "check", "codegen", "quantizer")
+        for path in sorted((ROOT / folder).rglob("report.html.j2"))
+    ),
 ]
 
 
@@ -109,7 +113,7 @@ def test_benchmark(tmp_path: Path) -> None:
     ]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
     text = (tmp_path / "net.html").read_text()
-    assert len(Page(text).scripts) == 2
+    assert len(Page(text).scripts) == 3
     known = strings_in(data_of(text, '<script type="application/json" id="result">', "</script>"))
     assert known >= {NAMES[0], NAMES[-1], "<!--<script>&.ms"}
     assert {f"node {name}" for name in NAMES[:-2]} <= known
@@ -121,7 +125,7 @@ def test_examination(operator: str, status: int, tmp_path: Path, capsys: pytest.
     assert cli.main([f"--modelFile={path}", "--check", f"--checkReport={tmp_path / 'net.html'}"]) == status
     assert status == 0 or f"node {NAMES[-1]}" in capsys.readouterr().out
     text = (tmp_path / "net.html").read_text()
-    assert len(Page(text).scripts) == 1
+    assert len(Page(text).scripts) == 2
     known = strings_in(data_of(text, "const graph = ", ";\n"))
     assert f"node {NAMES[0]}" in known
     assert f"node {NAMES[3]}" in known
@@ -131,9 +135,20 @@ def test_examination(operator: str, status: int, tmp_path: Path, capsys: pytest.
 def test_templates_escape(template: str) -> None:
     """What is put in is escaped: by the engine, or in scripts by `tojson`."""
     text = (ROOT / template).read_text()
-    assert re.findall(r"{{[^}]*safe[^}]*}}", text) == ["{{ style | safe }}"]
-    for script in re.findall(r"<script.*?</script>", text, re.DOTALL):
+    ours = ["{{ style | safe }}", "{{ script | safe }}"]
+    found = re.findall(r"{{[^}]*safe[^}]*}}", text)
+    assert found == ours[: len(found)]
+    assert found or template == PARTS
+    for script in re.findall(r"<script.*?</script>", text.replace(ours[1], ""), re.DOTALL):
         assert all("| tojson" in expression for expression in re.findall(r"{[{%].*?[}%]}", script))
+
+
+def test_what_pages_share_ends_no_element() -> None:
+    for name in ("style.css", "page.js"):
+        text = (ROOT / "benchmark" / name).read_text()
+        assert "</" not in text
+        assert "<!--" not in text
+        assert "__" not in text, "a placeholder of the benchmark page"
 
 
 def test_the_engine_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
