@@ -64,9 +64,7 @@ void PrintFlags(const Flags &flags) {
 }
 
 // What is left to say of a failed call whose reason the library has written to the standard error stream.
-std::string Said(const mindspore::Status &status) {
-  return mindspore::Status::CodeAsString(status.StatusCode());
-}
+std::string Said(const mindspore::Status &status) { return mindspore::Status::CodeAsString(status.StatusCode()); }
 
 std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
   auto context = std::make_shared<mindspore::Context>();

@@ -74,7 +74,9 @@ class Accuracy:
                     layers = searched_layers(before, choices)
                     alone = damage_alone(executor, payload, budget, layers, choices, journal, self._progress)
             name = before.name or self._asked.report.stem
-            page = gather(before, after, calibration, settings, report, samples, alone, tuple(notes), self._progress, name)
+            page = gather(
+                before, after, calibration, settings, report, samples, alone, tuple(notes), self._progress, name
+            )
             complete = partial(write_page, page, self._asked.report)
             complete()  # whoever quantises without a conversion has no more than this
             report.pages.append(complete)
