@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import html.parser
 import json
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import mslite
 from mslite.benchmark.page import render_page
 from mslite.converter import cli
 
@@ -111,11 +114,15 @@ def test_benchmark(tmp_path: Path) -> None:
         "--htmlFile=net.html",
         "--loopCount=1",
     ]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "86400"}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=60)
     text = (tmp_path / "net.html").read_text()
     assert len(Page(text).scripts) == 3
     known = strings_in(data_of(text, '<script type="application/json" id="result">', "</script>"))
     assert known >= {NAMES[0], NAMES[-1], "<!--<script>&.ms"}
+    data = (tmp_path / "<!--<script>&.ms").read_bytes()
+    assert known >= {"1970-01-02T00:00:00Z", mslite.__version__, hashlib.sha256(data).hexdigest()}
+    assert shlex.join(map(str, command)) in known
     assert {f"node {name}" for name in NAMES[:-2]} <= known
 
 
@@ -141,6 +148,19 @@ def test_templates_escape(template: str) -> None:
     assert found or template == PARTS
     for script in re.findall(r"<script.*?</script>", text.replace(ours[1], ""), re.DOTALL):
         assert all("| tojson" in expression for expression in re.findall(r"{[{%].*?[}%]}", script))
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_tables_can_be_sorted(template: str) -> None:
+    """Each has a head and a body, and cells with units say what they are sorted by."""
+    text = (ROOT / template).read_text()
+    tables = re.findall(r"<table.*?</table>", text, re.DOTALL)
+    assert all(table.count("<thead>") == table.count("<tbody>") == 1 for table in tables)
+    for table in tables:
+        for given, shown in re.findall(r"<td([^>]*)>(.*?)</td>", table, re.DOTALL):
+            assert not re.search(r"\| (size|time|percent|grouped)", shown) or "data-value" in given, shown
+    if "report" in template and "peers" not in template:
+        assert "{{ about(origin) }}" in text
 
 
 def test_what_pages_share_ends_no_element() -> None:
