@@ -98,8 +98,8 @@ std::string DumpForScript(const ordered_json &json) {
   return escaped;
 }
 
-// Date and time in UTC, to the second; that of SOURCE_DATE_EPOCH where it is set, so that a page can be made again as it
-// was.
+// Date and time in UTC, to the second; that of SOURCE_DATE_EPOCH where it is set, so that a page can be made again as
+// it was.
 std::string Now() {
   std::time_t moment = std::time(nullptr);
   if (const char *told = std::getenv("SOURCE_DATE_EPOCH"); told != nullptr && *told != '\0') {
@@ -146,12 +146,8 @@ std::string CommandLine(int count, const char *const *words) {
 
 std::string WriteHtml(const Result &result, const Origin &origin, const std::string &path) {
   ordered_json json = ToJson(result);
-  json["origin"] = {{"made", Now()},
-                    {"version", MSLITE_VERSION},
-                    {"command", origin.command},
-                    {"file", origin.file},
-                    {"bytes", origin.bytes},
-                    {"sha256", origin.sha256}};
+  json["origin"] = {{"made", Now()},       {"version", MSLITE_VERSION}, {"command", origin.command},
+                    {"file", origin.file}, {"bytes", origin.bytes},     {"sha256", origin.sha256}};
   std::string page(kPage, sizeof kPage);
   const size_t at = page.find(kPlaceholder);
   return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, DumpForScript(json)));

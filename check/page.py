@@ -57,7 +57,7 @@ def drawn_graph(found: Examination) -> dict[str, object]:
 
 
 def _full(text: str) -> str:
-    return shortened(text, _LONGEST_NAME)
+    return text if len(text) <= _LONGEST_NAME else shortened(text, _LONGEST_NAME)
 
 
 def _port(port: PortFacts, kind: str) -> dict[str, object]:

@@ -124,7 +124,7 @@ def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence
         "measured": isinstance(figures.measured, Measured),
     }
     return {
-        "report.html": render_page(__package__, "report.html.j2", **context),
+        "report.html": render_page(__package__, "report.html.j2", None, **context),
         "report.json": json.dumps(as_json(figures), indent=1) + "\n",
     }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,7 @@ from onnx import TensorProto, helper
 
 from mslite.check import Examination, examine
 from mslite.check.facts import State
+from mslite.check.page import drawn_graph
 from mslite.codegen.targets import TARGETS
 from mslite.converter import cli
 from mslite.converter.compatibility import Version
@@ -127,6 +131,47 @@ def test_targets_of_a_model_that_converts(good: Path) -> None:
     assert {name for name, _ in convolution.kernels} == {"CPU", *TARGETS}
 
 
+def test_inputs_and_outputs_are_drawn(good: Path) -> None:
+    found = whole(good)
+    assert [(one.name, one.shape) for one in found.inputs] == [("x", "float32[1x16x16x3]")]
+    assert [one.name for one in found.outputs] == ["y"]
+    drawn = drawn_graph(found)["nodes"]
+    assert isinstance(drawn, list)
+    states = [node["state"] for node in drawn]
+    assert states == ["input", *["fine"] * len(found.nodes), "output"]
+    assert [0] in [node["in"] for node in drawn[1:-1]]
+    assert drawn[-1]["in"] == [found.outputs[0].nodes[0] + 1]
+
+
+def test_an_output_that_is_an_input(tmp_path: Path) -> None:
+    model = onnx_model(STEM, RELU)
+    model.graph.output.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16]))
+    onnx.save(model, tmp_path / "net.onnx")
+    drawn = drawn_graph(whole(tmp_path / "net.onnx"))["nodes"]
+    assert isinstance(drawn, list)
+    assert [node["state"] for node in drawn].count("output") == 2
+    assert all(node["in"] for node in drawn if node["state"] == "output")
+
+
+def test_the_page_is_the_same_at_the_same_time(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = good.with_suffix(".html")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    texts = []
+    for _ in range(2):
+        assert cli.main([f"--modelFile={good}", "--check", f"--checkReport={page}"]) == 0
+        texts.append(page.read_text())
+    assert texts[0] == texts[1]
+    assert "1970-01-02 00:00:00 UTC" in texts[0]
+    assert hashlib.sha256(good.read_bytes()).hexdigest() in texts[0]
+    assert f"<code>converter_lite --modelFile={good} --check --checkReport={page}</code>" in texts[0]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    before = datetime.now(UTC).replace(microsecond=0)
+    assert cli.main([f"--modelFile={good}", "--check", f"--checkReport={page}"]) == 0
+    made = re.search(r'datetime="([^"]+)"', page.read_text())
+    assert made
+    assert before <= datetime.fromisoformat(made[1]) <= datetime.now(UTC)
+
+
 def test_shapes_that_depend_on_data_run_on_the_cpu_alone(tmp_path: Path) -> None:
     nonzero = helper.make_node("NonZero", ["x"], ["n"], name="where")
     cast = helper.make_node("Cast", ["n"], ["y"], to=TensorProto.FLOAT)
@@ -177,5 +222,5 @@ def test_names_cannot_break_the_page(tmp_path: Path) -> None:
     onnx.save(onnx_model(STEM, helper.make_node("Foo", ["a"], ["y"], name=name)), tmp_path / "net.onnx")
     write_check_page(tmp_path / "net.html", whole(tmp_path / "net.onnx"))
     text = (tmp_path / "net.html").read_text()
-    assert text.count("</script>") == 1
+    assert text.count("</script>") == 2
     assert "<b>'" not in text

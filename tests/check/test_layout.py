@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mslite.check.layout import HEIGHT, WIDTH, place
+from mslite.check.layout import HEIGHT, WIDTH, Place, fold, place
 
 
 @st.composite
@@ -26,3 +26,29 @@ def test_no_nodes_overlap_and_edges_go_down(inputs: list[list[int]]) -> None:
     for first, (x0, y0) in enumerate(places):
         for x1, y1 in places[first + 1 :]:
             assert abs(x0 - x1) >= WIDTH - 1e-6 or abs(y0 - y1) >= HEIGHT
+
+
+@given(graphs())
+def test_columns_keep_nodes_apart_and_in_order(inputs: list[list[int]]) -> None:
+    places = fold(place(inputs))
+    for node, read in enumerate(inputs):
+        for one in read:
+            before, after = places[one], places[node]
+            assert (before.column, before.y) < (after.column, after.y)
+    for first, a in enumerate(places):
+        assert a.lane < a.x, "the lane lies before the column"
+        for b in places[first + 1 :]:
+            assert abs(a.x - b.x) >= WIDTH - 1e-6 or abs(a.y - b.y) >= HEIGHT
+            assert a.column == b.column or not (a.lane - 1 < b.x + WIDTH and b.x < a.lane + 1)
+
+
+def extent(places: list[Place]) -> tuple[float, float]:
+    return max(one.x for one in places) + WIDTH, max(one.y for one in places) + HEIGHT
+
+
+def test_a_long_chain_fills_the_window() -> None:
+    width, height = extent(fold(place([[], *([index] for index in range(249))])))
+    assert 1 < width / height < 2.2
+    width, height = extent(fold(place([[], [0], [1]])))
+    assert (width, height) == (WIDTH, height)
+    assert fold([]) == []

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
@@ -31,6 +34,7 @@ from mslite.codegen.report.picture import Kind, make_picture
 from mslite.codegen.targets import target_named
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.program import running
 
 from .programs import autoencoder, image, keywords, resnet8, separable, step, tensor
 
@@ -107,6 +111,29 @@ def test_page_and_json() -> None:
     (model,) = known["models"]
     assert sum(layer["is_peak"] for layer in model["layers"]) == 1
     assert model["activations"] + model["workspace"] == max(layer["in_use"] for layer in model["layers"])
+
+
+def test_page_names_its_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The models and the C that was made of them; the JSON says nothing that differs from run to run."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    core = core_of(resnet8())
+    core.files = {"src/model0/net0.c": "int x;\n", "src/parallel.h": ""}
+    core.weights = b"weights"
+    model = tmp_path / "net.tflite"
+    model.write_bytes(b"model")
+    figures = gather("project", [core], M4, UNKNOWN)
+    with running("mslite-codegen", ["net.tflite", "--name=a b", "--decryptKey=0123"]):
+        files = report_files(figures, [core], [model])
+    page = files["report.html"]
+    for data in (b"model", b"int x;\n", b"weights"):
+        assert hashlib.sha256(data).hexdigest() in page
+    assert "src/model0/net0.bin, 7 bytes" in page
+    assert "1970-01-01 00:00:00 UTC" in page
+    assert f"mslite {mslite.__version__}" in page
+    assert "mslite-codegen net.tflite &#39;--name=a b&#39; --decryptKey=..." in page
+    assert "0123" not in page
+    assert files["report.json"] == report_files(figures)["report.json"]
+    assert "a program called the Python API" in report_files(figures)["report.html"]
 
 
 def test_text() -> None:

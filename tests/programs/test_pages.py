@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import html.parser
 import json
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import mslite
 from mslite.benchmark.page import render_page
 from mslite.converter import cli
 
@@ -29,10 +32,14 @@ NAMES = (
     "[/bold]",
 )
 
+PARTS = "benchmark/parts.html.j2"
 TEMPLATES = [
-    path.relative_to(ROOT).as_posix()
-    for folder in ("benchmark", "check", "codegen", "quantizer")
-    for path in sorted((ROOT / folder).rglob("report.html.j2"))
+    PARTS,
+    *(
+        path.relative_to(ROOT).as_posix()
+        for folder in ("benchmark", "check", "codegen", "quantizer")
+        for path in sorted((ROOT / folder).rglob("report.html.j2"))
+    ),
 ]
 
 
@@ -107,11 +114,15 @@ def test_benchmark(tmp_path: Path) -> None:
         "--htmlFile=net.html",
         "--loopCount=1",
     ]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "86400"}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=60)
     text = (tmp_path / "net.html").read_text()
-    assert len(Page(text).scripts) == 2
+    assert len(Page(text).scripts) == 3
     known = strings_in(data_of(text, '<script type="application/json" id="result">', "</script>"))
     assert known >= {NAMES[0], NAMES[-1], "<!--<script>&.ms"}
+    data = (tmp_path / "<!--<script>&.ms").read_bytes()
+    assert known >= {"1970-01-02T00:00:00Z", mslite.__version__, hashlib.sha256(data).hexdigest()}
+    assert shlex.join(map(str, command)) in known
     assert {f"node {name}" for name in NAMES[:-2]} <= known
 
 
@@ -121,7 +132,7 @@ def test_examination(operator: str, status: int, tmp_path: Path, capsys: pytest.
     assert cli.main([f"--modelFile={path}", "--check", f"--checkReport={tmp_path / 'net.html'}"]) == status
     assert status == 0 or f"node {NAMES[-1]}" in capsys.readouterr().out
     text = (tmp_path / "net.html").read_text()
-    assert len(Page(text).scripts) == 1
+    assert len(Page(text).scripts) == 2
     known = strings_in(data_of(text, "const graph = ", ";\n"))
     assert f"node {NAMES[0]}" in known
     assert f"node {NAMES[3]}" in known
@@ -131,9 +142,33 @@ def test_examination(operator: str, status: int, tmp_path: Path, capsys: pytest.
 def test_templates_escape(template: str) -> None:
     """What is put in is escaped: by the engine, or in scripts by `tojson`."""
     text = (ROOT / template).read_text()
-    assert re.findall(r"{{[^}]*safe[^}]*}}", text) == ["{{ style | safe }}"]
-    for script in re.findall(r"<script.*?</script>", text, re.DOTALL):
+    ours = ["{{ style | safe }}", "{{ script | safe }}"]
+    found = re.findall(r"{{[^}]*safe[^}]*}}", text)
+    assert found == ours[: len(found)]
+    assert found or template == PARTS
+    for script in re.findall(r"<script.*?</script>", text.replace(ours[1], ""), re.DOTALL):
         assert all("| tojson" in expression for expression in re.findall(r"{[{%].*?[}%]}", script))
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_tables_can_be_sorted(template: str) -> None:
+    """Each has a head and a body, and cells with units say what they are sorted by."""
+    text = (ROOT / template).read_text()
+    tables = re.findall(r"<table.*?</table>", text, re.DOTALL)
+    assert all(table.count("<thead>") == table.count("<tbody>") == 1 for table in tables)
+    for table in tables:
+        for given, shown in re.findall(r"<td([^>]*)>(.*?)</td>", table, re.DOTALL):
+            assert not re.search(r"\| (size|time|percent|grouped)", shown) or "data-value" in given, shown
+    if "report" in template and "peers" not in template:
+        assert "{{ about(origin) }}" in text
+
+
+def test_what_pages_share_ends_no_element() -> None:
+    for name in ("style.css", "page.js"):
+        text = (ROOT / "benchmark" / name).read_text()
+        assert "</" not in text
+        assert "<!--" not in text
+        assert "__" not in text, "a placeholder of the benchmark page"
 
 
 def test_the_engine_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

