@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.graph import Module
 from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
-from mslite.quantizer.evaluation import SAMPLE_BYTES, chosen_samples, outputs_of
+from mslite.quantizer.evaluation import chosen_samples, outputs_of
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.runner import Runner, Sample
 from mslite.quantizer.sensitivity import damage_accumulated
@@ -61,7 +61,7 @@ def agreement(
     """Measures on samples behind those of the calibration where the data has them, else on the calibration's own.
 
     Raises ConversionError for samples that cannot be read, RuntimeError where a model does not run."""
-    samples = _within_bounds(data.beyond())
+    samples = chosen_samples(itertools.islice(data.beyond(), _SAMPLES))
     are_unseen = bool(samples)
     if not samples:
         samples = chosen_samples(data, calibration.samples)[:_SAMPLES]
@@ -73,17 +73,6 @@ def agreement(
         return found
     worst = _worst(before, after, choices, samples[:_WATCHED_SAMPLES])
     return replace(found, worst=worst, remedies=_remedies(settings, calibration.samples))
-
-
-def _within_bounds(samples: Iterable[Sample]) -> list[list[Array]]:
-    chosen: list[list[Array]] = []
-    size = 0
-    for sample in itertools.islice(samples, _SAMPLES):
-        chosen.append([array.copy() for array in sample])
-        size += sum(array.nbytes for array in sample)
-        if size > SAMPLE_BYTES:
-            break
-    return chosen
 
 
 def _worst(before: Module, after: Module, choices: Choices, samples: Sequence[Sample]) -> tuple[tuple[str, float], ...]:

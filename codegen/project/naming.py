@@ -11,51 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
+from mslite.codegen.sources.tokens import KEYWORDS
 from mslite.converter.errors import UsageError
 
 Content = str | bytes
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
-_C_WORDS = frozenset(
-    [
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "main",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-    ]
-)
-_TAKEN = frozenset({"src", "test", "build", "include", "benchmark", "kernels", "tools", "mslite", "net"})
+_TAKEN = frozenset({"main", "src", "test", "build", "include", "benchmark", "kernels", "tools", "mslite", "net"})
 """Folders and targets of a project, and what the names would not differ from."""
 
 _FAMILIES = re.compile(
@@ -87,7 +49,7 @@ _FOREIGN = ("nnacl/", "registered_kernel.h")
 
 def check_name(name: str) -> str:
     """A name for a project. Raises UsageError for what is no identifier of C, or not to be told from others."""
-    if not _NAME.fullmatch(name) or name.lower() in _C_WORDS or name.lower() in _TAKEN or keyword.iskeyword(name):
+    if not _NAME.fullmatch(name) or name.lower() in KEYWORDS or name.lower() in _TAKEN or keyword.iskeyword(name):
         raise UsageError(
             f"--name={name[:60]}: expected letters, digits and _ beginning with a letter (at most 40), and no word of C"
         )

@@ -20,7 +20,7 @@ from pathlib import Path
 from .matrix import spoiled_cases
 from .seeds import ms_seeds
 
-_MEBIBYTES, _SECONDS = 3072, 120
+_MEBIBYTES, _SECONDS = 3072, 30
 """What one input may take."""
 
 _MOST_BYTES = 65536
