@@ -2,7 +2,7 @@
 
 Its requantisation rounds twice, as TensorFlow Lite's reference kernels do in convolutions, sums and products: there all
 numbers agree. Fully connected layers, which the reference rounds once, in float64, are taken only where both roundings
-agree for every sum that can occur, which is proved channel by channel (`lite_runtime/python/call_numbers.cc`).
+agree for every sum that can occur, which is proved channel by channel (`lite_runtime/codegen/call_numbers.cc`).
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def peak_activation_bytes(graph: Graph) -> int | None:
 
 
 def _calls(graph: Graph) -> Iterator[tuple[tuple[Value, ...], tuple[Value, ...]]]:
-    """What is read and written, call by call: the runtime makes one of a convolution and its sum (plan/residual_sums.h)."""
+    """What is read and written, call by call. The runtime makes one of a convolution and its sum
+    (plan/rewrite/residual_sums.h)."""
     first = {node: _summed_convolution(node, graph) for node in graph.nodes}
     fused = {*first.values()}
     for node in graph.nodes:

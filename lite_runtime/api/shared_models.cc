@@ -7,10 +7,7 @@
 #include <tuple>
 
 #include "model/load.h"
-#include "plan/channels_last.h"
-#include "plan/expand_quantised.h"
-#include "plan/expand_types.h"
-#include "plan/residual_sums.h"
+#include "plan/rewrite/rewrite.h"
 #include "registry/registry.h"
 
 namespace mslite {
@@ -32,10 +29,7 @@ Status FromBytes(std::shared_ptr<const Bytes> bytes, std::shared_ptr<SharedModel
   const auto is_registered = [](const Node &node) {
     return node.primitive != nullptr && HasKernels(KeyOf(*node.primitive));
   };
-  JoinTransposedNorms(graph.get(), is_registered);
-  MSLITE_TRY(ExpandQuantised(graph.get()));
-  MSLITE_TRY(ExpandTypes(graph.get(), is_registered));
-  MSLITE_TRY(FindResidualSums(graph.get()));
+  MSLITE_TRY(RewriteGraph(graph.get(), is_registered));
   return SharedModel::Create(std::move(graph), model);
 }
 }  // namespace

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "exec/run_control.h"
-#include "exec/thread_pool.h"
 #include "plan/failure.h"
 #include "plan/plan.h"
+#include "threads/thread_pool.h"
 
 namespace mslite {
 // Told before and after each step; `inputs` and `outputs` are the contents.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exec/thread_pool.h"
 #include "plan/frame.h"
+#include "threads/thread_pool.h"
 
 namespace mslite {
 Status WeightStore::Keep(size_t bytes, uint8_t **memory) {

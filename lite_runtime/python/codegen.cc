@@ -13,12 +13,22 @@
 #include <utility>
 #include <vector>
 
-#include "api/shared_models.h"
+#include "codegen/written_plan.h"
 #include "single_call.h"
-#include "written_plan.h"
 
 namespace mslite::python {
 namespace {
+
+using codegen::ByteString;
+using codegen::CallNumbers;
+using codegen::Refusal;
+using codegen::WrittenCall;
+using codegen::WrittenGraph;
+using codegen::WrittenPlan;
+using codegen::WrittenStep;
+using codegen::WrittenTensor;
+using codegen::WrittenUse;
+using codegen::WrittenVariable;
 
 /// Python's ModelError: a model that cannot be read or planned.
 struct ModelError : std::runtime_error {
@@ -108,9 +118,9 @@ std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, 
 /// A loaded model.
 class Model {
  public:
-  explicit Model(const std::filesystem::path &path) { CheckModel(OpenModel(path.string(), &model_)); }
+  explicit Model(const std::filesystem::path &path) { CheckModel(codegen::ReadModel(path.string(), &model_)); }
 
-  std::vector<WrittenTensor> inputs() const { return ModelInputs(*model_); }
+  std::vector<WrittenTensor> inputs() const { return codegen::ModelInputs(*model_); }
 
   WrittenPlan Plan(const std::vector<std::string> &isas, const std::vector<std::vector<int64_t>> &shapes) const {
     const std::vector<WrittenTensor> own = inputs();
@@ -121,7 +131,7 @@ class Model {
       if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("an impossible input shape");
     }
     WrittenPlan plan;
-    CheckModel(WritePlan(model_, IsasNamed(isas), TargetKernels(), shapes, &plan));
+    CheckModel(codegen::WritePlan(model_, IsasNamed(isas), TargetKernels(), shapes, &plan));
     return plan;
   }
 
@@ -134,7 +144,7 @@ std::optional<WrittenStep> Cut(const WrittenPlan &plan, size_t step, int64_t pad
                                int64_t pad_after, int64_t rows_out) {
   if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
   WrittenStep cut;
-  if (!CutRows(plan, step, {pad_before, rows_in, pad_after, rows_out}, &cut)) return std::nullopt;
+  if (!codegen::CutRows(plan, step, {pad_before, rows_in, pad_after, rows_out}, &cut)) return std::nullopt;
   return cut;
 }
 
@@ -142,13 +152,13 @@ std::optional<WrittenStep> Cut(const WrittenPlan &plan, size_t step, int64_t pad
 std::optional<WrittenStep> CutOut(const WrittenPlan &plan, size_t step, int64_t first, int64_t count) {
   if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
   WrittenStep cut;
-  if (!CutChannels(plan, step, first, count, &cut)) return std::nullopt;
+  if (!codegen::CutChannels(plan, step, first, count, &cut)) return std::nullopt;
   return cut;
 }
 
 CallNumbers Numbers(const WrittenPlan &plan, size_t step) {
   if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
-  return NumbersOfStep(plan, step);
+  return codegen::NumbersOfStep(plan, step);
 }
 
 /// (variable, tensor) of each use.

@@ -1,5 +1,5 @@
 // InstanceNorm between Transposes: what becomes one call on NHWC, and what stays; and where channels are in old files.
-#include "plan/channels_last.h"
+#include "plan/rewrite/channels_last.h"
 
 #include <gtest/gtest.h>
 

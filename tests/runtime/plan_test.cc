@@ -5,9 +5,9 @@
 #include <atomic>
 #include <random>
 
-#include "exec/thread_pool.h"
 #include "plan/memory.h"
 #include "plan/weights.h"
+#include "threads/thread_pool.h"
 
 namespace mslite::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "include/api/model.h"
 #include "model/load.h"
 #include "model_builder.h"
-#include "plan/expand_quantised.h"
+#include "plan/rewrite/expand_quantised.h"
 #include "plan/shapes.h"
 
 namespace mslite::test {

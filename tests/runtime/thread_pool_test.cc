@@ -1,5 +1,5 @@
 // Every part of a task runs once, on threads whose numbers are their own, however many callers and helpers there are.
-#include "exec/thread_pool.h"
+#include "threads/thread_pool.h"
 
 #include <gtest/gtest.h>
 

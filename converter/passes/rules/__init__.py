@@ -81,8 +81,8 @@ EPILOGUES: tuple[Rule, ...] = (
 """Activations that become part of their producer. Last: a producer with an activation takes in nothing more."""
 
 FUSED_AT_LOAD = frozenset({"ConvAddFusion", "ConvAddActivationFusion"})
-"""Once rules: a convolution and a sum stay apart in the file, and the runtime runs them as one (plan/residual_sums.h). Who
-names them in fusion_blacklists has what they ask for."""
+"""Once rules: a convolution and a sum stay apart in the file, and the runtime runs them as one
+(plan/rewrite/residual_sums.h). Who names them in fusion_blacklists has what they ask for."""
 
 STORED: tuple[Rule, ...] = (conv_pad.STORED,)
 """What is exact on stored integers."""

@@ -1,16 +1,16 @@
 // A call of a plan as kernels see it, and what kernels make of it, as bytes.
-#ifndef MSLITE_PYTHON_DESCRIBED_CALL_H
-#define MSLITE_PYTHON_DESCRIBED_CALL_H
+#ifndef MSLITE_CODEGEN_DESCRIBED_CALL_H
+#define MSLITE_CODEGEN_DESCRIBED_CALL_H
 
 #include <algorithm>
 #include <new>
 #include <vector>
 
+#include "codegen/nest_planner.h"
+#include "codegen/written_plan.h"
 #include "model/bytes.h"
-#include "nest_planner.h"
-#include "written_plan.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 inline ByteString Bytes(const void *data, int64_t size) {
   return size <= 0 ? ByteString() : ByteString(static_cast<const char *>(data), static_cast<size_t>(size));
@@ -61,6 +61,6 @@ inline bool Prepare(const mslite_kernel &kernel, const mslite_node &call, Writte
 // Whether and how the call can be run some rows at a time: all of its inputs that are no constants, in step.
 RowWise RowsOf(const mslite_node &call);
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
 
 #endif

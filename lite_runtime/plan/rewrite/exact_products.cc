@@ -1,4 +1,4 @@
-#include "plan/exact_products.h"
+#include "plan/rewrite/exact_products.h"
 
 #include <algorithm>
 #include <string>

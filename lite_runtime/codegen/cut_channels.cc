@@ -1,9 +1,9 @@
 // Calls that can be run some output channels at a time.
+#include "codegen/described_call.h"
 #include "convolution/geometry.h"
-#include "described_call.h"
 #include "matmul/geometry.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 namespace {
 
 // Rows or columns of a matrix of bytes.
@@ -70,6 +70,7 @@ bool CutChannels(const WrittenPlan &plan, size_t step, int64_t first, int64_t co
   if (y.rank < 1 || y.dims[y.rank - 1] != channels) return false;
   y.dims[y.rank - 1] = count;
   std::vector<const mslite_tensor *> operands;
+  operands.reserve(tensors.size());
   for (const mslite_tensor &tensor : tensors) operands.push_back(&tensor);
   mslite_node call = from;
   call.inputs = operands.data();
@@ -84,4 +85,4 @@ bool CutChannels(const WrittenPlan &plan, size_t step, int64_t first, int64_t co
   return true;
 }
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen

@@ -1,4 +1,4 @@
-#include "call_numbers.h"
+#include "codegen/call_numbers.h"
 
 #include <math.h>
 
@@ -16,7 +16,7 @@ extern "C" {
 #include "pooling/pool_int8.h"
 #include "quantised.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 namespace {
 
 constexpr int32_t kLeastShift = -30;
@@ -259,4 +259,4 @@ CallNumbers NumbersOf(const mslite_node &call) {
   }
 }
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen

@@ -1,6 +1,6 @@
 // Plans a model's main graph and all graphs that it calls, for who writes the plan down instead of running it.
-#ifndef MSLITE_PYTHON_NEST_PLANNER_H
-#define MSLITE_PYTHON_NEST_PLANNER_H
+#ifndef MSLITE_CODEGEN_NEST_PLANNER_H
+#define MSLITE_CODEGEN_NEST_PLANNER_H
 
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "plan/planner.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 struct PlannedGraph;
 
@@ -85,6 +85,6 @@ class NestPlanner {
 /// The branches that a call may take.
 std::vector<size_t> ReachableBranches(const PlannedCall &call);
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
 
 #endif

@@ -1,6 +1,6 @@
 // Normalisations of images that a file holds between two Transposes.
-#ifndef MSLITE_PLAN_CHANNELS_LAST_H
-#define MSLITE_PLAN_CHANNELS_LAST_H
+#ifndef MSLITE_PLAN_REWRITE_CHANNELS_LAST_H
+#define MSLITE_PLAN_REWRITE_CHANNELS_LAST_H
 
 #include <functional>
 

@@ -1,6 +1,6 @@
 // Convolutions whose result is only added to another tensor: candidates for one call that computes the sum.
-#ifndef MSLITE_PLAN_RESIDUAL_SUMS_H
-#define MSLITE_PLAN_RESIDUAL_SUMS_H
+#ifndef MSLITE_PLAN_REWRITE_RESIDUAL_SUMS_H
+#define MSLITE_PLAN_REWRITE_RESIDUAL_SUMS_H
 
 #include "model/graph.h"
 

@@ -1,4 +1,4 @@
-#include "exec/thread_pool.h"
+#include "threads/thread_pool.h"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,13 +1,13 @@
 // The graphs that a call runs: they replace each other by tail calls, and loops are tail calls that come back.
-#ifndef MSLITE_PYTHON_CALL_REGION_H
-#define MSLITE_PYTHON_CALL_REGION_H
+#ifndef MSLITE_CODEGEN_CALL_REGION_H
+#define MSLITE_CODEGEN_CALL_REGION_H
 
 #include <string>
 #include <vector>
 
-#include "nest_planner.h"
+#include "codegen/nest_planner.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 class NestPlanner::Region {
  public:
@@ -37,6 +37,6 @@ class NestPlanner::Region {
   bool differs_ = false;  // shapes do, from one call of a graph to another
 };
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
 
 #endif

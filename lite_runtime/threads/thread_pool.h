@@ -1,6 +1,6 @@
 // One pool of threads per process. Whoever has parallel work opens it; idle threads help; the caller works too.
-#ifndef MSLITE_EXEC_THREAD_POOL_H
-#define MSLITE_EXEC_THREAD_POOL_H
+#ifndef MSLITE_THREADS_THREAD_POOL_H
+#define MSLITE_THREADS_THREAD_POOL_H
 
 #include <atomic>
 #include <cstdint>

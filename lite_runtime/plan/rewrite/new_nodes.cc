@@ -1,4 +1,4 @@
-#include "plan/new_nodes.h"
+#include "plan/rewrite/new_nodes.h"
 
 #include <utility>
 

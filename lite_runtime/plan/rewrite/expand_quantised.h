@@ -1,6 +1,6 @@
 // Calls on quantised integers, rewritten to calls that kernels for real numbers run.
-#ifndef MSLITE_PLAN_EXPAND_QUANTISED_H
-#define MSLITE_PLAN_EXPAND_QUANTISED_H
+#ifndef MSLITE_PLAN_REWRITE_EXPAND_QUANTISED_H
+#define MSLITE_PLAN_REWRITE_EXPAND_QUANTISED_H
 
 #include "model/graph.h"
 

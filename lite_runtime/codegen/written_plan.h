@@ -1,6 +1,6 @@
 // A model planned for another machine, written down: the steps with their kernels, prepared and packed here.
-#ifndef MSLITE_PYTHON_WRITTEN_PLAN_H
-#define MSLITE_PYTHON_WRITTEN_PLAN_H
+#ifndef MSLITE_CODEGEN_WRITTEN_PLAN_H
+#define MSLITE_CODEGEN_WRITTEN_PLAN_H
 
 #include <cstdint>
 #include <memory>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "call_numbers.h"
+#include "codegen/call_numbers.h"
 #include "plan/planner.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 using ByteString = std::string;
 
@@ -123,6 +123,10 @@ struct WrittenPlan {
   std::shared_ptr<const Planning> planning;
 };
 
+/// The model in a file, rewritten for this library's kernels: those of others, if some are registered, do not count.
+/// Errors: those of Load and RewriteGraph.
+Status ReadModel(const std::string &path, std::shared_ptr<SharedModel> *model);
+
 /// The inputs of a model as its file says, sizes of -1 where it leaves them open.
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
 
@@ -145,6 +149,6 @@ bool CutChannels(const WrittenPlan &plan, size_t step, int64_t first, int64_t co
 /// The numbers of a step's call, as other kernel libraries want them.
 CallNumbers NumbersOfStep(const WrittenPlan &plan, size_t step);
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
 
 #endif

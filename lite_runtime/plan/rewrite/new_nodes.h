@@ -1,6 +1,6 @@
 // Tensors and nodes that a rewriting of the graph adds.
-#ifndef MSLITE_PLAN_NEW_NODES_H
-#define MSLITE_PLAN_NEW_NODES_H
+#ifndef MSLITE_PLAN_REWRITE_NEW_NODES_H
+#define MSLITE_PLAN_REWRITE_NEW_NODES_H
 
 #include <string>
 #include <vector>

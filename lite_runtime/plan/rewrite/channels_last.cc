@@ -1,4 +1,4 @@
-#include "plan/channels_last.h"
+#include "plan/rewrite/channels_last.h"
 
 #include <algorithm>
 #include <vector>

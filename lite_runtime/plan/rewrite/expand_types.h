@@ -1,6 +1,6 @@
 // Calls on element types that no kernel takes, rewritten to calls between casts.
-#ifndef MSLITE_PLAN_EXPAND_TYPES_H
-#define MSLITE_PLAN_EXPAND_TYPES_H
+#ifndef MSLITE_PLAN_REWRITE_EXPAND_TYPES_H
+#define MSLITE_PLAN_REWRITE_EXPAND_TYPES_H
 
 #include <functional>
 

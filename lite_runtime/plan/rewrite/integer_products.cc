@@ -1,4 +1,4 @@
-#include "plan/integer_products.h"
+#include "plan/rewrite/integer_products.h"
 
 #include <algorithm>
 #include <string>

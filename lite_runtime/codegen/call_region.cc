@@ -1,9 +1,9 @@
-#include "call_region.h"
+#include "codegen/call_region.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace mslite::python {
+namespace mslite::codegen {
 namespace {
 
 constexpr size_t kMostRounds = 4096;  // graphs that replace each other, planned one by one
@@ -180,4 +180,4 @@ bool NestPlanner::Region::AddResults(const PlannedGraph &graph, std::string *pro
   return true;
 }
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen

@@ -1,10 +1,10 @@
-#include "plan/residual_sums.h"
+#include "plan/rewrite/residual_sums.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "model/loader.h"
-#include "plan/new_nodes.h"
+#include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
 namespace {

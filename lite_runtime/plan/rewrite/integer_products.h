@@ -1,18 +1,18 @@
 // Products of what DynamicQuant rounds at run time with constant 8-bit weights, computed on the integers.
-#ifndef MSLITE_PLAN_INTEGER_PRODUCTS_H
-#define MSLITE_PLAN_INTEGER_PRODUCTS_H
+#ifndef MSLITE_PLAN_REWRITE_INTEGER_PRODUCTS_H
+#define MSLITE_PLAN_REWRITE_INTEGER_PRODUCTS_H
 
 #include <map>
 #include <vector>
 
-#include "plan/new_nodes.h"
+#include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
 /// Rewrites convolutions and matrix products of a sub-graph to ConvInteger and MatMulInteger: sums of integers, then
 /// the scales, as TensorFlow Lite computes them. Sums are exact, so every machine has the same bits.
 ///
-/// Others stay products of real numbers (of depthwise and transposed convolutions see plan/exact_products.h), as does
-/// what has scales inside of its sums.
+/// Others stay products of real numbers (of depthwise and transposed convolutions see plan/rewrite/exact_products.h),
+/// as does what has scales inside of its sums.
 class IntegerProducts {
  public:
   explicit IntegerProducts(Graph *graph) : graph_(graph), new_(graph) {}

@@ -1,7 +1,7 @@
 // The numbers of a call on stored int8, for kernel libraries that compute it
 // from weights as the model has them.
-#ifndef MSLITE_PYTHON_CALL_NUMBERS_H
-#define MSLITE_PYTHON_CALL_NUMBERS_H
+#ifndef MSLITE_CODEGEN_CALL_NUMBERS_H
+#define MSLITE_CODEGEN_CALL_NUMBERS_H
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 
 #include "kernel.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 struct CallNumbers {
   /// `convolution`, `depthwise`, `product`, `average`, `maximum`, `sum`,
@@ -29,6 +29,6 @@ struct CallNumbers {
 /// product with the multiplier, then half away from zero by 2^-shift.
 CallNumbers NumbersOf(const mslite_node &call);
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
 
 #endif

@@ -1,12 +1,12 @@
-#include "nest_planner.h"
+#include "codegen/nest_planner.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "call_region.h"
+#include "codegen/call_region.h"
 #include "plan/shapes.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 namespace {
 
 constexpr size_t kDeepest = 64;  // calls within each other
@@ -222,4 +222,4 @@ Status NestPlanner::PlanCall(PlannedGraph *caller, int32_t position, bool *is_do
   return mindspore::kSuccess;
 }
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen

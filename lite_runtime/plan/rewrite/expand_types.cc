@@ -1,4 +1,4 @@
-#include "plan/expand_types.h"
+#include "plan/rewrite/expand_types.h"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 
 #include "model/dequantise.h"
 #include "plan/kernel_types.h"
-#include "plan/new_nodes.h"
 #include "plan/quantised.h"
+#include "plan/rewrite/new_nodes.h"
 #include "plan/shapes.h"
 
 namespace mslite {

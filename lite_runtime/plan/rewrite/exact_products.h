@@ -1,11 +1,11 @@
 // Depthwise and transposed convolutions of what DynamicQuant rounds at run time, computed on whole numbers in float32.
-#ifndef MSLITE_PLAN_EXACT_PRODUCTS_H
-#define MSLITE_PLAN_EXACT_PRODUCTS_H
+#ifndef MSLITE_PLAN_REWRITE_EXACT_PRODUCTS_H
+#define MSLITE_PLAN_REWRITE_EXACT_PRODUCTS_H
 
 #include <map>
 #include <vector>
 
-#include "plan/new_nodes.h"
+#include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
 /// Rewrites them so that the kernels of real numbers multiply the integers less their zero point with the integers of

@@ -1,14 +1,14 @@
-#include "plan/expand_quantised.h"
+#include "plan/rewrite/expand_quantised.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "model/dequantise.h"
-#include "plan/exact_products.h"
-#include "plan/integer_products.h"
-#include "plan/new_nodes.h"
 #include "plan/quantised.h"
+#include "plan/rewrite/exact_products.h"
+#include "plan/rewrite/integer_products.h"
+#include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
 namespace {

@@ -1,11 +1,11 @@
 // Calls that can be run some rows at a time.
 #include <algorithm>
 
+#include "codegen/described_call.h"
 #include "convolution/geometry.h"
-#include "described_call.h"
 #include "pooling/geometry.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 namespace {
 
 // The two axes of a call's windows, resolved.
@@ -137,4 +137,4 @@ bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep
   return true;
 }
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen

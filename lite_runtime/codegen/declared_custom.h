@@ -1,7 +1,7 @@
 // Custom operators of others in generated C: their shapes are those of the model file, their kernel is CustomKernel,
 // which the project's user writes.
-#ifndef MSLITE_PYTHON_DECLARED_CUSTOM_H
-#define MSLITE_PYTHON_DECLARED_CUSTOM_H
+#ifndef MSLITE_CODEGEN_DECLARED_CUSTOM_H
+#define MSLITE_CODEGEN_DECLARED_CUSTOM_H
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 #include "model/names.h"
 #include "plan/registered.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 inline bool IsForeign(const Node &node) { return node.op == MSLITE_OP_Custom && !node.custom_type.empty(); }
 
@@ -100,6 +100,6 @@ class DeclaredCustoms : public RegisteredKernels {
   std::map<int32_t, std::unique_ptr<DeclaredCustom>> made_;
 };
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
 
 #endif

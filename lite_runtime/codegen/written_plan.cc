@@ -1,16 +1,18 @@
-#include "written_plan.h"
+#include "codegen/written_plan.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "declared_custom.h"
-#include "described_call.h"
+#include "codegen/declared_custom.h"
+#include "codegen/described_call.h"
+#include "codegen/nest_planner.h"
+#include "model/load.h"
 #include "model/names.h"
-#include "nest_planner.h"
 #include "plan/frame.h"
+#include "plan/rewrite/rewrite.h"
 #include "plan/work.h"
 
-namespace mslite::python {
+namespace mslite::codegen {
 
 struct Planning {
   Planning(std::shared_ptr<SharedModel> source, const PlanOptions &wanted)
@@ -294,6 +296,15 @@ class Writer {
 
 }  // namespace
 
+Status ReadModel(const std::string &path, std::shared_ptr<SharedModel> *model) {
+  std::shared_ptr<const mslite::Bytes> bytes;
+  std::shared_ptr<Graph> graph;
+  MSLITE_TRY(mslite::Bytes::Map(path, &bytes));
+  MSLITE_TRY(Load(std::move(bytes), &graph));
+  MSLITE_TRY(RewriteGraph(graph.get(), [](const Node & /*node*/) { return false; }));
+  return SharedModel::Create(std::move(graph), model);
+}
+
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
   std::vector<WrittenTensor> inputs;
   for (const int32_t index : model.graph->inputs) {
@@ -319,4 +330,4 @@ CallNumbers NumbersOfStep(const WrittenPlan &plan, size_t step) {
   return NumbersOf(DescribedCall(StepOf(plan, step)).node);
 }
 
-}  // namespace mslite::python
+}  // namespace mslite::codegen
