@@ -10,6 +10,7 @@
 #include "model/names.h"
 #include "plan/frame.h"
 #include "plan/rewrite/rewrite.h"
+#include "plan/shapes.h"
 #include "plan/work.h"
 
 namespace mslite::codegen {
@@ -95,7 +96,7 @@ class Writer {
           for (const CallSite::Branch &branch : site.branches) open.push_back(branch.graph);
         } else if (IsForeign(node)) {
           continue;
-        } else if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
+        } else if (!HasShapeRule(node.op) || node.params == nullptr) {
           const std::string type = node.custom_type.empty() ? "" : " '" + node.custom_type + "'";
           (*problems)[step.node] = "this operator" + type + " has no shape rule in this library";
         } else if (!node.problem.empty()) {

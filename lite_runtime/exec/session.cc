@@ -5,6 +5,8 @@
 #include <mutex>
 #include <set>
 
+#include "plan/shapes.h"
+
 namespace mslite {
 namespace {
 constexpr size_t kCachedPlans = 8;      // per first step
@@ -95,7 +97,7 @@ void Session::CheckOperators() {
     for (const ProgramStep &step : program.steps) {
       if (step.call >= 0 || (registered_ != nullptr && registered_->Has(step.node))) continue;
       const Node &node = graph().nodes[static_cast<size_t>(step.node)];
-      if (mslite_find_shape_rule(node.op) == nullptr || node.params == nullptr) {
+      if (!HasShapeRule(node.op) || node.params == nullptr) {
         problems_[step.node] = node.custom_type.empty() ? "this operator has no shape rule in this library"
                                                         : "no kernel is registered for this type in this process; "
                                                           "load the plug-in that has one";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/internal_api.h"
 #include "model/message.h"
 
 namespace mslite {
@@ -20,7 +21,7 @@ class Bytes {
   // A copy, aligned to 64 bytes.
   static Status Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *bytes);
   // Maps `path`. Errors: kLiteFileError with the path and the system's reason.
-  static Status Map(const std::string &path, std::shared_ptr<const Bytes> *bytes);
+  MSLITE_INTERNAL_API static Status Map(const std::string &path, std::shared_ptr<const Bytes> *bytes);
 
   const uint8_t *data() const { return data_; }
   size_t size() const { return size_; }
@@ -42,8 +43,8 @@ class Bytes {
 size_t MachineBytes();
 
 // Memory on a 64-byte boundary, from a multiple of 64 bytes; nullptr when there is none. Freed by AlignedFree.
-void *AlignedAllocate(size_t size);
-void AlignedFree(void *pointer);
+MSLITE_INTERNAL_API void *AlignedAllocate(size_t size);
+MSLITE_INTERNAL_API void AlignedFree(void *pointer);
 
 struct AlignedDelete {
   void operator()(uint8_t *pointer) const { AlignedFree(pointer); }

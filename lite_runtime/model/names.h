@@ -5,17 +5,18 @@
 #include <string>
 
 #include "kernel.h"
+#include "model/internal_api.h"
 
 namespace mslite {
 
 /// "Conv2DFusion"; "operator 4711" for a number that is not declared.
-std::string OperatorName(int32_t op);
+MSLITE_INTERNAL_API std::string OperatorName(int32_t op);
 
 /// "float32", ..., as NumPy spells it; "type 99" for a number that is not declared.
-std::string TypeName(int32_t type);
+MSLITE_INTERNAL_API std::string TypeName(int32_t type);
 
 /// "float32[1,?,3]"; "float32[...]" when not even the rank is known.
-std::string TensorText(const mslite_tensor &tensor);
+MSLITE_INTERNAL_API std::string TensorText(const mslite_tensor &tensor);
 
 /// The types of quantised values: 8-bit and 16-bit integers.
 inline bool IsNarrowType(int32_t type) {

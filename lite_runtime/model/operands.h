@@ -4,10 +4,12 @@
 
 #include <cstdint>
 
+#include "model/internal_api.h"
+
 namespace mslite {
 /// Least number of operands that an operator must have; -1 for an operator that is not declared.
-int32_t LeastInputs(int32_t op);
-int32_t LeastOutputs(int32_t op);
+MSLITE_INTERNAL_API int32_t LeastInputs(int32_t op);
+MSLITE_INTERNAL_API int32_t LeastOutputs(int32_t op);
 }  // namespace mslite
 
 #endif

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/internal_api.h"
+
 // The tables of the file are those that kernels of others read, in the namespace that these know.
 namespace mindspore::schema {
 struct Primitive;
@@ -56,7 +58,7 @@ class Arena {
 /// known Custom type. Lists and texts point into the file where its alignment allows, so the file must stay; what was
 /// copied lives in the arena, which also knows of numbers that are refused. Returns nullptr, with `op` set, for an
 /// operator that is not declared and for a primitive without a value.
-const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op);
+MSLITE_INTERNAL_API const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op);
 
 }  // namespace mslite::unpack
 

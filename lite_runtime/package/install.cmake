@@ -47,7 +47,7 @@ if(TARGET benchmark)
 endif()
 if(SKBUILD)
   install(TARGETS _native _codegen _runtime LIBRARY DESTINATION .)
-  set_target_properties(_runtime PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
+  set_target_properties(_native _codegen _runtime PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
   install(FILES ${CMAKE_BINARY_DIR}/python/mslite/_native.pyi ${CMAKE_BINARY_DIR}/python/mslite/_codegen.pyi
                 ${CMAKE_BINARY_DIR}/python/mslite/_runtime.pyi
           DESTINATION .)

@@ -20,6 +20,8 @@ const std::vector<const mslite_kernel *> &KernelsByOperator() {
 }
 }  // namespace
 
+KernelList OwnKernels() { return {mslite_kernels, mslite_kernel_count}; }
+
 std::string NodeText(const mslite_node &node) {
   std::string text = OperatorName(node.op) + "(";
   for (int32_t i = 0; i < node.input_count; ++i) {

@@ -5,18 +5,23 @@
 #include <string>
 
 #include "kernel.h"
+#include "model/internal_api.h"
 #include "plan/cpu_features.h"
 
 namespace mslite {
 
-/// Kernels that are not in this library's table.
 struct KernelList {
   const mslite_kernel *const *kernels = nullptr;
   int32_t count = 0;
 };
 
+/// This library's table. The Python modules ask for it here: the table itself is not exported, and naming it would link
+/// every kernel into them.
+MSLITE_INTERNAL_API KernelList OwnKernels();
+
 /// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry, those of
-/// `more` last. nullptr when there is none, with operator and types in `why`. All dimensions of the inputs are known.
+/// `more`, which are not in this library's table, last. nullptr when there is none, with operator and types in `why`.
+/// All dimensions of the inputs are known.
 const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why,
                                   const KernelList &more = {});
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernel.h"
+#include "model/internal_api.h"
 
 namespace mslite {
 
@@ -25,13 +26,13 @@ class IsaSet {
 };
 
 /// "avx2"; nullptr for a number that is none.
-const char *IsaName(int32_t isa);
+MSLITE_INTERNAL_API const char *IsaName(int32_t isa);
 
 /// The number of an instruction set, or -1.
-int32_t FindIsa(const std::string &name);
+MSLITE_INTERNAL_API int32_t FindIsa(const std::string &name);
 
 /// What this machine can run (CPUID and XCR0; HWCAP on ARM). Asked once per process.
-IsaSet DetectedIsas();
+MSLITE_INTERNAL_API IsaSet DetectedIsas();
 
 /// DetectedIsas, up to the one that the environment variable MSLITE_ISA names (the variable is read at each call).
 /// A name that is unknown, or that the machine cannot run, is ignored and said in `problem` (may be nullptr).

@@ -7,6 +7,7 @@
 
 #include "kernel.h"
 #include "model/bytes.h"
+#include "model/internal_api.h"
 
 namespace mslite {
 // Type and shape. All dimensions are known.
@@ -24,11 +25,11 @@ struct TensorShape {
   }
 };
 
-TensorShape ShapeOf(const mslite_tensor &tensor);
+MSLITE_INTERNAL_API TensorShape ShapeOf(const mslite_tensor &tensor);
 // The tensor with that type and shape, contents unknown.
 mslite_tensor TensorOf(const TensorShape &shape);
 // Bytes, or -1 when they do not fit into 63 bits or the type has no size.
-int64_t ByteSize(const TensorShape &shape);
+MSLITE_INTERNAL_API int64_t ByteSize(const TensorShape &shape);
 
 // Memory that grows when it must and is kept. `lent` memory of a caller is used instead where it is large enough.
 struct GrowingBuffer {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/internal_api.h"
 #include "plan/shapes.h"
 
 namespace mslite {
@@ -19,14 +20,15 @@ struct CallTypes {
 /// else float32, int32 or int64 for all of its operands of one type. `expected` are the types of its results, which
 /// those of `types` may be cast to. The call stays correct where only results are cast back. False where there are
 /// none.
-bool FindKernelTypes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
-                     const std::vector<int32_t> &expected, CallTypes *types);
+MSLITE_INTERNAL_API bool FindKernelTypes(int32_t op, const void *params,
+                                         const std::vector<const mslite_tensor *> &inputs,
+                                         const std::vector<int32_t> &expected, CallTypes *types);
 
 /// True for operators that are about types, or that the executor runs.
 bool KeepsItsTypes(int32_t op);
 
 /// True for calls that compare: without its highest bit turned, a uint64 from 2^63 on would be negative as int64.
-bool ComparesOperands(int32_t op, const void *params);
+MSLITE_INTERNAL_API bool ComparesOperands(int32_t op, const void *params);
 
 /// Element types whose numbers are real: what is computed in float32 need not be rounded to them in between.
 inline bool IsRealType(int32_t type) {

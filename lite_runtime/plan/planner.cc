@@ -186,7 +186,7 @@ Status Planner::FindRegistered(const ProgramStep &step, bool *broken) {
       status.IsError()) {
     return NodeError(status.StatusCode(), node, status.GetErrDescription());
   }
-  *broken = registered_ == nullptr && !why.empty() && mslite_find_shape_rule(node.op) == nullptr;
+  *broken = registered_ == nullptr && !why.empty() && !HasShapeRule(node.op);
   if (*broken) (*problems_)[step.node] = why;
   return mindspore::kSuccess;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/internal_api.h"
 #include "plan/choose_kernel.h"
 #include "plan/cpu_features.h"
 #include "plan/memory.h"
@@ -30,14 +31,14 @@ class Planner {
  public:
   // Plans for the shapes (and, where they decide a shape, the contents) of the values in `frame`. Nodes that no kernel
   // runs are described in `problems`; planning goes on after them so that all are found.
-  Planner(SharedModel *model, const Program &program, const Frame &frame, const PlanOptions &options,
-          Problems *problems);
-  ~Planner();
+  MSLITE_INTERNAL_API Planner(SharedModel *model, const Program &program, const Frame &frame,
+                              const PlanOptions &options, Problems *problems);
+  MSLITE_INTERNAL_API ~Planner();
 
   // Plans from step `begin` to the first step that must wait: a call, or one whose output shapes depend on contents
   // that this run of steps computes. `needs_data`: the very first step depends on contents that are not there yet;
   // then there is no plan. Errors: kLiteInferError, kLiteInvalidOpAttr, kLiteMemoryFailed, with node and reason.
-  Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
+  MSLITE_INTERNAL_API Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
 
   // After Make, for who writes the plan down instead of running it: what is known of each local tensor of the program,
   // and what each step of the plan calls.

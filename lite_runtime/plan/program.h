@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/graph.h"
+#include "model/internal_api.h"
 #include "plan/weights.h"
 
 namespace mslite {
@@ -87,7 +88,7 @@ struct SharedModel {
   WeightStore weights;
 
   // Errors: kLiteGraphFileError for control flow that makes no sense, kLiteNotSupport for a kind that is not built.
-  static Status Create(std::shared_ptr<const Graph> graph, std::shared_ptr<SharedModel> *model);
+  MSLITE_INTERNAL_API static Status Create(std::shared_ptr<const Graph> graph, std::shared_ptr<SharedModel> *model);
 };
 }  // namespace mslite
 

@@ -109,6 +109,8 @@ void FillKnown(mslite_tensor *tensor) {
   }
 }
 
+bool HasShapeRule(int32_t op) { return mslite_find_shape_rule(op) != nullptr; }
+
 Outcome InferShapes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
                     std::vector<mslite_tensor> *outputs, int64_t *next_symbol) {
   mslite_node node{};

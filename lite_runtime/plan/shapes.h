@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "model/internal_api.h"
 
 namespace mslite {
 
@@ -29,16 +30,20 @@ struct Outcome {
 const char *StatusText(mslite_status status);
 
 /// A tensor of which nothing is known.
-mslite_tensor UnknownTensor();
+MSLITE_INTERNAL_API mslite_tensor UnknownTensor();
 
 /// Fills `known` from `data` for an integer or boolean tensor of at most MSLITE_MAX_KNOWN entries.
-void FillKnown(mslite_tensor *tensor);
+MSLITE_INTERNAL_API void FillKnown(mslite_tensor *tensor);
+
+/// Whether there is a shape rule for an operator.
+MSLITE_INTERNAL_API bool HasShapeRule(int32_t op);
 
 /// Infers `outputs` (its size is the number of outputs) from `inputs`. `next_symbol` counts down. The message of a
 /// failure names the operator and its inputs, not the node. Inputs and outputs beyond kMaximumTensorBytes or
 /// kMaximumDimension are refused with MSLITE_ERROR_SHAPE.
-Outcome InferShapes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
-                    std::vector<mslite_tensor> *outputs, int64_t *next_symbol);
+MSLITE_INTERNAL_API Outcome InferShapes(int32_t op, const void *params,
+                                        const std::vector<const mslite_tensor *> &inputs,
+                                        std::vector<mslite_tensor> *outputs, int64_t *next_symbol);
 
 }  // namespace mslite
 

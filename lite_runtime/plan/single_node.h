@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "model/internal_api.h"
 #include "plan/choose_kernel.h"
 #include "plan/cpu_features.h"
 #include "plan/guarded.h"
@@ -31,7 +32,7 @@ struct RunOptions {
 class SingleNode {
  public:
   /// `params` must outlive the node, as must the contents of the inputs.
-  SingleNode(int32_t op, const void *params, std::vector<SingleInput> inputs, int32_t output_count);
+  MSLITE_INTERNAL_API SingleNode(int32_t op, const void *params, std::vector<SingleInput> inputs, int32_t output_count);
 
   /// What the rules cannot tell of the outputs: the types of stored integers and their records (which must outlive the
   /// node); and the node's kind of quantisation. Called before Prepare.
@@ -42,15 +43,16 @@ class SingleNode {
 
   /// Infers the outputs and takes the best kernel among `isas`, or the one that is given (which must support the node).
   /// Then prepares it, packs its constants, and asks `count` where the output shapes depend on data.
-  Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr, const KernelList &more = {});
+  MSLITE_INTERNAL_API Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr,
+                                      const KernelList &more = {});
 
   /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
   /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported.
-  Outcome RunGuarded(const RunOptions &options);
+  MSLITE_INTERNAL_API Outcome RunGuarded(const RunOptions &options);
 
   /// Runs the prepared kernel on the inputs where they lie, single-threaded, into memory of the caller
   /// (`targets[i]` has room for output i).
-  Outcome Run(const std::vector<void *> &targets);
+  MSLITE_INTERNAL_API Outcome Run(const std::vector<void *> &targets);
 
   const mslite_kernel *kernel() const { return kernel_; }
   const mslite_node &node() const { return node_; }
@@ -63,7 +65,7 @@ class SingleNode {
   /// Contents of an output after RunGuarded.
   const void *output_data(size_t index) const { return results_[index]; }
   /// Bytes of an output.
-  size_t output_bytes(size_t index) const;
+  MSLITE_INTERNAL_API size_t output_bytes(size_t index) const;
 
  private:
   Outcome CallPrepare();

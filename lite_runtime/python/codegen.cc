@@ -50,7 +50,7 @@ KernelList TargetKernels() {
 /// Kernels of the targets are looked up first, then those of this library.
 const mslite_kernel *KernelNamed(const std::string &name) {
   const mslite_kernel *kernel = FindKernel(TargetKernels(), name);
-  if (kernel == nullptr) kernel = FindKernel({mslite_kernels, mslite_kernel_count}, name);
+  if (kernel == nullptr) kernel = FindKernel(OwnKernels(), name);
   if (kernel == nullptr) throw nb::key_error(name.c_str());
   return kernel;
 }

@@ -52,7 +52,7 @@ std::vector<nb::object> Evaluate(nb::handle primitive, const std::vector<TensorI
 }
 
 const mslite_kernel *KernelNamed(const std::string &name) {
-  const mslite_kernel *kernel = FindKernel({mslite_kernels, mslite_kernel_count}, name);
+  const mslite_kernel *kernel = FindKernel(OwnKernels(), name);
   if (kernel == nullptr) throw nb::key_error(name.c_str());
   return kernel;
 }
@@ -82,15 +82,17 @@ std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, 
 /// (name, operator, instruction set, whether it may run in place of an input) of every kernel of this library.
 std::vector<KernelEntry> Kernels() {
   std::vector<KernelEntry> list;
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) list.push_back(EntryOf(*mslite_kernels[i]));
+  const KernelList kernels = OwnKernels();
+  for (int32_t i = 0; i < kernels.count; ++i) list.push_back(EntryOf(*kernels.kernels[i]));
   return list;
 }
 
 /// Names of the kernels that compute on stored integers.
 std::vector<std::string> QuantisedKernels() {
   std::vector<std::string> names;
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    if (mslite_kernels[i]->quantised != 0) names.emplace_back(mslite_kernels[i]->name);
+  const KernelList kernels = OwnKernels();
+  for (int32_t i = 0; i < kernels.count; ++i) {
+    if (kernels.kernels[i]->quantised != 0) names.emplace_back(kernels.kernels[i]->name);
   }
   return names;
 }
@@ -125,7 +127,7 @@ int64_t Macs(nb::handle primitive, const std::vector<TensorInfo> &inputs, const 
 std::vector<int32_t> ShapeRules() {
   std::vector<int32_t> operators;
 #define X(number, name, custom_type) \
-  if (mslite_find_shape_rule(number) != nullptr) operators.push_back(number);
+  if (HasShapeRule(number)) operators.push_back(number);
 #include "op_names.inc"
 #undef X
   return operators;

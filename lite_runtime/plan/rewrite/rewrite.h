@@ -5,11 +5,12 @@
 #include <functional>
 
 #include "model/graph.h"
+#include "model/internal_api.h"
 
 namespace mslite {
 /// Runs every rewriting of this folder, each once. `keeps`: calls that must stay as they are in the file, because
 /// kernels of others run them. Errors: those of ExpandQuantised, ExpandTypes and FindResidualSums.
-Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps);
+MSLITE_INTERNAL_API Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite
 
 #endif
