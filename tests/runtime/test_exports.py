@@ -1,0 +1,110 @@
+"""What libmindspore-lite.so exports: the public API, and beside the Python modules what these call, under a version of its own.
+The kernels of this machine are in the library alone; the modules call them there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mslite import _native
+from tests.runtime.test_library_size import BUILD, LIBRARY, cached
+
+PACKAGE = BUILD / "python" / "mslite"
+MODULES = sorted(PACKAGE.glob("_*.so"))
+PUBLIC = re.compile(
+    r"(vtable for |typeinfo for |typeinfo name for )?mindspore::"
+    r"|MS(Model|Tensor|Context|DeviceInfo)"
+    r"|mslite::(InspectPlan|LoadPlugin|SetRunLimits|CancelPredict|VerifyDigest|FileDigest)\b"
+)
+
+
+def symbols(file: Path) -> list[tuple[str, bool, str]]:
+    """(demangled name, whether it is defined, version) of all that the file exports, or takes from others."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    command = ["readelf", "--dyn-syms", "--demangle", "--wide", file]
+    text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    found = []
+    for line in text.splitlines():
+        fields = line.split(maxsplit=7)
+        if len(fields) < 8 or not fields[0].rstrip(":").isdigit() or fields[3] == "LOCAL":
+            continue
+        name, _, version = re.sub(r" \(\d+\)$", "", fields[7]).replace("@@", "@").rpartition("@")
+        if fields[6] != "ABS":  # the names of the versions
+            found.append((name, fields[6] != "UND", version) if name else (version, fields[6] != "UND", ""))
+    return found
+
+
+def exports(library: Path) -> dict[str, set[str]]:
+    """Names that the library exports, by version."""
+    found: dict[str, set[str]] = {}
+    for name, is_defined, version in symbols(library):
+        if is_defined:
+            found.setdefault(version, set()).add(name)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def built() -> None:
+    if not LIBRARY.is_file() or shutil.which("readelf") is None:
+        pytest.skip(f"there is no readelf, or no {LIBRARY}")
+
+
+def test_programs_see_the_public_api_only() -> None:
+    by_version = exports(LIBRARY)
+    public = by_version.pop("MSLITE_0")
+    assert len(public) > 300
+    assert not [name for name in public if not PUBLIC.match(name)]
+    expected = {f"MSLITE_INTERNAL_{cached('CMAKE_PROJECT_VERSION')}"} if cached("MSLITE_PYTHON") == "ON" else set()
+    assert set(by_version) == expected
+
+
+def test_the_modules_call_all_that_is_exported_for_them() -> None:
+    if not MODULES:
+        pytest.skip("there are no Python modules")
+    internal = {
+        name for version, names in exports(LIBRARY).items() if version.startswith("MSLITE_INTERNAL_") for name in names
+    }
+    called = {
+        name
+        for module in MODULES
+        for name, is_defined, version in symbols(module)
+        if not is_defined and version.startswith("MSLITE_INTERNAL_")
+    }
+    assert "mslite::OwnKernels()" in called
+    assert internal == called
+
+
+def test_only_the_library_holds_kernels() -> None:
+    """Portable ones are not looked for: a few lie beside functions that kernels of generated C's targets call, too."""
+    if not MODULES:
+        pytest.skip("there are no Python modules")
+    names = [name.encode() + b"\0" for name, _, isa, _ in _native.kernels() if isa != "scalar"]
+    if not names:
+        pytest.skip("this machine has portable kernels only")
+    contents = LIBRARY.read_bytes()
+    assert not [name for name in names if name not in contents]
+    for module in MODULES:
+        contents = module.read_bytes()
+        assert not [name for name in names if name in contents], module
+
+
+def test_another_library_on_the_path_is_not_taken(tmp_path: Path) -> None:
+    """Who has installed the C++ side and set LD_LIBRARY_PATH has another file of that name there."""
+    compiler = shutil.which("gcc")
+    if compiler is None or not MODULES:
+        pytest.skip("there is no gcc, or there are no Python modules")
+    (tmp_path / "empty.c").write_text("")
+    name = "libmindspore-lite.so.0"
+    command = [compiler, "-shared", f"-Wl,-soname,{name}", tmp_path / "empty.c", "-o", tmp_path / name]
+    subprocess.run(command, check=True, timeout=60)
+    for module in ("_native", "_codegen", "_runtime"):
+        command = [sys.executable, "-c", f"from mslite import {module}"]
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
