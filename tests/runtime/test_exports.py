@@ -32,7 +32,7 @@ def symbols(file: Path) -> list[tuple[str, bool, str]]:
     found = []
     for line in text.splitlines():
         fields = line.split(maxsplit=7)
-        if len(fields) < 8 or not fields[0].rstrip(":").isdigit() or fields[3] == "LOCAL":
+        if len(fields) < 8 or not fields[0].rstrip(":").isdigit() or fields[4] == "LOCAL":
             continue
         name, _, version = re.sub(r" \(\d+\)$", "", fields[7]).replace("@@", "@").rpartition("@")
         if fields[6] != "ABS":  # the names of the versions
