@@ -6,10 +6,8 @@
 #include "codegen/declared_custom.h"
 #include "codegen/described_call.h"
 #include "codegen/nest_planner.h"
-#include "model/load.h"
 #include "model/names.h"
 #include "plan/frame.h"
-#include "plan/rewrite/rewrite.h"
 #include "plan/shapes.h"
 #include "plan/work.h"
 
@@ -296,15 +294,6 @@ class Writer {
 };
 
 }  // namespace
-
-Status ReadModel(const std::string &path, std::shared_ptr<SharedModel> *model) {
-  std::shared_ptr<const mslite::Bytes> bytes;
-  std::shared_ptr<Graph> graph;
-  MSLITE_TRY(mslite::Bytes::Map(path, &bytes));
-  MSLITE_TRY(Load(std::move(bytes), &graph));
-  MSLITE_TRY(RewriteGraph(graph.get(), [](const Node & /*node*/) { return false; }));
-  return SharedModel::Create(std::move(graph), model);
-}
 
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
   std::vector<WrittenTensor> inputs;

@@ -123,10 +123,6 @@ struct WrittenPlan {
   std::shared_ptr<const Planning> planning;
 };
 
-/// The model in a file, rewritten for this library's kernels: those of others, if some are registered, do not count.
-/// Errors: those of Load and RewriteGraph.
-Status ReadModel(const std::string &path, std::shared_ptr<SharedModel> *model);
-
 /// The inputs of a model as its file says, sizes of -1 where it leaves them open.
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
 

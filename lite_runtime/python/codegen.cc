@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/read_model.h"
 #include "codegen/written_plan.h"
 #include "single_call.h"
 
