@@ -30,7 +30,13 @@ static void conv2d_pack(const mslite_node *node, int32_t input, const void *sour
   if (input != 1) return;
   const int64_t count = mslite_stored_channels(node);
   mslite_stored_channel *channels = packed;
-  for (int64_t o = 0; o < count; ++o) channels[o] = mslite_stored_channel_of(node, o);
+  for (int64_t o = 0; o < count; ++o) {
+    /* Member by member: generated C holds these bytes, and those between members stay 0. */
+    const mslite_stored_channel one = mslite_stored_channel_of(node, o);
+    channels[o].bias = one.bias;
+    channels[o].factor = one.factor;
+    channels[o].weight_zero = one.weight_zero;
+  }
   int8_t *to = (int8_t *)(channels + count);
   if (node->op != MSLITE_OP_Conv2dTransposeFusion) {
     memcpy(to, source, (size_t)mslite_element_count(node->inputs[1]));

@@ -20,11 +20,20 @@ static int64_t product_pack_size(const mslite_node *node, int32_t input) {
   return mslite_stored_columns(node) * (int64_t)sizeof(mslite_stored_column) + bytes;
 }
 
+/* Member by member: generated C holds these bytes, and those between members stay 0. */
+static void set_column(const mslite_node *node, int64_t at, mslite_stored_column *to) {
+  const mslite_stored_column column = mslite_stored_column_of(node, at);
+  to->bias = column.bias;
+  to->factor = column.factor;
+  to->fixed = column.fixed;
+  to->zero = column.zero;
+}
+
 static void product_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   if (input != 1) return;
   const int64_t columns = mslite_stored_columns(node);
   mslite_stored_column *to = packed;
-  for (int64_t i = 0; i < columns; ++i) to[i] = mslite_stored_column_of(node, i);
+  for (int64_t i = 0; i < columns; ++i) set_column(node, i, &to[i]);
   memcpy(to + columns, source,
          (size_t)(mslite_element_count(node->inputs[1]) * mslite_type_size(node->inputs[1]->type)));
 }
@@ -38,7 +47,7 @@ static mslite_status product_prepare(const mslite_node *node, void *derived, msl
   const mslite_tensor *a = node->inputs[0], *y = node->outputs[0], *bias = p->has_bias ? node->inputs[2] : NULL;
   own->kind = mslite_stored_rescale_kind(node);
   own->is_packed = node->inputs[1]->data != NULL;
-  if (!own->is_packed) own->column = mslite_stored_column_of(node, 0);
+  if (!own->is_packed) set_column(node, 0, &own->column);
   own->has_narrow_sums =
       a->type == MSLITE_INT8 || (bias != NULL && bias->type == MSLITE_INT32 && !y->quant->rounds_even);
   own->a_zero = a->quant->zero_point;

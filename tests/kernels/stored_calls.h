@@ -128,17 +128,52 @@ inline void MakeProduct(Call *call, Chance *chance) {
   FillIn(call, chance, n, k);
 }
 
+// Fills the stack below the caller with a byte.
+__attribute__((noinline)) inline void Scribble(int byte) {
+  volatile unsigned char stack[1 << 14];
+  for (volatile unsigned char &one : stack) one = static_cast<unsigned char>(byte);
+}
+
+struct Prepared {
+  std::vector<int64_t> derived, packed;
+  mslite_schedule schedule{};
+};
+
+// What the kernel makes of a call and its weights, in memory that is 0 before, on a stack that holds `byte`.
+inline Prepared Prepare(const mslite_kernel &kernel, const mslite_node &node, int byte) {
+  Prepared made;
+  made.derived.resize(static_cast<size_t>(kernel.derived_size) / 8 + 1);
+  Scribble(byte);
+  EXPECT_EQ(kernel.prepare(&node, made.derived.data(), &made.schedule), MSLITE_OK) << kernel.name;
+  const int64_t size = kernel.pack_size(&node, 1);
+  made.packed.resize(static_cast<size_t>(size) / 8 + 1);
+  Scribble(byte);
+  if (size > 0) kernel.pack(&node, 1, node.inputs[1]->data, made.packed.data());
+  return made;
+}
+
+// Generated C holds what kernels make of a call, so that it hangs on the call alone.
+inline void ExpectSameBytes(const mslite_kernel &kernel, const mslite_node &node) {
+  const Prepared one = Prepare(kernel, node, 0xA5), other = Prepare(kernel, node, 0);
+  EXPECT_TRUE(one.derived == other.derived) << kernel.name << " prepares what the stack held";
+  EXPECT_TRUE(one.packed == other.packed) << kernel.name << " packs what the stack held";
+}
+
 // What the kernel writes; empty when it does not take the call.
 inline std::vector<int8_t> Run(const mslite_kernel &kernel, Call *call) {
   const mslite_tensor *inputs[3] = {&call->x, &call->weight, call->has_bias ? &call->bias : nullptr};
   const mslite_tensor *output = &call->y;
   const mslite_node node = {call->op, call->params(), 3, 1, inputs, &output, 0};
   if (kernel.op != call->op || kernel.quantised == 0 || kernel.support(&node) <= 0) return {};
-  std::vector<int64_t> derived(static_cast<size_t>(kernel.derived_size) / 8 + 1);
-  mslite_schedule schedule{};
-  EXPECT_EQ(kernel.prepare(&node, derived.data(), &schedule), MSLITE_OK) << kernel.name;
-  std::vector<int64_t> packed(static_cast<size_t>(kernel.pack_size(&node, 1)) / 8 + 1);
-  kernel.pack(&node, 1, call->weight.data, packed.data());
+  const Prepared prepared = Prepare(kernel, node, 0xA5);
+  const mslite_schedule &schedule = prepared.schedule;
+  const std::vector<int64_t> &derived = prepared.derived, &packed = prepared.packed;
+  ExpectSameBytes(kernel, node);
+  mslite_tensor computed = call->weight;  // by another node, at run time
+  computed.data = nullptr;
+  inputs[1] = &computed;
+  if (kernel.support(&node) > 0) ExpectSameBytes(kernel, node);
+  inputs[1] = &call->weight;
   // Operands of exactly their size, and rubbish in the memory of each part.
   std::vector<int8_t> x = call->x_data, y(static_cast<size_t>(mslite_element_count(&call->y)), 77);
   std::vector<int64_t> shared(static_cast<size_t>(schedule.shared_bytes) / 8 + 1);
