@@ -29,7 +29,7 @@ from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.rewrite import Boundary
 
 _INTEGERS = frozenset({DataType.INT8, DataType.UINT8})

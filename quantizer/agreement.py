@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mslite.converter.mindir.graph import Module
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.evaluation import chosen_samples, outputs_of
 from mslite.quantizer.metrics import cosine, sqnr
-from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.results import Agreement
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.sensitivity import damage_accumulated
 from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
-
-GOOD = 0.99
-"""A cosine below it is a warning."""
+from mslite.quantizer.statistics import Calibration
 
 _SAMPLES = 32
 _WATCHED_SAMPLES = 4
@@ -27,27 +26,6 @@ _CLEAN = 60.0
 
 _ENOUGH_SAMPLES = 100
 _BYTE = 8
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """The outputs of the quantised model beside those of the float model; of several outputs the worst."""
-
-    cosine: float
-    """The mean over the samples."""
-    sqnr: float
-    """Signal to quantisation noise over all samples, in decibels."""
-    samples: int
-    are_unseen: bool
-    """The samples are not those of the calibration."""
-    worst: tuple[tuple[str, float], ...] = ()
-    """Where the cosine is not good: the layers at which most noise enters, and by how many decibels it grows there."""
-    remedies: tuple[str, ...] = ()
-    """What was not tried."""
-
-    @property
-    def is_good(self) -> bool:
-        return self.cosine >= GOOD
 
 
 def agreement(

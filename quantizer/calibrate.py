@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -20,28 +19,13 @@ from mslite.quantizer.interrupts import between_steps
 from mslite.quantizer.means import ChannelMeans, has_means
 from mslite.quantizer.observers import Observer, make_observer
 from mslite.quantizer.progress import Progress
-from mslite.quantizer.runner import Runner, Sample
-from mslite.quantizer.schemes import Range, Scheme
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
+from mslite.quantizer.statistics import Calibration
 
 CHECKPOINT_SECONDS = 30.0
-
-
-@dataclass
-class Calibration:
-    """What the samples told of each activation."""
-
-    observers: dict[str, Observer] = field(default_factory=dict)
-    """By the name of the value."""
-    means: dict[str, ChannelMeans] = field(default_factory=dict)
-    """By the name of a product: the mean of its input per channel."""
-    samples: int = 0
-
-    def range(self, name: str, scheme: Scheme) -> Range | None:
-        """The range of a value, None when it was not watched."""
-        observer = self.observers.get(name)
-        return None if observer is None else observer.range(scheme)
 
 
 def calibrate(

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mslite.converter.mindir.atomic import write_together
 from mslite.converter.mindir.graph import Array, Module
 from mslite.quantizer.settings import QuantizerSettings
-
-if TYPE_CHECKING:
-    from mslite.quantizer.calibrate import Calibration
+from mslite.quantizer.statistics import Calibration
 
 
 def identity_of(module: Module, settings: QuantizerSettings) -> str:

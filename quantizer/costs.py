@@ -24,11 +24,11 @@ from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.context import Context as InferenceContext
 from mslite.converter.passes.inference import infer_shapes
 from mslite.model import Model
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, all_at
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.statistics import Calibration
 from mslite.types import ModelType
 
 _COPIES = 9

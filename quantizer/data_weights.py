@@ -17,7 +17,7 @@ from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.smooth import sites
 from mslite.quantizer.sources import CalibrationData
-from mslite.quantizer.weight_only import WeightUse, weight_uses
+from mslite.quantizer.uses import WeightUse, weight_uses
 from mslite.quantizer.weights import StoredWeight
 
 Reals = npt.NDArray[np.float64]

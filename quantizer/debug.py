@@ -8,17 +8,15 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.quantizer.debug_rounds import ROUND_HEADER, SUMMARY_HEADER, rounds
-from mslite.quantizer.runner import Sample
-
-if TYPE_CHECKING:
-    from mslite.quantizer.report import LayerRecord
+from mslite.quantizer.results import LayerRecord
+from mslite.quantizer.samples import Sample
 
 _LAYERS = ("name", "operator", "precision", "macs", "scale", "zero_point", "weight_error", "bias_shift")
 _PARAMETERS = (

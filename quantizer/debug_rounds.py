@@ -11,7 +11,8 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
-from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.schemes import Scheme, stored
 
 ROUND_HEADER = (

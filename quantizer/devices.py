@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mslite.converter.mindir.graph import Node
 from mslite.quantizer.schemes import INT8_ACTIVATION, INT8_WEIGHT, INT16_ACTIVATION, Scheme
 from mslite.quantizer.settings import QuantizerSettings, TargetDevice
 
@@ -56,3 +57,13 @@ def weight_scheme(settings: QuantizerSettings) -> Scheme:
     base = device_of(settings).weight
     bits = min(settings.common.bit_num, 8)
     return Scheme(bits, base.symmetric, base.narrow and bits > 1)
+
+
+def is_per_channel(node: Node, settings: QuantizerSettings) -> bool:
+    """Transposed convolutions in groups have fewer records than results, so theirs is one."""
+    if not settings.full.per_channel or not device_of(settings).per_channel:
+        return False
+    if node.op.name != "Conv2dTransposeFusion":
+        return True
+    group = getattr(node.op, "group", 1)
+    return group in (0, 1) or group == getattr(node.op, "in_channel", 0) == getattr(node.op, "out_channel", 0)

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import ReverseV2
 from mslite.converter.mindir.ops.recurrent import LSTM, LSTMSequence
 from mslite.converter.passes.graph_edit import changed
-from mslite.quantizer.recurrent import is_plain_lstm
+from mslite.quantizer.operators import is_plain_lstm
 
 _RANK = 4
 _OPERANDS = 6

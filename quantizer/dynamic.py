@@ -13,7 +13,8 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.quantization import DynamicQuant
 from mslite.converter.work import macs
 from mslite.quantizer.choices import Precision
-from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
+from mslite.quantizer.metrics import relative_error
+from mslite.quantizer.results import LayerRecord, QuantiseReport
 from mslite.quantizer.schemes import INT8_WEIGHT
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights import constant_of, quantise_weight

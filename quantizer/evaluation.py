@@ -21,7 +21,6 @@ from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_io import save, to_module
 from mslite.converter.mindir.ms_reader import read_ms
 from mslite.converter.mindir.quantised import as_real
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.devices import activation_scheme
@@ -29,9 +28,11 @@ from mslite.quantizer.means import ChannelMeans
 from mslite.quantizer.metrics import Outputs, cosine, parse_budget, sqnr
 from mslite.quantizer.observers import State
 from mslite.quantizer.rewrite import quantise_graph
-from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.schemes import Range, Scheme
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
+from mslite.quantizer.statistics import Calibration
 
 SAMPLES, SAMPLE_BYTES = 256, 32 << 20
 """A search judges on so many samples at most, and on fewer where they are larger than this together."""

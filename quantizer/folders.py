@@ -12,9 +12,8 @@ from mslite.converter.archive import checked_archive
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.quantizer.images import image_array
-from mslite.quantizer.runner import Sample
+from mslite.quantizer.samples import Sample, arranged, as_they_are, fitted
 from mslite.quantizer.settings import DataPreprocessParam, InputType
-from mslite.quantizer.sources import arranged, as_they_are, fitted
 
 MAX_FILE_BYTES = 1 << 30
 _NUMPY_SUFFIXES = (".npy", ".npz")

@@ -16,7 +16,7 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.passes.graph_edit import changed
 from mslite.quantizer.schemes import LEAST_SCALE, Scheme
-from mslite.quantizer.weight_only import WeightUse
+from mslite.quantizer.uses import WeightUse
 from mslite.quantizer.weights import StoredWeight
 
 Reals = npt.NDArray[np.float64]

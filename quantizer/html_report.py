@@ -12,7 +12,6 @@ from mslite.benchmark.page import render_page
 from mslite.benchmark.page import write_page as write_text
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.work import macs
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, all_at, default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.costs import Cost, Costs, layer_costs, open_batch, total, untimed, with_batch_one
@@ -20,11 +19,12 @@ from mslite.quantizer.evaluation import Judgement, outputs_of
 from mslite.quantizer.histogram import Histogram
 from mslite.quantizer.metrics import cosine, sqnr, top1
 from mslite.quantizer.progress import Progress
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.runner import Runner
 from mslite.quantizer.sensitivity import LayerError, damage_accumulated
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.statistics import Calibration
 
 SAMPLES = 32
 """So many samples are compared for the page."""

@@ -11,12 +11,15 @@ from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.work import macs
 from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
-from mslite.quantizer.report import LayerRecord, QuantiseReport, relative_error
-from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.metrics import relative_error
+from mslite.quantizer.nearest import rounded
+from mslite.quantizer.results import LayerRecord, QuantiseReport
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.storage import entropy_constant
-from mslite.quantizer.weight_only import WeightUse, read_instead, replace_weight, rounded, weight_uses
+from mslite.quantizer.uses import WeightUse, read_instead, replace_weight, weight_uses
 
 _LIMIT = np.iinfo(np.int16).max
 _STEPS = 40

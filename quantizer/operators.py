@@ -10,9 +10,9 @@ from enum import Enum
 
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode, ResizeMethod
+from mslite.converter.mindir.ops.recurrent import LSTMSequence
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import MOVES
-from mslite.quantizer.recurrent import is_plain_lstm, state_operands
 
 
 class Kind(Enum):
@@ -62,6 +62,7 @@ _FREE_ACTIVATIONS = frozenset(
 CLAMPS = frozenset({ActivationType.NO_ACTIVATION, ActivationType.RELU, ActivationType.RELU6})
 """Built-in activations that a result's record and limits can express."""
 _FREE_UNARY = frozenset({"HardSigmoid", "LeakyRelu", "Elu", "Abs", "Neg"})
+_DEFAULT_ACTIVATIONS = (None, "", "Sigmoid Tanh Tanh")
 _SEVERAL = frozenset({"Concat", "Stack"})
 
 
@@ -128,6 +129,36 @@ def _rule(node: Node) -> OperatorRule | None:
         operands = tuple(range(len(node.inputs))) if name in _SEVERAL else (0,)
         return OperatorRule(Kind.MOVE, operands)
     return None
+
+
+def is_plain_lstm(node: Node) -> bool:
+    """True for the form that integers can follow: one direction forwards, the usual functions, constant weights."""
+    op = node.op
+    if not isinstance(op, LSTMSequence) or len(node.outputs) != 3:
+        return False
+    unusual = (
+        op.clip, op.projection_clip, op.input_forget, op.has_sequence_lengths, op.has_peepholes,
+        op.has_projection, op.has_projection_bias, op.has_normalization,
+    )  # fmt: skip
+    if any(unusual) or op.direction not in (None, "", "forward") or op.activations not in _DEFAULT_ACTIVATIONS:
+        return False
+    constants = node.inputs[1 : 4 if op.has_bias else 3]
+    if any(v.data is None or v.dtype is not DataType.FLOAT32 or v.quant for v in constants):
+        return False
+    return all(value.array().ndim == 3 and value.array().shape[0] == 1 for value in node.inputs[1:3])
+
+
+def state_operands(node: Node) -> dict[str, int]:
+    """Where the initial states stand among the operands: `hidden` and `cell`, those that are there."""
+    op = node.op
+    assert isinstance(op, LSTMSequence)
+    found: dict[str, int] = {}
+    at = 4 if op.has_bias else 3
+    for name, is_there in (("hidden", op.has_initial_hidden), ("cell", op.has_initial_cell)):
+        if is_there:
+            found[name] = at
+            at += 1
+    return found
 
 
 def _product(node: Node) -> OperatorRule | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
@@ -15,9 +13,8 @@ from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.converter.work import macs
 from mslite.quantizer.agreement import agreement
-from mslite.quantizer.calibrate import Calibration, calibrate
+from mslite.quantizer.calibrate import calibrate
 from mslite.quantizer.choices import (
-    Choices,
     Precision,
     computed_in,
     configured_precision,
@@ -32,65 +29,15 @@ from mslite.quantizer.operators import rule_of
 from mslite.quantizer.prepare import prepare
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.range_choice import choose_ranges
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.results import PruneReport, QuantiseReport
 from mslite.quantizer.rewrite import Boundary, quantise_graph
-from mslite.quantizer.runner import Sample
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.settings import ActivationMethod, Method, QuantizerSettings, TargetDevice
-from mslite.quantizer.sources import CalibrationData, Source, calibration_data
+from mslite.quantizer.sources import Source, calibration_data
+from mslite.quantizer.stages import Stages, stages_of
 from mslite.quantizer.weights import StoredWeight
 
-if TYPE_CHECKING:
-    from mslite.quantizer.prune_records import PruneReport
-
 _TUNING_SAMPLES = 16
-
-FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str]]
-"""Changes the float graph without changing its function; returns notes."""
-Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Choices]
-"""Decides the precision of each node."""
-Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
-"""Decides the integers of weights, by the name of the constant."""
-Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
-"""Looks at the float module, the quantised one, and what was done; returns notes."""
-
-
-@dataclass(frozen=True)
-class Stages:
-    """What runs besides the fixed steps of a FULL_QUANT, in this order."""
-
-    float_transforms: Sequence[FloatTransform] = ()
-    choose: Chooser | None = None
-    round_weights: Sequence[Rounder] = ()
-    finish: Sequence[Finisher] = ()
-
-
-def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
-    """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
-    stages = Stages(tuple(_transforms(settings)), round_weights=tuple(_rounders(settings, progress)))
-    if settings.accuracy.budget is None and settings.accuracy.report is None:
-        return stages
-    from mslite.quantizer.accuracy import Accuracy
-
-    accuracy = Accuracy(settings.accuracy, progress, workspace)
-    return replace(stages, choose=accuracy.choose, finish=(accuracy.finish,))
-
-
-def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
-    if settings.methods.equalise:
-        from mslite.quantizer.equalise import equalise
-
-        yield lambda module, data, settings: equalise(module)
-    if settings.methods.smooth:
-        from mslite.quantizer.smooth import smooth
-
-        yield smooth
-
-
-def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Rounder]:
-    if settings.methods.learned_rounding:
-        from mslite.quantizer.rounding import LearnedRounding
-
-        yield LearnedRounding(progress)
 
 
 def quantise(

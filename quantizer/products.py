@@ -13,13 +13,13 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import FullConnection
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Precision
-from mslite.quantizer.devices import device_of, weight_scheme
+from mslite.quantizer.devices import device_of, is_per_channel, weight_scheme
 from mslite.quantizer.means import shift_of
-from mslite.quantizer.report import relative_error
+from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.statistics import Calibration
 from mslite.quantizer.storage import packed_constant
 from mslite.quantizer.weights import StoredWeight, constant_of, quantise_weight, rescaled
 
@@ -101,16 +101,6 @@ def product_constants(
         error,
         float(np.abs(shift).max()) / largest if shift is not None and largest else 0.0,
     )
-
-
-def is_per_channel(node: Node, settings: QuantizerSettings) -> bool:
-    """Transposed convolutions in groups have fewer records than results, so theirs is one."""
-    if not settings.full.per_channel or not device_of(settings).per_channel:
-        return False
-    if node.op.name != "Conv2dTransposeFusion":
-        return True
-    group = getattr(node.op, "group", 1)
-    return group in (0, 1) or group == getattr(node.op, "in_channel", 0) == getattr(node.op, "out_channel", 0)
 
 
 def _shift(

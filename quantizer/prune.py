@@ -22,8 +22,10 @@ from mslite.quantizer.channel_groups import ChannelGroup, groups_of, importance,
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.prune_records import PruneRecord, PruneReport, stored_bytes, used_macs
-from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.prune_records import stored_bytes, used_macs
+from mslite.quantizer.results import PruneRecord, PruneReport
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.settings import PruneParam, QuantizerSettings
 
 Reals = npt.NDArray[np.float64]

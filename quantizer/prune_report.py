@@ -9,7 +9,7 @@ from typing import IO
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
-from mslite.quantizer.prune_records import PruneReport
+from mslite.quantizer.results import PruneReport
 
 HEADER = (
     "name", "operator", "elements", "removed", "sparsity", "channels", "removed_channels", "bytes_before",

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Array, Module
 from mslite.quantizer.bounds import bounds_of
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.evaluation import chosen_samples, outputs_of, step_between
@@ -22,6 +21,7 @@ from mslite.quantizer.rewrite import quantise_graph
 from mslite.quantizer.runner import Runner
 from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
+from mslite.quantizer.statistics import Calibration
 
 
 @dataclass(frozen=True)

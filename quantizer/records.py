@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
 from mslite.quantizer.devices import activation_scheme
-from mslite.quantizer.operators import Kind, OperatorRule, rule_of
-from mslite.quantizer.recurrent import cell_record, hidden_record, state_operands
+from mslite.quantizer.operators import Kind, OperatorRule, rule_of, state_operands
+from mslite.quantizer.recurrent import cell_record, hidden_record
 from mslite.quantizer.schemes import Range, array_range, record
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.statistics import Calibration
 
 _Key = tuple[int, Precision]
 """A value (its id) stored at a precision."""

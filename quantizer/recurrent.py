@@ -25,37 +25,6 @@ CELL_ROOM = 8.0
 HIDDEN_SCHEME = INT8_WEIGHT
 """The hidden state and the result: symmetric."""
 _LEAST_POWER, _MOST_POWER = -15, -9
-_DEFAULT_ACTIVATIONS = (None, "", "Sigmoid Tanh Tanh")
-
-
-def is_plain_lstm(node: Node) -> bool:
-    """True for the form that integers can follow: one direction forwards, the usual functions, constant weights."""
-    op = node.op
-    if not isinstance(op, LSTMSequence) or len(node.outputs) != 3:
-        return False
-    unusual = (
-        op.clip, op.projection_clip, op.input_forget, op.has_sequence_lengths, op.has_peepholes,
-        op.has_projection, op.has_projection_bias, op.has_normalization,
-    )  # fmt: skip
-    if any(unusual) or op.direction not in (None, "", "forward") or op.activations not in _DEFAULT_ACTIVATIONS:
-        return False
-    constants = node.inputs[1 : 4 if op.has_bias else 3]
-    if any(v.data is None or v.dtype is not DataType.FLOAT32 or v.quant for v in constants):
-        return False
-    return all(value.array().ndim == 3 and value.array().shape[0] == 1 for value in node.inputs[1:3])
-
-
-def state_operands(node: Node) -> dict[str, int]:
-    """Where the initial states stand among the operands: `hidden` and `cell`, those that are there."""
-    op = node.op
-    assert isinstance(op, LSTMSequence)
-    found: dict[str, int] = {}
-    at = 4 if op.has_bias else 3
-    for name, is_there in (("hidden", op.has_initial_hidden), ("cell", op.has_initial_cell)):
-        if is_there:
-            found[name] = at
-            at += 1
-    return found
 
 
 def hidden_record(found: Range) -> QuantParam:

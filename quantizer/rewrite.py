@@ -12,16 +12,16 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import is_quantised, same_records
 from mslite.converter.work import macs
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
-from mslite.quantizer.devices import activation_scheme, device_of
+from mslite.quantizer.devices import activation_scheme, device_of, is_per_channel
 from mslite.quantizer.operators import Kind
-from mslite.quantizer.products import RoundedWeights, is_per_channel, product_constants, with_bias
+from mslite.quantizer.products import RoundedWeights, product_constants, with_bias
 from mslite.quantizer.records import Records
 from mslite.quantizer.recurrent import recurrent_constants, stored_operator
-from mslite.quantizer.report import LayerRecord
+from mslite.quantizer.results import LayerRecord
 from mslite.quantizer.schemes import INT16_ACTIVATION, Range, stored
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.statistics import Calibration
 from mslite.quantizer.weights import StoredWeight
 
 

@@ -13,16 +13,15 @@ import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Module, Node
 from mslite.quantizer.blocks import Floats, blocks_of, layout_of
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision
-from mslite.quantizer.devices import weight_scheme
+from mslite.quantizer.devices import is_per_channel, weight_scheme
 from mslite.quantizer.gram import grams
 from mslite.quantizer.operators import is_product
-from mslite.quantizer.products import is_per_channel
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
+from mslite.quantizer.statistics import Calibration
 from mslite.quantizer.weights import StoredWeight, quantise_weight
 
 Reals = npt.NDArray[np.float64]

@@ -14,11 +14,9 @@ from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.model import Model
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.schemes import Scheme, stored
 from mslite.types import ModelType
-
-Sample = Sequence[Array]
-"""One array per graph input, in order."""
 
 BUDGET_BYTES = 256 << 20
 """Watched values of one run may take so much memory; beyond it the graph runs again for the rest."""

@@ -18,7 +18,8 @@ from mslite.quantizer.histogram import Histogram
 from mslite.quantizer.journal import Journal
 from mslite.quantizer.metrics import cosine_of, decibels, powers_of
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.runner import Runner, Sample
+from mslite.quantizer.runner import Runner
+from mslite.quantizer.samples import Sample
 from mslite.quantizer.workers import Workers
 
 ALONE_SAMPLES = 8

@@ -9,10 +9,10 @@ import pytest
 
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.summary import agreement_lines
-from mslite.quantizer.agreement import Agreement
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.results import Agreement
 from mslite.quantizer.rewrite import Boundary
 from mslite.quantizer.runner import Runner
 from mslite.quantizer.settings import quantizer_settings

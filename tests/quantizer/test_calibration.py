@@ -15,7 +15,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module
 from mslite.quantizer import calibrate as calibration_module
 from mslite.quantizer import runner as runner_module
-from mslite.quantizer.calibrate import Calibration, calibrate
+from mslite.quantizer.calibrate import calibrate
 from mslite.quantizer.choices import eligible_nodes, watched_values
 from mslite.quantizer.observers import Extremes
 from mslite.quantizer.runner import Runner
@@ -29,6 +29,7 @@ from mslite.quantizer.settings import (
     QuantizerSettings,
 )
 from mslite.quantizer.sources import calibration_data
+from mslite.quantizer.statistics import Calibration
 from tests.quantizer.networks import image_network, matrix_network, samples
 
 

@@ -26,7 +26,7 @@ from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.prune import outputs
 from mslite.quantizer.prune_report import HEADER
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from tests.quantizer.networks import (
     convolution,

@@ -7,7 +7,7 @@ import pytest
 
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.quantizer.bounds import bounds_of
-from mslite.quantizer.calibrate import Calibration, calibrate
+from mslite.quantizer.calibrate import calibrate
 from mslite.quantizer.choices import default_choices
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.evaluation import outputs_of
@@ -19,6 +19,7 @@ from mslite.quantizer.runner import Runner
 from mslite.quantizer.schemes import INT8_ACTIVATION, Range
 from mslite.quantizer.settings import ActivationMethod, quantizer_settings
 from mslite.quantizer.sources import calibration_data
+from mslite.quantizer.statistics import Calibration
 from tests.quantizer.networks import Array, convolution, image_network, node_of, samples
 
 MAX_MIN = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})

@@ -18,7 +18,7 @@ from mslite.quantizer.choices import Precision
 from mslite.quantizer.copy import copy_module
 from mslite.quantizer.mixed_bits import coarsest
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from tests.quantizer.networks import Array, image_network, matrix_network, node, node_of, run, samples, sqnr
 

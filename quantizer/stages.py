@@ -1,28 +1,79 @@
-"""The stages of a FULL_QUANT that look after accuracy: the budget before the rewriting, the report after it."""
+"""What runs besides the fixed steps of a FULL_QUANT: transforms, the choice of precisions, rounding, reports.
+
+The stages that look after accuracy are `Accuracy`: the budget before the rewriting, the report after it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from mslite.converter.mindir.graph import Module
 from mslite.converter.work import macs
 from mslite.quantizer.budget import Outcome, Search, explain
-from mslite.quantizer.calibrate import Calibration
 from mslite.quantizer.choices import Choices, Precision, default_choices
 from mslite.quantizer.evaluation import chosen_samples, fingerprint, pack
 from mslite.quantizer.journal import Journal
-from mslite.quantizer.progress import Progress
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.sensitivity import damage_alone, searched_layers
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 from mslite.quantizer.sources import CalibrationData
+from mslite.quantizer.statistics import Calibration
+from mslite.quantizer.weights import StoredWeight
 from mslite.quantizer.workers import Workers, workers
 
 _ANY_BUDGET = "sqnr:0"
 """What layers are judged by for a report without a budget."""
+
+FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str]]
+"""Changes the float graph without changing its function; returns notes."""
+Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Choices]
+"""Decides the precision of each node."""
+Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
+"""Decides the integers of weights, by the name of the constant."""
+Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
+"""Looks at the float module, the quantised one, and what was done; returns notes."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What runs besides the fixed steps of a FULL_QUANT, in this order."""
+
+    float_transforms: Sequence[FloatTransform] = ()
+    choose: Chooser | None = None
+    round_weights: Sequence[Rounder] = ()
+    finish: Sequence[Finisher] = ()
+
+
+def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
+    """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
+    stages = Stages(tuple(_transforms(settings)), round_weights=tuple(_rounders(settings, progress)))
+    if settings.accuracy.budget is None and settings.accuracy.report is None:
+        return stages
+    accuracy = Accuracy(settings.accuracy, progress, workspace)
+    return replace(stages, choose=accuracy.choose, finish=(accuracy.finish,))
+
+
+def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
+    if settings.methods.equalise:
+        from mslite.quantizer.equalise import equalise
+
+        yield lambda module, data, settings: equalise(module)
+    if settings.methods.smooth:
+        from mslite.quantizer.smooth import smooth
+
+        yield smooth
+
+
+def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Rounder]:
+    if settings.methods.learned_rounding:
+        from mslite.quantizer.rounding import LearnedRounding
+
+        yield LearnedRounding(progress)
 
 
 class Accuracy:
