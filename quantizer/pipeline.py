@@ -8,34 +8,34 @@ from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.converter.work import macs
-from mslite.quantizer.agreement import agreement
-from mslite.quantizer.calibrate import calibrate
-from mslite.quantizer.choices import (
+from mslite.quantizer.accuracy.agreement import agreement
+from mslite.quantizer.accuracy.range_choice import choose_ranges
+from mslite.quantizer.calibration.calibrate import calibrate
+from mslite.quantizer.calibration.samples import Sample
+from mslite.quantizer.calibration.sources import Source, calibration_data
+from mslite.quantizer.precision.choices import (
     Precision,
     computed_in,
     configured_precision,
     default_choices,
     eligible_nodes,
 )
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.debug import save_debug_info
-from mslite.quantizer.debug_rounds import MAX_ROUNDS
-from mslite.quantizer.dequantise import dequantise
-from mslite.quantizer.operators import rule_of
-from mslite.quantizer.prepare import prepare
+from mslite.quantizer.precision.operators import rule_of
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.range_choice import choose_ranges
+from mslite.quantizer.report.debug import save_debug_info
+from mslite.quantizer.report.debug_rounds import MAX_ROUNDS
 from mslite.quantizer.results import PruneReport, QuantiseReport
-from mslite.quantizer.rewrite import Boundary, quantise_graph
-from mslite.quantizer.samples import Sample
+from mslite.quantizer.rewrite.dequantise import dequantise
+from mslite.quantizer.rewrite.graph import Boundary, quantise_graph
 from mslite.quantizer.settings import ActivationMethod, Method, QuantizerSettings, TargetDevice
-from mslite.quantizer.sources import Source, calibration_data
 from mslite.quantizer.stages import Stages, stages_of
-from mslite.quantizer.weights import StoredWeight
+from mslite.quantizer.transforms.prepare import prepare
+from mslite.quantizer.weights.stored_weight import StoredWeight
 
 _TUNING_SAMPLES = 16
 
@@ -71,8 +71,8 @@ def quantise(
 
 def _prune(module: Module, settings: QuantizerSettings, source: Source | None, progress: Progress) -> PruneReport:
     """Prunes the float module in place and writes the report that is asked for."""
-    from mslite.quantizer.prune import prune
-    from mslite.quantizer.prune_report import save_prune_report
+    from mslite.quantizer.prune.prune import prune
+    from mslite.quantizer.prune.report import save_prune_report
 
     report = prune(module, settings, _debug_samples(module, settings, source), progress)
     if settings.prune.report is not None:
@@ -93,7 +93,7 @@ def _quantise(
         return QuantiseReport()
     original = copy_module(module) if settings.common.debug_info_save_path is not None else None
     if settings.method is Method.WEIGHT_QUANT:
-        from mslite.quantizer.weight_only import quantise_weights
+        from mslite.quantizer.weights.weight_only import quantise_weights
 
         report = quantise_weights(
             module,
@@ -103,7 +103,7 @@ def _quantise(
             progress or silent,
         )
     elif settings.method is Method.DYNAMIC_QUANT:
-        from mslite.quantizer.dynamic import quantise_dynamically
+        from mslite.quantizer.rewrite.dynamic import quantise_dynamically
 
         report = quantise_dynamically(module, settings)
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.quantizer.choices import Choices, Precision
+from mslite.quantizer.precision.choices import Choices, Precision
 
 GOOD = 0.99
 """A cosine below it is a warning."""

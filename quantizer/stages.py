@@ -13,18 +13,18 @@ from pathlib import Path
 
 from mslite.converter.mindir.graph import Module
 from mslite.converter.work import macs
-from mslite.quantizer.budget import Outcome, Search, explain
-from mslite.quantizer.choices import Choices, Precision, default_choices
-from mslite.quantizer.evaluation import chosen_samples, fingerprint, pack
-from mslite.quantizer.journal import Journal
+from mslite.quantizer.accuracy.budget import Outcome, Search, explain
+from mslite.quantizer.accuracy.evaluation import chosen_samples, fingerprint, pack
+from mslite.quantizer.accuracy.journal import Journal
+from mslite.quantizer.accuracy.sensitivity import damage_alone, searched_layers
+from mslite.quantizer.accuracy.workers import Workers, workers
+from mslite.quantizer.calibration.sources import CalibrationData
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.precision.choices import Choices, Precision, default_choices
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import QuantiseReport
-from mslite.quantizer.sensitivity import damage_alone, searched_layers
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
-from mslite.quantizer.sources import CalibrationData
-from mslite.quantizer.statistics import Calibration
-from mslite.quantizer.weights import StoredWeight
-from mslite.quantizer.workers import Workers, workers
+from mslite.quantizer.weights.stored_weight import StoredWeight
 
 _ANY_BUDGET = "sqnr:0"
 """What layers are judged by for a report without a budget."""
@@ -60,18 +60,18 @@ def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspac
 
 def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
     if settings.methods.equalise:
-        from mslite.quantizer.equalise import equalise
+        from mslite.quantizer.transforms.equalise import equalise
 
         yield lambda module, data, settings: equalise(module)
     if settings.methods.smooth:
-        from mslite.quantizer.smooth import smooth
+        from mslite.quantizer.transforms.smooth import smooth
 
         yield smooth
 
 
 def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Rounder]:
     if settings.methods.learned_rounding:
-        from mslite.quantizer.rounding import LearnedRounding
+        from mslite.quantizer.weights.rounding import LearnedRounding
 
         yield LearnedRounding(progress)
 
@@ -113,7 +113,8 @@ class Accuracy:
             layers = searched_layers(before, default_choices(before, settings))
             notes += explain(self._outcome, self._asked.budget, len(layers), lambda choices: _share(before, choices))
         if self._asked.report is not None:
-            from mslite.quantizer.html_report import gather, write_page
+            from mslite.quantizer.report.figures import gather
+            from mslite.quantizer.report.page import write_page
 
             samples = chosen_samples(data, calibration.samples)
             choices = default_choices(before, settings)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.summary import agreement_lines
-from mslite.quantizer.copy import copy_module
+from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.results import Agreement
-from mslite.quantizer.rewrite import Boundary
-from mslite.quantizer.runner import Runner
+from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, samples
 

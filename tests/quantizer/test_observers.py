@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from mslite.quantizer.histogram import HALF, Histogram
-from mslite.quantizer.observers import FOLDS, Undecided, make_observer
-from mslite.quantizer.ranges import squared_error
-from mslite.quantizer.schemes import INT8_ACTIVATION, Range, Scheme
+from mslite.quantizer.calibration.histogram import HALF, Histogram
+from mslite.quantizer.calibration.observers import FOLDS, Undecided, make_observer
+from mslite.quantizer.calibration.ranges import squared_error
+from mslite.quantizer.precision.schemes import INT8_ACTIVATION, Range, Scheme
 from mslite.quantizer.settings import ActivationMethod, FullQuantParam
 
 SAMPLES = st.lists(
