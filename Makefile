@@ -32,7 +32,7 @@ SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark q
 .venv/mslite-installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	@.ci/setup demo
 	@echo "Building and installing mslite (some minutes the first time) ..."
-	@$(PYTHON) -m pip install -q --disable-pip-version-check .
+	@$(PYTHON) -m pip install -q --disable-pip-version-check '.[converter]'
 	@$(PYTHON) -m pip install -q --disable-pip-version-check 'onnxruntime>=1.17' || echo "Without onnxruntime, which the demo would compare with."
 	@touch $@
 
@@ -165,14 +165,14 @@ $(BUILD)/bench-int8/tflite-ready: $(BUILD)/bench-int8 $(BUILD)/tflite-venv/ready
 
 .PHONY: bench-peers
 bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
-	@$(PEERS) -m pip install -q .
+	@$(PEERS) -m pip install -q '.[converter]'
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models
 
 # Instructions per inference on an emulated CPU with AVX-512 VNNI: half an hour.
 .PHONY: bench-vnni
 bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
-	@$(PEERS) -m pip install -q .
+	@$(PEERS) -m pip install -q '.[converter]'
 	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models
 
 # ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from mslite.converter.errors import UsageError
-from mslite.converter.spelling import unknown_key
+from mslite.converter.spelling import check_keys
 from mslite.quantizer.settings.sections import SECTIONS, Method, QuantizerSettings
 
 Sections = Mapping[str, Mapping[str, str]]
@@ -31,9 +31,8 @@ def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
     """The typed form of one section. Raises UsageError for an unknown key or a wrong value."""
     fields = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
+    check_keys(keys, section, fields, section_of)
     for name, text in keys.items():
-        if name not in fields:
-            raise unknown_key(name, section, fields, section_of(name))
         if text == "" and fields[name].default in ("", None, ()):
             continue
         try:
