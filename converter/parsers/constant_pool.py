@@ -18,7 +18,7 @@ _SMALL_BYTES = 4096
 class ConstantPool:
     """Makes the constants of one graph, of the layout `format`, named among `names`.
 
-    What is new memory and large counts against the memory limit: ConversionError beyond it.
+    Large ones, and derived ones that are new memory, count against the memory limit: ConversionError beyond it.
     """
 
     def __init__(self, names: Names, format: Format) -> None:
