@@ -52,6 +52,7 @@ lint: $(BUILD)/python-ready
 	cd $(BUILD)/python && MYPYPATH=. ../../$(PYTHON) -m mypy --config-file ../../pyproject.toml -p mslite
 	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
 	$(PYTHON) .ci/check_includes.py
+	PYTHONPATH=$(BUILD)/python $(PYTHON) .ci/check_circles.py
 	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 	git ls-files 'benchmark/*.cc' 'lite_runtime/*.cc' | grep -v '^lite_runtime/python/' | xargs -P2 -n4 clang-tidy -p $(BUILD) --quiet
 

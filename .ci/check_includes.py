@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
+
+from includes import included, source_files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -18,19 +19,6 @@ ALLOWED = {
 }
 # The kernel bench times single kernels, so it reads the kernel list.
 EXCEPTIONS = {"benchmark/kernel_bench": {"kernels", "lite_runtime"}}
-# Where an include is looked up, room by room.
-SEARCH = ("kernels", "lite_runtime", "lite_runtime/include", "benchmark", "delegate")
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-
-
-def room_of(header: str, file: Path) -> str | None:
-    """The folder that holds an included header, or None for generated and foreign ones."""
-    if (file.parent / header).exists():
-        return (file.parent / header).resolve().relative_to(ROOT).as_posix()
-    for folder in SEARCH:
-        if (ROOT / folder / header).exists():
-            return f"{folder}/{header}"
-    return None
 
 
 def violations(file: Path) -> list[str]:
@@ -39,20 +27,14 @@ def violations(file: Path) -> list[str]:
     room = path.split("/", 1)[0]
     allowed = ALLOWED[room] | next((extra for prefix, extra in EXCEPTIONS.items() if path.startswith(prefix)), set())
     found = []
-    for header in INCLUDE.findall(file.read_text(encoding="utf-8")):
-        target = room_of(header, file)
-        if target is not None and not any(target.startswith(f"{folder}/") for folder in allowed):
+    for target, _ in included(ROOT, file):
+        if not any(target.startswith(f"{folder}/") for folder in allowed):
             found.append(f"{path} includes {target}; {room} may include only {', '.join(sorted(allowed))}")
     return found
 
 
 def main() -> int:
-    files = [
-        file
-        for room in ALLOWED
-        for file in sorted((ROOT / room).rglob("*"))
-        if file.suffix in (".c", ".cc", ".h", ".inc", ".cpp") and "python" not in file.parts
-    ]
+    files = [file for file in source_files(ROOT, ALLOWED) if "python" not in file.parts]
     found = [line for file in files for line in violations(file)]
     print("\n".join(found) or f"{len(files)} files include only what they may.")
     return 1 if found else 0

@@ -1,8 +1,22 @@
-/* Helpers of the shape rules that read and pass on the contents of small integer tensors. */
-#ifndef MSLITE_SHAPE_KNOWN_H
-#define MSLITE_SHAPE_KNOWN_H
+/* What is known before anything runs: sizes, which may be symbols, and the contents of small integer tensors. Shape
+ * rules read and pass them on, and so do the plans that kernels share with their rules. */
+#ifndef MSLITE_KNOWN_H
+#define MSLITE_KNOWN_H
 
-#include "shape/shape.h"
+#include "kernel.h"
+
+/* Writes the printf-style reason into the context and returns `status`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+mslite_status
+mslite_shape_fail(mslite_shape_context *context, mslite_status status, const char *format, ...);
+
+/* A symbol that no other dimension has. */
+int64_t mslite_new_symbol(mslite_shape_context *context);
+
+/* Entry `index` of a small integer tensor: a value or a symbol. False when it is not known. */
+bool mslite_known_value(const mslite_tensor *tensor, int64_t index, int64_t *value);
 
 /* The output has the input's elements in the same order: passes on what is known of them. */
 void mslite_known_copy(const mslite_tensor *input, mslite_tensor *output);
