@@ -168,7 +168,7 @@ def _quantise_fully(
     for transform in stages.float_transforms:
         notes += transform(module, data, settings)
     calibration = calibrate(module, data, settings, checkpoint=checkpoint, progress=progress)
-    if settings.full.activation_quant_method is ActivationMethod.AUTO:
+    if settings.range_method is ActivationMethod.AUTO:
         notes += choose_ranges(module, calibration, data, settings, progress or silent)
     choose = stages.choose
     choices = default_choices(module, settings) if choose is None else choose(module, calibration, data, settings)

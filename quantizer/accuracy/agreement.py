@@ -72,10 +72,10 @@ def _remedies(settings: QuantizerSettings, samples: int) -> tuple[str, ...]:
     full, methods = settings.full, settings.methods
     tried = {
         f"more calibration samples than {samples}": samples >= _ENOUGH_SAMPLES,
-        "activation_quant_method=AUTO in [full_quant_param]": full.activation_quant_method is ActivationMethod.AUTO,
+        "--accuracyBudget=cosine:0.99, which leaves layers in wider numbers": settings.accuracy.budget is not None,
+        "activation_quant_method=AUTO in [full_quant_param]": settings.range_method is ActivationMethod.AUTO,
         "per_channel=true in [full_quant_param]": full.per_channel,
         "equalise=true in [mslite_quant_param]": methods.equalise,
-        "--accuracyBudget=cosine:0.99, which leaves layers in wider numbers": settings.accuracy.budget is not None,
         "bit_num=16 (int16 activations) in [common_quant_param]": settings.common.bit_num > _BYTE,
     }
     return tuple(text for text, is_tried in tried.items() if not is_tried)

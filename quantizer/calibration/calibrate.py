@@ -49,7 +49,7 @@ def calibrate(
     """
     watched = watched_values(eligible_nodes(module, settings) if nodes is None else nodes)
     result = Calibration()
-    method = settings.full.activation_quant_method
+    method = settings.range_method
     for value in watched:
         chosen = (observers or {}).get(value.name)
         result.observers[value.name] = chosen if chosen is not None else make_observer(method, settings.full)

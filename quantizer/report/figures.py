@@ -54,7 +54,7 @@ def gather(
     progress(3, 3, "report")
     return Page(
         model=model,
-        method=settings.full.activation_quant_method.value,
+        method=settings.range_method.value,
         calibration_samples=calibration.samples,
         samples=len(samples),
         rows=rows,

@@ -1,6 +1,7 @@
 """The quantisation sections of `--configFile`, typed: one dataclass per section, one field per key.
 
-Names, values and defaults are those of MindSpore Lite's converter; keys that only this quantizer has say so.
+Names, values and defaults are those of MindSpore Lite's converter, but for the default of `activation_quant_method`; keys that
+only this quantizer has say so.
 """
 
 from __future__ import annotations
@@ -65,6 +66,10 @@ class InputType(Enum):
     NPY = "NPY"
 
 
+_BYTE = 8
+"""Bits of weights up to which activations are int8."""
+
+
 @dataclass(frozen=True)
 class CommonQuantParam:
     """[common_quant_param]; with an empty `quant_type` nothing is quantised, whatever the other sections say."""
@@ -110,15 +115,16 @@ class MixedBitWeightQuantParam:
 class FullQuantParam:
     """[full_quant_param]"""
 
-    activation_quant_method: ActivationMethod = key(
-        ActivationMethod.MAX_MIN, member(ActivationMethod, {"RemovalOutlier": "REMOVAL_OUTLIER"})
+    activation_quant_method: ActivationMethod | None = key(
+        None, member(ActivationMethod, {"RemovalOutlier": "REMOVAL_OUTLIER"})
     )
+    """None: what `QuantizerSettings.range_method` says."""
     bias_correction: bool = key(True, boolean)
     per_channel: bool = key(True, boolean)
     target_device: TargetDevice = key(TargetDevice.CPU, member(TargetDevice))
     smooth_alpha: float = key(0.5, real(0, 1, "a number in (0, 1)"))
     enable_smooth_shift: bool = key(False, boolean)
-    percentile: float = key(99.99, real(50, 100, "a number in (50, 100)"))
+    percentile: float = key(99.999, real(50, 100, "a number in (50, 100)"))
     """Ours: the share of values that PERCENTILE keeps, in percent."""
 
 
@@ -224,6 +230,14 @@ class QuantizerSettings:
     @property
     def method(self) -> Method | None:
         return self.common.quant_type
+
+    @property
+    def range_method(self) -> ActivationMethod:
+        """How ranges of activations are found. Left out, a few values beyond the range are worth finer steps for all
+        others where there are 256 steps, and not where there are 65,536."""
+        if self.full.activation_quant_method is not None:
+            return self.full.activation_quant_method
+        return ActivationMethod.PERCENTILE if self.common.bit_num <= _BYTE else ActivationMethod.MAX_MIN
 
     @property
     def asks_for_something(self) -> bool:

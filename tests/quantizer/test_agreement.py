@@ -70,7 +70,7 @@ def test_a_low_figure_names_layers_and_remedies() -> None:
     assert {name for name, _ in found.worst} <= names
     _, second, third = agreement_lines(found)
     assert second.startswith("warning     the cosine is below 0.99; most noise enters at '")
-    assert third.strip().startswith("try more calibration samples than 8; activation_quant_method=AUTO")
+    assert third.strip().startswith("try more calibration samples than 8; --accuracyBudget=cosine:0.99")
 
 
 @pytest.mark.parametrize(("value", "good"), [(0.99, True), (0.9899, False)])
