@@ -71,7 +71,12 @@ class Scope(GraphScope):
         if name in self.session.produced:
             remedy = "Export the model so that sub-graphs get what they read as inputs"
             raise Blocked(f"'{name}' belongs to another graph", remedy)
-        raise file_error(self.session.name, f"'{name}' is read, but nothing produces it")
+        reader = next(
+            (f"the node of '{self.plain_name(node.output[0])}'" for node in self.proto.node if name in node.input), ""
+        )
+        raise file_error(
+            self.session.name, f"{reader or 'an output of the graph'} reads '{name}', which nothing produces"
+        )
 
     # ---- constants ----
 

@@ -78,10 +78,17 @@ class Scope(GraphScope):
         elif self.outer is not None:
             value = self._capture(name)
         else:
-            raise graph_error(self.model.name, f"'{name}' is read, but nothing produces it")
+            raise graph_error(self.model.name, f"{self._reader(name)} reads '{name}', which nothing produces")
         self._values[name] = value
         self._bound.add(id(value))
         return value
+
+    def _reader(self, name: str) -> str:
+        """Who reads a name, for a message."""
+        for node in all_nodes(self.proto.node):
+            if name in node.input:
+                return f"{node.op_type} '{node.name or ', '.join(node.output)}'"
+        return "an output of the graph"
 
     def _initializer(self, name: str, tensor: TensorProto) -> Value:
         try:

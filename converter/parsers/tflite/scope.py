@@ -59,7 +59,7 @@ class Scope(Constants):
 
     def _stored(self, tensor: SourceTensor, index: int) -> Value:
         if index in self._produced:
-            raise FlatBufferError(f"the tensor '{tensor.name}' is read before it is produced")
+            raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}' before it is produced")
         self.check_type(tensor)
         name = self._names[index]
         if tensor.dtype is DataType.STRING:
@@ -68,12 +68,17 @@ class Scope(Constants):
         if array is None and (tensor.is_variable or 0 in tensor.shape):
             array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
         if array is None:
-            raise FlatBufferError(f"the tensor '{tensor.name}' is read, but nothing produces it")
+            raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which nothing produces")
         value = make_constant(name, stored(tensor, array), format_of(tensor))
         value.quant = quant_params(tensor)
         if len(value.quant) > 1 and tensor.quantization is not None:
             self.check_axis(value, tensor.quantization.axis)
         return value
+
+    def _reader(self, index: int) -> str:
+        """Who reads a tensor, for a message."""
+        found = next((place for place, node in enumerate(self.source.operators) if index in node.inputs), None)
+        return "an output" if found is None else f"{self.source.operators[found].name} (operator {found})"
 
     def tensor_of(self, value: Value) -> SourceTensor | None:
         """The source tensor that a value stands for."""
