@@ -90,8 +90,8 @@ test-arm64: $(BUILD)/python-ready
 test-portable:
 	@.ci/check_portable
 
-# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, 2,000 random graphs,
-# random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
+# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, every model through
+# `.mindir`, 2,000 random graphs, random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
 # loader (or MSLITE_FUZZ_SECONDS).
 check-slow: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
