@@ -32,7 +32,7 @@ SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark q
 .venv/mslite-installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	@.ci/setup demo
 	@echo "Building and installing mslite (some minutes the first time) ..."
-	@$(PYTHON) -m pip install -q --disable-pip-version-check .
+	@$(PYTHON) -m pip install -q --disable-pip-version-check '.[converter]'
 	@$(PYTHON) -m pip install -q --disable-pip-version-check 'onnxruntime>=1.17' || echo "Without onnxruntime, which the demo would compare with."
 	@touch $@
 
@@ -52,6 +52,7 @@ lint: $(BUILD)/python-ready
 	cd $(BUILD)/python && MYPYPATH=. ../../$(PYTHON) -m mypy --config-file ../../pyproject.toml -p mslite
 	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
 	$(PYTHON) .ci/check_includes.py
+	PYTHONPATH=$(BUILD)/python $(PYTHON) .ci/check_circles.py
 	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 	git ls-files 'benchmark/*.cc' 'lite_runtime/*.cc' | grep -v '^lite_runtime/python/' | xargs -P2 -n4 clang-tidy -p $(BUILD) --quiet
 
@@ -89,8 +90,8 @@ test-arm64: $(BUILD)/python-ready
 test-portable:
 	@.ci/check_portable
 
-# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, 2,000 random graphs,
-# random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
+# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, every model through
+# `.mindir`, 2,000 random graphs, random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
 # loader (or MSLITE_FUZZ_SECONDS).
 check-slow: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
@@ -165,14 +166,14 @@ $(BUILD)/bench-int8/tflite-ready: $(BUILD)/bench-int8 $(BUILD)/tflite-venv/ready
 
 .PHONY: bench-peers
 bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
-	@$(PEERS) -m pip install -q .
+	@$(PEERS) -m pip install -q '.[converter]'
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models
 
 # Instructions per inference on an emulated CPU with AVX-512 VNNI: half an hour.
 .PHONY: bench-vnni
 bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
-	@$(PEERS) -m pip install -q .
+	@$(PEERS) -m pip install -q '.[converter]'
 	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models
 
 # ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rich.console import Console
@@ -13,7 +14,11 @@ from mslite.benchmark.page import grouped, size
 from mslite.check.facts import Examination, TargetFacts
 from mslite.converter.errors import Blocker
 from mslite.converter.quoting import readable, shortened
-from mslite.converter.shares import NOT_KNOWN
+from mslite.converter.shares import NOT_KNOWN, Share
+
+_MOST_NAMES = 12
+_LONGEST_NAME = 400
+"""A name is there to be searched for in the model: it is cut only where it is absurd."""
 
 
 def verdict(found: Examination) -> str:
@@ -29,7 +34,8 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(verdict(found), markup=False)
     if found.blockers:
-        console.print(blocker_table(found, found.blockers))
+        for line in blocker_lines(found, found.blockers):
+            console.print(line, markup=False)
         return
     table = Table(show_edge=False)
     for title in ("target", "runs", "RAM", "flash"):
@@ -41,7 +47,8 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
     console.print("RAM: the arena of activations and workspace; flash: constants, to which code comes", markup=False)
     for targets, blockers in found.blocked_targets:
         console.print(f"\n{', '.join(target.name for target in targets)}:", markup=False)
-        console.print(blocker_table(found, blockers))
+        for line in blocker_lines(found, blockers):
+            console.print(line, markup=False)
 
 
 def answer(target: TargetFacts) -> str:
@@ -51,17 +58,32 @@ def answer(target: TargetFacts) -> str:
     return ("yes" if target.runs else "no") + (f": {readable(target.problem)}" if target.problem else "")
 
 
-def blocker_table(found: Examination, blockers: tuple[Blocker, ...]) -> Table:
-    """Node, operator, reason, remedy, share of the multiply-accumulates."""
-    shares = found.shares
-    table = Table(show_edge=False)
-    for title in ("node", "operator", "reason", "what to do", "share"):
-        table.add_column(title, overflow="fold")
+def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[str]:
+    """What stands in the way, once for all nodes that have it in common: operator, reason, remedy, the nodes' names."""
+    alike: dict[tuple[str, str, str, str], list[str]] = {}
     for one in blockers:
-        reason = f"attribute {one.attribute}: {one.reason}" if one.attribute else one.reason
-        told = (shortened(one.node), shortened(one.operator), readable(reason), readable(one.remedy))
-        table.add_row(*(escape(cell) for cell in told), str(shares.get(one.node, NOT_KNOWN)))
-    return table
+        alike.setdefault((one.operator, one.attribute, one.reason, one.remedy), []).append(one.node)
+    for (operator, attribute, reason, remedy), names in alike.items():
+        nodes = list(dict.fromkeys(names))
+        count = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+        why = f"attribute {attribute}: {reason}" if attribute else reason
+        yield f"  {shortened(operator)}: {readable(why)} ({count}, {_share(found, nodes)})"
+        yield f"    what to do: {readable(remedy)}"
+        for name in nodes[:_MOST_NAMES]:
+            yield f"    {shortened(name, _LONGEST_NAME)}"
+        if len(nodes) > _MOST_NAMES:
+            yield f"    and {len(nodes) - _MOST_NAMES} more, all of which --checkReport lists"
+
+
+def _share(found: Examination, nodes: Sequence[str]) -> str:
+    """Of nodes together, as far as it is known."""
+    shares = [found.shares.get(name, NOT_KNOWN) for name in nodes]
+    known = [share for share in shares if share.macs is not None and share.fraction is not None]
+    if not known:
+        return "share of the multiply-accumulates not known"
+    macs, fraction = sum(share.macs or 0 for share in known), sum(share.fraction or 0.0 for share in known)
+    whole = f"{Share(macs, fraction, any(share.estimated for share in known))} of the multiply-accumulates"
+    return whole if len(known) == len(shares) else f"at least {whole}"
 
 
 def json_text(found: Examination) -> str:

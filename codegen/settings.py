@@ -15,7 +15,7 @@ from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
-from mslite.converter.spelling import unknown_key
+from mslite.converter.spelling import check_keys
 from mslite.converter.training import TrainSettings
 
 MICRO, MODEL = "micro_param", "model_param"
@@ -42,7 +42,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
     """
     path = Path(given["configFile"])
     micro = read_config(path)[MICRO]
-    _check_keys(MICRO, micro, _MICRO_KEYS)
+    check_keys(micro, MICRO, _MICRO_KEYS)
     target = _target(micro)
     shapes = _shapes(micro)
     if len(shapes) > 1 and target.is_micro:
@@ -105,12 +105,6 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
     return train_settings(read_config(path).get(SECTION, {}))
 
 
-def _check_keys(section: str, keys: Mapping[str, str], known: tuple[str, ...]) -> None:
-    for key in keys:
-        if key not in known:
-            raise unknown_key(key, section, known)
-
-
 def _switch(keys: Mapping[str, str], name: str) -> bool:
     value = keys.get(name, "false")
     if value not in ("true", "false"):
@@ -141,7 +135,7 @@ def _folder(given: Mapping[str, str], micro: Mapping[str, str], several: bool) -
 
 def _flags(keys: Mapping[str, str], path: Path, folder: Path) -> dict[str, str]:
     """A [model_param] as the flags of a command line."""
-    _check_keys(MODEL, keys, _MODEL_KEYS)
+    check_keys(keys, MODEL, _MODEL_KEYS)
     if not keys.get("modelFile"):
         raise UsageError(f"INPUT MISSING: modelFile is needed in every [{MODEL}]")
     flags = {key: value for key, value in keys.items() if key != "NoFusion"}

@@ -10,7 +10,7 @@ from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.registry.plugins import plugin_files
-from mslite.converter.spelling import nearest, unknown_key
+from mslite.converter.spelling import check_keys, nearest
 from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings, section_of
 
@@ -117,9 +117,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
 
 
 def _registry(section: Mapping[str, str], folder: Path | None) -> ConfigChoices:
-    for key in section:
-        if key not in _REGISTRY_KEYS:
-            raise unknown_key(key, "registry", _REGISTRY_KEYS)
+    check_keys(section, "registry", _REGISTRY_KEYS)
     disable = section.get("disable_fusion", "off")
     if disable not in ("on", "off"):
         raise UsageError("INPUT ILLEGAL: disable_fusion must be on|off")

@@ -29,8 +29,8 @@ from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
-from mslite.quantizer.report import QuantiseReport
-from mslite.quantizer.rewrite import Boundary
+from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.rewrite.graph import Boundary
 
 _INTEGERS = frozenset({DataType.INT8, DataType.UINT8})
 

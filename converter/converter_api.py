@@ -14,7 +14,7 @@ from mslite.converter.memory_limit import LEAST_LIMIT
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.quantizer.sources import Source
+from mslite.quantizer.calibration.sources import Source
 from mslite.types import DataType as PublicDataType
 from mslite.types import Format as PublicFormat
 from mslite.types import ModelType

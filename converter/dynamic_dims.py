@@ -22,7 +22,7 @@ from mslite.converter.options import Options
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.memory import peak_activation_bytes
-from mslite.converter.spelling import unknown_key
+from mslite.converter.spelling import check_keys
 
 SECTION = "dynamic_dims"
 _SHAPES, _RANGES = "inputs_shape", "dynamic_dim_params"
@@ -52,9 +52,7 @@ def parse_dynamic_dims(section: Mapping[str, str]) -> dict[str, Shape]:
 
     Raises UsageError for an unknown key, a wrong spelling, an impossible range, or a parameter on one side only.
     """
-    for key in section:
-        if key not in _KEYS:
-            raise unknown_key(key, SECTION, _KEYS)
+    check_keys(section, SECTION, _KEYS)
     for key in _KEYS:
         if not section.get(key):
             raise _wrong(f"{key} is missing")

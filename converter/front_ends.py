@@ -11,12 +11,8 @@ from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
-from mslite.converter.registry.models import (
-    ConverterParameters,
-    ModelParserEntry,
-    find_model_parser,
-    parse_registered,
-)
+from mslite.converter.registry.entries import ModelParserEntry
+from mslite.converter.registry.models import ConverterParameters, find_model_parser, parse_registered
 
 
 def _onnx(options: Options) -> Module:

@@ -11,8 +11,8 @@ from mslite.converter.compatibility import Version
 from mslite.converter.frameworks import FmkType as FmkType
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.quantizer.calibration.sources import Source
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.sources import Source
 
 
 class SaveType(IntEnum):

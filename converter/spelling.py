@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from mslite.converter.errors import UsageError
 from mslite.converter.quoting import shortened
@@ -25,10 +25,18 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean `{found}`?" if found else f"; known are {', '.join(names)}"
 
 
-def unknown_key(key: str, section: str, known: Iterable[str], home: str | None = None) -> UsageError:
-    """The error for a key that a section does not have. `home` is the section that has it."""
-    rest = f"; it belongs to [{home}]" if home else meant(key, known)
-    return UsageError(f"INPUT ILLEGAL: `{shortened(key)}` is not supported in [{section}]{rest}")
+def check_keys(
+    keys: Iterable[str],
+    section: str,
+    known: Collection[str],
+    home: Callable[[str], str | None] = lambda key: None,
+) -> None:
+    """Raises UsageError for a key that a section does not have. `home` tells the section that has it."""
+    for key in keys:
+        if key not in known:
+            other = home(key)
+            rest = f"; it belongs to [{other}]" if other else meant(key, known)
+            raise UsageError(f"INPUT ILLEGAL: `{shortened(key)}` is not supported in [{section}]{rest}")
 
 
 def _distance(a: str, b: str, most: int) -> int:

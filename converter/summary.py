@@ -13,11 +13,10 @@ from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import Report
 from mslite.converter.errors import Blocker
 from mslite.converter.quoting import quoted, readable
-from mslite.quantizer.agreement import GOOD, Agreement
-from mslite.quantizer.choices import Precision
+from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
 from mslite.quantizer.progress import silent
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.results import GOOD, Agreement, QuantiseReport
 
 
 @contextmanager

@@ -57,6 +57,13 @@ def powers_of(expected: Array, actual: Array) -> tuple[float, float]:
     return float(np.square(a).sum()), noise
 
 
+def relative_error(changed: Array, original: Array) -> float:
+    """|changed - original| / |original| in the 2-norm; 0 for zeros."""
+    real = original.astype(np.float64)
+    norm = float(np.linalg.norm(real))
+    return float(np.linalg.norm(changed.astype(np.float64) - real)) / norm if norm else 0.0
+
+
 def cosine(expected: Outputs, actual: Outputs) -> float:
     """The mean over the samples; of several outputs the worst. Boolean and integer outputs count as numbers."""
     return COSINE.measure(expected, actual)

@@ -3,94 +3,41 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.converter.work import macs
-from mslite.quantizer.agreement import agreement
-from mslite.quantizer.calibrate import Calibration, calibrate
-from mslite.quantizer.choices import (
-    Choices,
+from mslite.quantizer.accuracy.agreement import agreement
+from mslite.quantizer.accuracy.range_choice import choose_ranges
+from mslite.quantizer.calibration.calibrate import calibrate
+from mslite.quantizer.calibration.samples import Sample
+from mslite.quantizer.calibration.sources import Source, calibration_data
+from mslite.quantizer.precision.choices import (
     Precision,
     computed_in,
     configured_precision,
     default_choices,
     eligible_nodes,
 )
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.debug import save_debug_info
-from mslite.quantizer.debug_rounds import MAX_ROUNDS
-from mslite.quantizer.dequantise import dequantise
-from mslite.quantizer.operators import rule_of
-from mslite.quantizer.prepare import prepare
+from mslite.quantizer.precision.operators import rule_of
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.range_choice import choose_ranges
-from mslite.quantizer.report import QuantiseReport
-from mslite.quantizer.rewrite import Boundary, quantise_graph
-from mslite.quantizer.runner import Sample
+from mslite.quantizer.report.debug import save_debug_info
+from mslite.quantizer.report.debug_rounds import MAX_ROUNDS
+from mslite.quantizer.results import PruneReport, QuantiseReport
+from mslite.quantizer.rewrite.dequantise import dequantise
+from mslite.quantizer.rewrite.graph import Boundary, quantise_graph
 from mslite.quantizer.settings import ActivationMethod, Method, QuantizerSettings, TargetDevice
-from mslite.quantizer.sources import CalibrationData, Source, calibration_data
-from mslite.quantizer.weights import StoredWeight
-
-if TYPE_CHECKING:
-    from mslite.quantizer.prune_records import PruneReport
+from mslite.quantizer.stages import Stages, stages_of
+from mslite.quantizer.transforms.prepare import prepare
+from mslite.quantizer.weights.stored_weight import StoredWeight
 
 _TUNING_SAMPLES = 16
-
-FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str]]
-"""Changes the float graph without changing its function; returns notes."""
-Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Choices]
-"""Decides the precision of each node."""
-Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
-"""Decides the integers of weights, by the name of the constant."""
-Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
-"""Looks at the float module, the quantised one, and what was done; returns notes."""
-
-
-@dataclass(frozen=True)
-class Stages:
-    """What runs besides the fixed steps of a FULL_QUANT, in this order."""
-
-    float_transforms: Sequence[FloatTransform] = ()
-    choose: Chooser | None = None
-    round_weights: Sequence[Rounder] = ()
-    finish: Sequence[Finisher] = ()
-
-
-def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
-    """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
-    stages = Stages(tuple(_transforms(settings)), round_weights=tuple(_rounders(settings, progress)))
-    if settings.accuracy.budget is None and settings.accuracy.report is None:
-        return stages
-    from mslite.quantizer.accuracy import Accuracy
-
-    accuracy = Accuracy(settings.accuracy, progress, workspace)
-    return replace(stages, choose=accuracy.choose, finish=(accuracy.finish,))
-
-
-def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
-    if settings.methods.equalise:
-        from mslite.quantizer.equalise import equalise
-
-        yield lambda module, data, settings: equalise(module)
-    if settings.methods.smooth:
-        from mslite.quantizer.smooth import smooth
-
-        yield smooth
-
-
-def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Rounder]:
-    if settings.methods.learned_rounding:
-        from mslite.quantizer.rounding import LearnedRounding
-
-        yield LearnedRounding(progress)
 
 
 def quantise(
@@ -124,8 +71,8 @@ def quantise(
 
 def _prune(module: Module, settings: QuantizerSettings, source: Source | None, progress: Progress) -> PruneReport:
     """Prunes the float module in place and writes the report that is asked for."""
-    from mslite.quantizer.prune import prune
-    from mslite.quantizer.prune_report import save_prune_report
+    from mslite.quantizer.prune.prune import prune
+    from mslite.quantizer.prune.report import save_prune_report
 
     report = prune(module, settings, _debug_samples(module, settings, source), progress)
     if settings.prune.report is not None:
@@ -146,7 +93,7 @@ def _quantise(
         return QuantiseReport()
     original = copy_module(module) if settings.common.debug_info_save_path is not None else None
     if settings.method is Method.WEIGHT_QUANT:
-        from mslite.quantizer.weight_only import quantise_weights
+        from mslite.quantizer.weights.weight_only import quantise_weights
 
         report = quantise_weights(
             module,
@@ -156,7 +103,7 @@ def _quantise(
             progress or silent,
         )
     elif settings.method is Method.DYNAMIC_QUANT:
-        from mslite.quantizer.dynamic import quantise_dynamically
+        from mslite.quantizer.rewrite.dynamic import quantise_dynamically
 
         report = quantise_dynamically(module, settings)
     else:
@@ -221,7 +168,7 @@ def _quantise_fully(
     for transform in stages.float_transforms:
         notes += transform(module, data, settings)
     calibration = calibrate(module, data, settings, checkpoint=checkpoint, progress=progress)
-    if settings.full.activation_quant_method is ActivationMethod.AUTO:
+    if settings.range_method is ActivationMethod.AUTO:
         notes += choose_ranges(module, calibration, data, settings, progress or silent)
     choose = stages.choose
     choices = default_choices(module, settings) if choose is None else choose(module, calibration, data, settings)

@@ -3,19 +3,16 @@ nests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from mslite import _codegen
 from mslite.codegen.custom import custom_call, problem_of
 from mslite.codegen.lowering.errors import LoweringError
-from mslite.codegen.lowering.live import is_needed, needed_tensors, tail_of
+from mslite.codegen.lowering.live import is_needed, tail_of
 from mslite.codegen.lowering.nests import nest_step
-from mslite.codegen.lowering.steps import OldValues, copy_step, root, with_rows, written_tensor
-from mslite.codegen.program import Band, Overlap, Program, RowWise, Step, Storage, Tensor
+from mslite.codegen.lowering.steps import OldValues, copy_step, root
+from mslite.codegen.lowering.tensors import PlanTensors
+from mslite.codegen.lowering.written import WrittenSteps
+from mslite.codegen.program import Overlap, Program, RowWise, Step, Storage
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import numpy_type
 
 ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Transpose"})
 """Operators that give the same elements, in the same order, another shape; Transpose where its kernel works in place."""
@@ -30,31 +27,27 @@ class Builder:
 
     def __init__(self, plan: _codegen.WrittenPlan, target: str) -> None:
         self.plan = plan
-        self.target = target
-        self.needed = needed_tensors(plan)
-        self._written_steps, self._written_tensors = plan.steps, plan.tensors  # the plan makes new lists each time
-        self.tensors: dict[int, Tensor] = {}
-        self._variables: list[Tensor | None] = [None] * len(plan.variables)
+        self.tensors = PlanTensors(plan)
+        self.needed = self.tensors.needed
+        self._written = WrittenSteps(plan, target)
+        self._written_steps = plan.steps  # the plan makes a new list each time
         self._assigned_inside = {variable for graph in plan.graphs[1:] for variable, _ in graph.writes}
         """Variables that graphs assign which the main graph calls."""
-        self._numbers: dict[Step, int] = {}
-        """Places of steps in the written plan."""
 
     def build(self, name: str) -> Program:
         main = self.plan.graphs[0]
         for number in self.plan.inputs:
-            self.tensors[number] = self.tensor(number, Storage.INPUT)
+            self.tensors[number] = self.tensors.like(number, Storage.INPUT)
         steps = self._reads(main, self._assigned_inside) + self._items(main)
-        assigned = [(self._variable(variable, number), self.operand(number)) for variable, number in main.writes]
+        assigned = [
+            (self.tensors.variable(variable, number), self.tensors.operand(number)) for variable, number in main.writes
+        ]
         old = OldValues({variable for variable, _ in assigned})
         moves = [(variable, old.of(value)) for variable, value in assigned if root(value) is not variable]
         inputs = [self.tensors[number] for number in self.plan.inputs]
-        outputs = [old.of(self.operand(number)) for number in self.plan.outputs]
+        outputs = [old.of(self.tensors.operand(number)) for number in self.plan.outputs]
         steps += [*old.steps, *(copy_step(value, variable) for variable, value in moves)]
-        return self.program(name, inputs, outputs, steps)
-
-    def program(self, name: str, inputs: list[Tensor], outputs: list[Tensor], steps: list[Step]) -> Program:
-        return Program(name, self.target, inputs, outputs, steps, self._cut, self._cut_channels, self._call_numbers)
+        return self._written.program(name, inputs, outputs, steps)
 
     def graph_steps(self, graph: _codegen.WrittenGraph) -> list[Step]:
         """The steps of a graph that is called, without the call that it ends with. Variables are read when it begins, and
@@ -62,18 +55,18 @@ class Builder:
         steps = self._reads(graph, {*self._assigned_inside, *(variable for variable, _ in self.plan.graphs[0].writes)})
         steps += self._items(graph)
         for variable, number in graph.writes:
-            if root(self.operand(number)) is not self._variable(variable, number):
-                steps.append(copy_step(self.operand(number), self._variable(variable, number)))
+            if root(self.tensors.operand(number)) is not self.tensors.variable(variable, number):
+                steps.append(copy_step(self.tensors.operand(number), self.tensors.variable(variable, number)))
         return steps
 
     def _reads(self, graph: _codegen.WrittenGraph, changing: set[int]) -> list[Step]:
         """Gives the tensors that show variables their contents: copies of those that change."""
         steps = []
         for variable, number in graph.reads:
-            tensor = self._variable(variable, number)
+            tensor = self.tensors.variable(variable, number)
             self.tensors[number] = tensor
             if variable in changing and number in self.needed:
-                self.tensors[number] = self.tensor(number, Storage.ACTIVATION)
+                self.tensors[number] = self.tensors.like(number, Storage.ACTIVATION)
                 steps.append(copy_step(tensor, self.tensors[number]))
         return steps
 
@@ -89,29 +82,29 @@ class Builder:
             if not self.needed.intersection(step.outputs):
                 continue
             if step.op in ALIASES and step.in_place == 0:
-                source = self.operand(step.inputs[0])
-                alias = self.tensor(step.outputs[0], Storage.ACTIVATION)
+                source = self.tensors.operand(step.inputs[0])
+                alias = self.tensors.like(step.outputs[0], Storage.ACTIVATION)
                 alias.alias_of = source
                 alias.storage = source.storage
                 self.tensors[step.outputs[0]] = alias
             else:
                 steps.append(self._step(step))
-                self._numbers[steps[-1]] = item
+                self._written.note(steps[-1], item)
         return steps
 
     def _call(self, call: _codegen.WrittenCall) -> list[Step]:
         way = self._straight(call)
         if way is None:
-            return [nest_step(self, call)]
+            return [nest_step(call, self.tensors, self._written, self.graph_steps)]
         steps: list[Step] = []
         for arguments, graph in way:
             for given, argument in zip(graph.inputs, arguments, strict=True):
                 if given in self.needed:
-                    self.tensors[given] = self.operand(argument)
+                    self.tensors[given] = self.tensors.operand(argument)
             steps += self.graph_steps(graph)
         for output, result in zip(call.outputs, way[-1][1].outputs, strict=False):
             if output in self.needed:
-                self.tensors[output] = self.operand(result)
+                self.tensors[output] = self.tensors.operand(result)
         return steps
 
     def _straight(self, call: _codegen.WrittenCall) -> list[tuple[list[int], _codegen.WrittenGraph]] | None:
@@ -128,9 +121,9 @@ class Builder:
 
     def _step(self, step: _codegen.WrittenStep) -> Step:
         packed = dict(step.packed)
-        inputs = [self.operand(number) for number in step.inputs]
+        inputs = [self.tensors.operand(number) for number in step.inputs]
         for number in step.outputs:
-            self.tensors[number] = self.tensor(number, Storage.ACTIVATION)
+            self.tensors[number] = self.tensors.like(number, Storage.ACTIVATION)
         made = Step(
             name=step.name,
             operator=step.op,
@@ -166,69 +159,3 @@ class Builder:
 
     def _is_computed(self, number: int) -> bool:
         return number in self.tensors and self.tensors[number].storage is not Storage.CONSTANT
-
-    def _cut(self, step: Step, band: Band) -> Step | None:
-        """`Program.cut`."""
-        number = self._numbers[step]
-        written = self.plan.cut(number, band.pad_before, band.rows_in, band.pad_after, band.rows_out)
-        if written is None:
-            return None
-        target = step.outputs[0]
-        assert step.rows is not None
-        places = (step.rows.input, *step.rows.others)
-        inputs = [
-            with_rows(operand, band.rows_in) if operand is not None and place in places else operand
-            for place, operand in enumerate(step.inputs)
-        ]
-        return replace(
-            step,
-            inputs=inputs,
-            outputs=[with_rows(target, band.rows_out)],
-            derived=written.derived,
-            parts=tuple(written.parts),
-            shared_size=written.shared_bytes,
-            scratch_size=written.scratch_bytes,
-            in_place=-1,
-            overlaps=(),
-            macs=step.macs * band.rows_out // target.shape[1],
-            rows=None,
-        )
-
-    def _cut_channels(self, step: Step, first: int, count: int) -> Step | None:
-        """`Program.cut_channels`."""
-        written = self.plan.cut_channels(self._numbers[step], first, count)
-        if written is None:
-            return None
-        return replace(
-            step,
-            derived=written.derived,
-            parts=tuple(written.parts),
-            shared_size=written.shared_bytes,
-            scratch_size=written.scratch_bytes,
-            packed=dict(written.packed),
-        )
-
-    def _call_numbers(self, step: Step) -> _codegen.CallNumbers | None:
-        """`Program.numbers`."""
-        if step not in self._numbers:
-            return None
-        return self.plan.numbers(self._numbers[step])
-
-    def operand(self, number: int) -> Tensor:
-        if number not in self.tensors:
-            self.tensors[number] = self.tensor(number, Storage.CONSTANT)
-        return self.tensors[number]
-
-    def tensor(self, number: int, storage: Storage) -> Tensor:
-        """A new tensor like the written one."""
-        return written_tensor(self._written_tensors[number], storage)
-
-    def _variable(self, variable: int, number: int) -> Tensor:
-        """A variable; tensor `number` is like it."""
-        found = self._variables[variable]
-        if found is None:
-            written = self.plan.variables[variable]
-            found = self._variables[variable] = self.tensor(number, Storage.VARIABLE)
-            found.name = written.name
-            found.data = np.frombuffer(written.initial, numpy_type(found.dtype)).reshape(found.shape)
-        return found

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mslite import _codegen
 from mslite.codegen.lowering.carried import find_carried, results_in_place
 from mslite.codegen.lowering.live import region_of, tail_of
 from mslite.codegen.lowering.steps import control_step, copy_step, root
+from mslite.codegen.lowering.tensors import PlanTensors
+from mslite.codegen.lowering.written import WrittenSteps
 from mslite.codegen.program import (
     Block,
     Choice,
@@ -24,41 +26,44 @@ from mslite.codegen.program import (
     selectors_of,
 )
 
-if TYPE_CHECKING:
-    from mslite.codegen.lowering.build import Builder
+GraphSteps = Callable[[_codegen.WrittenGraph], list[Step]]
+"""The steps of a graph that is called, without the call that it ends with."""
 
 
-def nest_step(builder: Builder, call: _codegen.WrittenCall) -> Step:
+def nest_step(call: _codegen.WrittenCall, tensors: PlanTensors, written: WrittenSteps, graph_steps: GraphSteps) -> Step:
     """The step that runs a call with open choices."""
-    return _Maker(builder, call).make()
+    return _Maker(call, tensors, written, graph_steps).make()
 
 
 class _Maker:
-    def __init__(self, builder: Builder, call: _codegen.WrittenCall) -> None:
-        self.builder, self.call, self.plan = builder, call, builder.plan
+    def __init__(
+        self, call: _codegen.WrittenCall, tensors: PlanTensors, written: WrittenSteps, graph_steps: GraphSteps
+    ) -> None:
+        self.call, self.tensors, self.plan = call, tensors, tensors.plan
+        self.written, self.graph_steps = written, graph_steps
         self.region = region_of(self.plan, call)
         self.results: dict[int, Tensor] = {}
         """By their place in the call's outputs; those that are needed."""
 
     def make(self) -> Step:
-        builder, call = self.builder, self.call
+        tensors, call = self.tensors, self.call
         for place, output in enumerate(call.outputs):
-            if output in builder.needed:
-                self.results[place] = builder.tensors[output] = builder.tensor(output, Storage.ACTIVATION)
-        names, carried = find_carried(self.plan, call, self.region, builder.needed)
+            if output in tensors.needed:
+                self.results[place] = tensors[output] = tensors.like(output, Storage.ACTIVATION)
+        names, carried = find_carried(self.plan, call, self.region, tensors.needed)
         in_place = results_in_place(
-            self.plan, call, self.region, names, carried, lambda output: output in builder.needed
+            self.plan, call, self.region, names, carried, lambda output: output in tensors.needed
         )
         slots = []
         for given in carried:
             if given in in_place:
-                builder.tensors[given] = builder.tensors[in_place[given]]
+                tensors[given] = tensors[in_place[given]]
             else:
-                builder.tensors[given] = builder.tensor(given, Storage.ACTIVATION)
-                slots.append(builder.tensors[given])
+                tensors[given] = tensors.like(given, Storage.ACTIVATION)
+                slots.append(tensors[given])
         self.carried = set(carried)
         for given, shown in names.items():
-            builder.tensors[given] = builder.operand(shown)
+            tensors[given] = tensors.operand(shown)
         blocks = [self._block(graph) for graph in self.region]
         nest = Nest(self._next(call, call.closure, None), blocks, slots)
         assigned = _assigned(nest)
@@ -66,29 +71,29 @@ class _Maker:
         return control_step(call.name, nest, [*captured, *assigned], [*self.results.values(), *assigned])
 
     def _next(self, call: _codegen.WrittenCall, closure: int, graph: int | None) -> Next:
-        builder = self.builder
+        tensors = self.tensors
         if closure < 0:
             selector, by_index, targets = call.choices[~closure]
             return Choice(
-                builder.operand(selector), by_index, tuple(self._next(call, target, graph) for target in targets)
+                tensors.operand(selector), by_index, tuple(self._next(call, target, graph) for target in targets)
             )
         target, arguments = call.branches[closure]
         passes = [
-            (builder.operand(argument), builder.tensors[given])
+            (tensors.operand(argument), tensors[given])
             for given, argument in zip(self.plan.graphs[target].inputs, arguments, strict=True)
             if given in self.carried
         ]
         return Jump(self.region.index(target), _passes(passes))
 
     def _block(self, number: int) -> Block:
-        builder, graph = self.builder, self.plan.graphs[number]
-        steps = builder.graph_steps(graph)
+        tensors, graph = self.tensors, self.plan.graphs[number]
+        steps = self.graph_steps(graph)
         tail = tail_of(self.plan, number)
         following: Next
         if tail is not None:
             following = self._next(tail, tail.closure, number)
         else:
-            ends = [(builder.operand(graph.outputs[place]), result) for place, result in self.results.items()]
+            ends = [(tensors.operand(graph.outputs[place]), result) for place, result in self.results.items()]
             following = Jump(None, _passes(ends))
         if tail is None and not steps:
             passes = following.passes if isinstance(following, Jump) else ()
@@ -99,8 +104,8 @@ class _Maker:
             following = _written_at_once(following, steps)
         read = [one.source for jump in jumps_of(following) for one in jump.passes if one.source is not None]
         outputs = list(dict.fromkeys([*read, *selectors_of(following)]))
-        program = builder.program(graph.name, [], outputs, steps)
-        handed = {*self.results.values(), *(builder.tensors[given] for given in self.carried)}
+        program = self.written.program(graph.name, [], outputs, steps)
+        handed = {*self.results.values(), *(tensors[given] for given in self.carried)}
         return Block(graph.name, replace(program, outside=_outside(program, handed)), following)
 
     def _captured(self, nest: Nest) -> list[Tensor]:

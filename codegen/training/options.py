@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TypeVar
 
 from mslite.converter.errors import UsageError
-from mslite.converter.spelling import unknown_key
+from mslite.converter.spelling import check_keys
 from mslite.converter.training import Loss, Optimizer, TrainSettings
 
 SECTION = "train_param"
@@ -21,9 +21,7 @@ _Choice = TypeVar("_Choice", bound=Enum)
 
 def train_settings(keys: Mapping[str, str]) -> TrainSettings:
     """The settings of [train_param]. Raises UsageError for an impossible value."""
-    for key in keys:
-        if key not in _KEYS:
-            raise unknown_key(key, SECTION, _KEYS)
+    check_keys(keys, SECTION, _KEYS)
     defaults = TrainSettings()
 
     def number(key: str, otherwise: float, low: float, high: float) -> float:

@@ -16,27 +16,35 @@ _SMALL_BYTES = 4096
 
 
 class ConstantPool:
-    """Makes the constants of one graph, named among `names`."""
+    """Makes the constants of one graph, of the layout `format`, named among `names`.
 
-    def __init__(self, names: Names) -> None:
-        self._constant_names = names
+    Large ones, and derived ones that are new memory, count against the memory limit: ConversionError beyond it.
+    """
+
+    def __init__(self, names: Names, format: Format) -> None:
+        self._value_names = names
+        self._format = format
         self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._derived: dict[tuple[Value, str], Value] = {}
 
     def constant(self, array: Array, hint: str) -> Value:
         """A constant of this graph; small equal ones are shared."""
         if array.nbytes > _SMALL_BYTES:
-            return self._made(array, f"{hint}/constant")
+            self._spend(array, f"the constant of {quoted(hint)}")
+            return self._made(array, f"{hint}/constant", self._format)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._pool:
-            self._pool[key] = self._made(array, f"{hint}/constant")
+            self._pool[key] = self._made(array, f"{hint}/constant", self._format)
         return self._pool[key]
 
     def derived(self, value: Value, what: str, array: Array) -> Value:
         """A constant made from the constant `value`, once per `what`: a weight in another layout."""
         key = (value, what)
         if key not in self._derived:
-            self._derived[key] = self._made(array, f"{value.name}/{what}")
+            wish = f"{value.name}/{what}"
+            if value.data is None or not np.may_share_memory(array, value.data):
+                self._spend(array, f"the constant {quoted(wish)}")
+            self._derived[key] = self._made(array, wish, Format.NHWC)
         return self._derived[key]
 
     def converted(self, value: Value, dtype: DataType) -> Value:
@@ -46,9 +54,11 @@ class ConstantPool:
             array = limited_to_int32(array)
         return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
 
-    def _made(self, array: Array, wish: str) -> Value:
-        spend(array.nbytes, f"the constant {quoted(wish)}")
-        return make_constant(self._constant_names.unique(wish), array, Format.NHWC)
+    def _spend(self, array: Array, what: str) -> None:
+        spend(array.nbytes, what)
+
+    def _made(self, array: Array, wish: str, format: Format) -> Value:
+        return make_constant(self._value_names.unique(wish), array, format)
 
 
 def limited_to_int32(array: Array) -> Array:

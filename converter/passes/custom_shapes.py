@@ -10,7 +10,8 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.verifier import MAX_RANK
 from mslite.converter.passes.context import Context
-from mslite.converter.registry.operators import CustomAttributes, CustomOperator, OpenSize, TensorType, sizes_for_rule
+from mslite.converter.registry.entries import CustomOperator
+from mslite.converter.registry.operators import CustomAttributes, OpenSize, TensorType, sizes_for_rule
 from mslite.converter.registry.tables import active
 
 _LARGEST = 2**31 - 1

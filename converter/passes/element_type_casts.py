@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mslite import _native
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, numpy_type
 from mslite.converter.mindir.ops.arithmetic import BitwiseXor
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 
@@ -160,23 +159,16 @@ def _wider_types(node: Node) -> _Choice | None:
 
 def _types_of_kernel(node: Node) -> _Choice | None:
     """The types in which some portable kernel takes the node, its own where one does."""
-    infos = [_info(value) for value in node.inputs]
+    facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in node.inputs]
     try:
-        found = _native.kernel_types(primitive_bytes(node.op), infos, [int(value.dtype) for value in node.outputs])
-    except ValueError:
+        found = native.kernel_types(node.op, facts, [value.dtype for value in node.outputs])
+    except native.RuleError:
         return None
     if found is None:
         return None
     operands, results, compares = found
     turns = compares and any(
-        value.dtype is DataType.UINT64 and dtype == DataType.INT64
+        value.dtype is DataType.UINT64 and dtype is DataType.INT64
         for value, dtype in zip(node.inputs, operands, strict=True)
     )
-    return _Choice(tuple(map(DataType, operands)), tuple(map(DataType, results)), turns)
-
-
-def _info(value: Value) -> _native.TensorInfo:
-    data = value.data
-    if data is not None and not data.flags.c_contiguous:
-        data = np.ascontiguousarray(data).reshape(data.shape)
-    return _native.TensorInfo(int(value.dtype), None if value.shape is None else list(value.shape), None, data)
+    return _Choice(operands, results, turns)

@@ -13,7 +13,14 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.passes.cleanup import remove_dead_code
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.quantised_boundary import cast_quantised_input, cast_quantised_output, may_change
+from mslite.converter.passes.quantised_boundary import (
+    BYTES,
+    cast_quantised_input,
+    cast_quantised_output,
+    may_change,
+    take_in_dequantising,
+    take_in_rounding,
+)
 
 _REAL = frozenset({DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.UINT8})
 _INTEGER = frozenset({DataType.INT32, DataType.INT64})
@@ -24,11 +31,15 @@ _INT32 = np.iinfo(np.int32)
 def set_boundary_types(module: Module, context: Context) -> None:
     """Gives inputs and outputs the types of --inputDataType and --outputDataType, with casts inside.
 
-    A real type applies to tensors of real numbers (floats, 8-bit integers), an index type to int32 and int64 tensors.
+    A real type applies to tensors of real numbers (floats, 8-bit integers), an index type to int32 and int64 tensors. Where
+    a model begins with a rounding to 8 bits, or ends with the real numbers of such integers, 8-bit types are the stored
+    integers themselves.
     """
     wanted_input, wanted_output = context.settings.input_type, context.settings.output_type
     if wanted_input is not None:
         for value in module.main.inputs:
+            if wanted_input in BYTES:
+                take_in_rounding(module.main, value)
             if may_change(value, wanted_input):
                 cast_quantised_input(module.main, value, wanted_input)
             elif _applies(value, wanted_input):
@@ -39,6 +50,9 @@ def set_boundary_types(module: Module, context: Context) -> None:
                 "--outputDataType cannot be used when control flow ends the model", code=ReturnCode.NOT_SUPPORTED
             )
         graph = module.main
+        if wanted_output in BYTES:
+            for value in list(graph.outputs):
+                take_in_dequantising(graph, value)
         graph.outputs = [
             cast_quantised_output(graph, value, wanted_output)
             if may_change(value, wanted_output)

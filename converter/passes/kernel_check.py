@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from mslite import _native
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import is_quantised
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.passes import native
 
 _REMEDY = (
     "Use other types or shapes for it, or bring a kernel along (docs/extending.md); with --optimize=none it is not fused "
     "with others"
 )
-
 
 _EXEMPT = frozenset(
     {"Call", "PartialFusion", "Switch", "SwitchLayer", "Custom", "GenOP", "QuantDTypeCast", "Cast", "Bitcast",
@@ -59,16 +56,15 @@ def _may_have_kernel(node: Node) -> bool:
     """Nodes on stored integers are judged as those on real numbers: the runtime computes them in these where it has to."""
     if any(value.shape is None or _steers(value) for value in node.inputs):
         return True
-    primitive = primitive_bytes(node.op)
-    types = [int(_meaning(value)) for value in node.outputs]
+    types = [_meaning(value) for value in node.outputs]
     is_open = any(size < 0 for value in node.inputs for size in value.shape or ())
     for size in _SIZES if is_open else _SIZES[:1]:
-        infos = [_info(value, size) for value in node.inputs]
+        facts = [_facts(value, size) for value in node.inputs]
         try:
-            _native.infer(primitive, infos, len(types), SYMBOL_LIMIT - 1)
-        except _native.OperatorError:
+            native.infer(node.op, facts, len(types), SYMBOL_LIMIT - 1)
+        except native.RuleError:
             return True
-        if _native.kernel_types(primitive, infos, types) is not None:
+        if native.kernel_types(node.op, facts, types) is not None:
             return True
     return False
 
@@ -84,13 +80,11 @@ def _meaning(value: Value) -> DataType:
     return DataType.FLOAT32 if is_quantised(value) or value.quant else value.dtype
 
 
-def _info(value: Value, size: int) -> _native.TensorInfo:
-    data = value.data if _meaning(value) is value.dtype else None
-    if data is not None and not data.flags.c_contiguous:
-        data = np.ascontiguousarray(data).reshape(data.shape)
-    return _native.TensorInfo(
-        int(_meaning(value)), [dim if dim >= 0 else size for dim in value.shape or ()], None, data
-    )
+def _facts(value: Value, size: int) -> native.Facts:
+    """What is known of an operand when what is open is `size`."""
+    meaning = _meaning(value)
+    data = value.data if meaning is value.dtype else None
+    return native.Facts(meaning, tuple(dim if dim >= 0 else size for dim in value.shape or ()), None, data)
 
 
 def _call(node: Node) -> str:

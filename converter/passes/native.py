@@ -37,7 +37,7 @@ class Facts:
 def _info(facts: Facts) -> _native.TensorInfo:
     data = facts.data
     if data is not None and not data.flags.c_contiguous:
-        data = np.ascontiguousarray(data)
+        data = np.ascontiguousarray(data).reshape(data.shape)  # which makes one element of none a list of one
     quant = [(record.scale, record.zeroPoint, int(facts.dtype)) for record in facts.quant]
     dims = None if facts.shape is None else list(facts.shape)
     known = None if facts.known is None else list(facts.known)
@@ -69,3 +69,20 @@ def evaluate(op: Operator, inputs: Sequence[Facts], output_count: int) -> list[A
     except _native.OperatorError as error:
         raise RuleError(str(error), isinstance(error, _native.UnsupportedError)) from None
     return [np.asarray(array) for array in arrays]
+
+
+def kernel_types(
+    op: Operator, inputs: Sequence[Facts], results: Sequence[DataType]
+) -> tuple[tuple[DataType, ...], tuple[DataType, ...], bool] | None:
+    """The types in which some portable kernel takes a call, its own where one does: of operands and results, and whether
+    uint64 operands may be compared as int64. None where no kernel does. Raises RuleError for a call that cannot be."""
+    try:
+        found = _native.kernel_types(
+            primitive_bytes(op), [_info(facts) for facts in inputs], [int(dtype) for dtype in results]
+        )
+    except ValueError as error:
+        raise RuleError(str(error), missing=False) from None
+    if found is None:
+        return None
+    operands, made, compares = found
+    return tuple(map(DataType, operands)), tuple(map(DataType, made)), compares

@@ -35,7 +35,8 @@ from mslite.converter.passes.rules import (
 )
 from mslite.converter.passes.stored_norms import store_norms
 from mslite.converter.passes.target.lower import check_target, lower
-from mslite.converter.registry.passes import BUILT_IN, PassPosition
+from mslite.converter.registry.entries import PassPosition
+from mslite.converter.registry.passes import BUILT_IN
 from mslite.converter.registry.tables import active
 
 Pass = Callable[[Module, Context], None]

@@ -11,14 +11,49 @@ from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import SHIFTS, SIGNED, is_quantised
 from mslite.converter.passes.graph_edit import live_nodes
 
-_BYTES = frozenset({DataType.INT8, DataType.UINT8})
+BYTES = frozenset({DataType.INT8, DataType.UINT8})
 
 
 def may_change(value: Value, wanted: DataType) -> bool:
     """True when a quantised boundary tensor may have the type `wanted`."""
     if not is_quantised(value) or len(value.quant) != 1 or value.dtype is wanted:
         return False
-    return wanted is DataType.FLOAT32 or (wanted in _BYTES and value.dtype in _BYTES)
+    return wanted is DataType.FLOAT32 or (wanted in BYTES and value.dtype in BYTES)
+
+
+def take_in_rounding(graph: Graph, value: Value) -> None:
+    """Lets a float input that is only rounded, once and the same everywhere, be the stored integers themselves."""
+    roundings = [node for node in value.users if node.op.name == "QuantDTypeCast"]
+    results = [node.output for node in roundings]
+    if value.dtype is not DataType.FLOAT32 or value in graph.outputs or not results:
+        return
+    first = results[0]
+    if len(set(roundings)) != len(value.users) or not all(_is_byte(result) for result in results):
+        return
+    if any((one.dtype, one.quant) != (first.dtype, first.quant) or one in graph.outputs for one in results):
+        return
+    value.dtype, value.quant = first.dtype, first.quant
+    for node in roundings:
+        graph.replace_uses(node.output, value)
+        graph.remove(node)
+
+
+def take_in_dequantising(graph: Graph, value: Value) -> None:
+    """Puts the stored integers in the place of a float output that is nothing but their real numbers."""
+    node = value.producer
+    if node is None or node.op.name != "QuantDTypeCast" or value.dtype is not DataType.FLOAT32 or value.users:
+        return
+    stored = node.inputs[0]
+    if not _is_byte(stored) or stored.producer is None or stored in graph.outputs or graph.outputs.count(value) != 1:
+        return
+    graph.outputs = [stored if output is value else output for output in graph.outputs]
+    graph.remove(node)
+    stored.name = value.name
+
+
+def _is_byte(value: Value) -> bool:
+    """Whether a tensor is stored in 8 bits with one record for all elements."""
+    return is_quantised(value) and len(value.quant) == 1 and value.dtype in BYTES
 
 
 def cast_quantised_input(graph: Graph, value: Value, wanted: DataType) -> None:

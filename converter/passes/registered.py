@@ -15,8 +15,9 @@ from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.naming import make_names_unique
-from mslite.converter.registry.passes import BUILT_IN, PassPosition
-from mslite.converter.registry.tables import Entry, active
+from mslite.converter.registry.entries import Entry, PassPosition
+from mslite.converter.registry.passes import BUILT_IN
+from mslite.converter.registry.tables import active
 
 Pass = Callable[[Module, Context], None]
 

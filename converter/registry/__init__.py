@@ -22,6 +22,7 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.registry.builder import GraphBuilder
+from mslite.converter.registry.entries import PassPosition
 from mslite.converter.registry.models import ConverterParameters, ModelParser, ModelParserRegistry, model_parser
 from mslite.converter.registry.node import ForeignNode, NodeParser, NodeParserRegistry, node_parser
 from mslite.converter.registry.operators import (
@@ -33,7 +34,7 @@ from mslite.converter.registry.operators import (
     custom_operator,
     same_as_input,
 )
-from mslite.converter.registry.passes import PassBase, PassPosition, PassRegistry, scheduled_pass
+from mslite.converter.registry.passes import PassBase, PassRegistry, scheduled_pass
 from mslite.converter.registry.plugins import ConverterContext
 
 __all__ = [

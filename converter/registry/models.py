@@ -12,7 +12,8 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.frameworks import FmkType
 from mslite.converter.mindir.graph import Module, Shape
 from mslite.converter.mindir.verifier import VerificationError, verify
-from mslite.converter.registry.tables import Entry, active, caller_file
+from mslite.converter.registry.entries import Entry, ModelParserEntry
+from mslite.converter.registry.tables import active, caller_file
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
@@ -39,15 +40,6 @@ class ModelParser:
     def parse(self, parameters: ConverterParameters) -> Module:
         """Reads a model; `GraphBuilder` helps to make the module. Raises ValueError, saying why, for a damaged file."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class ModelParserEntry:
-    """A registered model parser."""
-
-    fmk: str
-    parser: Entry
-    suffixes: tuple[str, ...]
 
 
 class ModelParserRegistry:

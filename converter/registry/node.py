@@ -14,7 +14,8 @@ from mslite.converter.frameworks import FmkType
 from mslite.converter.mindir.graph import Array, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.registry.tables import Entry, active, caller_file
+from mslite.converter.registry.entries import Entry
+from mslite.converter.registry.tables import active, caller_file
 
 _MISSING: Any = object()
 _CORRECT = "Correct the plug-in"

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Array, Shape
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.registry.tables import Entry, active, caller_file
+from mslite.converter.registry.entries import CustomOperator, Entry
+from mslite.converter.registry.tables import active, caller_file
 
 _OURS = "mslite."
 
@@ -48,15 +49,6 @@ class TensorType:
 
 ShapeRule = Callable[[Sequence[TensorType], "CustomAttributes"], TensorType | Sequence[TensorType]]
 """From operands and attributes to the results. Raises ValueError, saying why, for a call that cannot be."""
-
-
-@dataclass(frozen=True)
-class CustomOperator:
-    """What is registered of a type of Custom nodes."""
-
-    type: str
-    rule: Entry
-    elementwise: bool
 
 
 class CustomOperatorRegistry:

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from typing import TypeVar, overload
 
 from mslite.converter.mindir.graph import Module
-from mslite.converter.registry.tables import Entry, active, caller_file
-
-
-class PassPosition(IntEnum):
-    """When passes run. BEGIN: types and shapes are known, constants are not folded yet, images lie as in the source
-    model. END: after all fusions; images are NHWC (with --saveType=MINDIR as in the source model)."""
-
-    BEGIN = 0
-    END = 1
-
+from mslite.converter.registry.entries import Entry, PassPosition
+from mslite.converter.registry.tables import active, caller_file
 
 BUILT_IN = ("ConstFoldPass", "DecreaseTransposeAlgo", "DumpGraph", "ToNHWCFormat")
 """Passes of mslite's that the lists may name. `ToNCHWFormat` is refused: kernels compute on NHWC."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
-from mslite.converter.registry.tables import active, place_of, scope
+from mslite.converter.registry.entries import place_of
+from mslite.converter.registry.tables import active, scope
 
 MAX_PLUGINS = 10
 _LIBRARIES = (".so", ".dll", ".dylib")

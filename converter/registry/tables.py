@@ -3,44 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
 
 from mslite.converter.frameworks import FmkType
-
-if TYPE_CHECKING:
-    from mslite.converter.registry.models import ModelParserEntry
-    from mslite.converter.registry.operators import CustomOperator
-    from mslite.converter.registry.passes import PassPosition
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Something of a plug-in's that is called."""
-
-    call: Callable[..., Any]
-    origin: str
-    """The file that registered it."""
-
-    def place(self, error: BaseException) -> str:
-        """Where in the plug-in an exception arose, for messages."""
-        return place_of(error, self.origin)
-
-
-def place_of(error: BaseException, origin: str) -> str:
-    """`plugin.py, line 12`: the last line of that file on the way to an exception."""
-    line = 0
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == origin:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f"{origin}, line {line}" if line else origin
+from mslite.converter.registry.entries import CustomOperator, Entry, ModelParserEntry, PassPosition
 
 
 @dataclass

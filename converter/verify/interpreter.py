@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Array, Graph, Value
 from mslite.converter.passes import native
 from mslite.converter.verify.quantised import evaluate
@@ -26,7 +28,7 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
     for node in graph.nodes:
         operands = []
         for value in node.inputs:
-            data = value.data if value.data is not None else contents.get(value)
+            data = _stored(value) if value.data is not None else contents.get(value)
             if data is None:
                 raise InterpreterError(f"{node.op.name} '{node.name}': '{value.name}' was not computed")
             operands.append(data)
@@ -36,3 +38,9 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
             raise InterpreterError(f"{node.op.name} '{node.name}': {error}") from None
         contents.update(zip(node.outputs, results, strict=True))
     return contents
+
+
+def _stored(value: Value) -> Array:
+    """A constant as the runtime loads it: it computes in float32 what is stored as float16."""
+    data = value.array()
+    return data.astype(np.float32) if data.dtype == np.float16 else data

@@ -11,9 +11,9 @@ import numpy as np
 from mslite.converter.convert import Report
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model
-from mslite.converter.mindir.graph import Array, Graph, Value, data_type_of, numpy_type
+from mslite.converter.mindir.graph import Array, Graph, Module, Value, data_type_of, numpy_type
 from mslite.converter.mindir.module_io import load
-from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
 from mslite.converter.options import Options
 from mslite.converter.verify.inputs import given_inputs, random_inputs
@@ -114,9 +114,7 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
     source = run_source(options.model_file, report.framework, {v.name: a for v, a in zip(named, arrays, strict=True)})
     module = load(report.files[0])
     stored = [_as_stored(value, array) for value, array in zip(module.main.inputs, arrays, strict=True)]
-    share = TOLERANCE_FLOAT16 if options.float16_weights else TOLERANCE
-    if any(is_quantised(value) for graph in module.graphs for value in graph.values()):
-        share = TOLERANCE_QUANTISED
+    share = _tolerance(module)
     results = run_result(report.files[0], stored)
     outputs = module.outputs if module.outputs is not None else module.main.outputs
     wrong: list[Difference] = []
@@ -134,6 +132,14 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
     return not wrong
 
 
+def _tolerance(module: Module) -> float:
+    """The share that the coarsest element type of the written model allows."""
+    values = [value for graph in module.graphs for value in graph.values()]
+    if any(is_quantised(value) for value in values):
+        return TOLERANCE_QUANTISED
+    return TOLERANCE_FLOAT16 if any(value.dtype is DataType.FLOAT16 for value in values) else TOLERANCE
+
+
 def _like(got: Array, want: Array) -> Array:
     """An NHWC result in the layout of an NCHW source."""
     if got.ndim == 4 and got.shape != want.shape and got.transpose(0, 3, 1, 2).shape == want.shape:
@@ -142,10 +148,10 @@ def _like(got: Array, want: Array) -> Array:
 
 
 def _in_source(value: Value, source: Arrays) -> Array | None:
-    """The source's tensor of a value. What it stores unsigned has a name of its own here, for the cast to signed integers."""
+    """The source's tensor of a value. What it stores in another element type has a name of its own here, beside the cast."""
     want = source.get(value.name)
-    if want is None and value.quant:
-        want = source.get(value.name.removesuffix("/QuantDTypeCast"))
+    if want is None:
+        want = source.get(value.name.removesuffix("/QuantDTypeCast" if value.quant else "_uncast"))
     return want
 
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "known.h"
 #include "movement.h"
 #include "quantised.h"
-#include "shape/known.h"
 
 enum { PAD_EDGE = 100, PAD_WRAP = 101 }; /* beside MSLITE_PADDING_MODE_* */
 

@@ -2,7 +2,7 @@
 #ifndef MSLITE_SLICE_PLAN_H
 #define MSLITE_SLICE_PLAN_H
 
-#include "shape/known.h"
+#include "known.h"
 
 /* One entry per dimension of the input. A begin or size that cannot be told is a symbol. */
 typedef struct {

@@ -1,8 +1,8 @@
 /* Gather and BatchGather: slices along one axis. */
 #include <string.h>
 
+#include "known.h"
 #include "movement.h"
-#include "shape/known.h"
 
 /* params [batch, outer, limit, row], indices [batch, count], output [batch, outer, count, row] */
 typedef struct {

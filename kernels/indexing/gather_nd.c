@@ -1,8 +1,8 @@
 /* GatherNd, BatchGatherNd (slices at index tuples) and GatherD (single elements). */
 #include <string.h>
 
+#include "known.h"
 #include "movement.h"
-#include "shape/known.h"
 
 static int32_t index_type_ok(int32_t type) { return type == MSLITE_INT32 || type == MSLITE_INT64; }
 

@@ -3,8 +3,8 @@
  * depend on the number of threads where indices repeat. */
 #include <string.h>
 
+#include "known.h"
 #include "movement.h"
-#include "shape/known.h"
 
 typedef enum { REPLACE, ADD, MULTIPLY, MAXIMUM, MINIMUM } scatter_mode;
 

@@ -3,7 +3,7 @@
 #ifndef MSLITE_BLOCK_PLAN_H
 #define MSLITE_BLOCK_PLAN_H
 
-#include "shape/known.h"
+#include "known.h"
 
 typedef struct {
   int32_t count; /* dimensions 1 .. count are blocked; -1: not known yet */

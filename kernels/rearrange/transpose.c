@@ -1,6 +1,6 @@
 /* Transpose and FormatTranspose of elements of any type. */
+#include "known.h"
 #include "movement.h"
-#include "shape/known.h"
 
 static mslite_status permute(const mslite_node *node, const int32_t *perm, mslite_copy *copy,
                              mslite_schedule *schedule) {

@@ -2,7 +2,7 @@
 #ifndef MSLITE_RESIZE_PLAN_H
 #define MSLITE_RESIZE_PLAN_H
 
-#include "shape/known.h"
+#include "known.h"
 
 typedef enum {
   RESIZE_ASYMMETRIC,

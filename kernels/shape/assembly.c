@@ -1,5 +1,5 @@
 /* Shape rules of the operators that join, split, repeat and fill up tensors. */
-#include "shape/known.h"
+#include "shape/shape.h"
 
 #include <string.h>
 

@@ -1,43 +1,10 @@
 /* Helpers of the shape rules, and arithmetic on sizes that may be unknown. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "shape/shape.h"
-
-mslite_status mslite_shape_fail(mslite_shape_context *context, mslite_status status, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(context->message, sizeof context->message, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
-int64_t mslite_new_symbol(mslite_shape_context *context) { return context->next_symbol--; }
 
 void mslite_same_shape(const mslite_tensor *input, mslite_tensor *output) {
   output->type = input->type;
   output->rank = input->rank;
   for (int32_t i = 0; i < input->rank; ++i) output->dims[i] = input->dims[i];
-}
-
-bool mslite_known_value(const mslite_tensor *tensor, int64_t index, int64_t *value) {
-  if (index < 0) return false;
-  if (index < tensor->known_count) {
-    *value = tensor->known[index];
-    return true;
-  }
-  if (tensor->data == NULL || index >= mslite_element_count(tensor)) return false;
-  switch (tensor->type) {
-    case MSLITE_INT32:
-    case MSLITE_INT:
-      *value = ((const int32_t *)tensor->data)[index];
-      return true;
-    case MSLITE_INT64:
-      *value = ((const int64_t *)tensor->data)[index];
-      return true;
-    default:
-      return false;
-  }
 }
 
 mslite_status mslite_broadcast(mslite_shape_context *context, const mslite_tensor *a, const mslite_tensor *b,

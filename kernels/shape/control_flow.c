@@ -1,6 +1,6 @@
 /* Shape rules of tensor lists. A list of N elements of one shape is a tensor [N, shape...]. Where the shape of its
  * elements is not known yet, a size of 0 stands for what is open, and the first element that is set decides. */
-#include "shape/known.h"
+#include "shape/shape.h"
 
 /* The type of the list, or the one that a number of the file names. */
 static int32_t element_type(const mslite_tensor *list, int64_t declared) {

@@ -1,5 +1,5 @@
 /* Shape rules of the operators that pick and place elements by index. */
-#include "shape/known.h"
+#include "shape/shape.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Shape rules of the rearranging operators, except those that block space. */
-#include "shape/known.h"
+#include "shape/shape.h"
 
 MSLITE_SHAPE_RULE(mslite_shape_of_shape) {
   (void)params, (void)input_count, (void)output_count;

@@ -1,5 +1,6 @@
 /* Shape rules of the resampling operators. */
 #include "resize/resize_plan.h"
+#include "shape/shape.h"
 
 static mslite_status resized(mslite_status status, const mslite_tensor *x, const mslite_resize_plan *plan,
                              mslite_tensor *y) {

@@ -2,27 +2,14 @@
 #ifndef MSLITE_SHAPE_H
 #define MSLITE_SHAPE_H
 
-#include "kernel.h"
+#include "known.h"
 
 #define MSLITE_SHAPE_RULE(name)                                                                             \
   mslite_status name(mslite_shape_context *context, const void *params, const mslite_tensor *const *inputs, \
                      int32_t input_count, mslite_tensor *const *outputs, int32_t output_count)
 
-/* Writes the printf-style reason into the context and returns `status`. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-mslite_status
-mslite_shape_fail(mslite_shape_context *context, mslite_status status, const char *format, ...);
-
-/* A symbol that no other dimension has. */
-int64_t mslite_new_symbol(mslite_shape_context *context);
-
 /* output: the type and shape of `input`; contents unknown. */
 void mslite_same_shape(const mslite_tensor *input, mslite_tensor *output);
-
-/* Entry `index` of a small integer tensor: a value or a symbol. False when it is not known. */
-bool mslite_known_value(const mslite_tensor *tensor, int64_t index, int64_t *value);
 
 /* NumPy broadcasting of two shapes; symbols that may be 1 give a new symbol unless the other side decides. */
 mslite_status mslite_broadcast(mslite_shape_context *context, const mslite_tensor *a, const mslite_tensor *b,

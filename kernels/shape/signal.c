@@ -1,4 +1,5 @@
 /* Shape rules of transforms of signals. */
+#include "shape/shape.h"
 #include "signal/dft.h"
 
 MSLITE_SHAPE_RULE(mslite_shape_of_dft) {

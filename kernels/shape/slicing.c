@@ -1,5 +1,6 @@
 /* Shape rules of the operators that cut boxes out of tensors. */
 #include "assembly/slice_plan.h"
+#include "shape/shape.h"
 
 static void sliced(const mslite_tensor *x, const mslite_slice_plan *plan, mslite_tensor *y) {
   y->rank = plan->output_rank;

@@ -1,5 +1,6 @@
 /* Shape rules of the operators that move blocks between space, channels and batch. */
 #include "rearrange/block_plan.h"
+#include "shape/shape.h"
 
 /* `block` times as large in space and block * block times fewer channels, or the inverse. Images are NHWC. */
 static mslite_status depth_and_space(mslite_shape_context *context, const mslite_tensor *x, int64_t block,

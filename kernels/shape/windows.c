@@ -1,7 +1,7 @@
 /* Shape rules of windows over [batch, channels, spatial...]. */
 #include "windows/window_lists.h"
 
-#include "shape/known.h"
+#include "shape/shape.h"
 
 MSLITE_SHAPE_RULE(mslite_shape_of_col2im) {
   (void)output_count;

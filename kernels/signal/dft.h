@@ -2,7 +2,7 @@
 #ifndef MSLITE_SIGNAL_DFT_H
 #define MSLITE_SIGNAL_DFT_H
 
-#include "shape/shape.h"
+#include "known.h"
 
 /* The axis counted from the front, from its operand or the attribute. False when it is computed; -1: impossible. */
 static inline bool mslite_dft_axis(const mslite_Dft *attributes, const mslite_tensor *const *inputs,

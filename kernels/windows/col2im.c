@@ -1,7 +1,7 @@
 /* Col2Im: every image element sums the block elements that lie on it. A part is one channel of one image. */
 #include <string.h>
 
-#include "shape/known.h"
+#include "known.h"
 #include "windows/window_lists.h"
 
 typedef struct {

@@ -62,8 +62,8 @@ def _tool(tool: str) -> str:
 def sources() -> str:
     """The checksum of the quantizer's sources."""
     found = hashlib.sha256()
-    for path in sorted((ROOT / "quantizer").glob("*.py")):
-        found.update(path.name.encode())
+    for path in sorted((ROOT / "quantizer").rglob("*.py")):
+        found.update(path.relative_to(ROOT).as_posix().encode())
         found.update(path.read_bytes())
     return found.hexdigest()
 

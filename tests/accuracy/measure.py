@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mslite.quantizer.choices import Precision
 from mslite.quantizer.metrics import COSINE, SQNR, top1
+from mslite.quantizer.precision.choices import Precision
 
 from . import ours
 from .tasks import Array, Task

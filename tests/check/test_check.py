@@ -103,6 +103,26 @@ def test_what_blocks_is_behind_nothing(tmp_path: Path) -> None:
     ]
 
 
+def test_equal_reasons_stand_once_and_names_stay_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [
+        f"/encoder/layers.{index}/self_attention/query/MatMul/of/a/long/path/with/{'x' * 90}" for index in range(20)
+    ]
+    nodes = [STEM]
+    for index, name in enumerate(names):
+        nodes.append(helper.make_node("Foo", [nodes[-1].output[0]], [f"foo{index}"], name=name))
+        nodes.append(helper.make_node("Relu", [f"foo{index}"], [f"relu{index}"]))
+    nodes.append(helper.make_node("LeakyRelu", [nodes[-1].output[0]], ["y"], name="bar", strange=1.0))
+    onnx.save(onnx_model(*nodes), tmp_path / "net.onnx")
+    assert cli.main([f"--modelFile={tmp_path / 'net.onnx'}", "--check"]) == 3
+    text = capsys.readouterr().out
+    assert text.count("no operator of that name is known") == text.count("what to do: Replace it") == 1
+    assert "(20 nodes, " in text
+    lines = text.splitlines()
+    assert [line.strip() for line in lines if line.strip() in names] == names[:12]
+    assert "    and 8 more, all of which --checkReport lists" in lines
+    assert [line for line in lines if line.strip() == "bar"] == ["    bar"]
+
+
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
     path = tmp_path / "good.onnx"

@@ -12,7 +12,7 @@ from onnx import helper
 import mslite
 from mslite.converter import registry
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.parsers.onnx import importer
+from mslite.converter.parsers.onnx import value_types
 from mslite.converter.registry import CustomAttributes, custom
 from mslite.converter.registry.tables import active
 from tests.converter.onnx_models import save, weight
@@ -33,7 +33,7 @@ def test_a_foreign_node_becomes_a_custom_node(tmp_path: Path) -> None:
 def test_types_behind_many_foreign_nodes_are_inferred_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is behind each is looked at as it becomes known, with the shapes that other nodes compute, not the whole model."""
     whole = []
-    monkeypatch.setattr(importer, "infer_types", lambda model: whole.append(model) or {})
+    monkeypatch.setattr(value_types, "infer_types", lambda model: whole.append(model) or {})
     nodes, name = [], "x"
     for index in range(6):
         one, shape, next_one = f"one{index}", f"shape{index}", f"next{index}"

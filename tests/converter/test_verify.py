@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import helper
 
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
@@ -18,10 +21,10 @@ from tests.converter.onnx_models import quantised_network, small_network
 pytest.importorskip("onnxruntime")
 
 
-def damage(file: Path, operator: str) -> None:
-    """Changes one weight of the first `operator` in a `.ms` file; all, where they are integers."""
+def damage(file: Path, operator: str, index: int = 0) -> None:
+    """Changes one weight of an `operator` in a `.ms` file, of the first; all, where they are integers."""
     module = load(file)
-    node = next(node for node in module.main.nodes if node.op.name == operator)
+    node = [node for node in module.main.nodes if node.op.name == operator][index]
     changed = node.inputs[1].array().copy()
     if changed.dtype.kind == "f":
         changed.reshape(-1)[0] += 1
@@ -54,6 +57,42 @@ def test_quantised_layers_are_compared_by_what_they_stand_for(tmp_path: Path) ->
     assert not verify_conversion(options, report, "random", lines.append)
     assert "the first layer that differs is" in lines[-1]
     assert "w1_relu" in lines[-1]
+
+
+@pytest.mark.parametrize("type_", [np.float32, np.float16])
+def test_a_layer_into_which_a_scale_was_folded_is_not_blamed(tmp_path: Path, type_: type[np.floating[Any]]) -> None:
+    """The scale of attention scores goes into the projection, whose result is then another than the source's."""
+    file = attention_scores(tmp_path / "net.onnx", type_)
+    options = Options(file, tmp_path / "net")
+    report = convert(options)
+    assert report.applied["MatMulMulFusion"] == 1
+    lines: list[str] = []
+    assert verify_conversion(options, report, "random", lines.append), lines
+    damage(report.files[0], "MatMulFusion", index=-1)
+    assert not verify_conversion(options, report, "random", lines.append)
+    assert "the first layer that differs is MatMulFusion 'last'" in lines[-1]
+
+
+def attention_scores(file: Path, type_: type[np.floating[Any]]) -> Path:
+    draw = np.random.default_rng(3)
+    weights = [
+        onnx.numpy_helper.from_array(draw.standard_normal((8, 8)).astype(type_), name) for name in ("q", "k", "last")
+    ]
+    scale = onnx.numpy_helper.from_array(np.array(0.125, type_), "scale")
+    nodes = [
+        helper.make_node("MatMul", ["x", "q"], ["queries"], name="queries"),
+        helper.make_node("MatMul", ["x", "k"], ["keys"], name="keys"),
+        helper.make_node("Transpose", ["keys"], ["turned"], perm=[1, 0]),
+        helper.make_node("MatMul", ["queries", "turned"], ["scores"], name="scores"),
+        helper.make_node("Mul", ["scores", "scale"], ["scaled"]),
+        helper.make_node("Softmax", ["scaled"], ["shares"], axis=-1),
+        helper.make_node("MatMul", ["shares", "last"], ["y"], name="last"),
+    ]
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(type_))
+    ports = [helper.make_tensor_value_info(name, kind, [8, 8]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "net", ports[:1], ports[1:], [*weights, scale])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), file)
+    return file
 
 
 def test_given_inputs(tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def operators(module: Module) -> list[str]:
 
 def run(module: Module, seed: int = 1) -> list[Array]:
     """The outputs for reproducible inputs; symbols become 2."""
+    contents = run_all(module, seed)
+    return [contents[value] if value.data is None else value.data for value in module.main.outputs]
+
+
+def run_all(module: Module, seed: int = 1) -> dict[Value, Array]:
+    """As `run`, every value."""
     inputs: dict[str, Array] = {}
     for index, value in enumerate(module.main.inputs):
         shape = tuple(size if size >= 0 else 2 for size in value.shape or ())
@@ -79,8 +85,7 @@ def run(module: Module, seed: int = 1) -> list[Array]:
             )
         else:
             inputs[value.name] = np.zeros(shape, np.int64 if value.dtype is DataType.INT64 else np.int32)
-    contents = run_graph(module.main, inputs)
-    return [contents[value] if value.data is None else value.data for value in module.main.outputs]
+    return run_graph(module.main, inputs)
 
 
 def assert_close(got: Sequence[Array], want: Sequence[Array], tolerance: float = 2e-5) -> None:

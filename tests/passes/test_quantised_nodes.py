@@ -187,3 +187,37 @@ def test_unsigned_inputs_and_outputs_become(wanted: DataType) -> None:
     assert (x.quant, y.quant) == (wanted_records, wanted_records)
     casts = ["QuantDTypeCast"] if wanted is DataType.FLOAT32 else []
     assert names(module.main.nodes) == [*casts, "Activation", *casts]
+
+
+@pytest.mark.parametrize("wanted", [DataType.INT8, DataType.UINT8])
+def test_float_models_on_integers_take_and_give_them(wanted: DataType) -> None:
+    """What begins with a rounding and ends with the real numbers of integers has the integers themselves at its boundary."""
+    records = (QuantParam(scale=0.5, zeroPoint=3, dstDtype=int(DataType.INT8)),)
+    build = Builder(2, 3)
+    rounding = QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(DataType.INT8))
+    inside = build.emit(rounding, [build.x], (2, 3), DataType.INT8, records)
+    result = build.emit(Activation(activation_type=ActivationType.TANH), [inside], (2, 3), DataType.INT8, records)
+    build.graph.nodes[-1].quant_type = QuantType.QUANT_ALL
+    outward = QuantDTypeCast(src_t=int(DataType.INT8), dst_t=int(DataType.FLOAT32))
+    build.graph.outputs = [build.emit(outward, [result], (2, 3), DataType.FLOAT32, ())]
+    name = build.graph.outputs[0].name
+    module = Module([build.graph])
+    set_boundary_types(module, Context(Settings(input_type=wanted, output_type=wanted), Format.NHWC))
+    verify(module)
+    (x,), (y,) = module.main.inputs, module.main.outputs
+    assert (x.name, x.dtype, y.name, y.dtype) == ("x", wanted, name, wanted)
+    assert x.quant[0].zeroPoint == y.quant[0].zeroPoint == (3 if wanted is DataType.INT8 else 131)
+    casts = [] if wanted is DataType.INT8 else ["QuantDTypeCast"]
+    assert names(module.main.nodes) == [*casts, "Activation", *casts]
+
+
+def test_an_input_that_is_rounded_and_read_stays_real() -> None:
+    records = (QuantParam(scale=0.5, zeroPoint=3, dstDtype=int(DataType.INT8)),)
+    build = Builder(2, 3)
+    rounding = QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(DataType.INT8))
+    rounded = build.emit(rounding, [build.x], (2, 3), DataType.INT8, records)
+    other = build.emit(Activation(activation_type=ActivationType.TANH), [build.x], (2, 3), DataType.FLOAT32, ())
+    build.graph.outputs = [rounded, other]
+    set_boundary_types(Module([build.graph]), Context(Settings(input_type=DataType.INT8), Format.NHWC))
+    assert (build.x.dtype, build.x.quant) == (DataType.INT8, ())
+    assert names(build.graph.nodes) == ["Cast", "QuantDTypeCast", "Activation"]

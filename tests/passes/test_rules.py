@@ -19,7 +19,7 @@ from tests.passes import (
     cases_rectifiers,
     cases_spellings,
 )
-from tests.passes.builder import assert_close, operators, run
+from tests.passes.builder import assert_close, operators, run, run_all
 from tests.passes.case import Build
 
 CASES = {
@@ -63,6 +63,18 @@ def test_numbers_stay(rule: Rule, build: Build, left: list[str]) -> None:
     apply_rules([rule], module, Context())
     infer_shapes(module, Context())
     assert_close(run(module), want)
+
+
+@pytest.mark.parametrize(("rule", "build", "left"), REWRITTEN)
+def test_a_name_stays_with_its_numbers(rule: Rule, build: Build, left: list[str]) -> None:
+    """A value that has become another one has another name: `--verify` compares with the source by name."""
+    want = {value.name: array for value, array in run_all(build()).items()}
+    module = build()
+    apply_rules([rule], module, Context())
+    infer_shapes(module, Context())
+    for value, array in run_all(module).items():
+        if value.name in want:
+            assert_close([array.reshape(-1)], [want[value.name].reshape(-1)])
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

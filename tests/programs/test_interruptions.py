@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +70,16 @@ def wait_until_it_waits(process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.01)
 
 
+@contextlib.contextmanager
+def started(*arguments: str, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that is killed when its test fails, else the test would wait for it."""
+    with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def interrupt(process: subprocess.Popen[bytes], program: str) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -101,7 +113,7 @@ def test_while_packages_are_loaded(program: str, tmp_path: Path) -> None:
         "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    raise ImportError from None\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package.parent), str(BUILD / "python")])}
-    with subprocess.Popen(command(program), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with started(*command(program), environment=environment) as process:
         wait_for(tmp_path / "reached")
         interrupt(process, program)
 
@@ -113,9 +125,7 @@ def test_while_it_works(program: str, tmp_path: Path) -> None:
     os.mkfifo(model)
     folder.mkdir()
     arguments = [text.format(model=model, folder=folder) for text in ARGUMENTS[program]]
-    with subprocess.Popen(
-        [*command(program), *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with started(*command(program), *arguments) as process:
         pipe = wait_for_reader(model)
         wait_until_it_waits(process)
         interrupt(process, program)
@@ -133,10 +143,7 @@ def test_while_nobody_reads(tmp_path: Path) -> None:
         [weight],
     )
     assert cli.main([f"--modelFile={path}", f"--outputFile={tmp_path / 'net'}"]) == 0
-    with subprocess.Popen(
-        [*command("mslite-show"), str(tmp_path / "net.ms"), "--data"],
-        env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
+    with started(*command("mslite-show"), str(tmp_path / "net.ms"), "--data") as process:
         wait_until_it_waits(process)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130  # though what it wanted to print is not printed

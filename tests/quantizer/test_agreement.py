@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.summary import agreement_lines
-from mslite.quantizer.agreement import Agreement
-from mslite.quantizer.copy import copy_module
+from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.rewrite import Boundary
-from mslite.quantizer.runner import Runner
+from mslite.quantizer.results import Agreement
+from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, samples
 
@@ -70,7 +70,7 @@ def test_a_low_figure_names_layers_and_remedies() -> None:
     assert {name for name, _ in found.worst} <= names
     _, second, third = agreement_lines(found)
     assert second.startswith("warning     the cosine is below 0.99; most noise enters at '")
-    assert third.strip().startswith("try more calibration samples than 8; activation_quant_method=AUTO")
+    assert third.strip().startswith("try more calibration samples than 8; --accuracyBudget=cosine:0.99")
 
 
 @pytest.mark.parametrize(("value", "good"), [(0.99, True), (0.9899, False)])

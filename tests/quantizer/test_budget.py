@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mslite.quantizer import budget as budget_module
-from mslite.quantizer import sensitivity
-from mslite.quantizer.budget import Outcome, Search, explain
-from mslite.quantizer.calibrate import calibrate
-from mslite.quantizer.choices import Choices, Precision, default_choices
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.evaluation import (
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.quantizer.accuracy import budget as budget_module
+from mslite.quantizer.accuracy import sensitivity
+from mslite.quantizer.accuracy.budget import Outcome, Search, explain
+from mslite.quantizer.accuracy.evaluation import (
     SAMPLE_BYTES,
     SAMPLES,
     Task,
@@ -26,15 +24,17 @@ from mslite.quantizer.evaluation import (
     outputs_of,
     pack,
 )
-from mslite.quantizer.following import with_followers
-from mslite.quantizer.journal import Journal
+from mslite.quantizer.accuracy.journal import Journal
+from mslite.quantizer.accuracy.sensitivity import damage_accumulated, damage_alone, searched_layers
+from mslite.quantizer.accuracy.workers import Workers, workers
+from mslite.quantizer.calibration.calibrate import calibrate
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.sources import calibration_data
 from mslite.quantizer.metrics import cosine, parse_budget, sqnr
-from mslite.quantizer.rewrite import quantise_graph
-from mslite.quantizer.runner import Runner
-from mslite.quantizer.sensitivity import damage_accumulated, damage_alone, searched_layers
+from mslite.quantizer.precision.choices import Choices, Precision, default_choices
+from mslite.quantizer.precision.following import with_followers
+from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import quantizer_settings
-from mslite.quantizer.sources import calibration_data
-from mslite.quantizer.workers import Workers, workers
 from tests.quantizer.networks import image_network, samples
 
 SETTINGS = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})

@@ -13,13 +13,15 @@ import pytest
 
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module
-from mslite.quantizer import calibrate as calibration_module
-from mslite.quantizer import runner as runner_module
-from mslite.quantizer.calibrate import Calibration, calibrate
-from mslite.quantizer.choices import eligible_nodes, watched_values
-from mslite.quantizer.observers import Extremes
-from mslite.quantizer.runner import Runner
-from mslite.quantizer.schemes import INT8_ACTIVATION
+from mslite.quantizer.calibration import calibrate as calibration_module
+from mslite.quantizer.calibration import runner as runner_module
+from mslite.quantizer.calibration.calibrate import calibrate
+from mslite.quantizer.calibration.observers import Extremes
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.sources import calibration_data
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.precision.choices import eligible_nodes, watched_values
+from mslite.quantizer.precision.schemes import INT8_ACTIVATION
 from mslite.quantizer.settings import (
     ActivationMethod,
     CommonQuantParam,
@@ -28,7 +30,6 @@ from mslite.quantizer.settings import (
     Method,
     QuantizerSettings,
 )
-from mslite.quantizer.sources import calibration_data
 from tests.quantizer.networks import image_network, matrix_network, samples
 
 

@@ -11,7 +11,7 @@ import mslite
 from mslite.converter.cli import main
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.quantizer import calibrate as calibration_module
+from mslite.quantizer.calibration import calibrate as calibration_module
 from tests.converter.onnx_models import small_network
 from tests.quantizer.networks import Array, sqnr
 

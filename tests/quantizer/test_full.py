@@ -13,16 +13,17 @@ import pytest
 
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.quantised import real_numbers, same_records
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.choices import Precision
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.pipeline import Stages, quantise
-from mslite.quantizer.report import QuantiseReport
-from mslite.quantizer.rewrite import Boundary
+from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.precision.choices import Precision
+from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import ActivationMethod, QuantizerSettings, quantizer_settings
+from mslite.quantizer.stages import Stages
 from tests.quantizer.networks import image_network, matrix_network, node_of, run, samples, sqnr
 
 NETWORKS = {"image": image_network, "matrix": matrix_network}

@@ -10,18 +10,18 @@ import pytest
 import mslite
 from mslite.converter.errors import UsageError
 from mslite.converter.mindir.graph import Graph, Module, constant
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.enums import ActivationType, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.mindir.quantised import real_numbers
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.gptq import gptq
-from mslite.quantizer.groups import grid_of, group_length
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.rounding import damped
-from mslite.quantizer.schemes import Scheme
+from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+from mslite.quantizer.weights.gptq import gptq
+from mslite.quantizer.weights.groups import grid_of, group_length
+from mslite.quantizer.weights.rounding import damped
 from tests.quantizer.networks import Array, image_network, node, node_of, real, run, samples, sqnr
 
 
@@ -180,7 +180,7 @@ def test_gptq_goes_on_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     x = draw.normal(0, 1, (1, 400, 24)) @ draw.normal(0, 1, (1, 24, 24))
     h, matrix = (x.transpose(0, 2, 1) @ x / 400).astype(np.float32), draw.normal(0, 1, (6, 24))
     wanted = gptq(matrix, h, Scheme(3), 8)
-    monkeypatch.setattr("mslite.quantizer.gptq._BLOCK", 5)
+    monkeypatch.setattr("mslite.quantizer.weights.gptq._BLOCK", 5)
     got = gptq(matrix, h, Scheme(3), 8)
     np.testing.assert_allclose(got[0].scales, wanted[0].scales, rtol=1e-9)
     assert np.array_equal(got[1], wanted[1])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mslite.converter.errors import ConversionError
-from mslite.quantizer.journal import Journal
+from mslite.quantizer.accuracy.journal import Journal
 
 
 def test_results_are_there_again(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Graph, Module, constant
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PadMode
@@ -15,15 +16,14 @@ from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.mindir.ops.pooling import MaxPoolFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.quantizer.blocks import blocks_of, layout_of
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.equalise import equalise
-from mslite.quantizer.gram import grams, rows
+from mslite.quantizer.calibration.sources import PythonData
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.rounding import damped, descend
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
-from mslite.quantizer.smooth import smooth
-from mslite.quantizer.sources import PythonData
+from mslite.quantizer.transforms.blocks import blocks_of, layout_of
+from mslite.quantizer.transforms.equalise import equalise
+from mslite.quantizer.transforms.smooth import smooth
+from mslite.quantizer.weights.gram import grams, rows
+from mslite.quantizer.weights.rounding import damped, descend
 from tests.quantizer.networks import (
     Array,
     convolution,

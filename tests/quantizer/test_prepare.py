@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Graph, Module, constant
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.arithmetic import DivFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.copy import copy_module
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.prepare import prepare
 from mslite.quantizer.settings import quantizer_settings
+from mslite.quantizer.transforms.prepare import prepare
 from tests.quantizer.networks import convolution, node, node_of, real, run, samples, sqnr, weight
 
 

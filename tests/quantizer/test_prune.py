@@ -10,6 +10,7 @@ import pytest
 
 from mslite.converter.errors import UsageError
 from mslite.converter.mindir.graph import Graph, Module, constant
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion
@@ -18,16 +19,15 @@ from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.work import macs
-from mslite.quantizer.blocks import layout_of
-from mslite.quantizer.channel_groups import groups_of, importance
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.equalise import equalise
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.prune import outputs
-from mslite.quantizer.prune_report import HEADER
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.prune.channel_groups import groups_of, importance
+from mslite.quantizer.prune.prune import outputs
+from mslite.quantizer.prune.report import HEADER
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+from mslite.quantizer.transforms.blocks import layout_of
+from mslite.quantizer.transforms.equalise import equalise
 from tests.quantizer.networks import (
     convolution,
     image_network,

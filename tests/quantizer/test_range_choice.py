@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.enums import ActivationType
-from mslite.quantizer.bounds import bounds_of
-from mslite.quantizer.calibrate import Calibration, calibrate
-from mslite.quantizer.choices import default_choices
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.evaluation import outputs_of
+from mslite.quantizer.accuracy.evaluation import outputs_of
+from mslite.quantizer.accuracy.range_choice import CANDIDATES, choose_ranges
+from mslite.quantizer.calibration.bounds import bounds_of
+from mslite.quantizer.calibration.calibrate import calibrate
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.sources import calibration_data
+from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.metrics import sqnr
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.range_choice import CANDIDATES, choose_ranges
-from mslite.quantizer.rewrite import quantise_graph
-from mslite.quantizer.runner import Runner
-from mslite.quantizer.schemes import INT8_ACTIVATION, Range
+from mslite.quantizer.precision.choices import default_choices
+from mslite.quantizer.precision.schemes import INT8_ACTIVATION, Range
+from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import ActivationMethod, quantizer_settings
-from mslite.quantizer.sources import calibration_data
 from tests.quantizer.networks import Array, convolution, image_network, node_of, samples
 
 MAX_MIN = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})

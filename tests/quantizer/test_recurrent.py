@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Graph, Module, Value, constant
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.recurrent import LSTM, LSTMSequence
 from mslite.converter.mindir.quantised import real_numbers
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.choices import Precision
-from mslite.quantizer.copy import copy_module
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.prepare import prepare
+from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+from mslite.quantizer.transforms.prepare import prepare
 from tests.quantizer.networks import Array, node, node_of, real, run, samples, sqnr
 
 TIME, BATCH, INPUT, HIDDEN = 7, 2, 10, 12

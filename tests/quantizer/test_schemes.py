@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import real_numbers
-from mslite.quantizer.schemes import (
+from mslite.quantizer.precision.schemes import (
     INT8_ACTIVATION,
     INT8_WEIGHT,
     INT16_ACTIVATION,

@@ -12,8 +12,8 @@ import pytest
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Value
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.quantizer.calibration.sources import calibration_data
 from mslite.quantizer.settings import DataPreprocessParam, InputType, quantizer_settings
-from mslite.quantizer.sources import calibration_data
 
 IMAGE = Value("image", DataType.FLOAT32, (1, 4, 6, 3))
 IDS = Value("ids", DataType.INT32, (2, 5))

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.graph import Graph, Module, Value, constant
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.enums import WeightQuantCompressType as Compression
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.choices import Precision
-from mslite.quantizer.copy import copy_module
-from mslite.quantizer.mixed_bits import coarsest
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.report import QuantiseReport
+from mslite.quantizer.precision.choices import Precision
+from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+from mslite.quantizer.weights.mixed_bits import coarsest
 from tests.quantizer.networks import Array, image_network, matrix_network, node, node_of, run, samples, sqnr
 
 

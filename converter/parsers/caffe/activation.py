@@ -164,7 +164,7 @@ def loss_as_function(call: Call) -> list[Blob]:
         name, y = "Softmax", softmax(call)
     else:
         name, y = "Sigmoid", Blob(call.emit(ops.Activation(activation_type=ActivationType.SIGMOID), x.value), x.shape)
-    call.importer.notes.append(f"{call.layer.type} '{call.name}' becomes {name}: inference has no labels")
+    call.scope.notes.append(f"{call.layer.type} '{call.name}' becomes {name}: inference has no labels")
     return [y] * max(1, call.top_count)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +17,11 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.protobuf import Message, identifier
+from mslite.converter.parsers.scope import Origin
 
 from .prototxt import SourceLayer
+from .scope import Scope
 from .weights import Floats
-
-if TYPE_CHECKING:
-    from .importer import Importer
 
 BROKEN = "Caffe would refuse this network too; correct the prototxt"
 MAX_DIMENSION = 2**31 - 1
@@ -55,11 +53,12 @@ class Blob:
 class Call:
     """A layer of the network. Converters read it through these methods and return the blobs of its tops."""
 
-    def __init__(self, importer: Importer, layer: SourceLayer, name: str, bottoms: Sequence[Blob]) -> None:
-        self.importer = importer
+    def __init__(self, scope: Scope, layer: SourceLayer, name: str, bottoms: Sequence[Blob]) -> None:
+        self.scope = scope
         self.layer = layer
         self.name = name
         self.bottoms = bottoms
+        self._origin = Origin(name, layer.type)
 
     def block(self, reason: str, remedy: str = BROKEN, attribute: str = "") -> Blocked:
         """What a converter raises: `raise call.block(...)`."""
@@ -104,16 +103,16 @@ class Call:
 
     @property
     def weight_count(self) -> int:
-        return self.importer.weights.count(self.layer.name)
+        return self.scope.weights.count(self.layer.name)
 
     def weight(self, index: int, shape: Sequence[int]) -> Floats:
         """Blob `index` of the layer as float32 in this shape. Old files state it with leading ones."""
         what = f"weight blob {index}"
         if index >= self.weight_count:
             remedy = "Give the caffemodel that belongs to this prototxt, with the same layer names"
-            raise self.block(f"{what} is not in {self.importer.weights.file}", remedy)
+            raise self.block(f"{what} is not in {self.scope.weights.file}", remedy)
         try:
-            data = self.importer.weights.blob(self.layer.name, index)
+            data = self.scope.weights.blob(self.layer.name, index)
         except ValueError as error:
             raise self.block(f"{what} is damaged: {error}", "Get the caffemodel again") from None
         stated, wanted = list(data.shape), list(shape)
@@ -129,7 +128,7 @@ class Call:
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Value:
         """A constant; equal small constants of a graph are one value."""
-        return self.importer.constant(np.ascontiguousarray(data, dtype).reshape(np.shape(data)), self.name)
+        return self.scope.constant(np.ascontiguousarray(data, dtype).reshape(np.shape(data)), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
         """An int32 constant: axes, shapes, permutations."""
@@ -137,11 +136,11 @@ class Call:
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """Adds a node with one output."""
-        return self.importer.emit(op, inputs, 1, self)[0]
+        return self.scope.emit(op, inputs, 1, self._origin)[0]
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
         """Adds a node with several outputs."""
-        return self.importer.emit(op, inputs, outputs, self)
+        return self.scope.emit(op, inputs, outputs, self._origin)
 
     def reshape(self, value: Value, old: Sequence[int], new: Sequence[int]) -> Value:
         """`value` of shape `old` as `new`; leading dimensions that stay, and the last one, follow the input's sizes."""

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
-from mslite.converter.memory_limit import spend
-from mslite.converter.mindir.graph import Array, Graph, Node, Value
-from mslite.converter.mindir.graph import constant as make_constant
-from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.emitted import Inference
-from mslite.converter.parsers.naming import Blocked, Names
+from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.stand_in import stand_in
-from mslite.converter.quoting import quoted
 
 from .call import MAX_DIMENSION, Blob, Call
 from .inputs import is_data_layer, layer_inputs
 from .plugin import plugin_converter
 from .prototxt import Network, SourceLayer, damaged
 from .registry import CONVERTERS
+from .scope import Scope
 from .unsupported import DROPPED, LOSSES, explain
 from .weights import Weights
 
-_SMALL_BYTES = 4096
-"""Constants up to this size that are equal become one value."""
 
-
-class Importer:
+class Importer(Scope):
     """Turns one network into a Graph."""
 
     def __init__(
@@ -42,15 +36,11 @@ class Importer:
         input_shapes: Mapping[str, Sequence[int]],
         inference: Inference | None = None,
     ) -> None:
-        self.inference = inference
-        """Tells the shapes of what plug-ins emit."""
+        super().__init__(network.name or "main_graph", weights, inference)
         self.network = network
-        self.weights = weights
-        self.graph = Graph(network.name or "main_graph")
         self.blockers: list[Blocker] = []
         self._stood_in: dict[str, Value] = {}
         """Blobs of failed layers -> what stands for them in a report."""
-        self.notes: list[str] = []
         self._input_shapes = dict(input_shapes)
         self._inputs: dict[str, Value] = {}
         self._blobs: dict[str, Blob | None] = {}
@@ -59,15 +49,12 @@ class Importer:
         """Inputs without a shape: what to say when a layer reads one."""
         self._available: set[str] = set()
         """Blobs that no layer has read since they were written."""
-        self._nodes = Names()
-        self._values = Names()
-        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._named: set[int] = set()
 
     def run(self) -> Graph:
         """Imports everything. Blockers are collected; a damaged network raises ConversionError."""
         layers = self.network.layers
-        self._values.reserve(
+        self._value_names.reserve(
             *(name for name, _ in self.network.inputs), *(top for layer in layers for top in layer.tops)
         )
         for name, shape in self.network.inputs:
@@ -114,7 +101,7 @@ class Importer:
             self._blobs[name] = Blob(value, value.shape)
 
     def _import_layer(self, layer: SourceLayer) -> None:
-        name = self._nodes.unique(layer.name or (layer.tops[0] if layer.tops else layer.type))
+        name = self._node_names.unique(layer.name or (layer.tops[0] if layer.tops else layer.type))
         if is_data_layer(layer):
             self._import_data_layer(layer, name)
             return
@@ -204,37 +191,16 @@ class Importer:
         self._available.add(top)
         if blob is not None and blob.value.producer is not None and id(blob.value) not in self._named:
             self._named.add(id(blob.value))
-            blob.value.name = self._values.unique(name) if in_place else top
+            blob.value.name = self._value_names.unique(name) if in_place else top
 
-    # ---- values ----
+    # ---- outputs ----
 
     def _output(self, name: str, value: Value) -> Value:
         if value.producer is None or any(value is other for other in self.graph.outputs):
-            value = self.emit(Cast(), (value, self.constant(np.array(int(DataType.FLOAT32), np.int32), name)), 1, None)[
-                0
-            ]
+            kind = self.constant(np.array(int(DataType.FLOAT32), np.int32), name)
+            (value,) = self.emit(Cast(), (value, kind), 1)
         for other in self.graph.values():
             if other.name == name and other is not value:  # overwritten in place
-                other.name = self._values.unique(name)
+                other.name = self._value_names.unique(name)
         value.name = name
         return value
-
-    def constant(self, array: Array, hint: str) -> Value:
-        """A constant of this graph; small equal ones are shared."""
-        if array.nbytes > _SMALL_BYTES:
-            spend(array.nbytes, f"the constant of {quoted(hint)}")
-            return make_constant(self._values.unique(f"{hint}/constant"), array)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._pool:
-            self._pool[key] = make_constant(self._values.unique(f"{hint}/constant"), array)
-        return self._pool[key]
-
-    def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
-        """Adds a node; its outputs are typed by the pipeline later."""
-        base = call.name if call is not None else "output"
-        source = f"{call.layer.type} '{call.name}'" if call is not None else ""
-        name = self._nodes.unique(f"{base}/{op.name}")
-        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
-        values = tuple(Value(self._values.unique(wish), DataType.UNKNOWN) for wish in names)
-        self.graph.nodes.append(Node(op, name, tuple(inputs), values, source=source))
-        return values

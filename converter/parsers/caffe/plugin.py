@@ -14,8 +14,8 @@ from mslite.converter.mindir.graph import Array, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.emitted import Known, emitted_types
+from mslite.converter.registry.entries import Entry
 from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
-from mslite.converter.registry.tables import Entry
 
 from .call import Blob, Call
 from .plain_text import layer_fields
@@ -58,7 +58,7 @@ class CaffeLayer(ForeignNode):
 
     @cached_property
     def weights(self) -> Sequence[Array]:
-        weights, layer = self._call.importer.weights, self._call.layer.name
+        weights, layer = self._call.scope.weights, self._call.layer.name
         try:
             return tuple(weights.blob(layer, index) for index in range(self._call.weight_count))
         except ValueError as error:
@@ -80,7 +80,7 @@ class CaffeLayer(ForeignNode):
             node = values[0].producer
             assert node is not None
             types = emitted_types(
-                node, lambda value: (self.dtype(value), self.shape(value)), self._call.importer.inference
+                node, lambda value: (self.dtype(value), self.shape(value)), self._call.scope.inference
             )
             self._known.update(zip(values, types or (), strict=False))
         return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +11,18 @@ import numpy.typing as npt
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.assembly import Stack
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.rearrange import ExpandDims
 from mslite.converter.mindir.ops.recurrent import LSTM
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.scope import Origin
 
 from .attributes import Attributes
 from .blocked import Blocked, Dependent
 from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
+from .scope import Scope
 
 _FLAT_LSTM = 4
 """Operands of an LSTM whose weights are one vector."""
@@ -31,7 +33,7 @@ class Call(Attributes):
 
     def __init__(
         self,
-        importer: GraphImporter,
+        scope: Scope,
         operator: str,
         name: str,
         entries: list[Entry],
@@ -40,9 +42,10 @@ class Call(Attributes):
     ) -> None:
         operands: list[Entry] = [entry for entry in entries if not isinstance(entry, Order)]
         super().__init__(attributes, arguments, operands)
-        self.importer = importer
+        self.scope = scope
         self.operator = operator
         self.name = name
+        self.origin = Origin(name, operator)
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
         self.declared_outputs = 1
@@ -51,7 +54,7 @@ class Call(Attributes):
     @property
     def format(self) -> Format:
         """The node's own layout of images, NCHW or NHWC."""
-        layout: Format = self.choice("format", Format, self.importer.layout, "data_format")
+        layout: Format = self.choice("format", Format, self.scope.layout, "data_format")
         return layout if layout is Format.NHWC else Format.NCHW
 
     def blocker(self, blocked: Blocked) -> Blocker:
@@ -78,10 +81,33 @@ class Call(Attributes):
         if isinstance(entry, Failed):
             raise Dependent
         if isinstance(entry, Immediate):
-            return self.importer.immediate(entry.contents, self)
+            return self._immediate(entry.contents)
         if isinstance(entry, Sequence):
-            return self.importer.stacked(entry, self)
+            return self._stacked(entry)
         raise self.block("a sub-graph or an order edge stands where a tensor is expected")
+
+    def _immediate(self, value: Any) -> Value:
+        """The constant that a number or a (nested) tuple of numbers is."""
+        try:
+            return self.scope.from_contents(value, self.name)
+        except Blocked as blocked:
+            raise self.block(f"an operand {blocked.reason}") from None
+
+    def _stacked(self, sequence: Sequence) -> Value:
+        """A tuple of numbers, some of them computed, as one vector: a shape."""
+        items = [self.value(entry) for entry in flattened([sequence])]
+        if not items:
+            return self.const(np.zeros(0, np.int32))
+        parts = []
+        for item in items:
+            if item.data is not None and item.data.dtype.kind in "iu" and item.data.size == 1:
+                item = self.const(item.data.reshape(()).astype(np.int32))
+            elif item.data is None and self.dtype(item) is DataType.INT64:
+                item = self.emit(Cast(), item, self.const(int(DataType.INT32), np.int32))
+            parts.append(item)
+        if len(parts) == 1:
+            return self.emit(ExpandDims(), parts[0], self.const(0, np.int32))
+        return self.emit(Stack(axis=0), *parts)
 
     def tensors(self) -> list[Value]:
         """All operands, tuples flattened."""
@@ -96,7 +122,7 @@ class Call(Attributes):
 
     def shape(self, value: Value) -> tuple[int, ...] | None:
         """Dimensions as the file says, -1 where unknown; None when not even the rank is known."""
-        return self.importer.shape_of(value)
+        return self.scope.shape_of(value)
 
     def require_shape(self, value: Value, why: str) -> Shape:
         shape = self.shape(value)
@@ -105,13 +131,13 @@ class Call(Attributes):
         return shape
 
     def dtype(self, value: Value) -> DataType:
-        return self.importer.type_of(value)
+        return self.scope.type_of(value)
 
     # ---- emitting ----
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
         """A constant; equal small constants of a graph are one value."""
-        return self.importer.constant(np.asarray(data, dtype), self.name)
+        return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
         """An int32 constant: axes, shapes, permutations. Raises Blocked for numbers beyond int32."""
@@ -128,13 +154,18 @@ class Call(Attributes):
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """Adds a node with one output. Raises Blocked for a wrong number of operands."""
         self._check_count(op, len(inputs))
-        return self.importer.emit(op, inputs, 1, self)[0]
+        return self._emitted(op, inputs, 1)[0]
 
     def emit_many(self, op: Operator, inputs: Iterable[Value], outputs: int) -> Sequence:
         """Adds a node with several outputs. Raises Blocked for a wrong number of operands."""
         values = tuple(inputs)
         self._check_count(op, len(values))
-        return Sequence(self.importer.emit(op, values, outputs, self))
+        return Sequence(self._emitted(op, values, outputs))
+
+    def _emitted(self, op: Operator, inputs: tuple[Value, ...], outputs: int) -> tuple[Value, ...]:
+        values = self.scope.emit(op, inputs, outputs, self.origin)
+        self.emitted.update(id(value.producer) for value in values)
+        return values
 
     def _check_count(self, op: Operator, count: int) -> None:
         operands = op.declaration.inputs

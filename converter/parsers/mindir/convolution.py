@@ -115,7 +115,7 @@ def depthwise(call: Call) -> Value:
         in_channel=channels,
         out_channel=channels,
     )
-    derived = call.importer.derived(weight, "depthwise", weight.data.transpose(1, 2, 3, 0))
+    derived = call.scope.derived(weight, "depthwise", weight.data.transpose(1, 2, 3, 0))
     return in_layout(call, op, [call.input(0), derived], 1)[0]
 
 

@@ -1,4 +1,4 @@
-"""Walks a graph of a `.mindir` model in order and builds the MindIR graph: scopes, constants, names, sub-graphs."""
+"""Walks a graph of a `.mindir` model in order and builds the MindIR graph: inputs, nodes, constants, types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mslite.converter.parsers.stand_in import stand_in
 from .blocked import Blocked, Dependent
 from .call import Call
 from .described import is_monad, is_tensor, is_type, result_types, tuple_length
-from .entries import Closure, Entry, Failed, Immediate, Order, Sequence, flattened
+from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
 from .messages import INPUT_QUANTISATION, RESULT_QUANTISATION, AttributeType
@@ -39,13 +39,9 @@ class GraphImporter(Scope):
     """Turns one GraphProto into `graph`, which stands in the session under `index`."""
 
     def __init__(self, session: Session, proto: Message, index: int) -> None:
-        super().__init__(session, session.graphs[index])
-        self.proto = proto
-        self.index = index
-        self._entries: dict[str, Entry] = {}
+        super().__init__(session, proto, index)
         self._stood_in: dict[str, Value] = {}
         """Failed nodes -> what stands for their outputs in a report."""
-        self._bound: set[int] = set()
         self._picked: dict[str, int] = {}
 
     # ---- walking ----
@@ -63,7 +59,7 @@ class GraphImporter(Scope):
                 quantise(self, attribute, self.graph.inputs)
         if self.index:
             for tensor in self.proto.parameter:
-                self._bind(tensor.name, self.session.parameter(tensor, self._plain(tensor.name)))
+                self.bind(tensor.name, self.session.parameter(tensor, self.plain_name(tensor.name)))
         self._count_results()
         for node in self.proto.node:
             self._node(node)
@@ -73,23 +69,10 @@ class GraphImporter(Scope):
             value.format = Format.NHWC
         return self.graph
 
-    @property
-    def graph_name(self) -> str:
-        return str(self.proto.name)
-
-    def _plain(self, name: str) -> str:
-        """A name without the graph's, which stands before it."""
-        prefix = f"{self.graph_name}:"
-        return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else name
-
-    def block(self, name: str, operator: str, reason: str, remedy: str = "Export the model again") -> None:
-        """Notes something that stands in the way of the conversion."""
-        self.session.blockers.append(Blocker(name, operator, reason, remedy))
-
     def _input(self, info: Message) -> None:
-        name = self._plain(info.name)
+        name = self.plain_name(info.name)
         if not info.tensor and (info.denotation in ("UMonadType", "IOMonadType") or is_monad(info)):
-            self._bind(info.name, Order())
+            self.bind(info.name, Order())
             return
         tensors = list(info.tensor) or list(info.attr_info.tensors)
         value = Value(name, DataType.UNKNOWN)
@@ -108,7 +91,7 @@ class GraphImporter(Scope):
         if value.dtype is DataType.STRING:
             self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
         self.graph.inputs.append(value)
-        self._bind(info.name, value)
+        self.bind(info.name, value)
 
     def _count_results(self) -> None:
         """How many results of each node are picked one by one."""
@@ -125,21 +108,21 @@ class GraphImporter(Scope):
             raise file_error(self.session.name, f"a node of type '{node.op_type}' has no output")
         name = node.output[0]
         if node.op_type == "Constant":
-            self._bind(name, self._constant(node))
+            self.bind(name, self._constant(node))
             return
         operator, attributes = self._operator(node)
-        title = node.domain or self._plain(name)
+        title = node.domain or self.plain_name(name)
         try:
             entries = [self.lookup(entry) for entry in node.input]
             with contradictions_block():
                 if operator.startswith(_REFERENCE):
-                    self._bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
+                    self.bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
                     return
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
-                self._bind(name, self._convert(call), "" if self.session.own_file else node.domain)
+                self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
                 self._name_node(name, call)
                 read_quantisation(self, attributes, self._entries[name])
         except Dependent:
@@ -152,13 +135,9 @@ class GraphImporter(Scope):
 
     def _stand_in(self, node: Message, operator: str, title: str) -> None:
         known = [self._stood_in.get(name) or self._entries.get(name) for name in node.input]
-        output = self._stood_in[node.output[0]] = Value(self._plain(node.output[0]), DataType.UNKNOWN)
+        output = self._stood_in[node.output[0]] = Value(self.plain_name(node.output[0]), DataType.UNKNOWN)
         stand_in(self.graph, operator, title, [value for value in known if isinstance(value, Value)], [output])
-        self._bind(node.output[0], Failed())
-
-    def node_name(self, node: Message) -> str:
-        """A name of its own for the node."""
-        return self.session.nodes.unique(node.domain or self._plain(node.output[0]))
+        self.bind(node.output[0], Failed())
 
     def _name_node(self, name: str, call: Call) -> None:
         """The node that makes the result has the source node's name."""
@@ -195,34 +174,10 @@ class GraphImporter(Scope):
             raise call.block("the primitive is not supported", "Replace it in the model by other operators")
         return convert_own(call, operator)
 
-    # ---- names ----
-
-    def _bind(self, name: str, entry: Entry, title: str = "") -> None:
-        if name in self._entries:
-            raise file_error(self.session.name, f"'{name}' is produced twice")
-        self._entries[name] = entry
-        if isinstance(entry, Value) and id(entry) not in self._bound:
-            self._bound.add(id(entry))
-            if entry.producer is not None:
-                entry.name = title or self._plain(name)
-
-    def lookup(self, name: str) -> Entry:
-        """What a name stands for: of this graph, a sub-graph, or a parameter of the model. Raises Blocked."""
-        if name in self._entries:
-            return self._entries[name]
-        if name in self.session.graph_index:
-            return Closure(self.session.graph_index[name])
-        if name in self.session.parameters:
-            entry: Entry = self.session.parameters[name]
-            self._entries[name] = entry
-            return entry
-        if name in self.session.produced:
-            remedy = "Export the model so that sub-graphs get what they read as inputs"
-            raise Blocked(f"'{name}' belongs to another graph", remedy)
-        raise file_error(self.session.name, f"'{name}' is read, but nothing produces it")
+    # ---- constants ----
 
     def _constant(self, node: Message) -> Entry:
-        name = self._plain(node.output[0])
+        name = self.plain_name(node.output[0])
         if not node.attribute:
             raise file_error(self.session.name, f"the constant '{name}' is empty")
         attribute = node.attribute[0]

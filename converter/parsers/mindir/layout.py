@@ -18,7 +18,7 @@ _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 def in_layout(call: Call, op: Operator, values: list[Value], count: int) -> list[Value]:
     """Emits `op` in the model's layout; the first operand and the results are images of the node's own."""
-    layout = call.importer.layout
+    layout = call.scope.layout
     if op.declaration.layout not in ("nhwc", "nchw"):
         return _emit(call, op, values, count)
     if isinstance(op, InstanceNorm) and layout is Format.NHWC:

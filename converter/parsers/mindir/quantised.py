@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import QuantType
@@ -12,18 +11,16 @@ from mslite.converter.parsers.protobuf import Message
 from .blocked import Blocked
 from .entries import Entry, flattened
 from .messages import QUANTISATION_KIND, RESULT_QUANTISATION
+from .scope import Scope
 from .tensors import TensorError, quantisation
 
-if TYPE_CHECKING:
-    from .importer import GraphImporter
 
-
-def read_quantisation(importer: GraphImporter, attributes: Iterable[Message], entry: Entry) -> None:
+def read_quantisation(scope: Scope, attributes: Iterable[Message], entry: Entry) -> None:
     """Gives the results of a node their scales and zero points, and the node its kind of quantisation."""
     results = [each for each in flattened([entry]) if isinstance(each, Value)]
     for attribute in attributes:
         if attribute.name == RESULT_QUANTISATION:
-            quantise(importer, attribute, results)
+            quantise(scope, attribute, results)
         elif attribute.name == QUANTISATION_KIND and results and results[0].producer is not None:
             try:
                 results[0].producer.quant_type = QuantType(attribute.i)
@@ -31,10 +28,10 @@ def read_quantisation(importer: GraphImporter, attributes: Iterable[Message], en
                 raise Blocked(f"{attribute.i} is no kind of quantisation", "Export again", attribute.name) from None
 
 
-def quantise(importer: GraphImporter, attribute: Message, values: list[Value]) -> None:
+def quantise(scope: Scope, attribute: Message, values: list[Value]) -> None:
     for value, item in zip(values, attribute.values, strict=False):
         if len(item.tensors):
             try:
                 value.quant = quantisation(item.tensors[0])
             except TensorError as error:
-                importer.block(value.name, "quantisation", str(error))
+                scope.block(value.name, "quantisation", str(error))

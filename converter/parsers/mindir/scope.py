@@ -1,48 +1,84 @@
-"""The values of the graph that is being built: constants, what is known of types, and new nodes."""
+"""What the names of a graph that is being imported stand for, what is known of types, and new constants."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from mslite.converter.memory_limit import spend
-from mslite.converter.mindir.graph import Array, Graph, Node, Value, constant, data_type_of
-from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.assembly import Stack
-from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.mindir.ops.rearrange import ExpandDims
-from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.quoting import quoted
+from mslite.converter.errors import Blocker
+from mslite.converter.mindir.graph import Array, Value, data_type_of
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.parsers.protobuf import Message
+from mslite.converter.parsers.scope import GraphScope
 
 from .blocked import Blocked
-from .entries import Sequence, flattened
+from .entries import Closure, Entry
+from .file import file_error
 from .session import Session
 
-if TYPE_CHECKING:
-    from .call import Call
 
-_SMALL_BYTES = 4096
-"""Constants up to this size that are equal become one value."""
+class Scope(GraphScope):
+    """What is known of one GraphProto, which becomes the graph that stands in the session under `index`."""
 
-
-class Scope:
-    """Makes the values and nodes of one graph."""
-
-    def __init__(self, session: Session, graph: Graph) -> None:
+    def __init__(self, session: Session, proto: Message, index: int) -> None:
+        super().__init__(session.graphs[index], session.nodes, session.values, "output")
         self.session = session
-        self.graph = graph
+        self.proto = proto
+        self.index = index
         self.layout = session.layout
+        self._entries: dict[str, Entry] = {}
+        self._bound: set[int] = set()
         self._types: dict[int, tuple[DataType, tuple[int, ...] | None]] = {}
-        self._pool: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
-        self._derived: dict[tuple[int, str], Value] = {}
 
-    def immediate(self, value: Any, call: Call) -> Value:
-        """The constant that a number or a (nested) tuple of numbers is."""
-        try:
-            return self.from_contents(value, call.name)
-        except Blocked as blocked:
-            raise call.block(f"an operand {blocked.reason}") from None
+    @property
+    def graph_name(self) -> str:
+        return str(self.proto.name)
+
+    def plain_name(self, name: str) -> str:
+        """A name without the graph's, which stands before it."""
+        prefix = f"{self.graph_name}:"
+        return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else name
+
+    def block(self, name: str, operator: str, reason: str, remedy: str = "Export the model again") -> None:
+        """Notes something that stands in the way of the conversion."""
+        self.session.blockers.append(Blocker(name, operator, reason, remedy))
+
+    def node_name(self, node: Message) -> str:
+        """A name of its own for the node."""
+        return self.session.nodes.unique(node.domain or self.plain_name(node.output[0]))
+
+    def bind(self, name: str, entry: Entry, title: str = "") -> None:
+        """Says what a name stands for; a value that a node makes is named `title`, or like it."""
+        if name in self._entries:
+            raise file_error(self.session.name, f"'{name}' is produced twice")
+        self._entries[name] = entry
+        if isinstance(entry, Value) and id(entry) not in self._bound:
+            self._bound.add(id(entry))
+            if entry.producer is not None:
+                entry.name = title or self.plain_name(name)
+
+    def lookup(self, name: str) -> Entry:
+        """What a name stands for: of this graph, a sub-graph, or a parameter of the model. Raises Blocked."""
+        if name in self._entries:
+            return self._entries[name]
+        if name in self.session.graph_index:
+            return Closure(self.session.graph_index[name])
+        if name in self.session.parameters:
+            entry: Entry = self.session.parameters[name]
+            self._entries[name] = entry
+            return entry
+        if name in self.session.produced:
+            remedy = "Export the model so that sub-graphs get what they read as inputs"
+            raise Blocked(f"'{name}' belongs to another graph", remedy)
+        reader = next(
+            (f"the node of '{self.plain_name(node.output[0])}'" for node in self.proto.node if name in node.input), ""
+        )
+        raise file_error(
+            self.session.name, f"{reader or 'an output of the graph'} reads '{name}', which nothing produces"
+        )
+
+    # ---- constants ----
 
     def from_contents(self, value: Any, hint: str) -> Value:
         if isinstance(value, DataType):
@@ -61,41 +97,13 @@ class Scope:
             array = array.astype(np.float32)  # MindSpore's scalars
         return self.constant(array, hint)
 
-    def stacked(self, sequence: Sequence, call: Call) -> Value:
-        """A tuple of numbers, some of them computed, as one vector: a shape."""
-        items = [call.value(entry) for entry in flattened([sequence])]
-        if not items:
-            return self.constant(np.zeros(0, np.int32), call.name)
-        parts = []
-        for item in items:
-            if item.data is not None and item.data.dtype.kind in "iu" and item.data.size == 1:
-                item = self.constant(item.data.reshape(()).astype(np.int32), call.name)
-            elif item.data is None and self.type_of(item) is DataType.INT64:
-                kind = self.constant(np.asarray(int(DataType.INT32), np.int32), call.name)
-                item = self.emit(Cast(), (item, kind), 1, call)[0]
-            parts.append(item)
-        if len(parts) == 1:
-            return self.emit(ExpandDims(), (parts[0], self.constant(np.asarray(0, np.int32), call.name)), 1, call)[0]
-        return self.emit(Stack(axis=0), tuple(parts), 1, call)[0]
-
-    def constant(self, array: Array, hint: str) -> Value:
-        """A constant of this graph; small equal ones are shared."""
-        if array.nbytes > _SMALL_BYTES:
-            spend(array.nbytes, f"the constant of {quoted(hint)}")
-            return constant(self.session.values.unique(f"{hint}/constant"), array)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._pool:
-            self._pool[key] = constant(self.session.values.unique(f"{hint}/constant"), array)
-        return self._pool[key]
-
     def derived(self, value: Value, what: str, array: Array) -> Value:
-        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
-        key = (id(value), what)
-        if key not in self._derived:
-            made = constant(f"{value.name}/{what}", array, Format.NHWC)
-            made.quant = value.quant
-            self._derived[key] = made
-        return self._derived[key]
+        """A constant made from the constant `value`, once per `what`; its records go along."""
+        made = super().derived(value, what, array)
+        made.quant = value.quant
+        return made
+
+    # ---- types ----
 
     def shape_of(self, value: Value) -> tuple[int, ...] | None:
         if value.shape is not None:
@@ -108,16 +116,3 @@ class Scope:
         if value.data is not None:
             return data_type_of(value.data)
         return self._types.get(id(value), (DataType.UNKNOWN, None))[0]
-
-    def emit(self, op: Operator, inputs: tuple[Value, ...], outputs: int, call: Call | None) -> tuple[Value, ...]:
-        """Adds a node; its outputs are typed by the pipeline later."""
-        base = call.name if call is not None else "output"
-        name = self.session.nodes.unique(f"{base}/{op.name}")
-        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
-        values = tuple(Value(self.session.values.unique(each), DataType.UNKNOWN) for each in names)
-        source = f"{call.operator} '{call.name}'" if call is not None else ""
-        node = Node(op, name, inputs, values, source=source)
-        self.graph.nodes.append(node)
-        if call is not None:
-            call.emitted.add(id(node))
-        return values

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.control_flow import Call as CallOperator
@@ -14,44 +12,42 @@ from .blocked import Dependent
 from .call import Call
 from .described import tuple_length
 from .entries import Choice, Closure, Entry, Failed, Sequence
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
+from .scope import Scope
 
 
-def call_graph(importer: GraphImporter, node: Message, reference: str, entries: list[Entry]) -> Entry:
+def call_graph(scope: Scope, node: Message, reference: str, entries: list[Entry]) -> Entry:
     """A node whose operator is not a primitive but a sub-graph, or a choice between some."""
-    target = importer.lookup(reference)
-    call = Call(importer, "call", importer.node_name(node), entries, {}, ())
+    target = scope.lookup(reference)
+    call = Call(scope, "call", scope.node_name(node), entries, {}, ())
     if isinstance(target, Failed):
         raise Dependent
     if not isinstance(target, Closure | Choice):
         raise call.block(f"'{reference}' is called, but is no sub-graph")
     arguments = tuple(call.tensors())
-    count = _result_count(importer, node, target)
+    count = _result_count(scope, node, target)
     if count == 0:
         raise call.block("the number of its results cannot be told")
-    closure = _closure(importer, target, arguments, call)
-    results = importer.emit(CallOperator(is_tail_call=False), (closure,), count, call)
+    closure = _closure(scope, target, arguments, call)
+    results = scope.emit(CallOperator(is_tail_call=False), (closure,), count, call.origin)
     return Sequence(results) if count > 1 else results[0]
 
 
-def _closure(importer: GraphImporter, target: Closure | Choice, arguments: tuple[Value, ...], call: Call) -> Value:
+def _closure(scope: Scope, target: Closure | Choice, arguments: tuple[Value, ...], call: Call) -> Value:
     if isinstance(target, Closure):
         op = PartialFusion(sub_graph_index=target.graph)
-        return importer.emit(op, (*target.arguments, *arguments), 1, call)[0]
-    branches = [_closure(importer, branch, arguments, call) for branch in target.branches]
+        return scope.emit(op, (*target.arguments, *arguments), 1, call.origin)[0]
+    branches = [_closure(scope, branch, arguments, call) for branch in target.branches]
     choice: Operator = SwitchLayer() if target.by_index else Switch()
-    return importer.emit(choice, (target.selector, *branches), 1, call)[0]
+    return scope.emit(choice, (target.selector, *branches), 1, call.origin)[0]
 
 
-def _result_count(importer: GraphImporter, node: Message, target: Closure | Choice) -> int:
+def _result_count(scope: Scope, node: Message, target: Closure | Choice) -> int:
     first = target if isinstance(target, Closure) else target.branches[0]
-    return tuple_length(node) or importer.session.result_count(first.graph)
+    return tuple_length(node) or scope.session.result_count(first.graph)
 
 
-def mark_tail_calls(importer: GraphImporter) -> None:
+def mark_tail_calls(scope: Scope) -> None:
     """A call whose results are the graph's results does not come back."""
-    for node in importer.graph.nodes:
-        if isinstance(node.op, CallOperator) and list(node.outputs) == importer.graph.outputs:
+    for node in scope.graph.nodes:
+        if isinstance(node.op, CallOperator) and list(node.outputs) == scope.graph.outputs:
             node.op = CallOperator(is_tail_call=True)

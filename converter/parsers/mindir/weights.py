@@ -34,7 +34,7 @@ def as_channel_last(call: Call, weight: Value) -> Value:
     if shape is not None and len(shape) != 4:
         raise call.block(f"the weight has {len(shape)} dimensions instead of 4")
     if weight.data is not None:
-        return call.importer.derived(weight, "channel_last", weight.data.transpose(_TO_CHANNEL_LAST))
+        return call.scope.derived(weight, "channel_last", weight.data.transpose(_TO_CHANNEL_LAST))
     if weight.raw is not None:
         raise call.block("its weight is compressed, and cannot change its layout", "Export it without compression")
     return call.emit(Transpose(), weight, call.ints(_TO_CHANNEL_LAST))

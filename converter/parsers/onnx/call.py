@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from onnx import NodeProto
 
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import Array, Shape, Value
+from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.scope import Origin
 from mslite.converter.quoting import shortened
 
 from .attributes import Attributes
+from .scope import Scope
 from .tensor_sequence import TensorSequence
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
-
-T = TypeVar("T")
 
 
 class Call(Attributes):
     """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
 
-    def __init__(self, importer: GraphImporter, node: NodeProto, name: str, version: int) -> None:
-        super().__init__(node, importer.model.reader)
-        self.importer = importer
+    def __init__(self, scope: Scope, node: NodeProto, name: str, version: int) -> None:
+        super().__init__(node, scope.model.reader)
+        self.scope = scope
         self.node = node
         self.name = name
         self.version = version
         """The version of the node's operator set that the model asks for."""
+        self.origin = Origin(name, self.operator)
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
 
@@ -61,7 +58,7 @@ class Call(Attributes):
 
     def has_output(self, index: int) -> bool:
         """True when somebody may read this output."""
-        return index < len(self.node.output) and self.importer.is_used(self.node.output[index])
+        return index < len(self.node.output) and self.scope.is_used(self.node.output[index])
 
     def input(self, index: int) -> Value:
         """An input that must be there, a tensor."""
@@ -86,7 +83,7 @@ class Call(Attributes):
         """An input that is passed on, whatever it is."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing", "The model breaks the ONNX standard; export it again")
-        return self.importer.lookup(self.node.input[index])
+        return self.scope.lookup(self.node.input[index])
 
     def optional(self, index: int) -> Value | None:
         return self.input(index) if self.has_input(index) else None
@@ -99,8 +96,9 @@ class Call(Attributes):
 
     def stored_weight(self, index: int) -> Value:
         """As `input`, but a quantised constant stays as it is stored: the node becomes one with quantised weights."""
-        known = self.importer.find_coded(self.node.input[index]) if self.has_input(index) else None
-        return self.input(index) if known is None or known.stored is None else known.stored
+        known = self.scope.find_deferred(self.node.input[index]) if self.has_input(index) else None
+        stored = None if known is None else known.stored_weight()
+        return self.input(index) if stored is None else stored
 
     def optional_stored_weight(self, index: int) -> Value | None:
         return self.stored_weight(index) if self.has_input(index) else None
@@ -140,7 +138,7 @@ class Call(Attributes):
 
     def shape(self, value: Value) -> tuple[int | None, ...] | None:
         """Dimensions, None where unknown; None when not even the rank is known."""
-        return self.importer.shape_of(value)
+        return self.scope.types.shape_of(value)
 
     def static_shape(self, value: Value) -> Shape | None:
         """The shape when every dimension is known."""
@@ -170,7 +168,7 @@ class Call(Attributes):
 
     def dtype(self, value: Value) -> DataType:
         """The element type, UNKNOWN when it cannot be told."""
-        return self.importer.type_of(value)
+        return self.scope.types.type_of(value)
 
     def require_dtype(self, value: Value) -> DataType:
         dtype = self.dtype(value)
@@ -183,7 +181,7 @@ class Call(Attributes):
 
     def same_type(self, value: Value, source: Value) -> Value:
         """Notes that an emitted value has the type and shape of another one; returns it."""
-        self.importer.note(value, self.dtype(source), self.shape(source))
+        self.scope.types.note(value, self.dtype(source), self.shape(source))
         return value
 
     def axis(self, axis: int, rank: int, attribute: str = "axis") -> int:
@@ -195,15 +193,15 @@ class Call(Attributes):
     def told(self, value: Value, source: Value, shape: Sequence[int | None] | None) -> Value:
         """Notes that the node's only result, which ONNX's inference may not know, has the type of `source` and this
         shape, and lets inference go on behind it; returns it."""
-        self.importer.note(value, self.dtype(source), None if shape is None else tuple(shape))
-        self.importer.tell_types(self.node.output, [value])
+        self.scope.types.note(value, self.dtype(source), None if shape is None else tuple(shape))
+        self.scope.types.tell(self.node.output, [value])
         return value
 
     # ---- emitting ----
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
         """A constant; equal small constants of a graph are one value."""
-        return self.importer.constant(np.asarray(data, dtype), self.name)
+        return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
         """An int32 constant: axes, shapes, permutations."""
@@ -215,14 +213,14 @@ class Call(Attributes):
 
     def like(self, data: float | int | bool, value: Value) -> Value:
         """A scalar constant of the element type of `value`."""
-        from mslite.converter.mindir.graph import numpy_type
-
         return self.const(data, numpy_type(self.require_dtype(value)))
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """Adds a node with one output."""
-        return self.importer.emit(op, inputs, 1, self)[0]
+        return self.emit_many(op, inputs, 1)[0]
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
         """Adds a node with several outputs."""
-        return self.importer.emit(op, inputs, outputs, self)
+        values = self.scope.emit(op, inputs, outputs, self.origin)
+        self.emitted.update(id(value.producer) for value in values)
+        return values

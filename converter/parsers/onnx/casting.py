@@ -78,8 +78,8 @@ def cast_like(call: Call) -> Value:
 
 @onnx_operator("Identity")
 def identity(call: Call) -> Value | tuple[Value, ...]:
-    known = call.importer.deferred.get(call.node.input[0]) if call.node.input else None
+    known = call.scope.deferred.get(call.node.input[0]) if call.node.input else None
     if known is None:
         return call.tensor_or_sequence(0)
-    call.importer.defer(call.output_name(), known)
+    call.scope.defer(call.output_name(), known)
     return ()

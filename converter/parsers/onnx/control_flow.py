@@ -25,6 +25,7 @@ from .call import Call
 from .importer import GraphImporter
 from .loops import Accumulator, LoopBuilder, typed_results
 from .registry import onnx_operator
+from .scope import Scope
 
 
 @onnx_operator("If")
@@ -35,14 +36,14 @@ def conditional(call: Call) -> tuple[Value, ...]:
         proto = call.graph(branch)
         if len(proto.output) != call.output_count:
             raise call.block(f"has {len(proto.output)} outputs", "The model breaks the ONNX standard", branch)
-        inner = GraphImporter(call.importer.session, proto, f"{call.name}_{branch}", call.importer)
+        inner = GraphImporter(call.scope.session, proto, f"{call.name}_{branch}", call.scope)
         inner.run()
         inner.graph.inputs.extend(inner.captures.values())
-        arguments = [call.importer.lookup(name) for name in inner.captures]
+        arguments = [call.scope.lookup(name) for name in inner.captures]
         closures.append(call.emit(PartialFusion(sub_graph_index=inner.index), *arguments))
     chosen = call.emit(Switch(), condition, *closures)
     results = call.emit_many(CallClosure(is_tail_call=False), (chosen,), call.output_count)
-    return typed_results(call, call.importer, results)
+    return typed_results(call, call.scope, results)
 
 
 @onnx_operator("Loop")
@@ -65,7 +66,7 @@ def loop(call: Call) -> tuple[Value, ...]:
         if value.dtype is DataType.UNKNOWN:
             value.dtype = call.dtype(source)
     start = [call.const(np.zeros((), np.int64)), condition or call.const(np.array(True)), *first]
-    following = [body.emit(AddFusion(), (state[0], body.constant(np.ones((), np.int64), call.name)), 1, None)[0]]
+    following = [body.emit(AddFusion(), (state[0], body.constant(np.ones((), np.int64), call.name)), 1)[0]]
     following += outputs[: 1 + carried]
     collected = [builder.accumulator(element, 0) for element in outputs[1 + carried :]]
     collect(collected, [0] * scans, start, state, following)
@@ -90,7 +91,7 @@ def collect(
 
 def carry_along(
     call: Call,
-    body: GraphImporter,
+    body: Scope,
     trip: Value | None,
     start: list[Value],
     state: list[Value],
@@ -98,7 +99,7 @@ def carry_along(
 ) -> None:
     """Adds what does not change to the loop state: captured values, and the trip count last."""
     for name, inner in body.captures.items():
-        start.append(call.importer.lookup(name))
+        start.append(call.scope.lookup(name))
         state.append(inner)
         following.append(inner)
     if trip is not None and not trip.is_constant:

@@ -25,7 +25,7 @@ def weight_of(call: Call) -> tuple[Value, tuple[int, ...]]:
         raise call.block(f"the weight has the shape {list(shape)}", "Export the model again")
     if weight.data is not None:
         array = weight.data.reshape(shape[0], shape[1], -1 if len(shape) == 4 else 1, shape[-1])
-        return call.importer.rearranged(weight, "channel_last", array.transpose(0, 2, 3, 1), {0: 0, 1: 3}), shape
+        return call.scope.rearranged(weight, "channel_last", array.transpose(0, 2, 3, 1), {0: 0, 1: 3}), shape
     if len(shape) == 3:
         weight = call.emit(Unsqueeze(axis=(2,)), weight)
     return call.emit(Transpose(), weight, call.ints((0, 2, 3, 1))), shape

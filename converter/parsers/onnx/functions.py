@@ -12,13 +12,14 @@ from google.protobuf.message import DecodeError, EncodeError  # type: ignore[imp
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, TypeProto
 
 from .branches import inline_branch
-from .expansion import Expansion, expand_nodes, is_foreign
+from .expansion import expand_nodes, is_foreign
 from .function_versions import align_versions, use_version
 from .known_types import known_types
 from .plugin import plugin_converter
 from .protos import all_nodes
 from .registry import KNOWN_OPSET, find_converter
 from .types import infer_types
+from .unexpanded import Unexpanded
 
 _DOMAIN = "mslite.expanded"
 _MAX_ROUNDS = 16
@@ -35,7 +36,7 @@ class FunctionError(Exception):
 
 def expand_functions(
     model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto]
-) -> tuple[ModelProto, Expansion]:
+) -> tuple[ModelProto, Unexpanded]:
     """Every node that has no converter but a definition becomes the nodes of its definition.
 
     A node whose definition cannot be instantiated stays; the second result knows why, and it is reported later.
@@ -48,10 +49,10 @@ def expand_functions(
             model = onnx.inliner.inline_local_functions(model)
         except _FAILURES as error:
             raise FunctionError(next(iter(str(error).strip().splitlines()), "")) from None
-    expansion = Expansion()
+    unexpanded = Unexpanded()
     refused: set[str] = set()
     for _ in range(_MAX_ROUNDS):
-        changed = _expand_foreign(model, opsets, constants, expansion)
+        changed = _expand_foreign(model, opsets, constants, unexpanded)
         nodes = [
             (node, schema)
             for node in all_nodes(model.graph.node)
@@ -61,7 +62,7 @@ def expand_functions(
             model = _expand_standard(model, nodes, opsets, refused)
         elif not changed:
             break
-    return model, expansion
+    return model, unexpanded
 
 
 def _leave_to_plugins(model: ModelProto) -> None:
@@ -74,15 +75,17 @@ def _leave_to_plugins(model: ModelProto) -> None:
 
 
 def _expand_foreign(
-    model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto], expansion: Expansion
+    model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto], unexpanded: Unexpanded
 ) -> bool:
     """Operators outside of the standard. Says whether there was one that is expanded now."""
     version = opsets.get("", 1)
-    if not any(is_foreign(node, version) and expansion.is_open(node) for node in all_nodes(model.graph.node)):
+    if not any(is_foreign(node, version) and unexpanded.is_open(node) for node in all_nodes(model.graph.node)):
         return False
-    if expand_nodes(model, version, infer_types(model), constants, expansion):
+    if expand_nodes(model, version, infer_types(model), constants, unexpanded):
         return True
-    return bool(expansion.waiting) and expand_nodes(model, version, known_types(model, constants), constants, expansion)
+    return bool(unexpanded.waiting) and expand_nodes(
+        model, version, known_types(model, constants), constants, unexpanded
+    )
 
 
 def _expand_standard(

@@ -24,19 +24,20 @@ from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Transpose, Uns
 
 from .call import Call
 from .importer import GraphImporter
+from .scope import Scope
 
 
-def fresh_shape(importer: GraphImporter, dims: Sequence[int | None]) -> Dims:
+def fresh_shape(scope: Scope, dims: Sequence[int | None]) -> Dims:
     """Unknown sizes as symbols of their own."""
-    return tuple(importer.session.symbol("") if dim is None else dim for dim in dims)
+    return tuple(scope.session.symbol("") if dim is None else dim for dim in dims)
 
 
-def typed_results(call: Call, importer: GraphImporter, results: Sequence[Value]) -> tuple[Value, ...]:
+def typed_results(call: Call, scope: Scope, results: Sequence[Value]) -> tuple[Value, ...]:
     """Gives the results of a Call what type inference knows of the node's outputs."""
     for value, name in zip(results, call.node.output, strict=False):
-        dtype, dims = call.importer.known_type(name)
+        dtype, dims = call.scope.types.known_type(name)
         value.dtype = dtype
-        value.shape = None if dims is None else fresh_shape(importer, dims)
+        value.shape = None if dims is None else fresh_shape(scope, dims)
     return tuple(results)
 
 
@@ -122,17 +123,17 @@ class LoopBuilder:
 
     def __init__(self, call: Call, proto: GraphProto) -> None:
         self.call = call
-        self.session = call.importer.session
-        self.body = GraphImporter(self.session, proto, f"{call.name}_body_graph", call.importer)
-        self.condition = GraphImporter(self.session, GraphProto(), f"{call.name}_cond_graph", call.importer)
-        self.end = GraphImporter(self.session, GraphProto(), f"{call.name}_after_fg", call.importer)
+        self.session = call.scope.session
+        self.body = GraphImporter(self.session, proto, f"{call.name}_body_graph", call.scope)
+        self.condition = GraphImporter(self.session, GraphProto(), f"{call.name}_cond_graph", call.scope)
+        self.end = GraphImporter(self.session, GraphProto(), f"{call.name}_after_fg", call.scope)
 
     def scalar(self, name: str, dtype: DataType) -> Value:
         return Value(self.session.values.unique(f"{self.body.graph.name}/{name}"), dtype, ())
 
     def accumulator(self, element: Value, axis: int) -> Accumulator:
         """What collects a scan output along `axis`."""
-        shape, dtype = self.body.shape_of(element), self.body.type_of(element)
+        shape, dtype = self.body.types.shape_of(element), self.body.types.type_of(element)
         if dtype is DataType.UNKNOWN:
             raise self.call.not_known(
                 f"the type of the scan output '{element.name}' is not known",
@@ -151,30 +152,30 @@ class LoopBuilder:
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """A node of the body with one output."""
-        return self.body.emit(op, inputs, 1, None)[0]
+        return self.body.emit(op, inputs, 1)[0]
 
     def constant(self, data: npt.ArrayLike, dtype: npt.DTypeLike) -> Value:
         """A constant of the body."""
         return self.body.constant(np.asarray(data, dtype), self.call.name)
 
-    def copies(self, importer: GraphImporter, values: Sequence[Value]) -> list[Value]:
+    def copies(self, scope: Scope, values: Sequence[Value]) -> list[Value]:
         """Inputs of another graph with the types of these."""
         result = []
         for value in values:
-            shape = self.body.shape_of(value)
-            name = self.session.values.unique(f"{importer.graph.name}/{value.name}")
+            shape = self.body.types.shape_of(value)
+            name = self.session.values.unique(f"{scope.graph.name}/{value.name}")
             result.append(
-                Value(name, self.body.type_of(value), None if shape is None else fresh_shape(importer, shape))
+                Value(name, self.body.types.type_of(value), None if shape is None else fresh_shape(scope, shape))
             )
         return result
 
     def copies_of_outer(self, values: Sequence[Value]) -> list[Value]:
         """Inputs of the body that hold these values of the outer graph."""
-        outer, result = self.call.importer, []
+        outer, result = self.call.scope, []
         for value in values:
-            shape = outer.shape_of(value)
+            shape = outer.types.shape_of(value)
             name = self.session.values.unique(f"{self.body.graph.name}/{value.name}")
-            copy = Value(name, outer.type_of(value), None if shape is None else fresh_shape(self.body, shape))
+            copy = Value(name, outer.types.type_of(value), None if shape is None else fresh_shape(self.body, shape))
             result.append(copy)
         return result
 
@@ -196,21 +197,21 @@ class LoopBuilder:
         body.graph.inputs[:] = state
         tail = CallClosure(is_tail_call=True)
         count = len(state[results])
-        again = body.emit(PartialFusion(sub_graph_index=condition.index), following, 1, None)
-        body.graph.outputs[:] = body.emit(tail, again, count, None)
+        again = body.emit(PartialFusion(sub_graph_index=condition.index), following, 1)
+        body.graph.outputs[:] = body.emit(tail, again, count)
         own = self.copies(condition, state)
         condition.graph.inputs[:] = own
         iteration, flag, trip = keep_going
         go_on = None if flag is None else own[flag]
         if trip is not None:
             limit = trip if trip.is_constant else own[-1]
-            (below,) = condition.emit(Less(), (own[iteration], limit), 1, None)
-            go_on = below if go_on is None else condition.emit(LogicalAnd(), (go_on, below), 1, None)[0]
+            (below,) = condition.emit(Less(), (own[iteration], limit), 1)
+            go_on = below if go_on is None else condition.emit(LogicalAnd(), (go_on, below), 1)[0]
         assert go_on is not None
-        (once_more,) = condition.emit(PartialFusion(sub_graph_index=body.index), own, 1, None)
-        (leave,) = condition.emit(PartialFusion(sub_graph_index=end.index), own[results], 1, None)
-        chosen = condition.emit(Switch(), (go_on, once_more, leave), 1, None)
-        condition.graph.outputs[:] = condition.emit(tail, chosen, count, None)
+        (once_more,) = condition.emit(PartialFusion(sub_graph_index=body.index), own, 1)
+        (leave,) = condition.emit(PartialFusion(sub_graph_index=end.index), own[results], 1)
+        chosen = condition.emit(Switch(), (go_on, once_more, leave), 1)
+        condition.graph.outputs[:] = condition.emit(tail, chosen, count)
         end.graph.inputs[:] = self.copies(end, state[results])
         end.graph.outputs[:] = end.graph.inputs
         closure = call.emit(PartialFusion(sub_graph_index=condition.index), *start)
@@ -222,7 +223,7 @@ class LoopBuilder:
             for entry, inside in zip(entries, each.state, strict=True):
                 entry.dtype, entry.shape = (
                     inside.dtype,
-                    fresh_shape(call.importer, call.importer.shape_of(inside) or ()),
+                    fresh_shape(call.scope, call.scope.types.shape_of(inside) or ()),
                 )
             outputs.append(each.result(entries))
-        return typed_results(call, call.importer, outputs)
+        return typed_results(call, call.scope, outputs)

@@ -1,30 +1,19 @@
-"""Loading: the bytes of an ONNX file -> checked protobuf, its weights apart, functions expanded, types inferred."""
+"""An ONNX model as the importer walks it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.quoting import quoted
 
-from .expansion import Expansion
-from .functions import FunctionError, expand_functions
-from .known_types import known_types
-from .protos import all_nodes, sub_graphs
-from .quantised_flow import real_movements
-from .tensors import MAX_DIMENSION, TensorReader
+from .tensors import TensorReader
+from .unexpanded import Unexpanded
 
 DOMAINS = {"ai.onnx": ""}
 """Other spellings of a domain."""
-
-_LARGE_BYTES = 4096
-"""Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
 
 @dataclass
@@ -41,158 +30,8 @@ class SourceModel:
     producer: str = ""
     types: dict[str, onnx.TypeProto] = field(default_factory=dict)
     """What type inference found, for the values of every graph."""
-    expansion: Expansion = field(default_factory=Expansion)
-    """Why operators outside of the standard were not written out."""
+    unexpanded: Unexpanded = field(default_factory=Unexpanded)
 
 
 def graph_error(name: str, message: str) -> ConversionError:
     return ConversionError(f"{name}: {message}", code=ReturnCode.GRAPH_FILE_ERROR)
-
-
-def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> SourceModel:
-    """Reads and checks a model. Raises ConversionError."""
-    if isinstance(source, ModelProto):
-        proto, name, folder = source, source.graph.name or "model", None
-    else:
-        path = Path(source)
-        proto, name, folder = _read_file(path), str(path), path.parent
-    if not proto.HasField("graph"):
-        raise graph_error(name, "this is not an ONNX model: it has no graph")
-    _check_texts(proto, name)
-    _check_sizes(proto.graph, name)
-    skeleton, initializers = _skeleton(proto, name)
-    opsets = _operator_sets(skeleton, name)
-    _apply_shapes(skeleton.graph, input_shapes or {}, name)
-    try:
-        skeleton, expansion = expand_functions(skeleton, opsets, initializers)
-    except FunctionError as error:
-        raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
-    real_movements(skeleton.graph, initializers)
-    types = known_types(skeleton, initializers)
-    return SourceModel(
-        name=name,
-        skeleton=skeleton,
-        graph=skeleton.graph,
-        initializers=initializers,
-        opsets=_operator_sets(skeleton, name),
-        reader=TensorReader(folder),
-        producer=f"{proto.producer_name} {proto.producer_version}".strip(),
-        types=types,
-        expansion=expansion,
-    )
-
-
-def _read_file(path: Path) -> ModelProto:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        message = f"{path}: the model file cannot be read: {error.strerror or error}"
-        raise ConversionError(message, code=ReturnCode.FILE_ERROR) from None
-    if not content:
-        raise graph_error(str(path), "this is not an ONNX model: the file is empty")
-    proto = ModelProto()
-    try:
-        proto.ParseFromString(content)
-    except DecodeError:
-        raise graph_error(str(path), "this is not an ONNX model, or the file is cut off or damaged") from None
-    return proto
-
-
-def _check_texts(proto: ModelProto, name: str) -> None:
-    """Text that is not UTF-8 comes out of the protobuf library as bytes, or not at all."""
-    for node in all_nodes(proto.graph.node):
-        texts = [node.op_type, node.domain, node.name, *node.input, *node.output]
-        if not all(isinstance(text, str) for text in texts):
-            raise graph_error(name, f"a node has a name that is not UTF-8 ({node.op_type!r}); the file is damaged")
-
-
-def _check_sizes(graph: GraphProto, name: str) -> None:
-    """Refuses negative sizes, on which onnx's inference ends the process."""
-    work = [graph]
-    while work:
-        inner = work.pop()
-        for value in (*inner.input, *inner.output, *inner.value_info):
-            kind = value.type
-            while kind.WhichOneof("value") in ("sequence_type", "optional_type"):
-                kind = kind.sequence_type.elem_type if kind.HasField("sequence_type") else kind.optional_type.elem_type
-            wrong = [dim.dim_value for dim in kind.tensor_type.shape.dim if dim.dim_value < 0]
-            if wrong:
-                raise graph_error(name, f"{quoted(value.name)} has the impossible dimension {wrong[0]}")
-        work.extend(body for node in inner.node for body in sub_graphs(node))
-
-
-def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
-    opsets: dict[str, int] = {}
-    for entry in proto.opset_import:
-        domain = DOMAINS.get(entry.domain, entry.domain)
-        opsets[domain] = max(opsets.get(domain, 0), entry.version)
-    if not opsets:
-        opsets[""] = 1  # files before operator sets existed
-    newest = onnx.defs.onnx_opset_version()
-    version = opsets.get("", 1)
-    if version > newest:
-        raise graph_error(
-            name,
-            f"the model uses operator set {version}; the installed onnx package knows {newest}. "
-            f"Export for opset {newest}, or update onnx",
-        )
-    for domain, asked in opsets.items():
-        if not 1 <= asked < 2**31:
-            where = f" of the domain '{domain}'" if domain else ""
-            raise graph_error(name, f"the model asks for operator set {asked}{where}, which does not exist")
-    return opsets
-
-
-def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, TensorProto]]:
-    """The model without its large weights, which become graph inputs for type inference's sake, and the weights."""
-    graph = proto.graph
-    skeleton = ModelProto()
-    skeleton.ir_version = max(proto.ir_version, 4)  # from 4 on an initializer need not be an input
-    skeleton.opset_import.extend(proto.opset_import)
-    if proto.opset_import and not any(DOMAINS.get(one.domain, one.domain) == "" for one in proto.opset_import):
-        # Operators of other domains alone: what they are expanded to may be of any operator set.
-        skeleton.opset_import.append(onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version()))
-    skeleton.functions.extend(proto.functions)
-    target = skeleton.graph
-    target.name = graph.name or "graph"
-    target.node.extend(graph.node)
-    target.output.extend(graph.output)
-    target.value_info.extend(graph.value_info)
-    if graph.sparse_initializer:
-        raise graph_error(name, "sparse initializers are not supported; export dense weights")
-    initializers: dict[str, TensorProto] = {}
-    for tensor in graph.initializer:
-        if not tensor.name:
-            raise graph_error(name, "an initializer has no name")
-        if tensor.name in initializers:
-            raise graph_error(name, f"the initializer '{tensor.name}' is there twice")
-        initializers[tensor.name] = tensor
-    target.input.extend(value for value in graph.input if value.name not in initializers)
-    for tensor in graph.initializer:
-        if tensor.data_location == TensorProto.EXTERNAL or tensor.ByteSize() >= _LARGE_BYTES:
-            if all(0 <= dim <= MAX_DIMENSION for dim in tensor.dims):
-                target.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-        else:
-            target.initializer.append(tensor)
-    return skeleton, initializers
-
-
-def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: str) -> None:
-    inputs = {value.name: value for value in graph.input}
-    for key, dims in shapes.items():
-        if key not in inputs:
-            names = ", ".join(sorted(inputs))
-            message = f"{name}: --inputShape names '{key}', but the inputs of the model are {names}"
-            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
-        shape = inputs[key].type.tensor_type.shape
-        if inputs[key].type.tensor_type.HasField("shape") and len(shape.dim) != len(dims):
-            message = f"{name}: --inputShape gives '{key}' {len(dims)} dimensions, the model has {len(shape.dim)}"
-            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
-        old = [dim.dim_param for dim in shape.dim]
-        del shape.dim[:]
-        for index, dim in enumerate(dims):
-            entry = shape.dim.add()
-            if dim >= 0:
-                entry.dim_value = dim
-            elif index < len(old) and old[index]:
-                entry.dim_param = old[index]

@@ -40,8 +40,9 @@ from . import (  # noqa: F401  (each registers its converters)
     windows,
 )
 from .importer import GraphImporter
-from .model import graph_error, load
-from .names import Session
+from .loading import load
+from .model import graph_error
+from .session import Session
 
 FRAMEWORK_ONNX = 2
 

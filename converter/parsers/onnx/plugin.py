@@ -38,7 +38,7 @@ class OnnxNode(ForeignNode):
         call = self._call
         if attribute.type == AttributeProto.TENSOR:
             try:
-                return call.importer.model.reader.read(attribute.t)
+                return call.scope.model.reader.read(attribute.t)
             except TensorError as error:
                 raise call.block(str(error), "Export the model again", attribute.name) from None
         value = onnx.helper.get_attribute_value(attribute)
@@ -78,16 +78,17 @@ class OnnxNode(ForeignNode):
         return self._call.const(array_of(data, dtype))
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
-        importer = self._call.importer
+        scope = self._call.scope
         values = self._call.emit_many(op, inputs, outputs)
         if values:
             node = values[0].producer
             assert node is not None
+            known = scope.types
             types = emitted_types(
-                node, lambda value: (importer.type_of(value), importer.shape_of(value)), importer.session.inference
+                node, lambda value: (known.type_of(value), known.shape_of(value)), scope.session.inference
             )
             for value, (dtype, shape) in zip(values, types or (), strict=False):
-                importer.note(value, dtype, shape)
+                known.note(value, dtype, shape)
         return values
 
 
@@ -103,7 +104,7 @@ def plugin_converter(domain: str, name: str) -> Callable[[Call], Sequence[Value]
         for attribute in call.unread_attributes():
             reason = f"its parser in {entry.origin} does not read it"
             raise call.block(reason, "Read it with node.attribute, or export the model without it", attribute)
-        call.importer.tell_types(call.node.output, values)
+        call.scope.types.tell(call.node.output, values)
         return values
 
     return convert

@@ -25,6 +25,7 @@ from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED
 
 from .blocks import block_count, blocks_repeated
 from .call import Call
+from .deferred import Deferred
 
 RANGES: dict[int, tuple[DataType, int, int]] = {
     TensorProto.INT8: (DataType.INT8, -128, 127),
@@ -137,7 +138,7 @@ def scaled(call: Call, integers: Value, parameters: Parameters, like: Value) -> 
 
 
 @dataclass(eq=False)
-class Quantised:
+class Quantised(Deferred):
     """What a QuantizeLinear makes of `x`."""
 
     call: Call
@@ -232,7 +233,7 @@ class Quantised:
 
 
 @dataclass(eq=False)
-class Coded:
+class Coded(Deferred):
     """What a DequantizeLinear makes of a constant with constant parameters."""
 
     call: Call
@@ -243,13 +244,16 @@ class Coded:
     """The real numbers, where there is no stored form."""
     dtype: DataType = DataType.FLOAT32
 
+    def stored_weight(self) -> Value | None:
+        return self.stored
+
     def transposed(self, perm: tuple[int, ...], name: str) -> Coded:
         """The same with its dimensions in another order; needs a stored form."""
         assert self.stored is not None
-        stored = constant(self.call.importer.session.values.unique(name), self.stored.array().transpose(perm))
+        stored = constant(self.call.scope.session.values.unique(name), self.stored.array().transpose(perm))
         stored.quant = self.stored.quant
         axis = perm.index(self.axis) if perm else 0
-        self.call.importer.axes[id(stored)] = axis
+        self.call.scope.axes[id(stored)] = axis
         return Coded(self.call, stored, axis, dtype=self.dtype)
 
     def plain(self) -> Value:
@@ -258,7 +262,7 @@ class Coded:
             assert self.result is not None
             return self.call.const(self.result)
         array = real_numbers(self.stored.array(), self.stored.quant, self.axis)
-        return self.call.importer.derived(self.stored, "real", array.astype(numpy_type(self.dtype)))
+        return self.call.scope.derived(self.stored, "real", array.astype(numpy_type(self.dtype)))
 
 
 def quantised_constant(call: Call, x: Value, parameters: Parameters, element_type: int) -> Array:
@@ -321,7 +325,7 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
         QuantParam(scale=float(scale), zeroPoint=int(point), numBits=bits, dstDtype=int(kind))
         for scale, point in zip(scales.reshape(-1).astype(np.float64), points, strict=True)
     )
-    stored = constant(call.importer.session.values.unique(f"{x.name}/stored"), data)
+    stored = constant(call.scope.session.values.unique(f"{x.name}/stored"), data)
     stored.quant = records
-    call.importer.axes[id(stored)] = axis
+    call.scope.axes[id(stored)] = axis
     return Coded(call, stored, axis, dtype=dtype)

@@ -31,9 +31,9 @@ def _parameters(call: Call) -> Parameters:
 
 def _element_type(call: Call) -> int:
     """The type that a QuantizeLinear makes."""
-    known = call.importer.model.types.get(call.output_name())
+    known = call.scope.model.types.get(call.output_name())
     asked = call.integer("output_dtype", 0)
-    point = call.importer.source_type(call.node.input[2]) if call.has_input(2) else 0
+    point = call.scope.source_type(call.node.input[2]) if call.has_input(2) else 0
     element_type = asked or point or (known.tensor_type.elem_type if known is not None else 0) or TensorProto.UINT8
     if element_type not in RANGES:
         known_type = element_type in TensorProto.DataType.values()
@@ -54,9 +54,9 @@ def quantize(call: Call) -> tuple[Value, ...]:
         return (call.const(quantised_constant(call, x, parameters, element_type)),)
     made = Quantised(call, x, parameters, element_type)
     name = call.output_name()
-    if element_type in (TensorProto.INT4, TensorProto.UINT4) and call.importer.is_output(name):
+    if element_type in (TensorProto.INT4, TensorProto.UINT4) and call.scope.is_output(name):
         raise call.block("outputs of 4-bit integers are not supported", "Dequantise them in the model")
-    call.importer.defer(name, made)
+    call.scope.defer(name, made)
     return ()
 
 
@@ -64,14 +64,14 @@ def quantize(call: Call) -> tuple[Value, ...]:
 def dequantize(call: Call) -> tuple[Value, ...] | Value:
     """scale * (x - zero point)."""
     parameters = _parameters(call)
-    known = call.importer.deferred.get(call.node.input[0]) if call.node.input else None
+    known = call.scope.deferred.get(call.node.input[0]) if call.node.input else None
     if isinstance(known, Quantised):
         return _like_scale(call, known.real(parameters), parameters)
     x = call.input(0)
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
         if x.dtype not in _STORABLE:
             raise call.block(f"its input has the type {x.dtype.name}", "Quantise to 8 or 16-bit integers")
-        call.importer.defer(call.output_name(), coded(call, x, parameters))
+        call.scope.defer(call.output_name(), coded(call, x, parameters))
         return ()
     stored = _boundary(call, x, parameters)
     if stored is not None:
@@ -91,10 +91,10 @@ def _like_scale(call: Call, value: Value, parameters: Parameters) -> Value:
 
 def _boundary(call: Call, x: Value, parameters: Parameters) -> Value | None:
     """Stored integers of a graph input that is read here only: users then find its scale. None for anything else."""
-    record, importer = parameters.record, call.importer
-    if record is None or not record[0] > 0 or not np.isfinite(record[0]) or importer.outer is not None or x.quant:
+    record, scope = parameters.record, call.scope
+    if record is None or not record[0] > 0 or not np.isfinite(record[0]) or scope.outer is not None or x.quant:
         return None
-    if x.dtype not in _STORABLE[:4] or x not in importer.graph.inputs or importer.times_used(call.node.input[0]) != 1:
+    if x.dtype not in _STORABLE[:4] or x not in scope.graph.inputs or scope.times_used(call.node.input[0]) != 1:
         return None
     scale, point = record
     bits = 16 if x.dtype in (DataType.INT16, DataType.UINT16) else 8

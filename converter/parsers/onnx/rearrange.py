@@ -13,6 +13,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from . import runtime_axes
 from .call import Call
 from .casting import as_type, to_int64
+from .quantised import Coded
 from .registry import onnx_operator
 
 
@@ -44,7 +45,7 @@ def reshape(call: Call) -> Value:
     wanted = call.constant_integers(1)
     # Computed zeros are sizes too, so x is empty then: any other x refuses them when running.
     if call.boolean("allowzero") and wanted is not None and 0 in wanted:
-        known = call.importer.known_shape(call.node.output[0])
+        known = call.scope.types.known_shape(call.node.output[0])
         if known is None:
             raise call.block("zeros that are sizes are not supported here", "Export with allowzero = 0", "allowzero")
         return call.emit(ops.Reshape(), x, call.ints(known)) if 0 not in known else _empty(call, known)
@@ -124,18 +125,19 @@ def unsqueeze(call: Call) -> Value:
 @onnx_operator("Transpose")
 def transpose(call: Call) -> Value | tuple[Value, ...]:
     """Quantised weights are transposed as they are stored."""
-    known = call.importer.find_coded(call.node.input[0]) if call.has_input(0) else None
-    x = call.input(0) if known is None or known.stored is None else known.stored
+    known = call.scope.find_deferred(call.node.input[0]) if call.has_input(0) else None
+    stored = known.stored if isinstance(known, Coded) else None
+    x = call.input(0) if stored is None else stored
     perm = call.integers("perm")
     if perm is None:
         perm = tuple(reversed(range(call.require_rank(x))))
     elif sorted(perm) != list(range(len(perm))):
         raise call.block(f"{list(perm)} is not a permutation", "Export the model again", "perm")
-    if known is None or x is not known.stored:
+    if not isinstance(known, Coded) or stored is None:
         return call.emit(ops.Transpose(), x, call.ints(perm))
     if len(perm) != x.rank:
         raise call.block(f"{list(perm)} does not fit {x.rank} dimensions", "Export the model again", "perm")
-    call.importer.defer(call.output_name(), known.transposed(tuple(perm), call.output_name()))
+    call.scope.defer(call.output_name(), known.transposed(tuple(perm), call.output_name()))
     return ()
 
 

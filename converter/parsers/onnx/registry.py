@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value
 
-    from .call import Call
+from .call import Call
+from .plugin import plugin_converter
 
-Result = "Value | Sequence[Value | None]"
-Converter = Callable[["Call"], "Value | Sequence[Value | None]"]
+Result = Value | Sequence[Value | None]
+Converter = Callable[[Call], Result]
 
 KNOWN_OPSET = 28
 """The newest operator set whose operators were compared with these converters."""
@@ -36,8 +35,6 @@ def onnx_operator(*names: str, since: int = 1, domain: str = "") -> Callable[[Co
 
 def find_converter(domain: str, name: str, version: int) -> Converter | None:
     """The converter of an operator in version `version` of its operator set, a plug-in's before ours, or None."""
-    from .plugin import plugin_converter  # which needs Call, as the annotations here do
-
     plugin = plugin_converter(domain, name)
     if plugin is not None:
         return plugin

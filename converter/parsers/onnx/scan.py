@@ -99,20 +99,20 @@ def _scan(
         position = iteration
         if backwards:
             one = body.constant(np.ones((), np.int64), call.name)
-            (last,) = body.emit(SubFusion(), (count, one), 1, None)
-            (position,) = body.emit(SubFusion(), (last, iteration), 1, None)
+            (last,) = body.emit(SubFusion(), (count, one), 1)
+            (position,) = body.emit(SubFusion(), (last, iteration), 1)
         where = body.constant(np.asarray(axis, np.int32), call.name)
-        (part,) = body.emit(Gather(), (whole[index], position, where), 1, None)
-        body.bind_input(proto.input[states + index].name, part)
+        (part,) = body.emit(Gather(), (whole[index], position, where), 1)
+        body.bind(proto.input[states + index].name, part)
     body.run(skip_inputs=len(sources))
     state, results = [iteration, *body.graph.inputs[:states]], list(body.graph.outputs)
     start = [call.const(np.zeros((), np.int64)), *first]
     for value, source in zip(state[1:], start[1:], strict=True):
         value.dtype = call.dtype(source) if value.dtype is DataType.UNKNOWN else value.dtype
     step = body.constant(np.ones((), np.int64), call.name)
-    following = [body.emit(AddFusion(), (iteration, step), 1, None)[0], *results[:states]]
+    following = [body.emit(AddFusion(), (iteration, step), 1)[0], *results[:states]]
     collected = [
-        builder.accumulator(element, axis if axis >= 0 else axis + len(body.shape_of(element) or ()) + 1)
+        builder.accumulator(element, axis if axis >= 0 else axis + len(body.types.shape_of(element) or ()) + 1)
         for element, axis in zip(results[states:], outputs.axes, strict=True)
     ]
     collect(collected, outputs.directions, start, state, following)

@@ -67,7 +67,7 @@ def sequence_erase(call: Call) -> Value:
 def sequence_at(call: Call) -> Value:
     items = _items(call)
     item = _chosen(call, items) if call.constant(1) is None else items[_position(call, 1, len(items))]
-    call.importer.tell_types(call.node.output, [item])  # ONNX's inference has no rank where a sequence began empty
+    call.scope.types.tell(call.node.output, [item])  # ONNX's inference has no rank where a sequence began empty
     return item
 
 
@@ -148,10 +148,10 @@ def split_to_sequence(call: Call) -> Value:
     parts = [x] if len(sizes) == 1 else list(call.emit_many(split, (x,), len(sizes)))
     rest = None if shape is None else (*shape[:axis], *shape[axis + 1 :])
     for part, size in zip(parts, sizes, strict=True):
-        call.importer.note(part, call.dtype(x), None if rest is None else (*rest[:axis], size, *rest[axis:]))
+        call.scope.types.note(part, call.dtype(x), None if rest is None else (*rest[:axis], size, *rest[axis:]))
     if not squeezed:
         return sequence(call, parts)
     slices = [call.emit(Squeeze(axis=(axis,)), part) for part in parts]
     for one in slices:
-        call.importer.note(one, call.dtype(x), rest)
+        call.scope.types.note(one, call.dtype(x), rest)
     return sequence(call, slices)

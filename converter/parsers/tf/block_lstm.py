@@ -34,7 +34,7 @@ def block_lstm(call: Call) -> Sequence[Value]:
     if call.require_rank(x) != 3:
         raise call.block(f"the input has {call.require_rank(x)} dimensions, not 3")
     assert x.shape is not None
-    limit, time = call.importer.session.inference.sizes(call.input(0)), x.shape[0]
+    limit, time = call.scope.session.inference.sizes(call.input(0)), x.shape[0]
     is_whole = limit is not None and len(limit) == 1 and (limit[0] == time or limit[0] >= time >= 0)
     only_hidden = not any(call.is_read(number) for number in range(len(OUTPUTS) - 1))
     if is_whole and 1 <= time <= _LONGEST and not only_hidden:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +16,11 @@ from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.constant_pool import limited_to_int32
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.scope import Origin
 
 from .attributes import Attributes
 from .model import SourceGraph, SourceNode
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
+from .scope import Scope
 
 _LONGEST_LIST = 4096
 
@@ -30,10 +28,11 @@ _LONGEST_LIST = 4096
 class Call(Attributes):
     """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
 
-    def __init__(self, importer: GraphImporter, node: SourceNode, name: str) -> None:
+    def __init__(self, scope: Scope, node: SourceNode, name: str) -> None:
         super().__init__(node)
-        self.importer = importer
+        self.scope = scope
         self.name = name
+        self.origin = Origin(name, node.operator)
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
 
@@ -57,23 +56,23 @@ class Call(Attributes):
         """An input that must be there."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing")
-        return self.importer.lookup(self.node.inputs[index])
+        return self.scope.lookup(self.node.inputs[index])
 
     def inputs(self, start: int = 0, end: int | None = None) -> list[Value]:
         """Some inputs, of which `end` must be there; all by default."""
         if end is not None and end > len(self.node.inputs):
             raise self.block(f"it has {len(self.node.inputs)} inputs, not {end}")
-        return [self.importer.lookup(ref) for ref in self.node.inputs[start:end]]
+        return [self.scope.lookup(ref) for ref in self.node.inputs[start:end]]
 
     def is_read(self, output: int) -> bool:
         """True when somebody may read this output."""
-        return self.importer.is_read(self.node.name, output)
+        return self.scope.is_read(self.node.name, output)
 
     # ---- what is known ----
 
     def contents(self, value: Value) -> Array | None:
         """The elements of a value that is constant, or that follows from shapes and constants."""
-        return self.importer.session.inference.contents(value)
+        return self.scope.session.inference.contents(value)
 
     def constant(self, index: int) -> Array | None:
         """The contents of input `index` when it is there and they are known."""
@@ -141,7 +140,7 @@ class Call(Attributes):
 
     def function(self, name: str) -> SourceGraph:
         """A function of the model's library."""
-        functions = self.importer.session.model.functions
+        functions = self.scope.session.model.functions
         if name not in functions:
             raise self.block(f"the function '{name}' is not in the file", "Export the model again")
         return functions[name]
@@ -150,7 +149,7 @@ class Call(Attributes):
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
         """A constant; equal small constants of a graph are one value."""
-        return self.importer.constant(np.asarray(data, dtype), self.name)
+        return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
         """An int32 constant: axes, shapes, permutations. Numbers beyond int32, such as "to the end", are limited."""
@@ -163,18 +162,20 @@ class Call(Attributes):
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """Adds a node with one output."""
-        return self.importer.emit(op, inputs, 1, self)[0]
+        return self.emit_many(op, inputs, 1)[0]
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
         """Adds a node with several outputs."""
-        return self.importer.emit(op, inputs, outputs, self)
+        values = self.scope.emit(op, inputs, outputs, self.origin)
+        self.emitted.update(id(value.producer) for value in values)
+        return values
 
     def as_type(self, value: Value, dtype: DataType) -> Value:
         """`value` with elements of another type; constants are converted at once."""
         if value.dtype is dtype:
             return value
         if value.data is not None:
-            return self.importer.converted(value, dtype)
+            return self.scope.converted(value, dtype)
         return self.emit(Cast(), value, self.ints(int(dtype)))
 
     def int32(self, index: int) -> Value:
@@ -183,14 +184,14 @@ class Call(Attributes):
         if value.data is None:
             known = self.contents(value)
             if known is not None and known.dtype.kind in "iu":
-                return self.importer.constant(limited_to_int32(known), self.name)
+                return self.scope.constant(limited_to_int32(known), self.name)
         return self.as_type(value, DataType.INT32)
 
     def transposed(self, value: Value, order: Sequence[int]) -> Value:
         """`value` with its dimensions in another order; a constant at once."""
         if value.data is not None:
             what = "permuted_" + "".join(str(axis) for axis in order)
-            return self.importer.derived(value, what, value.data.transpose(tuple(order)))
+            return self.scope.derived(value, what, value.data.transpose(tuple(order)))
         return self.emit(Transpose(), value, self.ints(order))
 
     # ---- images ----
@@ -206,9 +207,9 @@ class Call(Attributes):
 
     def spatial(self, op: Operator, x: Value, *others: Value, channels_first: bool = False) -> Value:
         """Emits an operator on images, with Transposes around it where the module's layout is not the node's."""
-        module_first = self.importer.session.layout is Format.NCHW
+        module_first = self.scope.session.layout is Format.NCHW
         if "format" in {field.name for field in dataclasses.fields(op)}:  # type: ignore[arg-type]
-            op = dataclasses.replace(op, format=self.importer.session.layout)  # type: ignore[type-var]
+            op = dataclasses.replace(op, format=self.scope.session.layout)  # type: ignore[type-var]
         rank = self.require_rank(x)
         if module_first == channels_first or rank < 3:
             return self.emit(op, x, *others)

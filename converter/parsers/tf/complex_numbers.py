@@ -47,12 +47,12 @@ def from_real(call: Call, x: Value) -> Value:
 
 
 def _noted(call: Call, pair: Value) -> Value:
-    call.importer.session.pairs.add(pair)
+    call.scope.session.pairs.add(pair)
     return pair
 
 
 def _pair(call: Call, value: Value) -> Value:
-    if value in call.importer.session.pairs:
+    if value in call.scope.session.pairs:
         return value
     if value.data is not None and value.data.dtype == np.complex64:
         return call.const(np.stack([value.data.real, value.data.imag], -1), np.float32)
@@ -64,7 +64,7 @@ def _parts(call: Call, value: Value) -> tuple[Value, Value]:
     node = value.producer
     if value.data is not None and value.data.dtype == np.complex64:
         return call.const(np.ascontiguousarray(value.data.real)), call.const(np.ascontiguousarray(value.data.imag))
-    if value not in call.importer.session.pairs and value.data is None:
+    if value not in call.scope.session.pairs and value.data is None:
         return call.emit(FftReal(), value), call.emit(FftImag(), value)
     if node is not None and isinstance(node.op, Stack) and len(node.inputs) == 2:
         return node.inputs[0], node.inputs[1]
@@ -158,19 +158,19 @@ def exponential(call: Call) -> Value:
 @_on_complex("Neg", "Sum", "Mean", "AddN", "ZerosLike")
 def by_parts(call: Call) -> Sequence[Value]:
     """What moves or adds up numbers does so with the real parts, and with the imaginary ones."""
-    importer, refs = call.importer, call.node.inputs
+    refs = call.node.inputs
     values = {ref: value for ref, value in zip(refs, call.inputs(), strict=True) if _is_complex(call, value)}
     parts = {ref: _parts(call, value) for ref, value in values.items()}
     results = []
     for number in (0, 1):
-        with importer.replaced({ref: pair[number] for ref, pair in parts.items()}):
+        with call.scope.replaced({ref: pair[number] for ref, pair in parts.items()}):
             made = CONVERTERS[call.operator](call)
         results.append([made] if isinstance(made, Value) else list(made))
     return [paired(call, *pair) for pair in zip(*results, strict=True)]
 
 
 def _is_complex(call: Call, value: Value) -> bool:
-    return value in call.importer.session.pairs or value.dtype is DataType.COMPLEX64
+    return value in call.scope.session.pairs or value.dtype is DataType.COMPLEX64
 
 
 # ---- Fourier transforms ----

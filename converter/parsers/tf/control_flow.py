@@ -23,10 +23,10 @@ from mslite.converter.mindir.ops.rearrange import Reshape, Size
 
 from .call import Call
 from .functions import FunctionGraph, argument_of, check_count, inline, merged_shape
-from .importer import GraphImporter
 from .model import SourceGraph
 from .recurrent_loops import Loop, emitted, recognised
 from .registry import tf_operator
+from .scope import Scope
 
 _MAX_ROUNDS = 4
 
@@ -34,15 +34,15 @@ _MAX_ROUNDS = 4
 # ---- branches ----
 
 
-def _truth(call: Call, importer: GraphImporter, value: Value) -> Value:
+def _truth(call: Call, scope: Scope, value: Value) -> Value:
     """A scalar bool: numbers are true when not 0, other tensors when they have elements."""
     if value.shape is not None and len(value.shape) > 0:
         if value.is_static and value.dtype is DataType.BOOL and all(dim == 1 for dim in value.shape):
-            return importer.emit(Reshape(), (value, call.ints(())), 1, call)[0]
-        (count,) = importer.emit(Size(), (value,), 1, call)
-        return importer.emit(Greater(), (count, call.ints(0)), 1, call)[0]
+            return scope.emit(Reshape(), (value, call.ints(())), 1, call.origin)[0]
+        (count,) = scope.emit(Size(), (value,), 1, call.origin)
+        return scope.emit(Greater(), (count, call.ints(0)), 1, call.origin)[0]
     if value.dtype is not DataType.BOOL:
-        return importer.emit(NotEqual(), (value, call.like(0, value)), 1, call)[0]
+        return scope.emit(NotEqual(), (value, call.like(0, value)), 1, call.origin)[0]
     return value
 
 
@@ -66,7 +66,7 @@ def _branch(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> tu
 def conditional(call: Call) -> Sequence[Value]:
     """Inputs condition, arguments of both branches. A condition that is known leaves its branch only."""
     functions = [call.function(call.function_name(f"{name}_branch")) for name in ("then", "else")]
-    condition = _truth(call, call.importer, call.input(0))
+    condition = _truth(call, call.scope, call.input(0))
     arguments = call.inputs(1)
     for function in functions:
         check_count(call, function, len(arguments), len(functions[0].results))
@@ -121,7 +121,7 @@ def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Seq
     state = [number for number in range(count) if not fixed[number]]
     if not state:
         return list(start)
-    session = call.importer.session
+    session = call.scope.session
     before = session.mark()
     inside = _import_body(call, body, start, state)
     check = FunctionGraph(call, condition, inside.graph_arguments(start, state), keep_all=True)
@@ -139,11 +139,11 @@ def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Seq
     end.outputs = list(end.inputs)
     own = check.graph.inputs
     go_on = _truth(call, check.importer, go_on)
-    (again,) = check.importer.emit(PartialFusion(sub_graph_index=inside.index), own, 1, None)
-    (leave,) = check.importer.emit(PartialFusion(sub_graph_index=end_index), own, 1, None)
-    (chosen,) = check.importer.emit(Switch(), (go_on, again, leave), 1, None)
+    (again,) = check.importer.emit(PartialFusion(sub_graph_index=inside.index), own, 1)
+    (leave,) = check.importer.emit(PartialFusion(sub_graph_index=end_index), own, 1)
+    (chosen,) = check.importer.emit(Switch(), (go_on, again, leave), 1)
     _tail(check.importer, chosen, own)
-    (next_round,) = inside.importer.emit(PartialFusion(sub_graph_index=check.index), following, 1, None)
+    (next_round,) = inside.importer.emit(PartialFusion(sub_graph_index=check.index), following, 1)
     _tail(inside.importer, next_round, own)
     entry = call.emit(PartialFusion(sub_graph_index=check.index), *first)
     results = call.emit_many(CallClosure(is_tail_call=False), (entry,), len(state))
@@ -171,7 +171,7 @@ class _Body(FunctionGraph):
 
 def _import_body(call: Call, body: SourceGraph, start: Sequence[Value], state: Sequence[int]) -> _Body:
     """The body as a graph, with inputs whose shapes hold in every round: sizes that change become unknown."""
-    session = call.importer.session
+    session = call.scope.session
     variables = {number: Value("", start[number].dtype, start[number].shape) for number in state}
     loose: set[tuple[int, int]] = set()
     for _ in range(_MAX_ROUNDS):
@@ -204,13 +204,13 @@ def _widened(
     for axis, (size, next_size) in enumerate(zip(variable.shape, following.shape, strict=True)):
         if size != next_size and (number, axis) not in loose:
             loose.add((number, axis))
-            shape[axis] = call.importer.session.inference.new_symbol()
+            shape[axis] = call.scope.session.inference.new_symbol()
     return tuple(shape)
 
 
-def _tail(importer: GraphImporter, closure: Value, results: Sequence[Value]) -> None:
+def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
     """Ends a graph with a call whose results are its own."""
-    outputs = importer.emit(CallClosure(is_tail_call=True), (closure,), len(results), None)
+    outputs = scope.emit(CallClosure(is_tail_call=True), (closure,), len(results))
     for output, result in zip(outputs, results, strict=True):
         output.dtype, output.shape = result.dtype, result.shape
-    importer.graph.outputs[:] = outputs
+    scope.graph.outputs[:] = outputs

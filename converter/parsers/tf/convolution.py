@@ -128,7 +128,7 @@ def _depthwise_kernel(call: Call, weight: Value) -> Value:
     height, width, channels, multiplier = weight_shape(call, weight)
     rows = (height, width, channels * multiplier, 1)
     if weight.data is not None:
-        return call.importer.derived(weight, "depthwise", weight.data.reshape(rows).transpose(2, 0, 1, 3))
+        return call.scope.derived(weight, "depthwise", weight.data.reshape(rows).transpose(2, 0, 1, 3))
     return call.emit(Transpose(), call.emit(Reshape(), weight, call.ints(rows)), call.ints((2, 0, 1, 3)))
 
 

@@ -29,7 +29,7 @@ def check_count(call: Call, function: SourceGraph, arguments: int, results: int 
 def inline(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> list[Value]:
     """The results of a function whose nodes become nodes of the caller's graph."""
     check_count(call, function, len(arguments))
-    outer = call.importer
+    outer = call.scope
     inner = GraphImporter(outer.session, function, outer.graph, f"{call.name}/", outer.depth + 1)
     return whole(inner.run(function.results, arguments))
 
@@ -62,10 +62,10 @@ class FunctionGraph:
     def __init__(self, call: Call, function: SourceGraph, arguments: Sequence[Value], keep_all: bool = False) -> None:
         """`keep_all`: unused arguments are inputs too."""
         self.function = function
-        session = call.importer.session
+        session = call.scope.session
         self.graph: Graph
         self.graph, self.index = session.new_graph(function.name)
-        self.importer = GraphImporter(session, function, self.graph, f"{call.name}/", call.importer.depth + 1)
+        self.importer = GraphImporter(session, function, self.graph, f"{call.name}/", call.scope.depth + 1)
         used = needed(function, function.results)
         self.outer: list[Value] = []
         """The values that PartialFusion binds, one per input of the graph."""
@@ -94,7 +94,7 @@ def merged_shape(call: Call, shapes: Sequence[Shape | None]) -> Shape | None:
     if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
         return None
     columns = zip(*(shape for shape in shapes if shape is not None), strict=True)
-    new_symbol = call.importer.session.inference.new_symbol
+    new_symbol = call.scope.session.inference.new_symbol
     return tuple(sizes[0] if len(set(sizes)) == 1 else new_symbol() for sizes in columns)
 
 

@@ -1,64 +1,31 @@
-"""Walks a source graph in order and builds the MindIR graph: values, constants, names, blockers."""
+"""Walks a source graph in order and builds the MindIR graph: converters, results, blockers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
-from mslite.converter.mindir.graph import Graph, Node, Value
-from mslite.converter.mindir.graph import constant as make_constant
-from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.control_flow import Call as CallClosure
-from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch, SwitchLayer
-from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.parsers.constant_pool import ConstantPool
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
 from .call import Call
-from .model import ARGUMENT, Ref, SourceGraph, SourceNode, damaged
+from .model import ARGUMENT, Ref, SourceNode
 from .order import ordered
 from .plugin import plugin_converter
 from .registry import CALL_BY_NAME, COMPLEX_PASSES, CONVERTERS, ON_COMPLEX, QUANTIZED, Converter
-from .session import MAX_CALLS, MAX_DEPTH, Session, Skipped
-from .tensors import TensorError, read_tensor
+from .scope import Scope
+from .session import Skipped
 
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 _PARTS = ("Real", "Imag", "ComplexAbs")
 """Operators that also have converters for values that are complex64 themselves."""
 
-_CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
 
-
-class GraphImporter(ConstantPool):
+class GraphImporter(Scope):
     """Turns one source graph into nodes of `graph`: a new one, or that of the caller for a function that is inlined."""
-
-    def __init__(self, session: Session, source: SourceGraph, graph: Graph, prefix: str = "", depth: int = 0) -> None:
-        session.calls += 1
-        if depth > MAX_DEPTH or session.calls > MAX_CALLS:
-            raise damaged(
-                session.model.name,
-                f"its functions call each other more than {MAX_DEPTH} deep or {MAX_CALLS} times",
-            )
-        super().__init__(session.values)
-        self.session = session
-        self.source = source
-        self.graph = graph
-        self.prefix = prefix
-        """What the names of a function's nodes begin with."""
-        self.depth = depth
-        self._values: dict[Ref, Value] = {}
-        self._results: dict[str, int] = {}
-        """Imported nodes -> how many outputs they have."""
-        self._failed: set[str] = set()
-        self._stood_in: dict[str, Value] = {}
-        """Failed nodes -> what stands for their outputs in a report."""
-        self._reads: set[Ref] = set()
-        self._bound: set[int] = set()
-
-    # ---- walking ----
 
     def run(self, results: Sequence[Ref], arguments: Sequence[Value] = ()) -> list[Value | None]:
         """Imports what `results` need and returns their values; None for those that a blocker prevents.
@@ -159,82 +126,3 @@ class GraphImporter(ConstantPool):
             results[0].producer.name = call.name
 
     # ---- values ----
-
-    def preset(self, ref: Ref, value: Value) -> None:
-        """Makes `value` an output of a node that is not to be imported."""
-        self._values[ref] = value
-        self._results[ref.node] = ref.output + 1
-
-    @contextmanager
-    def replaced(self, values: Mapping[Ref, Value]) -> Iterator[None]:
-        """Other values for some outputs for a while."""
-        before = {ref: self._values[ref] for ref in values if ref in self._values}
-        self._values.update(values)
-        try:
-            yield
-        finally:
-            for ref in values:
-                del self._values[ref]
-            self._values.update(before)
-
-    def fail(self, name: str) -> None:
-        """Says that a node has no outputs because of a blocker that is noted already."""
-        self._failed.add(name)
-
-    def is_read(self, name: str, output: int) -> bool:
-        return Ref(name, output) in self._reads
-
-    def outputs_read(self, name: str) -> int:
-        """How many outputs of a node the model reads, at least one."""
-        return max((ref.output + 1 for ref in self._reads if ref.node == name), default=1)
-
-    def lookup(self, ref: Ref) -> Value:
-        """The value of a node's output. Raises Skipped or Blocked when there is none."""
-        if ref in self._values:
-            return self._values[ref]
-        if ref.node in self._failed:
-            raise Skipped
-        node = self.source.nodes[ref.node]
-        if node.operator == "Const" and ref.output == 0:
-            value = self._values[ref] = self._stored(node)
-            return value
-        if ref.node in self._results or node.operator == "Const":
-            raise Blocked(
-                f"it reads output {ref.output} of {node.operator} '{self.prefix}{ref.node}', which is not supported",
-                "Export the model without it",
-            )
-        raise damaged(self.session.model.name, f"'{ref.node}' is read before it is produced")
-
-    def value_name(self, name: str) -> str:
-        """The name of a node's value: the node's own in the main graph, whose names are reserved."""
-        if not self.prefix and name in self.source.nodes:
-            return name
-        return self.session.values.unique(self.prefix + name)
-
-    def _stored(self, node: SourceNode) -> Value:
-        attribute = node.attributes.get("value")
-        if attribute is None or not attribute.HasField("tensor"):
-            raise damaged(self.session.model.name, f"the constant '{node.name}' has no value")
-        try:
-            array = read_tensor(attribute.tensor)
-        except TensorError as error:
-            raise Blocked(f"its operand '{self.prefix}{node.name}' cannot be read: {error}", "Export again") from None
-        name = self.value_name(node.name)
-        return make_constant(name, array, Format.NHWC if array.ndim == 4 else Format.NCHW)
-
-    def emit(self, op: Operator, inputs: Iterable[Value], outputs: int, call: Call | None) -> tuple[Value, ...]:
-        """Adds a node and infers its outputs. Raises Blocked when the operator cannot be called like this."""
-        base = call.name if call is not None else self.graph.name
-        source = f"{call.node.operator} '{call.name}'" if call is not None else ""
-        name = self.session.nodes.unique(f"{base}/{op.name}")
-        names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]
-        values = tuple(Value(self.session.values.unique(wish), DataType.UNKNOWN, format=Format.NHWC) for wish in names)
-        node = Node(op, name, tuple(inputs), values, source=source)
-        self.graph.nodes.append(node)
-        if call is not None:
-            call.emitted.add(id(node))
-        if not isinstance(op, _CONTROL):
-            blocker = self.session.inference.infer(node)
-            if blocker is not None:
-                raise Blocked(blocker.reason, blocker.remedy)
-        return values

@@ -13,11 +13,11 @@ from .attributes import Attributes
 from .call import Call
 from .elementwise import BINARY
 from .functions import PASSING
-from .importer import GraphImporter
 from .model import Ref, SourceGraph, SourceNode
 from .numbering import in_numbered_order
 from .order import needed
 from .registry import tf_operator
+from .scope import Scope
 from .session import Session
 
 _SCALAR_IS_SCALAR = 24
@@ -104,7 +104,7 @@ def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Sh
     return wanted
 
 
-def bind_inputs(session: Session, importer: GraphImporter, results: Sequence[Ref]) -> None:
+def bind_inputs(session: Session, scope: Scope, results: Sequence[Ref]) -> None:
     """Makes the graph's inputs; one that cannot be matters only when the results need it.
 
     Raises ConversionError for a name in `--inputShape` that is none.
@@ -124,10 +124,10 @@ def bind_inputs(session: Session, importer: GraphImporter, results: Sequence[Ref
             if node.name in used:
                 blocker = Blocker(node.name, node.operator, blocked.reason, blocked.remedy, blocked.attribute)
                 session.blockers.append(blocker)
-            importer.fail(node.name)
+            scope.fail(node.name)
             continue
-        importer.graph.inputs.append(value)
-        importer.preset(Ref(node.name), value)
+        scope.graph.inputs.append(value)
+        scope.preset(Ref(node.name), value)
 
 
 @tf_operator("Placeholder", "PlaceholderV2")

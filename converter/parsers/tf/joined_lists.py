@@ -31,16 +31,16 @@ def begun(call: Call, output: int, shape: tuple[int, ...] | None, dtype: DataTyp
     """
     if shape is None or not shape or shape[0] >= 0 or min(shape[1:], default=0) < 0:
         return None
-    reader = _Reader(call.importer.session.model.functions)
-    if not reader.is_joined(call.importer.source, Ref(call.node.name, output)) or not reader.joins:
+    reader = _Reader(call.scope.session.model.functions)
+    if not reader.is_joined(call.scope.source, Ref(call.node.name, output)) or not reader.joins:
         return None
-    call.importer.session.joined.update(reader.writes, reader.joins)
+    call.scope.session.joined.update(reader.writes, reader.joins)
     return call.emit(Fill(), call.const(0, numpy_type(dtype)), call.ints((0, *shape[1:])))
 
 
 def appended(call: Call, joined: Value, item: Value) -> Value | None:
     """The result of a write to such a list; None where the node writes to another one."""
-    return call.emit(Concat(axis=0), joined, item) if call.node in call.importer.session.joined else None
+    return call.emit(Concat(axis=0), joined, item) if call.node in call.scope.session.joined else None
 
 
 @dataclass

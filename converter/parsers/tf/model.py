@@ -141,16 +141,23 @@ def _nodes(
         node = nodes[proto.name]
         texts = [_text(text, model) for text in proto.input]
         data = [text for text in texts if not text.startswith("^")]
-        node.inputs = tuple(_reference(text, nodes, signatures, model) for text in data)
+        node.inputs = tuple(_reference(text, nodes, signatures, model, node) for text in data)
         node.controls = tuple(text[1:] for text in texts if text.startswith("^"))
     return nodes
 
 
-def _reference(text: str, nodes: Mapping[str, SourceNode], signatures: Mapping[str, Message], model: str) -> Ref:
-    """`node`, `node:1` of a graph, or `node:result:0` of a function."""
+def _reference(
+    text: str,
+    nodes: Mapping[str, SourceNode],
+    signatures: Mapping[str, Message],
+    model: str,
+    reader: SourceNode | None = None,
+) -> Ref:
+    """`node`, `node:1` of a graph, or `node:result:0` of a function; `reader` is None for a result of the function."""
     name, *rest = text.split(":")
     if name not in nodes:
-        raise damaged(model, f"'{text}' is read, but nothing produces it")
+        who = f"{reader.operator} '{reader.name}'" if reader is not None else "a result of a function"
+        raise damaged(model, f"{who} reads '{text}', which nothing produces")
     if not rest:
         return Ref(name)
     number = rest[-1]

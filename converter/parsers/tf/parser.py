@@ -53,6 +53,7 @@ from .loops_v1 import raise_control_flow
 from .model import Ref, SourceModel, damaged, load, read_bytes
 from .outputs import output_names, results_of
 from .saved_model import frozen, needs_tensorflow
+from .scope import Scope
 from .session import Inference, Session
 
 FRAMEWORK_TF = 0
@@ -119,15 +120,15 @@ def module_of(
     return Module(session.graphs, name=Path(model.name).stem, framework=FRAMEWORK_TF, layout=session.layout)
 
 
-def _output(importer: GraphImporter, ref: Ref, value: Value, several: bool) -> Value:
+def _output(scope: Scope, ref: Ref, value: Value, several: bool) -> Value:
     """The output value under its name; one that has another name to keep gets a tensor of its own."""
     name = f"{ref.node}_o:{ref.output}" if several else ref.node
-    taken = any(value is other for other in importer.graph.outputs)
+    taken = any(value is other for other in scope.graph.outputs)
     if value.producer is None or taken:
-        if value.name == name and not taken and value in importer.graph.inputs:
+        if value.name == name and not taken and value in scope.graph.inputs:
             return value
-        kind = importer.constant(np.asarray(int(value.dtype), np.int32), name)
-        value = importer.emit(Cast(), (value, kind), 1, None)[0]
+        kind = scope.constant(np.asarray(int(value.dtype), np.int32), name)
+        value = scope.emit(Cast(), (value, kind), 1)[0]
     value.name = name
     return value
 

@@ -69,7 +69,7 @@ class TensorFlowNode(ForeignNode):
     @property
     def output_count(self) -> int:
         """As many as the model reads: the operator's definition is not in the file."""
-        return self._call.importer.outputs_read(self._call.node.name)
+        return self._call.scope.outputs_read(self._call.node.name)
 
     def has_input(self, index: int) -> bool:
         return self._call.has_input(index)

@@ -58,7 +58,7 @@ def scatter(call: Call) -> Value:
 @tf_operator("TensorArrayConcatV3")
 def concat(call: Call) -> tuple[Value, ...]:
     """Inputs handle, flow."""
-    if call.node in call.importer.session.joined:
+    if call.node in call.scope.session.joined:
         return (call.input(1),)
     return lists.joined(call, call.input(1))
 

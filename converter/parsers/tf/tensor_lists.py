@@ -103,7 +103,7 @@ def scatter_into(call: Call) -> Value:
 
 @tf_operator("TensorListConcat", "TensorListConcatV2")
 def concat(call: Call) -> tuple[Value, ...]:
-    if call.node in call.importer.session.joined:
+    if call.node in call.scope.session.joined:
         return (call.input(0),)
     return lists.joined(call, call.input(0))
 

@@ -62,7 +62,7 @@ def _restored(call: Call, value: Value, first: bool) -> Value:
 
 
 def _volumes(call: Call) -> Volumes:
-    return Volumes(call, call.importer.session.layout)
+    return Volumes(call, call.scope.session.layout)
 
 
 def _kernel(call: Call, index: int) -> tuple[list[Value], tuple[int, ...]]:

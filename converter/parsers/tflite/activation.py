@@ -63,7 +63,7 @@ def softmax(call: Call) -> Value:
 def _in_larger_steps(call: Call, x: Value, factor: float) -> Value:
     """`factor` times a quantised x: the same integers, times one, with another scale."""
     ones = np.ones(1, np.int16 if x.dtype is DataType.INT16 else np.int8)
-    one = constant(call.importer.session.values.unique(f"{call.name}/factor"), ones)
+    one = constant(call.scope.session.values.unique(f"{call.name}/factor"), ones)
     one.quant = (QuantParam(scale=factor, numBits=8 * ones.itemsize),)
     result = call.emit(MulFusion(), x, one)
     result.dtype, result.quant = x.dtype, (replace(x.quant[0], scale=x.quant[0].scale * factor),)
@@ -76,7 +76,7 @@ def prelu(call: Call) -> Value:
     x, slope = call.input(0), call.weight(1)
     shape = call.shape(1)
     if slope.data is not None and slope.data.size == (shape[-1] if shape else 1):
-        flat = call.importer.derived(slope, "flat", slope.data.reshape(-1))
+        flat = call.scope.derived(slope, "flat", slope.data.reshape(-1))
         flat.quant = slope.quant
         return call.emit(PReLUFusion(channel_shared=flat.data is not None and flat.data.size == 1), x, flat)
     # Of as many slopes as channels the node would read one per channel.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +17,11 @@ from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Clip
 from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.scope import Origin
 
 from .model import SourceOperator, SourceTensor
 from .records import record_of_result
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
+from .scope import Scope
 
 _BROKEN = "The model breaks TensorFlow Lite's rules; export it again"
 _NONE, _RELU, _RELU_N1_TO_1, _RELU6, _TANH = range(5)
@@ -32,10 +30,11 @@ _NONE, _RELU, _RELU_N1_TO_1, _RELU6, _TANH = range(5)
 class Call:
     """A node of the source graph. Converters read it through these methods and return the values of its outputs."""
 
-    def __init__(self, importer: GraphImporter, node: SourceOperator, name: str) -> None:
-        self.importer = importer
+    def __init__(self, scope: Scope, node: SourceOperator, name: str) -> None:
+        self.scope = scope
         self.node = node
         self.name = name
+        self.origin = Origin(name, node.name)
         self.options = node.options
         self.in_float = False
         """Set while an operator on quantised tensors is converted as one on real numbers."""
@@ -60,26 +59,26 @@ class Call:
         """The source's record of an input that must be there."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing")
-        return self.importer.source.tensors[self.node.inputs[index]]
+        return self.scope.source.tensors[self.node.inputs[index]]
 
     def output(self, index: int = 0) -> SourceTensor:
         """The source's record of an output."""
         if index >= len(self.node.outputs):
             raise self.block(f"output {index} is missing")
-        return self.importer.source.tensors[self.node.outputs[index]]
+        return self.scope.source.tensors[self.node.outputs[index]]
 
     def input(self, index: int) -> Value:
         """An input that must be there."""
         tensor = self.source(index)
-        value = self.importer.lookup(self.node.inputs[index])
+        value = self.scope.lookup(self.node.inputs[index])
         if self.node.outputs and (records := record_of_result(self.node.name, index, tensor, self.output())):
             value = self._relabelled(value, records)
-        return self.importer.real(value, self) if self.in_float else value
+        return self.scope.real(value, self.origin) if self.in_float else value
 
     def _relabelled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
         """The same integers with other records."""
         if value.data is not None:
-            return self.importer.relabelled(value, records)
+            return self.scope.relabelled(value, records)
         result = self.emit(Bitcast(data_type=int(value.dtype)), value)
         result.dtype, result.quant = value.dtype, records
         return result
@@ -96,14 +95,14 @@ class Call:
     def weight(self, index: int) -> Value:
         """An input whose contents are real numbers: 8-bit weights of an operator that computes in float are decoded."""
         value = self.input(index)
-        return self.importer.decoded(value) if self.is_float() else value
+        return self.scope.decoded(value) if self.is_float() else value
 
     def optional_weight(self, index: int) -> Value | None:
         return self.weight(index) if self.has_input(index) else None
 
     def stored_weight(self, index: int) -> Value:
         """As `weight`, but constants stay 8-bit where the node can say so: it becomes one with quantised weights."""
-        return self.importer.stored_form(self.weight(index))
+        return self.scope.stored_form(self.weight(index))
 
     def is_hybrid(self, index: int) -> bool:
         """True where constant `index` is stored integers and the operator computes on real numbers.
@@ -120,7 +119,7 @@ class Call:
             symmetric=symmetric, dst_type=int(DataType.INT8), activation_channel=True, prefer_axis=axes[0],
             prefer_axes=axes,
         )  # fmt: skip
-        (value,) = self.importer.emit(op, (x,), 1, self)
+        (value,) = self.scope.emit(op, (x,), 1, self.origin)
         value.dtype = DataType.INT8
         return value
 
@@ -210,7 +209,7 @@ class Call:
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
         """A constant; equal small constants of a graph are one value."""
-        return self.importer.constant(np.asarray(data, dtype), self.name)
+        return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: Sequence[int] | int) -> Value:
         """An int32 constant: axes, shapes, permutations."""
@@ -218,18 +217,18 @@ class Call:
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """Adds a node with one output."""
-        return self.importer.emit(op, inputs, 1, self)[0]
+        return self.scope.emit(op, inputs, 1, self.origin)[0]
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int) -> tuple[Value, ...]:
         """Adds a node with several outputs."""
-        return self.importer.emit(op, inputs, outputs, self)
+        return self.scope.emit(op, inputs, outputs, self.origin)
 
     def as_type(self, value: Value, dtype: DataType) -> Value:
         """`value` with elements of another type; constants are converted at once."""
         if value.dtype is dtype:
             return value
         if value.data is not None:
-            return self.importer.converted(value, dtype)
+            return self.scope.converted(value, dtype)
         result = self.emit(Cast(), value, self.ints(int(dtype)))
         result.dtype = dtype
         return result

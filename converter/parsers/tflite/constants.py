@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.flatbuffer import FlatBufferError
-from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.graph import Graph, Value
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import real_numbers
-from mslite.converter.parsers.constant_pool import ConstantPool
+from mslite.converter.parsers.scope import GraphScope
 
 from .session import Session
 
 
-class Constants(ConstantPool):
-    """What an importer knows of the constants of its graph."""
+class Constants(GraphScope):
+    """A graph with what is known of its constants."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session.values)
+    def __init__(self, session: Session, graph: Graph) -> None:
+        super().__init__(graph, session.nodes, session.values, graph.name, Format.NHWC)
         self.session = session
         self._axes: dict[int, int] = {}
         self._stored_forms: dict[int, Value] = {}

@@ -19,28 +19,29 @@ from mslite.converter.mindir.ops.control_flow import PartialFusion, Switch
 from .call import Call
 from .importer import GraphImporter
 from .registry import tflite_operator
+from .scope import Scope
 
 
 def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], outputs: int) -> GraphImporter:
     """The sub-graph that an option names, imported for this node."""
     number = call.options.integer(option)
-    if not 0 < number < len(call.importer.session.model.graphs):
+    if not 0 < number < len(call.scope.session.model.graphs):
         raise call.block(f"there is no sub-graph {number}", attribute=option)
-    source = call.importer.session.model.graphs[number]
+    source = call.scope.session.model.graphs[number]
     if len(source.inputs) != len(arguments) or len(source.outputs) != outputs:
         raise call.block(
             f"sub-graph {number} takes {len(source.inputs)} and returns {len(source.outputs)} values, "
             f"not {len(arguments)} and {outputs}",
             attribute=option,
         )
-    inner = GraphImporter.begin(call.importer.session, number, f"{call.name}_{name}", call.importer)
+    inner = GraphImporter.begin(call.scope.session, number, f"{call.name}_{name}", call.scope)
     inner.run(arguments)
     return inner
 
 
 def _tensors(call: Call, values: Sequence[Value]) -> list[Value]:
     """The values that exist at run time: handles of variables do not."""
-    return [value for value in values if id(value) not in call.importer.session.handles]
+    return [value for value in values if id(value) not in call.scope.session.handles]
 
 
 def _run(call: Call, closure: Value, handles: dict[int, Value]) -> tuple[Value, ...]:
@@ -50,12 +51,12 @@ def _run(call: Call, closure: Value, handles: dict[int, Value]) -> tuple[Value, 
     return tuple(handles[place] if place in handles else next(tensors) for place in range(count))
 
 
-def _tail(importer: GraphImporter, closure: Value, results: Sequence[Value]) -> None:
+def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
     """Ends a graph with a call whose results are its own."""
-    outputs = importer.emit(CallClosure(is_tail_call=True), (closure,), len(results), None)
+    outputs = scope.emit(CallClosure(is_tail_call=True), (closure,), len(results))
     for output, result in zip(outputs, results, strict=True):
         output.dtype = result.dtype
-    importer.graph.outputs[:] = outputs
+    scope.graph.outputs[:] = outputs
 
 
 @tflite_operator("IF")
@@ -79,7 +80,7 @@ def loop(call: Call) -> tuple[Value, ...]:
         raise call.block(f"{len(variables)} loop variables go in, {len(call.node.outputs)} come out")
     condition = _imported(call, "cond_subgraph", "cond_graph", variables, 1)
     body = _imported(call, "body_subgraph", "body_graph", variables, len(variables))
-    session = call.importer.session
+    session = call.scope.session
     handles = {place: value for place, value in enumerate(variables) if id(value) in session.handles}
     if body.returned_handles != handles:
         raise call.block("its variables change their places", "Export the model with fixed variables")
@@ -91,11 +92,11 @@ def loop(call: Call) -> tuple[Value, ...]:
     session.graphs.append(end)
     (go_on,) = condition.graph.outputs
     own = condition.graph.inputs
-    (again,) = condition.emit(PartialFusion(sub_graph_index=body.index), own, 1, None)
-    (leave,) = condition.emit(PartialFusion(sub_graph_index=len(session.graphs) - 1), own, 1, None)
-    (chosen,) = condition.emit(Switch(), (go_on, again, leave), 1, None)
+    (again,) = condition.emit(PartialFusion(sub_graph_index=body.index), own, 1)
+    (leave,) = condition.emit(PartialFusion(sub_graph_index=len(session.graphs) - 1), own, 1)
+    (chosen,) = condition.emit(Switch(), (go_on, again, leave), 1)
     _tail(condition, chosen, own)
-    (following,) = body.emit(PartialFusion(sub_graph_index=condition.index), body.graph.outputs, 1, None)
+    (following,) = body.emit(PartialFusion(sub_graph_index=condition.index), body.graph.outputs, 1)
     _tail(body, following, own)
     return _run(call, call.emit(PartialFusion(sub_graph_index=condition.index), *_tensors(call, variables)), handles)
 
@@ -103,7 +104,7 @@ def loop(call: Call) -> tuple[Value, ...]:
 @tflite_operator("CALL_ONCE")
 def call_once(call: Call) -> tuple[Value, ...]:
     """Initialises variables: done when converting."""
-    session = call.importer.session
+    session = call.scope.session
     if session.is_initialising:
         raise call.block("initialisations call each other")
     session.is_initialising = True
@@ -117,10 +118,10 @@ def call_once(call: Call) -> tuple[Value, ...]:
 def inlined(call: Call, option: str, arguments: Sequence[Value]) -> tuple[Value, ...]:
     """The results of the sub-graph that an option names, whose nodes become nodes of this graph."""
     number = call.options.integer(option)
-    graphs = call.importer.session.model.graphs
+    graphs = call.scope.session.model.graphs
     if not 0 < number < len(graphs) or len(graphs[number].inputs) != len(arguments):
         raise call.block(f"there is no sub-graph {number} with {len(arguments)} inputs", attribute=option)
-    return call.importer.inline(number, call.name, arguments)
+    return GraphImporter.inline(call.scope, number, arguments)
 
 
 @tflite_operator("CALL", "STABLEHLO_COMPOSITE")

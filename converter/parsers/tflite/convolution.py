@@ -27,7 +27,7 @@ def _rank_4(call: Call, *indices: int) -> None:
 def permuted(call: Call, weight: Value, perm: tuple[int, ...]) -> Value:
     if weight.data is None:
         return call.emit(Transpose(), weight, call.ints(perm))
-    return call.importer.permuted(weight, perm)
+    return call.scope.permuted(weight, perm)
 
 
 def with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, weight: Value, index: int) -> Value:

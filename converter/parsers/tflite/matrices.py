@@ -23,7 +23,7 @@ def _zero(call: Call) -> Value:
     if call.is_float() or not is_quantised(tensor):
         return call.const(0, np.dtype(np.float32) if call.is_float() else numpy_type(tensor.dtype))
     array = stored(tensor, np.zeros((), numpy_type(tensor.dtype)))
-    value = constant(call.importer.session.values.unique(f"{call.name}/zero"), array)
+    value = constant(call.scope.session.values.unique(f"{call.name}/zero"), array)
     value.quant = quant_params(tensor)
     return value
 

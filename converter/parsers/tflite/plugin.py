@@ -61,7 +61,7 @@ class TfliteNode(ForeignNode):
         """The source's record of a value; that of the quantised operand for the real numbers that it stands for."""
         indices = [index for index in range(self.input_count) if self.has_input(index)]
         operand = next((index for index in indices if self.input(index) is value), None)
-        return self._call.importer.tensor_of(value) if operand is None else self._call.source(operand)
+        return self._call.scope.tensor_of(value) if operand is None else self._call.source(operand)
 
     def shape(self, value: Value) -> tuple[int | None, ...] | None:
         tensor = self._tensor(value)

@@ -8,7 +8,6 @@ for real numbers: its operands are dequantised before, its results quantised beh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
@@ -29,9 +28,7 @@ from mslite.converter.parsers.naming import Blocked
 from .call import Call
 from .records import is_quantised as is_quantised_tensor
 from .records import is_shifted, quant_params, stored_type
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
+from .scope import Scope
 
 _OWN_WAYS = frozenset(
     {"QUANTIZE", "DEQUANTIZE", "CAST", "IF", "WHILE", "CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"}
@@ -53,7 +50,7 @@ def concerns_integers(call: Call) -> bool:
     """True when an operand or a result is quantised, and the converter does not deal with that itself."""
     if call.node.name in _OWN_WAYS:
         return False
-    tensors = call.importer.source.tensors
+    tensors = call.scope.source.tensors
     used = [index for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
     if call.node.name in _OF_STORED_INTEGERS and not any(is_shifted(tensors[index]) for index in used):
         return False
@@ -65,21 +62,21 @@ def concerns_integers(call: Call) -> bool:
 
 def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[Value]]) -> Sequence[Value]:
     """What a converter makes of an operator on quantised tensors. Raises Blocked."""
-    importer = call.importer
-    first = len(importer.graph.nodes)
-    variables = importer.variables.copy()
+    scope = call.scope
+    first = len(scope.graph.nodes)
+    variables = scope.variables.copy()
     try:
         results = _sequence(converter(call))
         if call.node.name in _SPLITTING:
             results = [_copied(call, value, index) for index, value in enumerate(results)]
-        if _say_all(importer.graph.nodes[first:], results, call):
+        if _say_all(scope.graph.nodes[first:], results, call):
             return results
     except Blocked:
         pass
-    for node in importer.graph.nodes[first:]:
+    for node in scope.graph.nodes[first:]:
         node.set_inputs(())
-    del importer.graph.nodes[first:]
-    importer.variables.restore(variables)
+    del scope.graph.nodes[first:]
+    scope.variables.restore(variables)
     call.in_float = True
     return [_quantised(call, value, index) for index, value in enumerate(_sequence(converter(call)))]
 
@@ -101,7 +98,7 @@ def _quantised(call: Call, value: Value, index: int) -> Value:
 
 def _copied(call: Call, value: Value, index: int) -> Value:
     """A part that keeps the operand's integers and takes the record that the source gives it."""
-    tensors = call.importer.source.tensors
+    tensors = call.scope.source.tensors
     operand = next((tensors[at] for at in call.node.inputs if at >= 0 and is_quantised_tensor(tensors[at])), None)
     if operand is None or index >= len(call.node.outputs) or call.output(index).dtype is not operand.dtype:
         return value
@@ -134,7 +131,7 @@ def _say_all(nodes: Sequence[Node], results: Sequence[Value], call: Call) -> boo
             if origin is None or not is_quantised(origin):
                 return False
             value.dtype, value.quant = origin.dtype, origin.quant
-    if not all(axis_fits(node, index, call.importer) for node in nodes for index in range(len(node.inputs))):
+    if not all(axis_fits(node, index, call.scope) for node in nodes for index in range(len(node.inputs))):
         return False
     mark(nodes)
     return True
@@ -144,10 +141,10 @@ def _is_activated(node: Node, activation: Node) -> bool:
     return activation.op.name in ("Activation", "Clip") and activation.inputs[0] in node.outputs
 
 
-def axis_fits(node: Node, index: int, importer: GraphImporter) -> bool:
+def axis_fits(node: Node, index: int, scope: Scope) -> bool:
     """Whether the records per channel of an operand are where readers of the file look for them."""
     value = node.inputs[index]
-    return len(value.quant) <= 1 or importer.axis_of(value) == channel_axis(node.op, index, node.inputs)
+    return len(value.quant) <= 1 or scope.axis_of(value) == channel_axis(node.op, index, node.inputs)
 
 
 def mark(nodes: Sequence[Node]) -> None:

@@ -26,9 +26,9 @@ def dequantize(call: Call) -> Value:
     """Constants are decoded; operators that can read them as they are stored find the stored form."""
     x = call.input(0)
     if x.data is not None:
-        return call.importer.decoded(x)
+        return call.scope.decoded(x)
     if is_quantised(x):
-        return call.importer.real(x, call)
+        return call.scope.real(x, call.origin)
     if x.dtype in NARROW:
         raise call.block("its input has no scale", "Export the model with quantisation parameters")
     return call.emit(Cast(), x, call.ints(int(DataType.FLOAT32)))
@@ -63,7 +63,7 @@ def stored_integers(call: Call, x: Value) -> Value:
     """The integers that a quantised tensor stores, as float32: real / scale + zero point, rounded."""
     (record,) = x.quant
     shift = SHIFTS.get(DataType(record.dstDtype), 0)
-    scaled = call.emit(DivFusion(), call.importer.real(x, call), call.const(record.scale, np.float32))
+    scaled = call.emit(DivFusion(), call.scope.real(x, call.origin), call.const(record.scale, np.float32))
     point = call.const(record.zeroPoint + shift, np.float32)
     return call.emit(AddFusion(), call.emit(Round(), scaled), point)
 

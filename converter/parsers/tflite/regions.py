@@ -55,7 +55,7 @@ _MODES = {
 def region_kind(call: Call, option: str) -> str:
     """What the graph that an option names does with its two scalars: `add`, `mul`, `max`, `min`, `all`, `any`, or
     `second` where it gives the second one."""
-    number, graphs = call.options.integer(option), call.importer.session.model.graphs
+    number, graphs = call.options.integer(option), call.scope.session.model.graphs
     if not 0 < number < len(graphs):
         raise call.block(f"there is no sub-graph {number}", attribute=option)
     graph = graphs[number]
@@ -196,7 +196,7 @@ _DIRECTIONS = {2: False, 3: False, 4: True, 5: True}
 
 def _ascending(call: Call) -> tuple[bool, int]:
     """The order, and by which of the tensors."""
-    number, graphs = call.options.integer("comparator"), call.importer.session.model.graphs
+    number, graphs = call.options.integer("comparator"), call.scope.session.model.graphs
     if 0 < number < len(graphs):
         graph = graphs[number]
         if len(graph.operators) == 1 and len(graph.outputs) == 1 and len(graph.inputs) == 2 * call.input_count:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
@@ -11,9 +11,6 @@ from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Graph, Value
 from mslite.converter.parsers.naming import Names
 
 from .model import SourceModel
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
 
 _MAX_GRAPHS = 256
 _MAX_CALLS = 4096
@@ -50,18 +47,16 @@ class Session:
         """Whether a graph asks for sizes at run time; they must not become constants when they may change."""
         return any(node.name == "SHAPE" for graph in self.model.graphs for node in graph.operators)
 
-    def enter(self, number: int, caller: GraphImporter | None) -> None:
-        """Allows one more graph. Raises FlatBufferError when graphs call each other without end."""
-        self.check_call(number, caller)
+    def enter(self, number: int, callers: Collection[int]) -> None:
+        """Allows one more graph, called from `callers`. Raises FlatBufferError when graphs call each other without end."""
+        self.check_call(number, callers)
         if len(self.graphs) >= _MAX_GRAPHS:
             raise FlatBufferError(f"its graphs call each other more than {_MAX_GRAPHS} times")
 
-    def check_call(self, number: int, caller: GraphImporter | None) -> None:
+    def check_call(self, number: int, callers: Collection[int]) -> None:
         """Raises FlatBufferError when a graph would call itself, or when calls without end are likely."""
         self._calls += 1
-        while caller is not None:
-            if caller.number == number:
-                raise FlatBufferError(f"graph {number} calls itself")
-            caller = caller.outer
+        if number in callers:
+            raise FlatBufferError(f"graph {number} calls itself")
         if self._calls > _MAX_CALLS:
             raise FlatBufferError(f"its graphs call each other more than {_MAX_CALLS} times")

@@ -55,11 +55,11 @@ def _weight(call: Call, index: int, dtype: DataType) -> tuple[Array, QuantParam]
 
 
 def _constant(call: Call, what: str, array: Array, records: Sequence[QuantParam], axis: int = 1) -> Value:
-    importer = call.importer
-    value = constant(importer.session.values.unique(f"{call.name}/{what}"), array)
+    scope = call.scope
+    value = constant(scope.session.values.unique(f"{call.name}/{what}"), array)
     value.quant = tuple(records)
     if len(value.quant) > 1:
-        importer.check_axis(value, axis)
+        scope.check_axis(value, axis)
     return value
 
 
@@ -113,7 +113,7 @@ class _Between:
 
 
 def _between(call: Call, is_normalized: bool) -> _Between:
-    tensors = [call.importer.source.tensors[index] for index in call.node.intermediates]
+    tensors = [call.scope.source.tensors[index] for index in call.node.intermediates]
     if len(tensors) <= _HIDDEN:
         raise call.block("there is no scale of its hidden state")
     records = [quant_params(tensor) for tensor in tensors]
@@ -199,7 +199,7 @@ def stored_lstm(
 def stored_cell(call: Call) -> Sequence[Value]:
     """The basic LSTM: inputs x, hidden state, weights [4 * units, input + units], bias and cell state; results hidden and
     cell state. Raises Blocked."""
-    source = call.importer.source
+    source = call.scope.source
     scratch = call.node.outputs[2:]
     used = {index for node in source.operators for index in node.inputs} | set(source.outputs)
     if used.intersection(scratch):

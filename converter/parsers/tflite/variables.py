@@ -7,8 +7,6 @@ Inside one graph a variable is a chain of values: what is read first is the stat
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +18,7 @@ from .call import Call
 from .records import is_quantised as is_quantised_tensor
 from .records import quant_params, stored_type
 from .registry import tflite_operator
-
-if TYPE_CHECKING:
-    from .importer import GraphImporter
+from .scope import Scope
 
 _LARGEST = 1 << 30
 """Bytes that a variable may have."""
@@ -30,33 +26,12 @@ _LARGEST = 1 << 30
 _LIVES_LONGER = "Freeze the model's variables, or export the loop with them as loop variables"
 
 
-@dataclass
-class GraphVariables:
-    """The variables of one graph while it is imported."""
-
-    current: dict[str, Value] = field(default_factory=dict)
-    """the value at this place of the graph"""
-    assigned: dict[str, Value] = field(default_factory=dict)
-    """the value for the next run"""
-    changed_elsewhere: set[str] = field(default_factory=set)
-    """variables that a graph called from here may have assigned"""
-
-    def copy(self) -> GraphVariables:
-        return GraphVariables(dict(self.current), dict(self.assigned), set(self.changed_elsewhere))
-
-    def restore(self, before: GraphVariables) -> None:
-        """Back to a copy: what was emitted since is given up."""
-        self.current, self.assigned = before.current, before.assigned
-        self.changed_elsewhere = before.changed_elsewhere
-
-
 def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], dtype: DataType) -> Value:
     """The value of a variable; before the first run it is `initial`, or zero. Raises Blocked."""
-    importer = call.importer
-    variables = importer.variables
+    variables = call.scope.variables
     if name in variables.changed_elsewhere:
         raise call.block(f"the variable '{name}' is changed by a graph that was called before", _LIVES_LONGER)
-    outer = importer.outer
+    outer = call.scope.outer
     while outer is not None:
         if outer.variables is not variables and name in outer.variables.assigned:
             raise call.block(f"the variable '{name}' was assigned in a graph that calls this one", _LIVES_LONGER)
@@ -73,24 +48,24 @@ def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], d
 
 def assign(call: Call, name: str, value: Value) -> None:
     """Gives a variable its next value."""
-    call.importer.variables.current[name] = value
-    call.importer.variables.assigned[name] = value
+    call.scope.variables.current[name] = value
+    call.scope.variables.assigned[name] = value
 
 
-def keep_assigned(importer: GraphImporter) -> None:
+def keep_assigned(scope: Scope) -> None:
     """Ends a graph: what its variables have become is kept for the next run."""
-    for name, value in importer.variables.assigned.items():
-        (result,) = importer.emit(AssignVariable(variable=name), (value,), 1, None)
+    for name, value in scope.variables.assigned.items():
+        (result,) = scope.emit(AssignVariable(variable=name), (value,), 1)
         result.dtype, result.quant = value.dtype, value.quant
-    outer = importer.outer
+    outer = scope.outer
     if outer is not None:
-        outer.variables.changed_elsewhere |= importer.variables.assigned.keys()
-        outer.variables.changed_elsewhere |= importer.variables.changed_elsewhere
+        outer.variables.changed_elsewhere |= scope.variables.assigned.keys()
+        outer.variables.changed_elsewhere |= scope.variables.changed_elsewhere
 
 
 def state_name(call: Call, index: int) -> str:
     """The name of the state tensor at input `index`."""
-    return f"{call.importer.graph.name}/{call.source(index).name}"
+    return f"{call.scope.graph.name}/{call.source(index).name}"
 
 
 def state(call: Call, index: int) -> Value:
@@ -113,7 +88,7 @@ def keep_state(call: Call, index: int, value: Value) -> None:
 @tflite_operator("VAR_HANDLE")
 def handle(call: Call) -> Value:
     """A handle is a number that nothing reads: the variable is known when converting."""
-    session = call.importer.session
+    session = call.scope.session
     name = "/".join(part for part in (call.options.text("container"), call.options.text("shared_name")) if part)
     value = Value(session.values.unique(f"{call.name}/handle"), DataType.INT32, (1,))
     value.data = np.zeros(1, np.int32)
@@ -123,7 +98,7 @@ def handle(call: Call) -> Value:
 
 
 def _variable(call: Call) -> str:
-    name = call.importer.session.handles.get(id(call.input(0)))
+    name = call.scope.session.handles.get(id(call.input(0)))
     if name is None:
         raise call.block("the variable is an argument of the graph", "Export the model with variables used directly")
     return name
@@ -134,7 +109,7 @@ def read_variable(call: Call) -> Value:
     """The records of a quantised variable are those of the result."""
     name, tensor = _variable(call), call.output()
     dtype, records = stored_type(tensor), quant_params(tensor)
-    initial = call.importer.session.initial.get(name)
+    initial = call.scope.session.initial.get(name)
     if initial is None:
         point = records[0].zeroPoint if is_quantised_tensor(tensor) else 0
         initial = np.broadcast_to(np.array(point, numpy_type(dtype)), tensor.shape)
@@ -148,7 +123,7 @@ def read_variable(call: Call) -> Value:
 @tflite_operator("ASSIGN_VARIABLE")
 def assign_variable(call: Call) -> tuple[Value, ...]:
     """In the initialising graph of CALL_ONCE the value has to be a constant."""
-    name, value, session = _variable(call), call.input(1), call.importer.session
+    name, value, session = _variable(call), call.input(1), call.scope.session
     if not session.is_initialising:
         assign(call, name, value)
         return ()

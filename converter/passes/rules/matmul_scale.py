@@ -23,19 +23,22 @@ _PATTERN = op("MulFusion", value("x"), const("factor"), name="mul", commutative=
 _DIVISION = op("DivFusion", value("x"), const("factor"), name="mul", where=is_plain)
 
 
-def _product(x: Value, kept: Collection[Value]) -> Node | None:
-    """The product with a constant that scales `x` when it is scaled: through operators that only move elements, and
-    through the operands of a product of two activations. All on the way are read once, and none of them is in `kept`."""
+def _way(x: Value, kept: Collection[Value]) -> list[Node]:
+    """The nodes from the producer of `x` back to a product with a constant that scales `x` when it is scaled: through
+    operators that only move elements, and through the operands of a product of two activations. All results on the way
+    are read once, and none of them is in `kept`. Empty when there is none."""
     node = x.producer
     if node is None or len(node.outputs[0].users) != 1 or x in kept:
-        return None
+        return []
     if isinstance(node.op, MatMulFusion | FullConnection):
         if node.inputs[1].is_constant:
-            return node
+            return [node]
         if len(node.inputs) > 2 or not is_plain(node):
-            return None
-        return _product(node.inputs[0], kept) or _product(node.inputs[1], kept)
-    return _product(node.inputs[0], kept) if node.op.name in _MOVES else None
+            return []
+        before = _way(node.inputs[0], kept) or _way(node.inputs[1], kept)
+    else:
+        before = _way(node.inputs[0], kept) if node.op.name in _MOVES else []
+    return [node, *before] if before else []
 
 
 def _check(match: Match, context: Context) -> str | None:
@@ -43,9 +46,10 @@ def _check(match: Match, context: Context) -> str | None:
         return "the factor is not one number"
     if match.array("factor").dtype != np.float32 or match.value("x").shape != match.root.output.shape:
         return "the factor is not float32, or changes the shape"
-    product = _product(match.value("x"), context.graph_outputs)
-    if product is None or match.value("x") in product.inputs:
+    way = _way(match.value("x"), context.graph_outputs)
+    if not way or match.value("x") in way[-1].inputs:
         return "it does not scale a matrix product whose result is used once"
+    product = way[-1]
     if not is_plain(product) or any(v.data is None or v.data.dtype != np.float32 for v in product.inputs[1:]):
         return "the product has an activation, or no constant float32 operand"
     if match.root.op.name == "DivFusion" and scalar(match.value("factor")) == 0:
@@ -54,12 +58,15 @@ def _check(match: Match, context: Context) -> str | None:
 
 
 def _rewrite(match: Match, graph: Graph) -> None:
-    product = _product(match.value("x"), graph.outputs)
-    assert product is not None
+    way = _way(match.value("x"), graph.outputs)
+    product = way[-1]
     number = np.float32(scalar(match.value("factor")))
     factor = number if match.root.op.name == "MulFusion" else np.float32(1.0) / number
     scaled = [float_value(f"{value.name}_scaled", as_float(value) * factor) for value in product.inputs[1:]]
     product.set_inputs([product.inputs[0], *scaled])
+    for node in way:  # these values are others than the source's of the same names
+        node.output.name = f"{node.output.name}_scaled"
+    match.value("x").name = match.root.output.name
     if not bypass(graph, match.root, match.value("x")):
         raise AssertionError("the result of a node can always take over the name of an output")
 

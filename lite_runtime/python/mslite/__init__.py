@@ -40,7 +40,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'mslite' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_LAZY[name]), name)
+    try:
+        value = getattr(import_module(_LAZY[name]), name)
+    except ModuleNotFoundError as error:
+        from mslite.extras import remedy
+
+        advice = remedy(error)
+        if advice is None:
+            raise
+        raise ImportError(f"mslite.{name}: {advice}") from error
     globals()[name] = value
     return value
 

@@ -1,7 +1,7 @@
 """The programs of the package, started from the scripts that pip makes.
 
 What they need is loaded here, behind a handler of Ctrl-C: importing may take seconds. So this module and the package's
-`__init__` load nothing but the standard library.
+`__init__` load nothing but the standard library and `extras`, which loads nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import signal
 import sys
 from importlib import import_module
 from types import FrameType
+
+from mslite.extras import remedy
 
 _INTERRUPTED = 130
 
@@ -50,7 +52,14 @@ def _run(name: str, module: str) -> int:
     if usual is signal.default_int_handler:  # else it is ignored, as in a script's background
         signal.signal(signal.SIGINT, stop)
     _open_standard_files()
-    main = import_module(module).main
+    try:
+        main = import_module(module).main
+    except ModuleNotFoundError as error:
+        advice = remedy(error)
+        if advice is None:
+            raise
+        print(f"{name}: {advice}", file=sys.stderr)
+        return 1
     try:
         signal.signal(signal.SIGINT, usual)
         status: int = main()

@@ -20,6 +20,6 @@ from . import (  # noqa: F401  (each registers its expansions)
     scikit,
     unofficial,
 )
-from .expand import Expansion, expand_nodes, is_foreign
+from .expand import expand_nodes, is_foreign
 
-__all__ = ["Expansion", "expand_nodes", "is_foreign"]
+__all__ = ["expand_nodes", "is_foreign"]

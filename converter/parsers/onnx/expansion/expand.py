@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.defs import has as is_standard
@@ -12,31 +11,10 @@ from mslite.converter.parsers.naming import Blocked, NotKnown
 from mslite.converter.parsers.onnx.plugin import plugin_converter
 from mslite.converter.parsers.onnx.protos import all_nodes, sub_graphs
 from mslite.converter.parsers.onnx.tensors import TensorError
+from mslite.converter.parsers.onnx.unexpanded import Unexpanded, node_key
 
 from .body import Body, Unknown
 from .registry import EXPANDERS, STANDARD, Expander
-
-
-@dataclass
-class Expansion:
-    """Why nodes stay as they are, by the name of their first output."""
-
-    refused: dict[str, Blocked] = field(default_factory=dict)
-    waiting: dict[str, Blocked] = field(default_factory=dict)
-    """Nodes that need types which nothing has told yet."""
-
-    def is_open(self, node: NodeProto) -> bool:
-        """Whether it is worth trying this node (again)."""
-        return node_key(node) not in self.refused
-
-    def reason(self, node: NodeProto) -> Blocked | None:
-        """Why this node could not be expanded; None when it was not tried."""
-        key = node_key(node)
-        return self.refused.get(key) or self.waiting.get(key)
-
-
-def node_key(node: NodeProto) -> str:
-    return next(filter(None, node.output), node.name)
 
 
 def expander_of(node: NodeProto, version: int) -> Expander | None:
@@ -59,13 +37,13 @@ def expand_nodes(
     version: int,
     types: Mapping[str, TypeProto],
     constants: Mapping[str, TensorProto],
-    expansion: Expansion,
+    unexpanded: Unexpanded,
 ) -> bool:
     """One round over the whole model. Says whether a node was replaced."""
     names = {name for node in all_nodes(model.graph.node) for name in (*node.input, *node.output, node.name)}
     names.update(constants)
     known = dict(constants)
-    expansion.waiting.clear()
+    unexpanded.waiting.clear()
 
     def in_graph(graph: GraphProto) -> bool:
         known.update((tensor.name, tensor) for tensor in graph.initializer)
@@ -75,7 +53,7 @@ def expand_nodes(
         for node in graph.node:
             for inner in sub_graphs(node):
                 changed |= in_graph(inner)
-            nodes = _expand(node, version, types, known, names, expansion)
+            nodes = _expand(node, version, types, known, names, unexpanded)
             changed |= nodes is not None
             kept.extend([node] if nodes is None else nodes)
         if changed:
@@ -102,11 +80,11 @@ def _expand(
     types: Mapping[str, TypeProto],
     constants: Mapping[str, TensorProto],
     names: set[str],
-    expansion: Expansion,
+    unexpanded: Unexpanded,
 ) -> list[NodeProto] | None:
     expander = expander_of(node, version)
     key = node_key(node)
-    if expander is None or not expansion.is_open(node):
+    if expander is None or not unexpanded.is_open(node):
         return None
     body = Body(node, version, types, constants, names)
     try:
@@ -115,18 +93,18 @@ def _expand(
         if unread:
             raise body.block("this attribute is not understood", "Export the model without it", unread[0])
     except Unknown as unknown:
-        expansion.waiting[key] = NotKnown(
+        unexpanded.waiting[key] = NotKnown(
             f"{unknown.what} is not known", "Give --inputShape, or export the model with fixed shapes"
         )
         return None
     except Blocked as blocked:
-        expansion.refused[key] = blocked
+        unexpanded.refused[key] = blocked
         return None
     except TensorError as error:
-        expansion.refused[key] = Blocked(str(error), "Export the model again")
+        unexpanded.refused[key] = Blocked(str(error), "Export the model again")
         return None
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # An attribute or input of a kind that the operator never has: the file is not what an exporter wrote.
-        expansion.refused[key] = Blocked(f"does not fit the operator's definition ({error})", "Export the model again")
+        unexpanded.refused[key] = Blocked(f"does not fit the operator's definition ({error})", "Export the model again")
         return None
     return body.nodes

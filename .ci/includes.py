@@ -1,0 +1,36 @@
+"""Which files of the C and C++ rooms include which, for the checks beside this file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+SUFFIXES = (".c", ".cc", ".h", ".inc", ".cpp")
+# Where an include is looked up, room by room.
+SEARCH = ("kernels", "lite_runtime", "lite_runtime/include", "benchmark", "delegate")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def source_files(root: Path, rooms: Iterable[str]) -> list[Path]:
+    """All C and C++ files of some rooms."""
+    return [file for room in rooms for file in sorted((root / room).rglob("*")) if file.suffix in SUFFIXES]
+
+
+def included(root: Path, file: Path) -> Iterator[tuple[str, int]]:
+    """The headers of the repository that a file includes, as paths below `root`, with the lines that say so."""
+    text = file.read_text(encoding="utf-8")
+    for match in INCLUDE.finditer(text):
+        header = _found(root, file, match[1])
+        if header is not None:
+            yield header, text.count("\n", 0, match.start(1)) + 1
+
+
+def _found(root: Path, file: Path, header: str) -> str | None:
+    """Where an included header lies, or None for generated and foreign ones."""
+    if (file.parent / header).exists():
+        return (file.parent / header).resolve().relative_to(root).as_posix()
+    for folder in SEARCH:
+        if (root / folder / header).exists():
+            return f"{folder}/{header}"
+    return None

@@ -1,0 +1,17 @@
+"""Outputs of nodes that are built when they are read, in the form that the reader asks for."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+
+
+class Deferred:
+    """What a name stands for until it is read."""
+
+    def plain(self) -> Value:
+        """As every operator can read it."""
+        raise NotImplementedError
+
+    def stored_weight(self) -> Value | None:
+        """The constant of stored integers, for operators that can have quantised weights; None where there is none."""
+        return None

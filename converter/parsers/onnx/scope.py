@@ -1,0 +1,173 @@
+"""What the names of a source graph that is being imported stand for, sub-graphs and graphs around it included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnx import GraphProto, TensorProto
+
+from mslite.converter.mindir.graph import Array, Graph, Value
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.scope import GraphScope
+
+from .deferred import Deferred
+from .model import graph_error
+from .order import used_names
+from .protos import all_nodes
+from .session import Session
+from .tensor_sequence import TensorSequence
+from .tensors import TensorError, UnsupportedTensor
+from .value_types import ValueTypes
+
+
+class Scope(GraphScope):
+    """What is known of one GraphProto. Values of an outer graph that it reads are in `captures`."""
+
+    def __init__(self, session: Session, proto: GraphProto, name: str, outer: Scope | None = None) -> None:
+        super().__init__(Graph(name), session.nodes, session.values, "output")
+        self.session = session
+        self.model = session.model
+        self.proto = proto
+        self.outer = outer
+        self.types = ValueTypes(session, proto)
+        self.captures: dict[str, Value] = {}
+        """Names of the outer graph -> the value that stands for each in this graph, to become an input."""
+        self._values: dict[str, Value] = {}
+        self._initializers = (
+            session.model.initializers if outer is None else {tensor.name: tensor for tensor in proto.initializer}
+        )
+        self._bound: set[int] = set()
+        self.behind: set[str] = set()
+        """Names that depend on what a blocking node would write."""
+        self._all_behind = outer is not None and outer.enters_behind
+        self.enters_behind: bool = False
+        """Whether the node that is imported now reads such names: its sub-graphs get them."""
+        self._used = used_names(proto)
+        self.deferred: dict[str, Deferred] = {}
+        """Quantised tensors, which are made in the form that is asked for."""
+        self.axes: dict[int, int] = {} if outer is None else outer.axes
+        """The dimensions to which the records of constants belong, by identity."""
+        self.index = len(session.graphs)
+        """The number by which PartialFusion calls this graph."""
+        session.graphs.append(self.graph)
+
+    # ---- names and their values ----
+
+    def bind(self, name: str, value: Value) -> None:
+        """Says what a name stands for; a value that a node makes is named like it."""
+        if name in self._values:
+            raise graph_error(self.model.name, f"'{name}' is produced twice")
+        self._values[name] = value
+        if id(value) not in self._bound:
+            self._bound.add(id(value))
+            if value.producer is not None:
+                value.name = name
+        self.types.adopt(name, value)
+
+    def lookup(self, name: str) -> Value:
+        """The value of a name: of this graph, an initializer, or of an outer graph."""
+        if name in self._values:
+            return self._values[name]
+        if name in self.deferred:
+            value = self.deferred[name].plain()
+            self.bind(name, value)
+            return value
+        if name in self._initializers:
+            value = self._initializer(name, self._initializers[name])
+        elif self.outer is not None:
+            value = self._capture(name)
+        else:
+            raise graph_error(self.model.name, f"{self._reader(name)} reads '{name}', which nothing produces")
+        self._values[name] = value
+        self._bound.add(id(value))
+        return value
+
+    def _reader(self, name: str) -> str:
+        """Who reads a name, for a message."""
+        for node in all_nodes(self.proto.node):
+            if name in node.input:
+                return f"{node.op_type} '{node.name or ', '.join(node.output)}'"
+        return "an output of the graph"
+
+    def _initializer(self, name: str, tensor: TensorProto) -> Value:
+        try:
+            return make_constant(name, self.model.reader.read(tensor))
+        except UnsupportedTensor as error:
+            raise Blocked(f"the initializer '{name}' is not supported: {error}", "Export with another type") from None
+        except TensorError as error:
+            raise graph_error(self.model.name, str(error)) from None
+
+    def _capture(self, name: str) -> Value:
+        assert self.outer is not None
+        source = self.outer.lookup(name)
+        if isinstance(source, TensorSequence):
+            raise Blocked("a sequence of tensors goes into a sub-graph", "Export the model without sequences there")
+        if source.is_constant:
+            return source
+        inner = Value(self.session.values.unique(f"{self.graph.name}/{name}"), source.dtype, source.shape)
+        self.captures[name] = inner
+        self.types.note(inner, self.outer.types.type_of(source), self.outer.types.shape_of(source))
+        return inner
+
+    def known_operand(self, name: str) -> Value | TensorSequence | None:
+        """What a node that blocks reads, as far as it is there; weights say how much it computes."""
+        if name not in self._values and name in self._initializers:
+            try:
+                return self.lookup(name)
+            except Blocked:
+                return None
+        return self._values.get(name)
+
+    def is_behind(self, name: str) -> bool:
+        """Whether a name depends on what a blocking node would write."""
+        return name in self.behind or (self.outer is not None and self.outer.is_behind(name))
+
+    # ---- quantised tensors ----
+
+    def defer(self, name: str, made: Deferred) -> None:
+        """Lets the output `name` be built when it is read."""
+        if name in self._values or name in self.deferred:
+            raise graph_error(self.model.name, f"'{name}' is produced twice")
+        self.deferred[name] = made
+
+    def find_deferred(self, name: str) -> Deferred | None:
+        """What `defer` was given for a name, here or in an outer graph."""
+        known = self.deferred.get(name)
+        if known is None and self.outer is not None and name not in self._values:
+            return self.outer.find_deferred(name)
+        return known
+
+    def rearranged(self, value: Value, what: str, array: Array, axes: Mapping[int, int]) -> Value:
+        """A weight in another layout; `axes` tells where the dimensions with records per channel went."""
+        result = self.derived(value, what, array)
+        if value.quant:
+            result.quant = value.quant
+            self.axes[id(result)] = axes.get(self.axes.get(id(value), 0), -1)
+        return result
+
+    # ---- what the source says of a name ----
+
+    def is_used(self, name: str) -> bool:
+        """Whether a node reads it, or it is an output."""
+        return name != "" and name in self._used
+
+    def is_output(self, name: str) -> bool:
+        return any(info.name == name for info in self.proto.output)
+
+    def times_used(self, name: str) -> int:
+        """How many operands and graph outputs a name is, sub-graphs included."""
+        used = sum(list(node.input).count(name) for node in all_nodes(self.proto.node))
+        return int(used + sum(info.name == name for info in self.proto.output))
+
+    def source_type(self, name: str) -> int:
+        """The element type of a name as the source numbers them, 0 when it is not known."""
+        if name in self._initializers:
+            return int(self._initializers[name].data_type)
+        kind = self.model.types.get(name)
+        return 0 if kind is None else int(kind.tensor_type.elem_type)
+
+    # ---- memory ----
+
+    def _spend(self, array: Array, what: str) -> None:
+        super()._spend(array, f"{self.model.name}: {what}")

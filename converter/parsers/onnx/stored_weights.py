@@ -1,0 +1,27 @@
+"""Nodes that read constants of stored integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mslite.converter.mindir.graph import Node
+from mslite.converter.mindir.ops.enums import QuantType
+from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
+
+from .scope import Scope
+
+
+def mark_quantised(scope: Scope, nodes: Sequence[Node]) -> None:
+    """Nodes with stored weights have quantised weights, if readers of the file find the right dimension."""
+    for node in nodes:
+        if only_moves(node) or node.op.name == "QuantDTypeCast":
+            continue
+        for index, value in enumerate(node.inputs):
+            if value.data is None or not value.quant:
+                continue
+            axis = scope.axes.get(id(value), 0)
+            if len(value.quant) == 1 or axis == channel_axis(node.op, index, node.inputs):
+                node.quant_type = QuantType.QUANT_WEIGHT
+            elif axis >= 0:
+                real = scope.derived(value, "real", real_numbers(value.data, value.quant, axis))
+                node.replace_input(value, real)

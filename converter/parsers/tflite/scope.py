@@ -1,0 +1,109 @@
+"""The values of a source graph that is being imported, by the numbers of its tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.flatbuffer import FlatBufferError
+from mslite.converter.mindir.graph import Graph, Value, numpy_type
+from mslite.converter.mindir.graph import constant as make_constant
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.parsers.naming import Blocked
+from mslite.converter.parsers.scope import Origin
+
+from .constants import Constants
+from .graph_variables import GraphVariables
+from .model import SourceGraph, SourceTensor
+from .records import quant_params, stored
+from .session import Session
+
+
+class Scope(Constants):
+    """What is known of one source graph, whose nodes go to `graph`: number `index` of the module."""
+
+    def __init__(self, session: Session, number: int, graph: Graph, index: int, outer: Scope | None) -> None:
+        super().__init__(session, graph)
+        self.number = number
+        self.outer = outer
+        self.source: SourceGraph = session.model.graphs[number]
+        self.index = index
+        """The graph's place in the module."""
+        self.variables = GraphVariables()
+        self.returned_handles: dict[int, Value] = {}
+        """by the place among the source graph's outputs"""
+        self._values: dict[int, Value] = {}
+        self._tensors: dict[int, SourceTensor] = {}
+        self._produced = {index for node in self.source.operators for index in node.outputs}
+        # Inputs and outputs come first: they keep their names, by which users know them.
+        order = dict.fromkeys([*self.source.inputs, *self.source.outputs, *range(len(self.source.tensors))])
+        self._names = {index: session.values.unique(self.source.tensors[index].name) for index in order}
+
+    def callers(self) -> list[int]:
+        """The numbers of this source graph and of those that called it."""
+        return [self.number, *(self.outer.callers() if self.outer is not None else ())]
+
+    def bind(self, index: int, value: Value) -> None:
+        """Gives a tensor of the source its value. Raises FlatBufferError when it has one."""
+        if index in self._values:
+            raise FlatBufferError(f"the tensor '{self.source.tensors[index].name}' is produced twice")
+        self._values[index] = value
+        self._tensors.setdefault(id(value), self.source.tensors[index])
+
+    def lookup(self, index: int) -> Value:
+        """The value of a tensor that was produced, is an input or a constant."""
+        if index not in self._values:
+            self.bind(index, self._stored(self.source.tensors[index], index))
+        return self._values[index]
+
+    def _stored(self, tensor: SourceTensor, index: int) -> Value:
+        if index in self._produced:
+            raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}' before it is produced")
+        self.check_type(tensor)
+        name = self._names[index]
+        if tensor.dtype is DataType.STRING:
+            return Value(name, tensor.dtype, tensor.shape, raw=tensor.data if tensor.data is not None else b"")
+        array = tensor.array()
+        if array is None and (tensor.is_variable or 0 in tensor.shape):
+            array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
+        if array is None:
+            raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which nothing produces")
+        value = make_constant(name, stored(tensor, array), format_of(tensor))
+        value.quant = quant_params(tensor)
+        if len(value.quant) > 1 and tensor.quantization is not None:
+            self.check_axis(value, tensor.quantization.axis)
+        return value
+
+    def _reader(self, index: int) -> str:
+        """Who reads a tensor, for a message."""
+        found = next((place for place, node in enumerate(self.source.operators) if index in node.inputs), None)
+        return "an output" if found is None else f"{self.source.operators[found].name} (operator {found})"
+
+    def tensor_of(self, value: Value) -> SourceTensor | None:
+        """The source tensor that a value stands for."""
+        return self._tensors.get(id(value))
+
+    def real(self, value: Value, origin: Origin) -> Value:
+        """A quantised value as float32; anything else as it is."""
+        if value.data is not None:
+            return self.decoded(value) if value.quant else value
+        if not is_quantised(value):
+            return value
+        key = (value, "real")
+        if key not in self._derived:
+            cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(DataType.FLOAT32))
+            (self._derived[key],) = self.emit(cast, (value,), 1, origin)
+            self._derived[key].dtype = DataType.FLOAT32
+        return self._derived[key]
+
+    def check_type(self, tensor: SourceTensor) -> None:
+        """Raises Blocked for an element type that there is no tensor of."""
+        if tensor.dtype in (DataType.UNKNOWN, DataType.BFLOAT16):
+            reason = f"tensors of type {tensor.type_name} are not supported"
+            raise Blocked(reason, "Export the model with another element type")
+
+
+def format_of(tensor: SourceTensor) -> Format:
+    """The layout that a tensor is noted with."""
+    return Format.NHWC if len(tensor.shape) == 4 else Format.NCHW

@@ -1,0 +1,81 @@
+"""How far the quantised model agrees with the float model: the figure that every FULL_QUANT ends with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mslite.converter.mindir.graph import Module
+from mslite.quantizer.accuracy.evaluation import chosen_samples, outputs_of
+from mslite.quantizer.accuracy.sensitivity import damage_accumulated
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.samples import Sample
+from mslite.quantizer.calibration.sources import CalibrationData
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.metrics import cosine, sqnr
+from mslite.quantizer.precision.choices import Choices, Precision
+from mslite.quantizer.results import Agreement
+from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
+
+_SAMPLES = 32
+_WATCHED_SAMPLES = 4
+_WORST = 3
+_CLEAN = 60.0
+"""Decibels of what has no noise to speak of: inputs, and what is still in float."""
+
+_ENOUGH_SAMPLES = 100
+_BYTE = 8
+
+
+def agreement(
+    before: Module,
+    after: Module,
+    calibration: Calibration,
+    data: CalibrationData,
+    choices: Choices,
+    settings: QuantizerSettings,
+) -> Agreement:
+    """Measures on samples behind those of the calibration where the data has them, else on the calibration's own.
+
+    Raises ConversionError for samples that cannot be read, RuntimeError where a model does not run."""
+    samples = chosen_samples(itertools.islice(data.beyond(), _SAMPLES))
+    are_unseen = bool(samples)
+    if not samples:
+        samples = chosen_samples(data, calibration.samples)[:_SAMPLES]
+    reference, quantised = Runner(before, before.main.outputs), Runner(after, after.main.outputs)
+    expected = [outputs_of(reference, before, sample) for sample in samples]
+    actual = [outputs_of(quantised, after, sample) for sample in samples]
+    found = Agreement(cosine(expected, actual), sqnr(expected, actual), len(samples), are_unseen)
+    if found.is_good:
+        return found
+    worst = _worst(before, after, choices, samples[:_WATCHED_SAMPLES])
+    return replace(found, worst=worst, remedies=_remedies(settings, calibration.samples))
+
+
+def _worst(before: Module, after: Module, choices: Choices, samples: Sequence[Sample]) -> tuple[tuple[str, float], ...]:
+    """The quantised layers whose results are further from the float model's than what they are given."""
+    names = [node.name for node in before.main.nodes]
+    quality = {error.name: error.sqnr for error in damage_accumulated(before, after, names, samples, 0)}
+    drops = []
+    for node in before.main.nodes:
+        if node.name not in quality or choices.get(node.name, Precision.FLOAT) is Precision.FLOAT:
+            continue
+        givers = [value.producer.name for value in node.inputs if value.producer is not None]
+        given = min((quality[name] for name in givers if name in quality), default=_CLEAN)
+        drops.append((node.name, min(given, _CLEAN) - quality[node.name]))
+    return tuple(sorted(drops, key=lambda drop: -drop[1])[:_WORST])
+
+
+def _remedies(settings: QuantizerSettings, samples: int) -> tuple[str, ...]:
+    """What the configuration does not do yet, what helps most often first."""
+    full, methods = settings.full, settings.methods
+    tried = {
+        f"more calibration samples than {samples}": samples >= _ENOUGH_SAMPLES,
+        "--accuracyBudget=cosine:0.99, which leaves layers in wider numbers": settings.accuracy.budget is not None,
+        "activation_quant_method=AUTO in [full_quant_param]": settings.range_method is ActivationMethod.AUTO,
+        "per_channel=true in [full_quant_param]": full.per_channel,
+        "equalise=true in [mslite_quant_param]": methods.equalise,
+        "bit_num=16 (int16 activations) in [common_quant_param]": settings.common.bit_num > _BYTE,
+    }
+    return tuple(text for text, is_tried in tried.items() if not is_tried)

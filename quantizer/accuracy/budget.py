@@ -1,0 +1,207 @@
+"""The accuracy budget: the layers that quantisation harms most compute in higher precision until the budget holds.
+
+1. Every layer is quantised as configured; when the budget holds, that is it.
+2. Each layer is quantised alone, which ranks the layers by the damage that they do.
+3. The fewest of the worst layers get int16 activations; where all of them are not enough, the fewest of the worst go
+   back to float.
+4. The raised layers, the least harmful first, are lowered again one step where the budget holds without them.
+
+The choices do not depend on the number of processes, nor on whether the search was interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mslite.converter.mindir.graph import Module, Node
+from mslite.quantizer.accuracy.evaluation import Judgement, Task
+from mslite.quantizer.accuracy.journal import Journal
+from mslite.quantizer.accuracy.sensitivity import damage_alone, judge_all, searched_layers
+from mslite.quantizer.accuracy.workers import Workers
+from mslite.quantizer.metrics import Budget
+from mslite.quantizer.precision.choices import Choices, Precision, computed_in, worthwhile
+from mslite.quantizer.precision.following import with_followers
+from mslite.quantizer.progress import Progress, silent
+
+LOWERING_TRIALS = 24
+"""How many raised layers are tried at most in step 4."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of one layer, and why it was looked at: its damage alone."""
+
+    name: str
+    precision: Precision
+    alone: Judgement
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a search. `holds` is False when not even float layers could keep the budget."""
+
+    choices: Choices
+    before: Judgement
+    after: Judgement
+    holds: bool
+    alone: Mapping[str, Judgement] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
+    """The layers that are not as configured, the most harmful first."""
+    runs: int = 0
+    """How many quantised models were judged."""
+
+
+class Search:
+    """The search for one model; `payload` holds it as `evaluation.pack` made it."""
+
+    def __init__(
+        self,
+        module: Module,
+        payload: bytes,
+        choices: Choices,
+        budget: Budget,
+        workers: Workers,
+        journal: Journal,
+        progress: Progress = silent,
+    ) -> None:
+        self._module = module
+        self._payload = payload
+        self._start = dict(choices)
+        self._budget = budget
+        self._workers = workers
+        self._journal = journal
+        self._progress = progress
+        self._layers = searched_layers(module, choices)
+        self._runs = 0
+
+    def run(self) -> Outcome:
+        """Searches. Raises ConversionError where the model does not run."""
+        before = self._judge(self._start)
+        if self._holds(before):
+            return Outcome(self._start, before, before, True, runs=self._runs)
+        alone = damage_alone(
+            self._workers, self._payload, self._budget.text, self._layers, self._start, self._journal, self._progress
+        )
+        self._runs += len(alone)
+        ranked = sorted(self._layers, key=lambda node: self._rank(alone[node.name]), reverse=True)
+        raised, after = self._raise(ranked)
+        if self._holds(after):
+            raised, after = self._lower(ranked, raised, after)
+        decisions = tuple(
+            Decision(node.name, computed_in(node, raised[node.name]), alone[node.name])
+            for node in ranked
+            if node.name in raised
+        )
+        holds = self._holds(after)
+        return Outcome(self._with(raised), before, after, holds, alone, decisions, self._runs)
+
+    def _holds(self, judgement: Judgement) -> bool:
+        return self._budget.holds(judgement.value, judgement.error)
+
+    def _rank(self, judgement: Judgement) -> tuple[float, float]:
+        return self._budget.metric.loss(judgement.value), -judgement.sqnr
+
+    def _raise(self, ranked: Sequence[Node]) -> tuple[dict[str, Precision], Judgement]:
+        """The precisions of the fewest of the worst layers with which the budget holds, and the judgement."""
+        raised: dict[str, Precision] = {}
+        after = self._judge(self._start)
+        for precision in (Precision.INT16, Precision.FLOAT):
+            if all(self._start[node.name] is precision for node in ranked):
+                continue
+            all_raised = {node.name: precision for node in ranked}
+            everything = self._judge(self._with(raised | all_raised))
+            if not self._holds(everything):
+                if precision is Precision.FLOAT or self._is_better(everything, after):
+                    raised, after = raised | all_raised, everything
+                continue
+            count, after = self._fewest(ranked, raised, precision, everything)
+            return raised | {node.name: precision for node in ranked[:count]}, after
+        return raised, after
+
+    def _is_better(self, one: Judgement, other: Judgement) -> bool:
+        return self._budget.metric.loss(one.value) < self._budget.metric.loss(other.value)
+
+    def _fewest(
+        self, ranked: Sequence[Node], raised: Mapping[str, Precision], precision: Precision, everything: Judgement
+    ) -> tuple[int, Judgement]:
+        """How many of the worst layers have to be raised: halving, as if more raised layers never did harm."""
+        low, high, found = 1, len(ranked), everything
+        while low < high:
+            middle = (low + high) // 2
+            self._progress(len(ranked) - (high - low), len(ranked), "layers raised")
+            judgement = self._judge(self._with({**raised, **{node.name: precision for node in ranked[:middle]}}))
+            if self._holds(judgement):
+                high, found = middle, judgement
+            else:
+                low = middle + 1
+        return high, found
+
+    def _lower(
+        self, ranked: Sequence[Node], raised: dict[str, Precision], after: Judgement
+    ) -> tuple[dict[str, Precision], Judgement]:
+        """Lowers raised layers by a step where the budget holds all the same, until none can be."""
+        trials, changed = 0, True
+        while changed:
+            changed = False
+            for name in [node.name for node in reversed(ranked) if node.name in raised]:
+                lower = self._below(raised[name], self._start[name])
+                trials += 1
+                if lower is None or trials > LOWERING_TRIALS:
+                    break
+                self._progress(trials, LOWERING_TRIALS, "layers lowered")
+                trial = {**raised, name: lower}
+                if lower is self._start[name]:
+                    del trial[name]
+                judgement = self._judge(self._with(trial))
+                if self._holds(judgement):
+                    raised, after, changed = trial, judgement, True
+        return raised, after
+
+    @staticmethod
+    def _below(precision: Precision, least: Precision) -> Precision | None:
+        """The next lower precision, None at the configured one."""
+        if precision is least:
+            return None
+        return Precision.INT16 if precision is Precision.FLOAT and least is Precision.INT8 else least
+
+    def _with(self, raised: Mapping[str, Precision]) -> Choices:
+        """The configured choices with some layers raised and what follows them, without islands that hold no product."""
+        asked = {**self._start, **raised}
+        nodes = self._module.main.nodes
+        possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}
+        choices = with_followers(self._module, possible)
+        kept = worthwhile([node for node in nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT])
+        return {node.name: choices[node.name] for node in kept}
+
+    def _judge(self, choices: Choices) -> Judgement:
+        text = ",".join(f"{name}={choice.value}" for name, choice in sorted(choices.items()))
+        key = "choices " + hashlib.sha256(text.encode()).hexdigest()
+        self._runs += 1
+        return judge_all(self._workers, self._payload, {key: Task(self._budget.text, choices)}, self._journal)[key]
+
+
+def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choices], float]) -> list[str]:
+    """What the search did, in sentences for the user; `share` tells the part of multiply-accumulates in integers."""
+    unit = budget.metric.unit
+
+    def number(judgement: Judgement) -> str:
+        error = f" ± {judgement.error:.2g}" if judgement.error else ""
+        return f"{judgement.value:.5g}{error}{unit}"
+
+    if outcome.holds and not outcome.decisions:
+        return [f"accuracy budget {budget}: {number(outcome.after)}, all {total} layers as configured"]
+    lines = [
+        f"accuracy budget {budget}: {number(outcome.before)} with all {total} layers as configured,"
+        f" {number(outcome.after)} with {len(outcome.decisions)} of them in higher precision"
+        f" ({100 * share(outcome.choices):.1f} % of the multiply-accumulates in integers; {outcome.runs} models judged)"
+    ]
+    lines += [
+        f"{decision.name}: {'float' if decision.precision is Precision.FLOAT else 'int16 activations'}"
+        f" (quantised alone: {budget.metric.name} {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
+        for decision in outcome.decisions
+    ]
+    if not outcome.holds:
+        lines.append(f"the accuracy budget {budget} cannot be kept by raising layers")
+    return lines

@@ -1,0 +1,183 @@
+"""One float model, its calibration and a few samples, packed so that other processes can quantise and judge it.
+
+`pack` is done once; `evaluate` runs anywhere: it quantises a copy of the graph by some choices and compares its outputs
+with those of the float graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import pickle
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.mindir.module_io import save, to_module
+from mslite.converter.mindir.ms_reader import read_ms
+from mslite.converter.mindir.quantised import as_real
+from mslite.quantizer.calibration.means import ChannelMeans
+from mslite.quantizer.calibration.observers import State
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.samples import Sample
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.metrics import Outputs, cosine, parse_budget, sqnr
+from mslite.quantizer.precision.choices import Choices, Precision
+from mslite.quantizer.precision.devices import activation_scheme
+from mslite.quantizer.precision.schemes import Range, Scheme
+from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
+
+SAMPLES, SAMPLE_BYTES = 256, 32 << 20
+"""A search judges on so many samples at most, and on fewer where they are larger than this together."""
+
+
+class KnownRange:
+    """An observer that has finished: it only tells what another one chose."""
+
+    def __init__(self, ranges: Mapping[Scheme, Range]) -> None:
+        self._ranges = dict(ranges)
+
+    def update(self, values: Array) -> None:
+        raise RuntimeError("this calibration is finished")
+
+    def range(self, scheme: Scheme) -> Range:
+        return self._ranges[scheme]
+
+    def state(self) -> State:
+        return {}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """There is nothing to restore."""
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """What is pickled. The module is a `.ms` file's bytes: graphs are too deep for pickle."""
+
+    module: bytes
+    ranges: dict[str, KnownRange]
+    means: dict[str, dict[str, Array]]
+    settings: QuantizerSettings
+    samples: list[list[Array]]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A packed model where it is used, with the outputs of the float graph."""
+
+    module: Module
+    calibration: Calibration
+    settings: QuantizerSettings
+    samples: Sequence[Sample]
+    expected: Outputs
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How a quantised graph's outputs compare with the float graph's; `value` is the budget's metric."""
+
+    value: float
+    cosine: float
+    sqnr: float
+    error: float = 0.0
+    """Of `value`: its standard error over the samples, 0 where that is not known."""
+
+
+def step_between(total: int, sample: Sample) -> int:
+    """Every which of `total` samples a search judges on, for samples as large as this one; odd, so that all of the
+    calibration's folds are among them."""
+    most = min(SAMPLES, max(1, SAMPLE_BYTES // max(sum(array.nbytes for array in sample), 1)))
+    return -(-total // most) | 1
+
+
+def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
+    """The samples of the calibration that a search judges on: of `total` evenly spaced ones, as many as it may take.
+
+    With `total` = 0 the first ones."""
+    samples: list[list[Array]] = []
+    size, step = 0, 1
+    for number, sample in enumerate(data):
+        step = step_between(total, sample) if number == 0 else step
+        if number % step:
+            continue
+        copied = [np.array(array) for array in sample]
+        size += sum(array.nbytes for array in copied)
+        samples.append(copied)
+        if len(samples) == SAMPLES or size > SAMPLE_BYTES:
+            break
+    return samples
+
+
+def pack(
+    module: Module, calibration: Calibration, settings: QuantizerSettings, samples: Sequence[Sequence[Array]]
+) -> bytes:
+    """Everything that `evaluate` needs. Raises ConversionError where the module cannot be stored."""
+    schemes = {activation_scheme(settings, bits) for bits in (Precision.INT8.value, Precision.INT16.value)}
+    ranges = {
+        name: KnownRange({scheme: observer.range(scheme) for scheme in schemes})
+        for name, observer in calibration.observers.items()
+    }
+    with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+        path = Path(folder) / "float.ms"
+        save(module, path)
+        content = path.read_bytes()
+    means = {name: mean.state() for name, mean in calibration.means.items()}
+    settings = dataclasses.replace(settings, accuracy=AccuracyParam())  # a user's metric need not be picklable
+    return pickle.dumps(_Packed(content, ranges, means, settings, [list(sample) for sample in samples]))
+
+
+def fingerprint(payload: bytes) -> str:
+    """What stands for the contents of a payload."""
+    return hashlib.sha256(payload).hexdigest()
+
+
+@functools.lru_cache(maxsize=1)
+def _unpacked(payload: bytes | Path) -> Problem:
+    packed: _Packed = pickle.loads(payload if isinstance(payload, bytes) else payload.read_bytes())
+    module = to_module(read_ms(packed.module))
+    calibration = Calibration(dict(packed.ranges), samples=len(packed.samples))
+    for name, state in packed.means.items():
+        calibration.means[name] = ChannelMeans()
+        calibration.means[name].restore(state)
+    runner = Runner(module, module.main.outputs, threads=1)
+    expected = [outputs_of(runner, module, sample) for sample in packed.samples]
+    return Problem(module, calibration, packed.settings, packed.samples, expected)
+
+
+def problem(payload: bytes | Path) -> Problem:
+    """The problem in a payload, or in a file that holds one; the last one is kept."""
+    return _unpacked(payload)
+
+
+def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
+    """The outputs of one run, in the order of the graph's outputs; stored integers as the real numbers that they mean."""
+    found = {id(value): as_real(value, array) for value, array in runner.run(sample)}
+    return [found[id(value)] for value in module.main.outputs]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be judged: the choices, by the metric of a budget given as text, on the first `samples`."""
+
+    budget: str
+    choices: Choices
+    samples: int = SAMPLES
+
+
+def evaluate(payload: bytes | Path, task: Task) -> Judgement:
+    """Quantises by the choices and judges."""
+    known = problem(payload)
+    samples, expected = known.samples[: task.samples], known.expected[: task.samples]
+    module = copy_module(known.module)
+    quantise_graph(module, known.calibration, task.choices, known.settings)
+    runner = Runner(module, module.main.outputs, threads=1)
+    actual = [outputs_of(runner, module, sample) for sample in samples]
+    value, error = parse_budget(task.budget).metric.estimate(expected, actual)
+    return Judgement(value, cosine(expected, actual), sqnr(expected, actual), error)

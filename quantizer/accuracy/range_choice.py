@@ -1,0 +1,90 @@
+"""`activation_quant_method=AUTO`: the ranges of several methods come from one calibration; measurement decides.
+
+Each method's ranges of three quarters of the calibration samples quantise the model, which is compared with the float
+model on the other quarter, four times: so clipping of values that no range knows counts as it will later. The best
+method gives the ranges of the whole model, of all samples; of equals the earlier. It is the same choice each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.quantizer.accuracy.evaluation import chosen_samples, outputs_of, step_between
+from mslite.quantizer.calibration.bounds import bounds_of
+from mslite.quantizer.calibration.observers import FOLDS, Undecided
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.sources import CalibrationData
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.metrics import SQNR
+from mslite.quantizer.precision.choices import default_choices
+from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method, and how much wider than it says its ranges are: unseen values may lie outside."""
+
+    method: ActivationMethod
+    room: float = 1.0
+
+    def __str__(self) -> str:
+        return self.method.value + ("" if self.room == 1 else f" x {self.room:g}")
+
+
+CANDIDATES = (
+    Candidate(ActivationMethod.MAX_MIN),
+    Candidate(ActivationMethod.MAX_MIN, 1.1),
+    Candidate(ActivationMethod.MSE),
+    Candidate(ActivationMethod.MSE, 1.1),
+    Candidate(ActivationMethod.PERCENTILE),
+)
+
+
+def choose_ranges(
+    module: Module,
+    calibration: Calibration,
+    data: CalibrationData,
+    settings: QuantizerSettings,
+    progress: Progress = silent,
+) -> list[str]:
+    """Decides the method of every observer of `calibration`; returns what to tell the user. Raises ConversionError."""
+    bounds = bounds_of(module)
+    observers = []
+    for name, observer in calibration.observers.items():
+        if isinstance(observer, Undecided):
+            observers.append(observer)
+            if name in bounds:
+                observer.bound(bounds[name])
+    choices = default_choices(module, settings)
+    if not observers or not choices:
+        return []
+    samples = chosen_samples(data, calibration.samples)
+    step = step_between(calibration.samples, samples[0])
+    runner = Runner(module, module.main.outputs)
+    expected = [outputs_of(runner, module, sample) for sample in samples]
+    actual: dict[Candidate, dict[int, list[Array]]] = {candidate: {} for candidate in CANDIDATES}
+    for fold in range(FOLDS):
+        mine = [place for place in range(len(samples)) if place * step % FOLDS == fold]
+        if not mine:
+            continue
+        for number, candidate in enumerate(CANDIDATES):
+            progress(fold * len(CANDIDATES) + number, len(CANDIDATES) * FOLDS, "ranges")
+            for observer in observers:
+                observer.decide(candidate.method, candidate.room, fold if calibration.samples > FOLDS else None)
+            quantised = copy_module(module)
+            quantise_graph(quantised, calibration, choices, settings)
+            runner = Runner(quantised, quantised.main.outputs)
+            actual[candidate] |= {place: outputs_of(runner, quantised, samples[place]) for place in mine}
+    found = {
+        candidate: SQNR.measure(expected, [outputs[place] for place in range(len(samples))])
+        for candidate, outputs in actual.items()
+    }
+    best = min(CANDIDATES, key=lambda candidate: -found[candidate])
+    for observer in observers:
+        observer.decide(best.method, best.room)
+    numbers = ", ".join(f"{candidate} {number:.1f} dB" for candidate, number in found.items())
+    return [f"ranges by {best}, best on calibration samples that the ranges did not see: {numbers}"]

@@ -1,0 +1,168 @@
+"""What quantisation does to each layer: alone, with the rest of the model in float, and accumulated."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array, Module, Node, Value
+from mslite.converter.mindir.quantised import as_real, is_quantised
+from mslite.quantizer.accuracy.evaluation import Judgement, Task, evaluate
+from mslite.quantizer.accuracy.journal import Journal
+from mslite.quantizer.accuracy.workers import Workers
+from mslite.quantizer.calibration.histogram import Histogram
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.samples import Sample
+from mslite.quantizer.metrics import cosine_of, decibels, powers_of
+from mslite.quantizer.precision.choices import Choices, Precision
+from mslite.quantizer.precision.following import follows
+from mslite.quantizer.progress import Progress, silent
+
+ALONE_SAMPLES = 8
+"""Layers are quantised alone for their order only; so many samples give it."""
+
+
+def searched_layers(module: Module, choices: Choices) -> list[Node]:
+    """The quantised nodes that have results of their own; those that only move or select values follow them."""
+    return [
+        node
+        for node in module.main.nodes
+        if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT and not follows(node)
+    ]
+
+
+def judge_all(
+    workers: Workers,
+    payload: bytes,
+    tasks: Mapping[str, Task],
+    journal: Journal,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Judgement]:
+    """Judges every task, those that the journal knows without running. Keys name the tasks in the journal."""
+    found = {key: _judgement(journal.get(_line(key, task))) for key, task in tasks.items()}
+    results = {key: judgement for key, judgement in found.items() if judgement is not None}
+    open_tasks = [(key, task) for key, task in tasks.items() if key not in results]
+    advance(len(results), len(tasks))
+    for (key, task), judgement in workers.map(_judge, payload, open_tasks):
+        results[key] = judgement
+        journal.put(_line(key, task), dataclasses.asdict(judgement))
+        advance(len(results), len(tasks))
+    return results
+
+
+def _line(key: str, task: Task) -> str:
+    return f"{task.budget}|{task.samples}|{key}"
+
+
+def _judge(payload: Any, named: tuple[str, Task]) -> Judgement:
+    return evaluate(payload, named[1])
+
+
+def _judgement(kept: Any) -> Judgement | None:
+    """What the journal kept, None for anything that it is not."""
+    try:
+        return Judgement(**{name: float(number) for name, number in kept.items()})
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def damage_alone(
+    workers: Workers,
+    payload: bytes,
+    budget: str,
+    layers: Sequence[Node],
+    choices: Choices,
+    journal: Journal,
+    progress: Progress = silent,
+) -> dict[str, Judgement]:
+    """What the model's outputs lose when one layer alone is quantised, by the layer's name."""
+    tasks = {
+        f"alone {choices[node.name].name} {node.name}": Task(budget, {node.name: choices[node.name]}, ALONE_SAMPLES)
+        for node in layers
+    }
+    found = judge_all(workers, payload, tasks, journal, lambda done, total: progress(done, total, "layers alone"))
+    return {next(iter(tasks[key].choices)): judgement for key, judgement in found.items()}
+
+
+@dataclass
+class LayerError:
+    """The result of one layer in the quantised model beside that in the float model, over some samples."""
+
+    name: str
+    signal: float = 0.0
+    noise: float = 0.0
+    cosines: list[float] = field(default_factory=list)
+    histogram: Histogram = field(default_factory=Histogram)
+    """Of the float values."""
+    low: float = 0.0
+    high: float = 0.0
+    """The range that the stored integers can hold."""
+    clipped: int = 0
+    """Float values outside of it."""
+    count: int = 0
+
+    @property
+    def sqnr(self) -> float:
+        return decibels(self.signal, self.noise)
+
+    @property
+    def cosine(self) -> float:
+        return float(np.mean(self.cosines)) if self.cosines else 1.0
+
+
+def damage_accumulated(
+    module: Module, quantised: Module, layers: Sequence[str], samples: Sequence[Sample], threads: int = 1
+) -> list[LayerError]:
+    """Compares the first result of each layer in both modules, sample by sample; only one sample's are kept."""
+    wanted = set(layers)
+    pairs = _pairs(module, quantised, wanted)
+    errors = {
+        name: LayerError(name, low=_limits(value)[0], high=_limits(value)[1]) for name, (_, value) in pairs.items()
+    }
+    reference = Runner(module, [value for value, _ in pairs.values()], threads)
+    rewritten = Runner(quantised, _unique([value for _, value in pairs.values()]), threads)
+    for sample in samples:
+        expected = {id(value): array for value, array in reference.run(sample)}
+        actual = {id(value): as_real(value, array) for value, array in rewritten.run(sample)}
+        for name, (before, after) in pairs.items():
+            _add(errors[name], expected[id(before)], actual[id(after)])
+    return [errors[name] for name in layers if name in errors]
+
+
+def _pairs(module: Module, quantised: Module, wanted: set[str]) -> dict[str, tuple[Value, Value]]:
+    """Name → the first result of the layer in both modules."""
+    after = {node.name: node.outputs[0] for node in quantised.main.nodes}
+    return {
+        node.name: (node.outputs[0], after[node.name])
+        for node in module.main.nodes
+        if node.name in wanted and node.name in after
+    }
+
+
+def _unique(values: Sequence[Value]) -> list[Value]:
+    return list({id(value): value for value in values}.values())
+
+
+def _limits(value: Value) -> tuple[float, float]:
+    """The least and the largest real number that a stored value can hold; of a float value (0, 0)."""
+    if not is_quantised(value):
+        return 0.0, 0.0
+    bits, record = value.quant[0].numBits, value.quant[0]
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    return record.scale * (low - record.zeroPoint), record.scale * (high - record.zeroPoint)
+
+
+def _add(error: LayerError, expected: Array, actual: Array) -> None:
+    signal, noise = powers_of(expected, actual)
+    error.signal += signal
+    error.noise += noise
+    error.cosines.append(cosine_of(expected, actual))
+    error.histogram.add(expected)
+    error.count += expected.size
+    if error.low < error.high:
+        reals, step = expected.astype(np.float64), (error.high - error.low) / 510
+        error.clipped += int(np.count_nonzero((reals < error.low - step) | (reals > error.high + step)))

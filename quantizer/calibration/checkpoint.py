@@ -1,0 +1,67 @@
+"""The state of an interrupted calibration, in one `.npz` file beside the result."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.graph import Array, Module
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.settings import QuantizerSettings
+
+
+def identity_of(module: Module, settings: QuantizerSettings) -> str:
+    """What must be the same for a state to be taken up again: the model, its constants, the calibration's settings."""
+    found = hashlib.sha256(f"{settings.full}\0{settings.data}".encode())
+    for graph in module.graphs:
+        for value in graph.values():
+            found.update(f"\0{value.name}{value.shape}".encode())
+            if value.data is not None:
+                found.update(np.ascontiguousarray(value.data).tobytes())
+    return found.hexdigest()
+
+
+def _states(calibration: Calibration) -> list[tuple[str, dict[str, Array]]]:
+    observers = [(f"o{index}", item.state()) for index, item in enumerate(calibration.observers.values())]
+    return [*observers, *((f"m{index}", item.state()) for index, item in enumerate(calibration.means.values()))]
+
+
+def write_checkpoint(path: Path, calibration: Calibration, identity: str) -> None:
+    """Writes the state beside the file and renames it. Raises OSError. An interruption during it is harmless."""
+    arrays: dict[str, Array] = {
+        "identity": np.array(identity),
+        "samples": np.array(calibration.samples),
+    }
+    for place, state in _states(calibration):
+        arrays.update({f"{place}/{key}": array for key, array in state.items()})
+    write_together({path: lambda file: np.savez_compressed(file, allow_pickle=False, **arrays)})
+
+
+def read_checkpoint(path: Path, calibration: Calibration, identity: str) -> bool:
+    """Takes up the state of a file that belongs to the same model and settings; any other file is left alone."""
+    try:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            arrays = {name: loaded[name] for name in loaded.files}
+        if str(arrays["identity"]) != identity:
+            return False
+        samples = int(arrays["samples"])
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
+        return False
+    places: dict[str, dict[str, Array]] = {}
+    for name, array in arrays.items():
+        place, slash, key = name.partition("/")
+        if slash:
+            places.setdefault(place, {})[key] = array
+    if not {f"o{index}" for index in range(len(calibration.observers))} <= set(places):
+        return False
+    for index, observer in enumerate(calibration.observers.values()):
+        observer.restore(places[f"o{index}"])
+    for index, mean in enumerate(calibration.means.values()):
+        mean.restore(places.get(f"m{index}", {}))
+    calibration.samples = samples
+    return True

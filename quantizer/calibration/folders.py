@@ -1,0 +1,158 @@
+"""Calibration files: one folder per graph input, files in the order of their names."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.archive import checked_archive
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Value, numpy_type
+from mslite.quantizer.calibration.images import image_array
+from mslite.quantizer.calibration.samples import Sample, arranged, as_they_are, fitted
+from mslite.quantizer.settings import DataPreprocessParam, InputType
+
+MAX_FILE_BYTES = 1 << 30
+_NUMPY_SUFFIXES = (".npy", ".npz")
+
+
+class FolderData:
+    """The files that [data_preprocess_param] names; only one sample is in memory at a time.
+
+    Raises ConversionError for inputs, folders and files that do not fit.
+    """
+
+    def __init__(self, settings: DataPreprocessParam, inputs: Sequence[Value]) -> None:
+        names = [value.name for value in inputs]
+        for name in settings.calibrate_path:
+            if name not in names:
+                raise _wrong(f"calibrate_path: the model has no input '{name}', only {', '.join(names)}")
+        for name in names:
+            if name not in settings.calibrate_path:
+                raise _wrong(f"calibrate_path: input '{name}' has no folder")
+        self._settings = settings
+        self._inputs = as_they_are(inputs)
+        folders = [settings.calibrate_path[name] for name in names]
+        files = [_files(folder) for folder in folders]
+        counts = {len(found) for found in files}
+        if len(counts) > 1:
+            told = ", ".join(f"{folder} {len(found)}" for folder, found in zip(folders, files, strict=True))
+            raise _wrong(f"calibrate_path: the folders hold different numbers of files: {told}")
+        self._batch = _images_per_sample(settings, inputs)
+        wanted = settings.calibrate_size
+        self._files = [found[:wanted] for found in files]
+        self._others = [found[wanted:] for found in files]
+        used = len(self._files[0])
+        if used % self._batch:
+            raise _wrong(
+                f"calibrate_size: {used} images cannot be batches of {self._batch}, the model's first dimension"
+            )
+        self.size: int | None = used // self._batch
+
+    def __iter__(self) -> Iterator[Sample]:
+        return self._samples(self._files)
+
+    def beyond(self) -> Iterator[Sample]:
+        return self._samples(self._others)
+
+    def _samples(self, folders: Sequence[Sequence[Path]]) -> Iterator[Sample]:
+        for number in range(len(folders[0]) // self._batch):
+            yield [self._array(files, number, value) for files, value in zip(folders, self._inputs, strict=True)]
+
+    def _array(self, files: Sequence[Path], number: int, value: Value) -> Array:
+        kind = self._settings.input_type
+        if kind is InputType.IMAGE:
+            chosen = files[number * self._batch : (number + 1) * self._batch]
+            images = np.stack(_alike([image_array(path, self._settings) for path in chosen], chosen))
+            wanted = numpy_type(value.dtype)
+            if wanted.kind in "iu":  # a model that takes pixels as they are
+                limits = np.iinfo(wanted.char)
+                images = np.clip(np.rint(images), limits.min, limits.max).astype(wanted)
+            return fitted(images, value, f"{chosen[0]}")
+        path = files[number]
+        if kind is InputType.NPY or path.suffix in _NUMPY_SUFFIXES:
+            return arranged(_numpy_file(path, value.name), [value], str(path))[0]
+        return _raw_file(path, value)
+
+
+def _alike(images: list[Array], files: Sequence[Path]) -> list[Array]:
+    """Images of one batch, which must have one size. Raises ConversionError."""
+    for image, path in zip(images, files, strict=True):
+        if image.shape != images[0].shape:
+            raise _wrong(f"{path}: an image of {image.shape[1]}x{image.shape[0]} beside others; resize or crop them")
+    return images
+
+
+def _images_per_sample(settings: DataPreprocessParam, inputs: Sequence[Value]) -> int:
+    if settings.input_type is not InputType.IMAGE:
+        return 1
+    batches = {value.shape[0] for value in inputs if value.shape and value.shape[0] > 0}
+    return batches.pop() if len(batches) == 1 else 1
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    except OSError as error:
+        raise ConversionError(
+            f"calibrate_path: the folder '{folder}' cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR
+        ) from None
+    if not files:
+        raise _wrong(f"calibrate_path: the folder '{folder}' holds no files")
+    return files
+
+
+def _read(path: Path) -> bytes:
+    try:
+        _check_size(path)
+        return path.read_bytes()
+    except OSError as error:
+        raise ConversionError(f"{path}: cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR) from None
+
+
+def _raw_file(path: Path, value: Value) -> Array:
+    """The little-endian elements of an input, in its layout."""
+    data = _read(path)
+    dtype = numpy_type(value.dtype)
+    shape = [size if size >= 0 else -1 for size in value.shape or ()]
+    known = int(np.prod([size for size in shape if size >= 0], dtype=np.int64)) * dtype.itemsize
+    unknown = shape.count(-1)
+    fits = len(data) == known if not unknown else unknown == 1 and known > 0 and len(data) % known == 0
+    if unknown > 1 or not fits:
+        reason = "has several unknown sizes; fix them with --inputShape" if unknown > 1 else f"needs {known} bytes"
+        raise _wrong(f"{path}: {len(data)} bytes; input '{value.name}' {reason}")
+    return fitted(np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape), value, str(path))
+
+
+def _numpy_file(path: Path, name: str) -> Array:
+    """The array of a `.npy` file; of a `.npz` file the one with the input's name, or the only one."""
+    try:
+        _check_size(path)
+        if zipfile.is_zipfile(path):
+            with checked_archive(path, path.stat().st_size, str(path)):
+                pass  # what it declares is within bounds
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return loaded
+            chosen = name if name in loaded.files else loaded.files[0] if len(loaded.files) == 1 else None
+            if chosen is None:
+                raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded.files)}")
+            array: Array = loaded[chosen]
+            return array
+    except MemoryError:
+        raise _wrong(f"{path}: it declares an array that is larger than the memory") from None
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise ConversionError(f"{path}: no NumPy file: {error}", code=ReturnCode.FILE_ERROR) from None
+
+
+def _check_size(path: Path) -> None:
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise _wrong(f"{path}: a calibration file of more than 1 GiB")
+
+
+def _wrong(text: str) -> ConversionError:
+    return ConversionError(text, code=ReturnCode.INPUT_PARAMETER_INVALID)

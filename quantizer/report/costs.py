@@ -1,0 +1,167 @@
+"""What each layer costs in each precision: bytes of its constants, and the time of the layer run alone.
+
+Times are measured on this machine with one thread: every layer becomes a model that computes it `_COPIES` times and
+one that computes it once, and the difference tells. Casts between precisions are nodes of their own and not counted. An
+open batch is taken as 1, as the `benchmark` program takes it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mslite.context import Context
+from mslite.converter.errors import ConversionError
+from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, numpy_type
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.passes.context import Context as InferenceContext
+from mslite.converter.passes.inference import infer_shapes
+from mslite.model import Model
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.precision.choices import Choices, Precision, all_at
+from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.settings import QuantizerSettings
+from mslite.types import ModelType
+
+_COPIES = 9
+_SECONDS, _RUNS = 0.02, 30
+"""A model is timed for so long, and so many times, whichever ends first."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one layer in one precision. `milliseconds` is None for a layer that cannot be run alone."""
+
+    constant_bytes: int
+    milliseconds: float | None
+
+
+Costs = Mapping[str, Mapping[Precision, Cost]]
+"""By the name of the node."""
+
+
+def layer_costs(module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings) -> Costs:
+    """The costs of every node: in float, and of those that `choices` quantises also in int8 and int16. Times are those of
+    `with_batch_one`."""
+    module = with_batch_one(module)
+    found: dict[str, dict[Precision, Cost]] = {}
+    for precision in Precision:
+        if precision is Precision.FLOAT:
+            rewritten = module
+        else:
+            rewritten = copy_module(module)
+            quantise_graph(rewritten, calibration, all_at(rewritten, choices, precision), settings)
+        for node in rewritten.main.nodes:
+            if precision is Precision.FLOAT or node.name in choices:
+                cost = Cost(constant_bytes(node), _milliseconds(node))
+                found.setdefault(node.name, {})[precision] = cost
+    return found
+
+
+def open_batch(module: Module) -> list[str]:
+    """Names of the inputs whose first size is open."""
+    return [value.name for value in module.main.inputs if value.shape and value.shape[0] < 0]
+
+
+def with_batch_one(module: Module) -> Module:
+    """The module where no first size of an input is open, else a copy in which they are 1; other sizes may stay open."""
+    if not open_batch(module):
+        return module
+    copy = copy_module(module)
+    for value in copy.main.inputs:
+        if value.shape and value.shape[0] < 0:
+            value.shape = (1, *value.shape[1:])
+    try:
+        infer_shapes(copy, InferenceContext(layout=Format.NHWC))
+    except ConversionError:  # sizes of the model contradict a batch of 1
+        return module
+    return copy
+
+
+def constant_bytes(node: Node) -> int:
+    """Bytes of the constants that a node reads."""
+    return sum(value.data.nbytes for value in node.inputs if value.data is not None)
+
+
+def _milliseconds(node: Node) -> float | None:
+    """The time of one run of a node; None where a shape is not known, an input is an index, or it does not run."""
+    entering = list({id(value): value for value in node.inputs if not value.is_constant}.values())
+    for value in (*entering, *node.outputs):
+        if not value.is_static or (value.dtype is not DataType.FLOAT32 and not is_quantised(value)):
+            return None
+    if not entering:
+        return None
+    random = np.random.default_rng(1)
+    inputs = [_contents(value, random) for value in entering]
+    try:
+        once, often = (_shortest(_repeated(node, entering, count), inputs) for count in (1, _COPIES))
+    except (RuntimeError, ValueError):
+        return None
+    return max(0.0, (often - once) / (_COPIES - 1))
+
+
+def _repeated(node: Node, entering: list[Value], count: int) -> Model:
+    """A model that computes a node `count` times. Raises RuntimeError."""
+    nodes = []
+    for copy in range(count):
+        outputs = tuple(
+            Value(f"{value.name}_{copy}", value.dtype, value.shape, format=value.format, quant=value.quant)
+            for value in node.outputs
+        )
+        nodes.append(Node(node.op, f"layer_{copy}", node.inputs, outputs, node.quant_type))
+    graph = Graph("layer", entering, list(nodes[-1].outputs), nodes)
+    context = Context()
+    context.cpu.thread_num = 1
+    model = Model()
+    with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+        path = Path(folder) / "layer.ms"
+        save(Module([graph]), path)
+        model.build_from_file(str(path), ModelType.MINDIR_LITE, context)
+    for copied in nodes:
+        copied.set_inputs(())
+    return model
+
+
+def _shortest(model: Model, inputs: list[Array]) -> float:
+    """Milliseconds of the shortest of some runs. Raises RuntimeError."""
+    model.predict(inputs)
+    shortest, begin = float("inf"), time.perf_counter()
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        model.predict(inputs)
+        now = time.perf_counter()
+        shortest = min(shortest, now - start)
+        if now - begin > _SECONDS:
+            break
+    return 1000 * shortest
+
+
+def _contents(value: Value, random: np.random.Generator) -> Array:
+    dtype, shape = numpy_type(value.dtype), value.shape or ()
+    if dtype.kind == "f":
+        return random.standard_normal(shape).astype(dtype)
+    limits = np.iinfo(dtype.char)
+    return random.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
+
+
+def total(costs: Costs, choices: Choices) -> Cost:
+    """The whole model with some choices: bytes, and the sum of the times that are known; None where none is."""
+    chosen = [
+        by_precision.get(choices.get(name, Precision.FLOAT), by_precision[Precision.FLOAT])
+        for name, by_precision in costs.items()
+    ]
+    times = [cost.milliseconds for cost in chosen if cost.milliseconds is not None]
+    return Cost(sum(cost.constant_bytes for cost in chosen), sum(times) if times else None)
+
+
+def untimed(costs: Costs) -> list[str]:
+    """Names of the nodes that could not be timed, not even in float."""
+    return [name for name, found in costs.items() if found[Precision.FLOAT].milliseconds is None]

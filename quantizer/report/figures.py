@@ -1,0 +1,161 @@
+"""The figures of the page: what each layer lost, alone and accumulated, the ranges, and what the choices cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.work import macs
+from mslite.quantizer.accuracy.evaluation import Judgement, outputs_of
+from mslite.quantizer.accuracy.sensitivity import LayerError, damage_accumulated
+from mslite.quantizer.calibration.histogram import Histogram
+from mslite.quantizer.calibration.runner import Runner
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.metrics import cosine, sqnr, top1
+from mslite.quantizer.precision.choices import Choices, Precision, all_at, default_choices
+from mslite.quantizer.progress import Progress
+from mslite.quantizer.report.costs import Costs, layer_costs, open_batch, total, untimed, with_batch_one
+from mslite.quantizer.report.page import Choice, Page, Picture, Row
+from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.settings import QuantizerSettings
+
+SAMPLES = 32
+"""So many samples are compared for the page."""
+_BINS = 72
+NAMES = {Precision.FLOAT: "float", Precision.INT8: "int8", Precision.INT16: "int16"}
+
+
+def gather(
+    before: Module,
+    after: Module,
+    calibration: Calibration,
+    settings: QuantizerSettings,
+    report: QuantiseReport,
+    samples: Sequence[Sequence[Array]],
+    alone: Mapping[str, Judgement],
+    notes: Sequence[str],
+    progress: Progress,
+    model: str,
+) -> Page:
+    """Measures what the page shows. Raises ConversionError where a model does not run."""
+    samples = samples[:SAMPLES]
+    configured = default_choices(before, settings)
+    progress(0, 3, "report")
+    costs = layer_costs(before, calibration, configured, settings)
+    progress(1, 3, "report")
+    names = [layer.name for layer in report.layers if layer.name in configured or layer.macs]
+    errors = {error.name: error for error in damage_accumulated(before, after, names, samples)}
+    progress(2, 3, "report")
+    rows = _rows(before, report, errors, alone, costs)
+    choices = _choices(before, after, calibration, settings, configured, report, samples, costs)
+    progress(3, 3, "report")
+    return Page(
+        model=model,
+        method=settings.range_method.value,
+        calibration_samples=calibration.samples,
+        samples=len(samples),
+        rows=rows,
+        choices=choices,
+        notes=notes,
+        batch_note="with the open batch taken as 1" if open_batch(before) else "",
+        untimed=_untimed(before, costs),
+        layers=len(costs),
+    )
+
+
+def _untimed(module: Module, costs: Costs) -> list[str]:
+    """Each layer without a time, with the reason as far as it lies in sizes."""
+    nodes = {node.name: node for node in with_batch_one(module).main.nodes}
+    found = []
+    for name in untimed(costs):
+        sizes = [value.shape for value in (*nodes[name].inputs, *nodes[name].outputs)]
+        is_open = any(shape is None or any(size < 0 for size in shape) for shape in sizes)
+        found.append(f"{name} ({'its sizes are open' if is_open else 'it does not run alone on real numbers'})")
+    return found
+
+
+def _rows(
+    module: Module,
+    report: QuantiseReport,
+    errors: Mapping[str, LayerError],
+    alone: Mapping[str, Judgement],
+    costs: Costs,
+) -> list[Row]:
+    counts = sum(macs(node) for node in module.main.nodes) or 1
+    rows = []
+    for layer in report.layers:
+        error = errors.get(layer.name)
+        if error is None:
+            continue
+        rows.append(
+            Row(
+                name=layer.name,
+                operator=layer.operator,
+                precision=NAMES[layer.precision],
+                share=layer.macs / counts,
+                accumulated=ratio(error.sqnr),
+                alone=ratio(alone[layer.name].sqnr) if layer.name in alone else None,
+                clipped=error.clipped / max(error.count, 1),
+                weight_error=layer.weight_error,
+                picture=picture(error.histogram, error.low, error.high),
+                costs={NAMES[precision]: cost for precision, cost in costs.get(layer.name, {}).items()},
+            )
+        )
+    return rows
+
+
+def ratio(decibels: float) -> float:
+    """Noise over signal as amplitudes."""
+    return float(10 ** (-decibels / 20))
+
+
+def picture(histogram: Histogram, low: float, high: float) -> Picture | None:
+    """What is drawn of a histogram, heights by the logarithm; None for a single value."""
+    least, most = min(histogram.low, low), max(histogram.high, high)
+    if not math.isfinite(least) or not least < most:
+        return None
+    sums = [0.0] * _BINS
+    for centre, count in zip(histogram.centres(), histogram.counts, strict=True):
+        if count:
+            place = int((centre - least) / (most - least) * _BINS)
+            sums[min(_BINS - 1, max(0, place))] += float(count)
+    top = math.log1p(max(sums)) or 1.0
+    return Picture(least, most, tuple(math.log1p(count) / top for count in sums), low, high)
+
+
+def _choices(
+    module: Module,
+    result: Module,
+    calibration: Calibration,
+    settings: QuantizerSettings,
+    configured: Choices,
+    report: QuantiseReport,
+    samples: Sequence[Sequence[Array]],
+    costs: Costs,
+) -> list[Choice]:
+    """The float model, every layer in int8, every layer in int16, and what was chosen."""
+    runner = Runner(module, module.main.outputs, threads=1)
+    expected = [outputs_of(runner, module, sample) for sample in samples]
+    weights = {node.name: macs(node) for node in module.main.nodes}
+    ways: dict[str, Choices] = {
+        "float": {},
+        "int8": all_at(module, configured, Precision.INT8),
+        "int16 activations": all_at(module, configured, Precision.INT16),
+        "this result": report.choices,
+    }
+    found = []
+    for name, choices in ways.items():
+        rewritten = result  # its weights may be rounded in another way
+        if choices is not report.choices:
+            rewritten = copy_module(module)
+            quantise_graph(rewritten, calibration, choices, settings)
+        judged = Runner(rewritten, rewritten.main.outputs, threads=1)
+        actual = [outputs_of(judged, rewritten, sample) for sample in samples]
+        inside = sum(weights.get(layer, 0) for layer, choice in choices.items() if choice is not Precision.FLOAT)
+        share = inside / (sum(weights.values()) or 1)
+        values = cosine(expected, actual), sqnr(expected, actual), top1(expected, actual)
+        found.append(Choice(name, total(costs, choices), share, *values))
+    return found

@@ -1,0 +1,150 @@
+"""Constants of a quantised product: integer weights, and the integer bias in the scale of its sums."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.matmul import FullConnection
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.quantizer.calibration.means import shift_of
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.metrics import relative_error
+from mslite.quantizer.precision.choices import Precision
+from mslite.quantizer.precision.devices import device_of, is_per_channel, weight_scheme
+from mslite.quantizer.precision.schemes import Scheme
+from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.weights.encoding import packed_constant
+from mslite.quantizer.weights.stored_weight import StoredWeight, constant_of, quantise_weight, rescaled
+
+_BIAS_SHARE = 0.5
+"""A bias takes at most this share of its integers; the sums need the rest."""
+_BIAS_LIMITS = {Precision.INT8: (1 << 31) - 1, Precision.INT16: (1 << 47) - 1}
+_BIAS_TYPES = {Precision.INT8: (DataType.INT32, np.int32), Precision.INT16: (DataType.INT64, np.int64)}
+
+
+@dataclass(frozen=True)
+class ProductConstants:
+    """What a quantised product reads besides its activations; `relative_error` is of the weight, in the 2-norm."""
+
+    weight: Value
+    bias: Value | None
+    relative_error: float
+    bias_shift: float
+    """The largest correction of the bias, relative to the largest bias; 0 without correction."""
+
+
+class RoundedWeights:
+    """Plainly rounded weights and their errors, each found once for a graph: unrolled cells read one weight many times.
+
+    Constants are known by their ids: their values must not go away meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._weights: dict[tuple[int, str, Scheme, bool], StoredWeight] = {}
+        self._errors: dict[int, tuple[StoredWeight, float]] = {}
+
+    def of(self, node: Node, scheme: Scheme, per_channel: bool) -> StoredWeight:
+        """The second operand of a product as integers."""
+        key = (id(node.inputs[1]), f"{node.op}", scheme, per_channel)
+        if key not in self._weights:
+            self._weights[key] = quantise_weight(node, 1, scheme, per_channel)
+        return self._weights[key]
+
+    def error(self, weight: StoredWeight, real: npt.NDArray[np.float64]) -> float:
+        """|w' - w| / |w| in the 2-norm."""
+        if id(weight) not in self._errors:
+            self._errors[id(weight)] = (weight, relative_error(weight.real(), real))
+        return self._errors[id(weight)][1]
+
+
+def product_constants(
+    node: Node,
+    x: QuantParam,
+    precision: Precision,
+    settings: QuantizerSettings,
+    calibration: Calibration,
+    given: Mapping[str, StoredWeight],
+    rounded: RoundedWeights,
+) -> ProductConstants:
+    """The integers of the constants of `node`, a float product with constant weight whose input has the record `x`.
+
+    `given` weights (by the constant's name) replace plain rounding; `rounded` keeps what several nodes read."""
+    source = node.inputs[1]
+    real = source.array().astype(np.float64)
+    scheme = weight_scheme(settings)
+    weight = given.get(source.name)
+    if weight is None:
+        weight = rounded.of(node, scheme, is_per_channel(node, settings))
+    bias = node.inputs[2].array().astype(np.float64) if len(node.inputs) > 2 else None
+    shift = _shift(node, weight, settings, calibration)
+    if shift is not None:
+        shape = bias.shape if bias is not None else shift.shape
+        bias = (np.zeros(shape) if bias is None else bias) - shift.reshape(shape)
+    if bias is not None:
+        factors = _factors(bias, weight, x, precision)
+        if max(factors) > 1:
+            weight = rescaled(weight, real, factors, scheme)
+    error = rounded.error(weight, real)
+    largest = float(np.abs(bias).max()) if bias is not None and bias.size else 0.0
+    return ProductConstants(
+        packed_constant(weight, source, source.name)
+        if scheme.bits < 8 or settings.prune.method == "MAGNITUDE"
+        else constant_of(weight, source, source.name),
+        None if bias is None else _bias_constant(node, bias, weight, x, precision),
+        error,
+        float(np.abs(shift).max()) / largest if shift is not None and largest else 0.0,
+    )
+
+
+def _shift(
+    node: Node, weight: StoredWeight, settings: QuantizerSettings, calibration: Calibration
+) -> npt.NDArray[np.float64] | None:
+    """What rounding the weight adds to the mean of each channel of the result."""
+    if not settings.full.bias_correction or not device_of(settings).bias_correction:
+        return None
+    means = calibration.means.get(node.name)
+    mean = None if means is None else means.mean()
+    if mean is None:
+        return None
+    shift = shift_of(node, weight.real().astype(np.float64) - node.inputs[1].array().astype(np.float64), mean)
+    if shift is None or (len(node.inputs) > 2 and node.inputs[2].array().size != shift.size):
+        return None
+    return shift
+
+
+def _factors(bias: npt.NDArray[np.float64], weight: StoredWeight, x: QuantParam, precision: Precision) -> list[float]:
+    """By how much the weight's scales must grow, so that the bias fits."""
+    scales = np.array([item.scale for item in weight.records]) * x.scale
+    magnitudes = np.abs(bias).reshape(-1)
+    if len(weight.records) == 1 or magnitudes.size != scales.size:
+        magnitudes = np.full(scales.shape, magnitudes.max() if magnitudes.size else 0.0)
+    return [float(value) for value in np.maximum(magnitudes / (scales * _BIAS_SHARE * _BIAS_LIMITS[precision]), 1.0)]
+
+
+def _bias_constant(
+    node: Node, bias: npt.NDArray[np.float64], weight: StoredWeight, x: QuantParam, precision: Precision
+) -> Value:
+    """round(bias / (input scale * weight scale)): what is added to the sums of products."""
+    dtype, kind = _BIAS_TYPES[precision]
+    limit = _BIAS_LIMITS[precision]
+    records = tuple(
+        QuantParam(scale=item.scale * x.scale, zeroPoint=0, numBits=32, dstDtype=int(dtype)) for item in weight.records
+    )
+    steps = bias / np.array([item.scale for item in records]).reshape([-1] if len(records) > 1 else [])
+    rounded = np.sign(steps) * np.floor(np.abs(steps) + 0.5)
+    name = node.inputs[2].name if len(node.inputs) > 2 else f"{node.name}_bias"
+    data = np.clip(rounded, -limit, limit).astype(kind)
+    return Value(name, dtype, tuple(data.shape), data=data, format=node.inputs[1].format, quant=records)
+
+
+def with_bias(node: Node) -> None:
+    """Tells the operator that there is a bias, where it says so."""
+    if isinstance(node.op, FullConnection) and not node.op.has_bias:
+        node.op = dataclasses.replace(node.op, has_bias=True)

@@ -1,0 +1,160 @@
+"""What runs besides the fixed steps of a FULL_QUANT: transforms, the choice of precisions, rounding, reports.
+
+The stages that look after accuracy are `Accuracy`: the budget before the rewriting, the report after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from mslite.converter.mindir.graph import Module
+from mslite.converter.work import macs
+from mslite.quantizer.accuracy.budget import Outcome, Search, explain
+from mslite.quantizer.accuracy.evaluation import chosen_samples, fingerprint, pack
+from mslite.quantizer.accuracy.journal import Journal
+from mslite.quantizer.accuracy.sensitivity import damage_alone, searched_layers
+from mslite.quantizer.accuracy.workers import Workers, workers
+from mslite.quantizer.calibration.sources import CalibrationData
+from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.precision.choices import Choices, Precision, default_choices
+from mslite.quantizer.progress import Progress, silent
+from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
+from mslite.quantizer.weights.stored_weight import StoredWeight
+
+_ANY_BUDGET = "sqnr:0"
+"""What layers are judged by for a report without a budget."""
+
+FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str]]
+"""Changes the float graph without changing its function; returns notes."""
+Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Choices]
+"""Decides the precision of each node."""
+Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
+"""Decides the integers of weights, by the name of the constant."""
+Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
+"""Looks at the float module, the quantised one, and what was done; returns notes."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What runs besides the fixed steps of a FULL_QUANT, in this order."""
+
+    float_transforms: Sequence[FloatTransform] = ()
+    choose: Chooser | None = None
+    round_weights: Sequence[Rounder] = ()
+    finish: Sequence[Finisher] = ()
+
+
+def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
+    """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
+    stages = Stages(tuple(_transforms(settings)), round_weights=tuple(_rounders(settings, progress)))
+    if settings.accuracy.budget is None and settings.accuracy.report is None:
+        return stages
+    accuracy = Accuracy(settings.accuracy, progress, workspace)
+    return replace(stages, choose=accuracy.choose, finish=(accuracy.finish,))
+
+
+def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
+    if settings.methods.equalise:
+        from mslite.quantizer.transforms.equalise import equalise
+
+        yield lambda module, data, settings: equalise(module)
+    if settings.methods.smooth:
+        from mslite.quantizer.transforms.smooth import smooth
+
+        yield smooth
+
+
+def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Rounder]:
+    if settings.methods.learned_rounding:
+        from mslite.quantizer.weights.rounding import LearnedRounding
+
+        yield LearnedRounding(progress)
+
+
+class Accuracy:
+    """The budget and the report that a configuration asks for; one object for one model."""
+
+    def __init__(self, asked: AccuracyParam, progress: Progress, workspace: Path | None) -> None:
+        self._asked = asked
+        self._progress = progress
+        self._workspace = asked.workspace or workspace
+        self._outcome: Outcome | None = None
+
+    def choose(
+        self, module: Module, calibration: Calibration, data: CalibrationData, settings: QuantizerSettings
+    ) -> Choices:
+        """The choices that keep the budget; as configured without one. Raises ConversionError."""
+        choices = default_choices(module, settings)
+        if self._asked.budget is None or not choices:
+            return choices
+        payload = pack(module, calibration, settings, chosen_samples(data, calibration.samples))
+        with self._tools(payload) as (executor, journal):
+            search = Search(module, payload, choices, self._asked.budget, executor, journal, self._progress)
+            self._outcome = search.run()
+        return self._outcome.choices
+
+    def finish(
+        self,
+        before: Module,
+        after: Module,
+        calibration: Calibration,
+        data: CalibrationData,
+        settings: QuantizerSettings,
+        report: QuantiseReport,
+    ) -> list[str]:
+        """Says what the search did, and writes the page. Raises ConversionError."""
+        notes = []
+        if self._outcome is not None and self._asked.budget is not None:
+            layers = searched_layers(before, default_choices(before, settings))
+            notes += explain(self._outcome, self._asked.budget, len(layers), lambda choices: _share(before, choices))
+        if self._asked.report is not None:
+            from mslite.quantizer.report.figures import gather
+            from mslite.quantizer.report.page import write_page
+
+            samples = chosen_samples(data, calibration.samples)
+            choices = default_choices(before, settings)
+            alone = dict(self._outcome.alone) if self._outcome is not None else {}
+            if not alone and choices:
+                payload = pack(before, calibration, settings, samples)
+                budget = _ANY_BUDGET if self._asked.budget is None else self._asked.budget.text
+                with self._tools(payload) as (executor, journal):
+                    layers = searched_layers(before, choices)
+                    alone = damage_alone(executor, payload, budget, layers, choices, journal, self._progress)
+            name = before.name or self._asked.report.stem
+            page = gather(
+                before, after, calibration, settings, report, samples, alone, tuple(notes), self._progress, name
+            )
+            complete = partial(write_page, page, self._asked.report)
+            complete()  # whoever quantises without a conversion has no more than this
+            report.pages.append(complete)
+            notes.append(f"report: {self._asked.report}")
+        return notes
+
+    @contextmanager
+    def _tools(self, payload: bytes) -> Iterator[tuple[Workers, Journal]]:
+        journal = Journal(self._workspace, "mslite-search", fingerprint(payload))
+        finished = False
+        try:
+            with workers(self._asked.cluster, self._asked.processes) as executor:
+                yield executor, journal
+            finished = True
+        except KeyboardInterrupt:
+            if journal.path is None or journal.is_empty:
+                raise
+            raise KeyboardInterrupt(f"the same command goes on where the search was: {journal.path}") from None
+        finally:
+            journal.close()
+            if finished and self._asked.workspace is None and journal.path is not None:
+                journal.path.unlink(missing_ok=True)  # kept beside the output for the case of an interruption only
+
+
+def _share(module: Module, choices: Choices) -> float:
+    """The part of the multiply-accumulates that some choices compute in integers."""
+    counts = {node.name: macs(node) for node in module.main.nodes}
+    inside = sum(count for name, count in counts.items() if choices.get(name, Precision.FLOAT) is not Precision.FLOAT)
+    return inside / sum(counts.values()) if any(counts.values()) else 1.0

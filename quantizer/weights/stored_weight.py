@@ -1,0 +1,88 @@
+"""Weights as integers: per channel or per tensor, symmetric or not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Array, Node, Value, data_type_of
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import channel_axis, real_numbers
+from mslite.quantizer.precision.schemes import Scheme, array_range, channel_records, record, stored
+
+
+@dataclass(frozen=True)
+class StoredWeight:
+    """A weight as integers; `axis` is the dimension that several records belong to."""
+
+    data: Array
+    records: tuple[QuantParam, ...]
+    axis: int
+
+    def real(self) -> npt.NDArray[np.float32]:
+        """What the integers stand for, as the runtime reads them: corrections count where there are several records."""
+        if self.data.ndim and len(self.records) > self.data.shape[self.axis]:  # equal runs of the channels' elements
+            runs = self.data.reshape(len(self.records), -1)
+            return StoredWeight(runs, self.records, 0).real().reshape(self.data.shape)
+        plain = real_numbers(self.data, self.records, self.axis)
+        if len(self.records) < 2 or all(item.varCorr == 1 and item.meanCorr == 0 for item in self.records):
+            return plain
+        shape = [-1 if index == self.axis else 1 for index in range(self.data.ndim)]
+        factors = np.array([item.varCorr for item in self.records]).reshape(shape)
+        offsets = np.array([item.meanCorr for item in self.records]).reshape(shape)
+        return np.asarray(plain * factors + offsets).astype(np.float32)
+
+
+def quantise_weight(node: Node, index: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:
+    """Constant operand `index` of a float node as integers. Channels of zeros take the scale of the largest one."""
+    data = node.inputs[index].array()
+    axis = channel_axis(node.op, index, node.inputs)
+    return stored_weight(data, axis, scheme, per_channel)
+
+
+def stored_weight(data: Array, axis: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:
+    """The same for an array whose channels lie along `axis`."""
+    records: tuple[QuantParam, ...]
+    if per_channel and data.ndim and data.shape[axis] > 1:
+        records = _with_zero_channels(channel_records(data, axis, scheme), data, axis)
+    else:
+        records = (record(array_range(data), scheme),)
+    return StoredWeight(stored(data, records, axis, scheme), records, axis)
+
+
+def _with_zero_channels(records: tuple[QuantParam, ...], data: Array, axis: int) -> tuple[QuantParam, ...]:
+    """A channel of zeros has no scale of its own; its bias is measured in steps of its scale, so that one matters."""
+    others = tuple(index for index in range(data.ndim) if index != axis)
+    used = np.abs(data).max(axis=others) > 0
+    if used.all() or not used.any():
+        return records
+    largest = max(item.scale for item, is_used in zip(records, used, strict=True) if is_used)
+    return tuple(
+        item if is_used else dataclasses.replace(item, scale=largest)
+        for item, is_used in zip(records, used, strict=True)
+    )
+
+
+def rescaled(weight: StoredWeight, real: Array, factors: Sequence[float], scheme: Scheme) -> StoredWeight:
+    """The same weight with its scales multiplied; one factor for each record."""
+    records = tuple(
+        dataclasses.replace(item, scale=item.scale * factor)
+        for item, factor in zip(weight.records, factors, strict=True)
+    )
+    return StoredWeight(stored(real, records, weight.axis, scheme), records, weight.axis)
+
+
+def constant_of(weight: StoredWeight, source: Value, name: str) -> Value:
+    """The constant that holds a stored weight, in place of the float constant `source`."""
+    return Value(
+        name,
+        data_type_of(weight.data),
+        tuple(weight.data.shape),
+        data=weight.data,
+        format=source.format,
+        quant=weight.records,
+    )

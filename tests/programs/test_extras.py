@@ -1,0 +1,78 @@
+"""An installation without the extra `converter` runs models, and says what is missing for the rest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mslite.extras import CONVERTER_PACKAGES, remedy
+
+ROOT = Path(__file__).resolve().parents[2]
+WITHOUT = f"import sys\nfor name in {sorted(CONVERTER_PACKAGES)}:\n    sys.modules[name] = None\n"
+"""Lets these packages be missing: an import of a module that is None raises ModuleNotFoundError."""
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT + code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_the_extra_is_what_the_message_knows() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extra = {entry.split(">")[0] for entry in project["optional-dependencies"]["converter"]}
+    assert {name.replace("protobuf", "google") for name in extra} == CONVERTER_PACKAGES
+    assert [entry.split(">")[0] for entry in project["dependencies"]] == ["numpy"]
+
+
+def test_models_run_without_them(digits: Path) -> None:
+    result = python(
+        "import numpy as np, mslite\n"
+        "model = mslite.Model()\n"
+        "model.build_from_file(sys.argv[1], mslite.ModelType.MINDIR_LITE, mslite.Context())\n"
+        "inputs = model.get_inputs()\n"
+        "inputs[0].set_data_from_numpy(np.zeros(inputs[0].shape, np.float32))\n"
+        "print(model.predict(inputs)[0].get_data_to_numpy().shape)\n",
+        str(digits),
+    )
+    assert (result.returncode, result.stdout.strip(), result.stderr) == (0, "(1, 10)", "")
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from mslite.converter.convert import convert
+    from mslite.converter.options import Options
+
+    file = tmp_path_factory.mktemp("digits") / "digits"
+    options = Options(
+        model_file=ROOT / "examples" / "digits" / "digits.onnx",
+        output_file=file,
+        input_shapes={"image": (1, 1, 8, 8)},
+    )
+    convert(options)
+    return file.with_suffix(".ms")
+
+
+def test_the_converter_says_what_is_missing() -> None:
+    result = python("import mslite\nmslite.Converter()\n")
+    assert result.returncode == 1
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: mslite.Converter: the Python package '")
+    assert last.endswith("pip install 'mslite[converter]'")
+
+
+@pytest.mark.parametrize("program", ["converter_lite", "mslite_show", "mslite_codegen"])
+def test_programs_say_what_is_missing(program: str) -> None:
+    result = python(f"from mslite import programs\nsys.exit(programs.{program}())\n")
+    assert (result.returncode, result.stdout) == (1, "")
+    name = program if program == "converter_lite" else program.replace("_", "-")
+    assert result.stderr.startswith(f"{name}: the Python package '")
+    assert "pip install 'mslite[converter]'" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_other_missing_modules_stay_what_they_are() -> None:
+    assert remedy(ModuleNotFoundError("no", name="numpy")) is None
