@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,16 +121,32 @@ def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> in
     named = {called for reached in calls.values() for called in reached}
     unnamed = {title for title in sizes if title not in named}
     starts = {title for title in unnamed if re.fullmatch(r"model\d+_run", title)} or unnamed
-    depths: dict[str, int] = {}
+    if not sizes:
+        return None
+    following = {
+        title: calls.get(title, set()) | (unnamed - starts if _INDIRECT in calls.get(title, ()) else set())
+        for title in {*sizes, *calls, *named}
+    }
+    reached = {title: _reached(following, title) for title in following}
+    depths: dict[frozenset[str], int] = {}
 
-    def depth(title: str, above: frozenset[str]) -> int:
-        if title in depths or title in above:
-            return depths.get(title, 0)
-        reached = set(calls.get(title, ()))
-        if _INDIRECT in reached:
-            reached |= unnamed - starts
-        below = max((depth(one, above | {title}) for one in reached), default=0)
-        depths[title] = sizes.get(title, 0) + below
-        return depths[title]
+    def depth(title: str) -> int:
+        """Functions that may call each other are taken together, each once: nothing here calls itself for ever."""
+        circle = frozenset({title, *(one for one in reached[title] if title in reached[one])})
+        if circle not in depths:
+            below = {one for member in circle for one in following[member]} - circle
+            depths[circle] = sum(sizes.get(one, 0) for one in circle) + max(map(depth, below), default=0)
+        return depths[circle]
 
-    return max((depth(title, frozenset()) for title in starts), default=None) if sizes else None
+    return max(map(depth, starts), default=None)
+
+
+def _reached(following: Mapping[str, Collection[str]], start: str) -> set[str]:
+    """Everything that calls lead to."""
+    seen: set[str] = set()
+    pending = [start]
+    while pending:
+        new = set(following[pending.pop()]) - seen
+        seen |= new
+        pending.extend(new)
+    return seen

@@ -186,6 +186,12 @@ def test_deepest_of_call_graph() -> None:
     assert deepest([graph]) == 48
     indirect = 'edge: { sourcename: "g" targetname: "__indirect_call" label: "a.c:1:1" }\n'
     assert deepest([graph, indirect]) == 148
+    # Two functions that may call each other: each once, whichever is looked at first.
+    label = 'label: "a.c:4:1\\n50 bytes (static)\\n0 dynamic objects"'
+    circle = f'node: {{ title: "h" {label} }}\n' + "".join(
+        f'edge: {{ sourcename: "{name}" targetname: "__indirect_call" label: "a.c:1:1" }}\n' for name in "fh"
+    )
+    assert deepest([graph, indirect, circle]) == deepest([circle, indirect, graph]) == 198
     assert deepest([]) is None
 
 

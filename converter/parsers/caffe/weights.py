@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +59,7 @@ def _numbers(blob: Message) -> Floats:
         if len(content) % int(kind[-1]):
             raise ValueError("its numbers are cut off")
         if content:
-            return np.frombuffer(content, kind).astype(np.float32, copy=False)
+            return _float32(np.frombuffer(content, kind))
     floats, doubles = b"", b""
     for field in UnknownFieldSet(blob):
         if (field.field_number, field.wire_type) == (5, 5):
@@ -66,7 +67,7 @@ def _numbers(blob: Message) -> Floats:
         elif (field.field_number, field.wire_type) == (8, 1):
             doubles += int(field.data).to_bytes(8, "little")
     if doubles and not floats:
-        return np.frombuffer(doubles, "<f8").astype(np.float32)
+        return _float32(np.frombuffer(doubles, "<f8"))
     return np.frombuffer(floats, "<f4")
 
 
@@ -90,3 +91,9 @@ def read_weights(path: Path) -> Weights:
         if layer.blobs and isinstance(layer.name, str):
             blobs[layer.name] = list(layer.blobs)
     return Weights(str(path), blobs)
+
+
+def _float32(numbers: npt.NDArray[np.floating[Any]]) -> Floats:
+    """What is too large for float32 becomes infinite, as in Caffe."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32, copy=False)
