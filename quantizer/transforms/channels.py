@@ -32,6 +32,13 @@ class Path:
     readers: tuple[Reader, ...]
 
 
+def rename_scaled(source: Node, path: Path) -> None:
+    """Gives the values of a path whose channels have been scaled names of their own: they are others than the source's of the
+    same names, with which `--verify` compares."""
+    for node in (source, *path.between):
+        node.output.name = f"{node.output.name}_scaled"
+
+
 Passes = Callable[[Node, int], bool]
 """Whether an operator keeps `channels` channels, its last dimension, apart in the wanted way."""
 

@@ -26,7 +26,7 @@ from mslite.quantizer.transforms.blocks import (
     scale_channels,
     scale_results,
 )
-from mslite.quantizer.transforms.channels import Reader, is_homogeneous, trace
+from mslite.quantizer.transforms.channels import Path, Reader, is_homogeneous, rename_scaled, trace
 
 Reals = npt.NDArray[np.float64]
 
@@ -41,7 +41,11 @@ class Pair:
     """A product and all that its channels are multiplied by next."""
 
     first: Node
-    readers: tuple[Reader, ...]
+    path: Path
+
+    @property
+    def readers(self) -> tuple[Reader, ...]:
+        return self.path.readers
 
 
 def pairs(graph: Graph) -> tuple[list[Pair], list[str]]:
@@ -60,7 +64,7 @@ def pairs(graph: Graph) -> tuple[list[Pair], list[str]]:
         path = trace(graph, node.output, layout.all_results)
         if path is None or not path.readers or not all(has_own_constants(reader.node) for reader in path.readers):
             continue
-        found.append(Pair(node, path.readers))
+        found.append(Pair(node, path))
     return found, refused
 
 
@@ -71,6 +75,8 @@ def equalise(module: Module) -> list[str]:
         largest = max((_equalise_pair(pair) for pair in found), default=0.0)
         if largest < _CONVERGED:
             break
+    for pair in found:
+        rename_scaled(pair.first, pair.path)
     notes = [f"cross-layer equalisation: {len(found)} products scaled"]
     if refused:
         notes.append(f"cross-layer equalisation: {len(refused)} products left alone, they end in ReLU6")

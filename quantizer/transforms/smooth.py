@@ -27,7 +27,7 @@ from mslite.quantizer.transforms.blocks import (
     replaced,
     scale_results,
 )
-from mslite.quantizer.transforms.channels import Path, Reader, is_homogeneous, trace
+from mslite.quantizer.transforms.channels import Path, Reader, is_homogeneous, rename_scaled, trace
 from mslite.quantizer.transforms.equalise import reader_magnitudes, scale_readers
 
 Reals = npt.NDArray[np.float64]
@@ -41,7 +41,11 @@ class Site:
 
     source: Node
     channels: int
-    readers: tuple[Reader, ...]
+    path: Path
+
+    @property
+    def readers(self) -> tuple[Reader, ...]:
+        return self.path.readers
 
 
 def sites(graph: Graph) -> list[Site]:
@@ -53,7 +57,7 @@ def sites(graph: Graph) -> list[Site]:
             continue
         path = trace(graph, node.output, channels)
         if path is not None and _is_free(path):
-            found.append(Site(node, channels, path.readers))
+            found.append(Site(node, channels, path))
     return found
 
 
@@ -155,6 +159,7 @@ def smooth(module: Module, data: CalibrationData, settings: QuantizerSettings) -
             continue
         divide_channels(site.source, factors)
         scale_readers(site.readers, factors)
+        rename_scaled(site.source, site.path)
         count += 1
     return [f"SmoothQuant: outliers of {count} of {len(found)} activations moved into the weights behind them"]
 
