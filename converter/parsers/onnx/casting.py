@@ -26,9 +26,12 @@ def as_type(call: Call, value: Value, dtype: DataType) -> Value:
     """As `cast`, but converts a constant right away: for side inputs such as shapes and axes."""
     if value.data is not None and value.dtype is not dtype:
         array = value.data
+        if array.dtype.kind == "f" and numpy_type(dtype).kind in "iu":
+            array = np.nan_to_num(array.astype(np.float64), nan=0.0)  # sizes and axes are integers: the file is odd
         if dtype is DataType.INT32:
             array = np.clip(array, -(2**31), 2**31 - 1)
-        return call.const(array.astype(numpy_type(dtype)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return call.const(array.astype(numpy_type(dtype)))
     return cast(call, value, dtype)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -192,3 +194,11 @@ def test_typed_fields_of_tensors_are_read() -> None:
     model.graph.initializer[0].CopyFrom(tensor)
     np.testing.assert_array_equal(parse(model).main.nodes[0].inputs[1].array(), np.array([1.5, -2], np.float16))
     assert numpy_helper.to_array(tensor).tolist() == [1.5, -2]
+
+
+@pytest.mark.parametrize("count", [np.array([np.inf], np.float16), np.array([np.nan], np.float32), np.array([1e30])])
+def test_a_number_of_elements_that_is_real_is_no_warning(count: np.ndarray[Any, Any]) -> None:
+    """Files from strangers say such things; warnings are errors in tests."""
+    proto = make_model([node("TopK", ["x", "k"], ["y", "z"])], {"x": random(4)}, ["y", "z"], {"k": count})
+    with contextlib.suppress(ConversionError):
+        parse(proto)
