@@ -179,6 +179,13 @@ class Call(Attributes):
             )
         return dtype
 
+    def require_numbers(self, value: Value) -> np.dtype[np.generic]:
+        """The element type of a value that must be known and hold no strings, as NumPy's."""
+        dtype = self.require_dtype(value)
+        if dtype is DataType.STRING:
+            raise self.block(f"'{value.name}' holds strings", "Move text processing out of the model")
+        return numpy_type(dtype)
+
     def same_type(self, value: Value, source: Value) -> Value:
         """Notes that an emitted value has the type and shape of another one; returns it."""
         self.scope.types.note(value, self.dtype(source), self.shape(source))
@@ -213,7 +220,7 @@ class Call(Attributes):
 
     def like(self, data: float | int | bool, value: Value) -> Value:
         """A scalar constant of the element type of `value`."""
-        return self.const(data, numpy_type(self.require_dtype(value)))
+        return self.const(data, self.require_numbers(value))
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
         """Adds a node with one output."""

@@ -57,9 +57,7 @@ def reshape(call: Call) -> Value:
 
 def _empty(call: Call, dims: tuple[int, ...]) -> Value:
     """A tensor without elements: MindIR's Reshape reads 0 as `keep`, so it is made as a constant."""
-    from mslite.converter.mindir.graph import numpy_type
-
-    return call.const(np.zeros(dims, numpy_type(call.require_dtype(call.input(0)))))
+    return call.const(np.zeros(dims, call.require_numbers(call.input(0))))
 
 
 @onnx_operator("Flatten")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import recurrent as ops
 from mslite.converter.mindir.ops.enums import DataType
 
@@ -137,7 +137,7 @@ def _plain_lstm(call: Call, direction: str, shape: tuple[int, ...]) -> ops.LSTM:
 
 def _states(call: Call, batch: int | None, directions: int, hidden: int) -> list[Value] | None:
     """All six operands of MindIR's LSTM, zeros where the source leaves one out; None when the batch is not known."""
-    dtype = numpy_type(call.require_dtype(call.input(0)))
+    dtype = call.require_numbers(call.input(0))
     values = [call.input(0), call.input(1), call.input(2)]
     bias = call.optional(3)
     values.append(call.const(np.zeros((directions, 8 * hidden), dtype)) if bias is None else bias)

@@ -54,8 +54,14 @@ def data_type(element_type: int) -> DataType:
         raise UnsupportedTensor(f"element type {name} is not supported") from None
 
 
+_MOST_DIMENSIONS = 32
+"""Beyond what NumPy takes in every version; what may be computed on has fewer."""
+
+
 def check_dimensions(name: str, dims: tuple[int, ...]) -> None:
-    """Raises TensorError when a dimension is negative or too large for a `.ms` file."""
+    """Raises TensorError when there are too many dimensions, or one is negative or too large for a `.ms` file."""
+    if len(dims) > _MOST_DIMENSIONS:
+        raise TensorError(f"tensor '{name}' has {len(dims)} dimensions")
     for dim in dims:
         if dim < 0:
             raise TensorError(f"tensor '{name}' has the negative dimension {dim}")

@@ -98,6 +98,7 @@ def _with_weight(**changes: object) -> ModelProto:
     [
         (_with_weight(dims=[4]), "holds 12 bytes"),
         (_with_weight(dims=[-3]), "negative dimension"),
+        (_with_weight(dims=[1] * 67), "67 dimensions"),
         (_with_weight(dims=[1 << 40]), "more than the file format can hold"),
         (_with_weight(dims=[1 << 20, 1 << 20]), "holds 12 bytes"),
         (_with_weight(data_type=TensorProto.FLOAT8E4M3FN), "FLOAT8E4M3FN is not supported"),
@@ -202,3 +203,12 @@ def test_a_number_of_elements_that_is_real_is_no_warning(count: np.ndarray[Any, 
     proto = make_model([node("TopK", ["x", "k"], ["y", "z"])], {"x": random(4)}, ["y", "z"], {"k": count})
     with contextlib.suppress(ConversionError):
         parse(proto)
+
+
+def test_strings_in_a_recurrent_layer() -> None:
+    values = {"w": random(1, 12, 2), "r": random(1, 12, 3)}
+    proto = make_model([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=3)], {"x": random(4, 1, 2)}, ["y"], values)
+    proto.graph.input[0].type.tensor_type.elem_type = TensorProto.STRING
+    with pytest.raises(ConversionError, match="holds strings") as caught:
+        parse(proto)
+    assert all("contradict" not in blocker.reason for blocker in caught.value.blockers)
