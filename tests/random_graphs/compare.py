@@ -17,7 +17,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
 from mslite.converter.parsers.onnx.graph_inputs import known_type
-from mslite.converter.parsers.onnx.model import load
+from mslite.converter.parsers.onnx.loading import load
 from mslite.model import Model
 from mslite.types import ModelType
 
