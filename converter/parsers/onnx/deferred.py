@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from mslite.converter.mindir.graph import Value
 
 
-class Deferred:
+class Deferred(ABC):
     """What a name stands for until it is read."""
 
+    @abstractmethod
     def plain(self) -> Value:
         """As every operator can read it."""
-        raise NotImplementedError
 
     def stored_weight(self) -> Value | None:
         """The constant of stored integers, for operators that can have quantised weights; None where there is none."""
