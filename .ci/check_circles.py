@@ -19,7 +19,7 @@ from pathlib import Path
 import grimp
 from includes import included, source_files
 
-ROOMS = ("kernels", "lite_runtime", "benchmark", "codegen", "examples")
+ROOMS = ("kernels", "lite_runtime", "delegate", "benchmark", "codegen", "examples", "android")
 # Includes that close circles of folders today. The names of kernels' files are those in generated projects, so that these
 # files do not move without need.
 KNOWN = {
@@ -30,6 +30,8 @@ KNOWN = {
     ("kernels/simd/micro.h", "kernels/math/fixed_point.h"),
     ("kernels/simd/narrow.h", "kernels/math/fixed_point.h"),
     ("kernels/simd/pairs.h", "kernels/math/fixed_point_simd.h"),
+    ("lite_runtime/registry/delegation.cc", "lite_runtime/api/log.h"),
+    ("lite_runtime/registry/delegation.cc", "lite_runtime/api/tensor.h"),
     ("lite_runtime/registry/kernel_node.cc", "lite_runtime/api/tensor.h"),
     ("lite_runtime/registry/plugin.cc", "lite_runtime/api/log.h"),
     ("lite_runtime/registry/registry.cc", "lite_runtime/api/log.h"),

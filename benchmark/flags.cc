@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -10,11 +11,15 @@
 #include <set>
 #include <variant>
 
+#include "load.h"
+
 namespace mslite::benchmark {
 namespace {
 
 using Target = std::variant<std::string *, int *, float *, bool *>;
 
+constexpr int64_t kMostRequests = 10'000'000;  // 48 bytes each are kept
+constexpr int kHighestRate = 1'000'000;
 constexpr char kHexadecimal[] = "0123456789abcdefABCDEF";
 
 struct Flag {
@@ -36,6 +41,12 @@ std::vector<Flag> Table(Flags *f) {
       {"cpuCoreList", &f->cpuCoreList, "0,1,...", "cores to run on; overrides cpuBindMode"},
       {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it"},
       {"enableParallel", &f->enableParallel, "", "run on several devices at the same time"},
+      {"enableParallelPredict", &f->enableParallelPredict, "", "many requests at once, to workers that share weights"},
+      {"workersNum", &f->workersNum, "N", "with it: requests that are computed at the same time (2)"},
+      {"parallelNum", &f->parallelNum, "N", "with it: threads that send requests (2)"},
+      {"parallelTaskNum", &f->parallelTaskNum, "N", "with it: requests that each sends (2); -1: until interrupted"},
+      {"requestRate", &f->requestRate, "R",
+       "with it: R requests a second arrive, answered or not; else each thread waits"},
       {"warmUpLoopCount", &f->warmUpLoopCount, "N", "runs that are not timed (3)"},
       {"loopCount", &f->loopCount, "N", "timed runs (10)"},
       {"inDataFile", &f->inDataFile, "A,B,...", "one raw binary file per input; random data without"},
@@ -52,6 +63,8 @@ std::vector<Flag> Table(Flags *f) {
       {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
       {"pluginPath", &f->pluginPath, "A.so;B.so", "plug-ins with kernels of custom operators"},
       {"provider", &f->provider, "NAME", "whose registered kernels come before the library's own"},
+      {"decryptKey", &f->decryptKey, "HEX", "key of an encrypted model: 32, 48 or 64 hexadecimal digits"},
+      {"cryptoLibPath", &f->cryptoLibPath, "FILE", "OpenSSL's libcrypto, which decrypts; found by its name without"},
       {"verifyDigest", &f->verifyDigest, "SHA256",
        "compare the file with the digest at its end first, or with this one", "on"},
       {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
@@ -70,12 +83,6 @@ const std::set<std::string> &NotBuilt() {
                                               "GroupInfoFile",
                                               "deviceId",
                                               "rankId",
-                                              "decryptKey",
-                                              "cryptoLibPath",
-                                              "parallelNum",
-                                              "parallelTaskNum",
-                                              "workersNum",
-                                              "enableParallelPredict",
                                               "enableSharedThreadPool",
                                               "threadNumLimitPerWorker",
                                               "threadNumRemainingPerWorker"};
@@ -125,6 +132,18 @@ size_t Distance(const std::string &a, const std::string &b) {
   return row[b.size()];
 }
 
+// Whether what a word sets is a key, under whatever spelling.
+bool IsSecret(const std::string &word) {
+  std::string name = word.substr(0, word.find('='));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name.size() >= 3 && name.compare(name.size() - 3, 3, "key") == 0;
+}
+
+// A word as a message may repeat it.
+std::string Shown(const std::string &word) {
+  return IsSecret(word) && word.find('=') != std::string::npos ? word.substr(0, word.find('=') + 1) + "..." : word;
+}
+
 // The end of a message about a word that is no flag.
 std::string Meant(const std::string &argument, const std::vector<Flag> &table) {
   constexpr size_t kNear = 2;
@@ -152,7 +171,38 @@ std::string OneOf(const char *name, const std::string &value, const std::vector<
   return std::string("--") + name + "=" + value + ": expected one of " + list;
 }
 
-std::string Check(const Flags &flags) {
+// The flags of requests at once; `given`: the names of all flags on the command line.
+std::string CheckParallel(const Flags &flags, const std::set<std::string> &given) {
+  if (!flags.enableParallelPredict) {
+    for (const char *name : {"workersNum", "parallelNum", "parallelTaskNum", "requestRate"}) {
+      if (given.count(name) != 0)
+        return std::string("--") + name + " is of requests at once; add --enableParallelPredict";
+    }
+    return "";
+  }
+  if (given.count("loopCount") != 0) {
+    return "--loopCount is of one run after the other; with --enableParallelPredict give --parallelTaskNum";
+  }
+  if (flags.timeProfiling) return "--timeProfiling times operators of one run; leave out --enableParallelPredict";
+  if (!flags.decryptKey.empty())
+    return "--decryptKey: runners take no encrypted models; leave out --enableParallelPredict";
+  if (flags.workersNum < 1) return "--workersNum must be at least 1";
+  if (flags.parallelNum < 1 || flags.parallelNum > kMostClients) {
+    return "--parallelNum must be 1 to " + std::to_string(kMostClients);
+  }
+  if (flags.parallelTaskNum == 0 || flags.parallelTaskNum < -1) {
+    return "--parallelTaskNum must be at least 1, or -1: until the program is interrupted";
+  }
+  if (int64_t{flags.parallelNum} * flags.parallelTaskNum > kMostRequests) {
+    return "--parallelNum times --parallelTaskNum must be at most " + std::to_string(kMostRequests);
+  }
+  if (given.count("requestRate") != 0 && !(flags.requestRate > 0 && flags.requestRate <= kHighestRate)) {
+    return "--requestRate must be above 0 and at most " + std::to_string(kHighestRate) + " requests a second";
+  }
+  return "";
+}
+
+std::string Check(const Flags &flags, const std::set<std::string> &given) {
   if (flags.help || flags.version) return "";
   if (flags.modelFile.empty()) return "modelPath is required: give --modelFile=FILE.ms";
   if (flags.loopCount < 1) return "--loopCount must be at least 1";
@@ -168,6 +218,12 @@ std::string Check(const Flags &flags) {
       (flags.verifyDigest.size() != 64 || flags.verifyDigest.find_first_not_of(kHexadecimal) != std::string::npos)) {
     return "--verifyDigest=" + flags.verifyDigest + ": expected 64 hexadecimal digits, or nothing";
   }
+  const size_t digits = flags.decryptKey.size();
+  if (digits != 0 && ((digits != 32 && digits != 48 && digits != 64) ||
+                      flags.decryptKey.find_first_not_of(kHexadecimal) != std::string::npos)) {
+    return "--decryptKey: expected 32, 48 or 64 hexadecimal digits";
+  }
+  if (!flags.cryptoLibPath.empty() && digits == 0) return "--cryptoLibPath needs --decryptKey";
   if (flags.device != "CPU") {
     const std::string problem = OneOf("device", flags.device, {"CPU", "GPU", "NPU", "Ascend"});
     return problem.empty() ? "--device=" + flags.device + " is not built into this program; use CPU" : problem;
@@ -179,7 +235,7 @@ std::string Check(const Flags &flags) {
   if (problem.empty() && !flags.inputShape.empty() && !flags.inputShapes.empty()) {
     problem = "give --inputShape or --inputShapes, not both";
   }
-  return problem;
+  return problem.empty() ? CheckParallel(flags, given) : problem;
 }
 
 }  // namespace
@@ -195,6 +251,33 @@ std::vector<std::string> Split(const std::string &text, const std::string &separ
   return pieces;
 }
 
+void Wipe(std::string *text) {
+  volatile char *byte = text->data();  // volatile: compilers must not leave it out
+  for (size_t i = 0; i < text->size(); ++i) byte[i] = '\0';
+  text->clear();
+}
+
+std::string TakeKey(std::string *digits) {
+  std::string key;
+  key.reserve(digits->size() / 2);
+  const auto value = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
+  for (size_t i = 0; i + 1 < digits->size(); i += 2) {
+    key += static_cast<char>(value((*digits)[i]) * 16 + value((*digits)[i + 1]));
+  }
+  Wipe(digits);
+  return key;
+}
+
+void HideKey(int count, char **words) {
+  for (int i = 0; i < count; ++i) {
+    std::string word = words[i];
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos || !IsSecret(word)) continue;
+    std::fill(words[i] + equals + 1, words[i] + word.size(), '*');
+    Wipe(&word);
+  }
+}
+
 std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) {
   const std::vector<Flag> table = Table(flags);
   std::set<std::string> seen;
@@ -205,7 +288,7 @@ std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) 
       continue;
     }
     // The original skips such words, so that a run with wrong settings looks like one with the right ones.
-    if (argument.rfind("--", 0) != 0) return "'" + argument + "' is no flag" + Meant(argument, table);
+    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is no flag" + Meant(argument, table);
     const size_t equals = argument.find('=');
     std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     const bool has_value = equals != std::string::npos;
@@ -216,7 +299,7 @@ std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) 
     for (const Flag &candidate : table) {
       if (name == candidate.name) flag = &candidate;
     }
-    if (flag == nullptr) return argument + " is not a valid flag" + Meant(argument, table);
+    if (flag == nullptr) return Shown(argument) + " is not a valid flag" + Meant(argument, table);
     if (!seen.insert(name).second) return "--" + name + " is given twice";
     const bool is_switch = std::holds_alternative<bool *>(flag->target);
     if (!has_value && !is_switch && flag->alone == nullptr)
@@ -227,7 +310,7 @@ std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) 
     const std::string problem = Assign(*flag, value);
     if (!problem.empty()) return problem;
   }
-  return Check(*flags);
+  return Check(*flags, seen);
 }
 
 std::string Usage() {
@@ -238,7 +321,10 @@ std::string Usage() {
       "  benchmark --modelFile=model.ms\n"
       "  benchmark --modelFile=model.ms --numThreads=1 --loopCount=100 --timeProfiling\n"
       "  benchmark --modelFile=model.ms --inputShapes=1,224,224,3 --htmlFile=report.html\n"
-      "  benchmark --modelFile=model.ms --inDataFile=input.bin --benchmarkDataFile=expected.txt\n\n";
+      "  benchmark --modelFile=model.ms --inDataFile=input.bin --benchmarkDataFile=expected.txt\n"
+      "  benchmark --modelFile=model.ms --enableParallelPredict --numThreads=1 --requestRate=50 "
+      "--parallelTaskNum=500\n"
+      "  benchmark --modelFile=secret.ms --decryptKey=30313233343536373839414243444546\n\n";
   for (const Flag &flag : Table(&defaults)) {
     std::string head = std::string("  --") + flag.name + (*flag.value == '\0' ? "" : "=") + flag.value;
     head.resize(std::max<size_t>(head.size() + 2, 44), ' ');

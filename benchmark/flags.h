@@ -29,10 +29,17 @@ struct Flags {
   int memoryLimit = 0;
   bool enableFp16 = false;
   bool enableParallel = false;
+  bool enableParallelPredict = false;
+  int parallelNum = 2;
+  int parallelTaskNum = 2;
+  int workersNum = 2;
+  float requestRate = 0;  // 0: not given
   bool timeProfiling = false;
   std::string configFile;
   std::string pluginPath;
   std::string provider;
+  std::string decryptKey;  // hexadecimal digits
+  std::string cryptoLibPath;
   std::string verifyDigest;  // "on", or the digest that is expected
   std::string jsonFile;
   std::string htmlFile;
@@ -42,6 +49,15 @@ struct Flags {
 
 // Fills `flags`. Empty on success, else what is wrong with the command line.
 std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags);
+
+// Puts stars over the key in the words themselves: neither other users, who see them, nor reports get it.
+void HideKey(int count, char **words);
+
+// The bytes of a key; the digits are wiped.
+std::string TakeKey(std::string *digits);
+
+// Writes zeros over a secret.
+void Wipe(std::string *text);
 
 // The usage text, with examples.
 std::string Usage();

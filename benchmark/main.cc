@@ -19,6 +19,7 @@
 #include "include/mslite/run_control.h"
 #include "inputs.h"
 #include "machine.h"
+#include "parallel.h"
 #include "peak.h"
 #include "profile.h"
 #include "result.h"
@@ -88,7 +89,8 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
 }
 
 // Builds the model and brings its inputs to the requested shapes.
-std::string Prepare(const Flags &flags, mindspore::Model *model) {
+std::string Prepare(Flags *given, mindspore::Model *model) {
+  const Flags &flags = *given;
   if (!flags.configFile.empty()) {
     if (const mindspore::Status status = model->LoadConfig(flags.configFile); status.IsError()) {
       std::cerr << "warning: " << flags.configFile << " was not loaded\n";
@@ -99,7 +101,12 @@ std::string Prepare(const Flags &flags, mindspore::Model *model) {
     if (status.IsError()) return Said(status);
   }
   const auto type = flags.modelType == "MindIR" ? mindspore::kMindIR : mindspore::kMindIR_Lite;
-  if (const mindspore::Status status = model->Build(flags.modelFile, type, MakeContext(flags)); status.IsError()) {
+  std::string bytes = TakeKey(&given->decryptKey);
+  const mindspore::Key key(bytes.data(), bytes.size());  // empty: the file is not encrypted
+  Wipe(&bytes);
+  if (const mindspore::Status status =
+          model->Build(flags.modelFile, type, MakeContext(flags), key, mindspore::kDecModeAesGcm, flags.cryptoLibPath);
+      status.IsError()) {
     return Said(status);
   }
   const std::vector<MSTensor> inputs = model->GetInputs();
@@ -149,6 +156,14 @@ void PrintOperators(const Result &result) {
 TensorInfo Describe(const MSTensor &tensor) {
   return {tensor.Name(), tensor.Shape(), static_cast<int>(tensor.DataType()), 0};
 }
+
+TensorInfo DescribeOutput(const MSTensor &output) {
+  TensorInfo info = Describe(output);
+  info.crc = Crc32(output.Data().get(), output.DataSize());
+  return info;
+}
+
+std::string ModelName(const Flags &flags) { return flags.modelFile.substr(flags.modelFile.find_last_of('/') + 1); }
 
 // The original's loop: warm-up, timed runs; the very first run is kept apart.
 std::string Measure(const Flags &flags, mindspore::Model *model, Result *result) {
@@ -226,26 +241,64 @@ std::string Compare(const Flags &flags, mindspore::Model *model) {
   return problem.empty() ? CompareOutputs(flags, model->GetOutputs(), expected) : problem;
 }
 
-std::string WritePage(const Flags &flags, const Result &result, const std::string &command) {
-  Origin origin;
-  origin.command = command;
-  origin.file = flags.modelFile;
+std::string MakeOrigin(const Flags &flags, const std::string &command, Origin *origin) {
+  origin->command = command;
+  origin->file = flags.modelFile;
   std::error_code error;
-  origin.bytes = static_cast<int64_t>(std::filesystem::file_size(flags.modelFile, error));
+  origin->bytes = static_cast<int64_t>(std::filesystem::file_size(flags.modelFile, error));
   if (error) return flags.modelFile + ": " + error.message();
-  if (const mindspore::Status status = FileDigest(flags.modelFile, &origin.sha256); status.IsError()) {
-    return Said(status);
-  }
-  return WriteHtml(result, origin, flags.htmlFile);
+  const mindspore::Status status = FileDigest(flags.modelFile, &origin->sha256);
+  return status.IsError() ? Said(status) : "";
 }
 
-std::string Run(const Flags &flags, const std::string &command) {
+std::string WritePage(const Flags &flags, const Result &result, const std::string &command) {
+  Origin origin;
+  const std::string problem = MakeOrigin(flags, command, &origin);
+  return problem.empty() ? WriteHtml(result, origin, flags.htmlFile) : problem;
+}
+
+// The single run that all answers are compared with, of a model that is gone before the runner is built.
+std::string SingleRunOf(Flags *given, SingleRun *single) {
+  mindspore::Model model;
+  std::string problem = Prepare(given, &model);
+  if (!problem.empty()) return problem;
+  const Flags &flags = *given;
+  std::vector<MSTensor> inputs = model.GetInputs();
+  problem = FillInputs(flags, &inputs);
+  if (problem.empty() && !flags.benchmarkDataFile.empty()) problem = Compare(flags, &model);
+  return problem.empty() ? RunSingle(&model, single) : problem;
+}
+
+std::string RunParallel(Flags *given, const std::string &command) {
+  const Flags &flags = *given;
+  SingleRun single;
+  std::string problem = SingleRunOf(given, &single);
+  if (!problem.empty()) return problem;
+  ParallelResult result;
+  result.model = ModelName(flags);
+  result.threads = flags.numThreads;
+  result.workers = flags.workersNum;
+  result.clients = flags.parallelNum;
+  result.request_rate = flags.requestRate;
+  result.plan = single.plan;
+  for (const MSTensor &input : single.inputs) result.inputs.push_back(Describe(input));
+  for (const MSTensor &output : single.outputs) result.outputs.push_back(DescribeOutput(output));
+  problem = MeasureParallel(flags, MakeContext(flags), single, &result);
+  if (!problem.empty()) return problem;
+  result.peak_memory = PeakMemory();
+  PrintParallel(result);
+  if (!flags.jsonFile.empty()) problem = WriteParallelJson(result, flags.jsonFile);
+  Origin origin;
+  if (problem.empty() && !flags.htmlFile.empty()) problem = MakeOrigin(flags, command, &origin);
+  if (problem.empty() && !flags.htmlFile.empty()) problem = WriteParallelHtml(result, origin, flags.htmlFile);
+  if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
+  return problem;
+}
+
+std::string Run(Flags *given, const std::string &command) {
+  const Flags &flags = *given;
   PrintFlags(flags);
   std::cout << "start unified benchmark run\n";
-  Result result;
-  result.model = flags.modelFile.substr(flags.modelFile.find_last_of('/') + 1);
-  result.threads = flags.numThreads;
-  mindspore::Model model;
   if (!flags.verifyDigest.empty()) {
     const std::string expected = flags.verifyDigest == "on" ? "" : flags.verifyDigest;
     if (const mindspore::Status status = VerifyDigest(flags.modelFile, expected); status.IsError()) {
@@ -253,8 +306,13 @@ std::string Run(const Flags &flags, const std::string &command) {
     }
     std::cout << "Digest: as " << (expected.empty() ? "the file says" : "expected") << "\n";
   }
+  if (flags.enableParallelPredict) return RunParallel(given, command);
+  Result result;
+  result.model = ModelName(flags);
+  result.threads = flags.numThreads;
+  mindspore::Model model;
   const Clock::time_point start = Clock::now();
-  std::string problem = Prepare(flags, &model);
+  std::string problem = Prepare(given, &model);
   if (!problem.empty()) return problem;
   result.prepare_ms = MillisecondsSince(start);
   std::cout << "PrepareTime = " << result.prepare_ms << " ms\n";
@@ -270,10 +328,7 @@ std::string Run(const Flags &flags, const std::string &command) {
   if (!problem.empty()) return problem;
   result.peak_memory = PeakMemory();
   for (const MSTensor &input : inputs) result.inputs.push_back(Describe(input));
-  for (const MSTensor &output : model.GetOutputs()) {
-    result.outputs.push_back(Describe(output));
-    result.outputs.back().crc = Crc32(output.Data().get(), output.DataSize());
-  }
+  for (const MSTensor &output : model.GetOutputs()) result.outputs.push_back(DescribeOutput(output));
   PrintSummary(result);
   if (!flags.jsonFile.empty()) problem = WriteJson(result, flags.jsonFile);
   if (problem.empty() && !flags.htmlFile.empty()) problem = WritePage(flags, result, command);
@@ -285,7 +340,10 @@ int Main(int argc, char **argv) {
   OpenStandardFiles();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a failed write
   Flags flags;
-  const std::string wrong = ParseFlags({argv + 1, argv + argc}, &flags);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  HideKey(argc, argv);
+  const std::string wrong = ParseFlags(words, &flags);
+  for (std::string &word : words) Wipe(&word);
   if (!wrong.empty()) {
     std::cerr << wrong << "\nbenchmark --help shows the flags\n";
     return kWrongUsage;
@@ -294,7 +352,7 @@ int Main(int argc, char **argv) {
     std::cout << (flags.help ? Usage() : "benchmark (mslite) " MSLITE_VERSION "\n");
     return FlushOutput().empty() ? 0 : kFailed;
   }
-  std::string problem = Run(flags, CommandLine(argc, argv));
+  std::string problem = Run(&flags, CommandLine(argc, argv));
   const std::string lost = FlushOutput();
   if (problem.empty()) problem = lost;
   if (problem.empty()) return 0;

@@ -12,6 +12,7 @@ struct Statistics {
   double minimum = 0;
   double median = 0;
   double p90 = 0;
+  double p99 = 0;
   double maximum = 0;
   double mean = 0;
 };
@@ -29,8 +30,8 @@ inline Statistics Summarize(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   double sum = 0;
   for (const double sample : samples) sum += sample;
-  return {samples.front(), Quantile(samples, 0.5), Quantile(samples, 0.9), samples.back(),
-          sum / static_cast<double>(samples.size())};
+  return {samples.front(),         Quantile(samples, 0.5), Quantile(samples, 0.9),
+          Quantile(samples, 0.99), samples.back(),         sum / static_cast<double>(samples.size())};
 }
 
 }  // namespace mslite::benchmark

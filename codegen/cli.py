@@ -79,6 +79,11 @@ def _parser() -> argparse.ArgumentParser:
         "--kernelLibrary", choices=(KERNEL_LIBRARY,),
         help="calls of CMSIS-NN, which the project is built with, for the layers in which it computes the same bits",
     )  # fmt: skip
+    parser.add_argument(
+        "--padToMaxOutputSize", action="store_true",
+        help="NonMaxSuppression gives as many rows as it can keep boxes, of -1 behind those that it finds; without, a model "
+        "with it is refused",
+    )  # fmt: skip
     parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
     parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
     parser.add_argument(
@@ -136,6 +141,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         compress=arguments.compress,
         plugins=tuple(Path(name) for name in arguments.pluginPath.split(";") if name and not name.endswith(".py")),
         force=arguments.force,
+        pad_to_max_output_size=arguments.padToMaxOutputSize,
         prefix=check_name(arguments.name) if arguments.name else "",
         train=settings_of_arguments(arguments),
     )

@@ -16,6 +16,7 @@ from mslite.codegen.compress import compressed
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores, for_threads, variables_of
 from mslite.codegen.lowering import LoweringError, lower_ms
+from mslite.codegen.lowering.padded import pad_suppressions
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.lowering.weights import OpenWeights, close_weights, open_weights
 from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
@@ -78,6 +79,8 @@ class GenerateSettings:
     """Plug-ins of the runtime: they compute custom operators when runs are recorded."""
     force: bool = False
     """Whether the folder may hold other files than those of an earlier project."""
+    pad_to_max_output_size: bool = False
+    """Whether NonMaxSuppression gives as many rows as it can keep boxes, of -1 behind those that it finds."""
     prefix: str = ""
     """Before the names of everything that other code can see of the project."""
     train: TrainSettings | None = None
@@ -121,6 +124,12 @@ def generate(
         ]
         files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in shaped]
         progress("lower")
+        # A conversion has taken the shapes already.
+        shapes = [source.shapes if file == source.model else {} for source, file in zip(shaped, files, strict=True)]
+        padding: list[str] = []
+        if settings.pad_to_max_output_size:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mslite-codegen-")))
+            files, padding = _pad_all(shaped, files, shapes, folder)
         opened = None
         if settings.keep_weights:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mslite-codegen-")))
@@ -128,9 +137,12 @@ def generate(
                 open_weights(file, _made(folder / str(place)), settings.changeable, str(source.model))
                 for place, (source, file) in enumerate(zip(shaped, files, strict=True))
             ]
-        programs = _lower_all(shaped, files, settings.target, opened)
+        programs = _lower_all(shaped, files, shapes, settings.target, opened)
         groups = _groups(sources)
         notes = _notes(sources, programs, groups)
+        if padding:
+            firsts = (group[0] for group in groups if padding[group[0]])
+            notes += tuple(f"{shaped[place].model.name}: {padding[place]}" for place in firsts)
         _check_shapes(sources, programs, groups)
         if settings.kernel_library is not None:
             programs = [with_cmsis_nn(program, settings.target) for program in programs]
@@ -262,6 +274,7 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
         "--memory=min": settings.memory.fuse_rows,
         "--fastMemory": settings.memory.fast_size is not None,
         "--name": bool(settings.prefix),
+        "--padToMaxOutputSize": settings.pad_to_max_output_size,
         "budgets": settings.ram_budget is not None or settings.flash_budget is not None,
     }
     if any(wanted.values()):
@@ -312,22 +325,44 @@ def _made(folder: Path) -> Path:
     return folder
 
 
+def _pad_all(
+    sources: Sequence[Source], files: Sequence[Path], shapes: Sequence[Mapping[str, Shape]], folder: Path
+) -> tuple[list[Path], list[str]]:
+    """The padded copies of all models and what to know of them, or one error with all that is wrong with any of them."""
+    padded = []
+    errors: list[LoweringError] = []
+    for place, (source, file) in enumerate(zip(sources, files, strict=True)):
+        try:
+            padded.append(pad_suppressions(file, _made(folder / str(place)), shapes[place], str(source.model)))
+        except LoweringError as error:
+            errors.append(error)
+    _raise_all(errors)
+    return [one.path for one in padded], [one.note for one in padded]
+
+
 def _lower_all(
-    sources: Sequence[Source], files: Sequence[Path], target: Target, opened: Sequence[OpenWeights] | None = None
+    sources: Sequence[Source],
+    files: Sequence[Path],
+    shapes: Sequence[Mapping[str, Shape]],
+    target: Target,
+    opened: Sequence[OpenWeights] | None = None,
 ) -> list[Program]:
     """The programs of all models, or one error with all that is wrong with any of them."""
     programs = []
     errors: list[LoweringError] = []
     for place, (source, file) in enumerate(zip(sources, files, strict=True)):
-        shapes = source.shapes if file == source.model else {}
         path = opened[place].path if opened else file
         try:
-            programs.append(lower_ms(path, target, shapes, source.name or source.model.stem, str(source.model)))
+            programs.append(lower_ms(path, target, shapes[place], source.name or source.model.stem, str(source.model)))
             if opened:
                 close_weights(programs[-1], opened[place].weights)
         except LoweringError as error:
             errors.append(error)
+    _raise_all(errors)
+    return programs
+
+
+def _raise_all(errors: Sequence[LoweringError]) -> None:
     if errors:
         blockers = tuple(blocker for error in errors for blocker in error.blockers)
         raise LoweringError("\n".join(error.message for error in errors), blockers, errors[0].code)
-    return programs

@@ -23,6 +23,7 @@ _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
 _MICRO_KEYS = (
     "enable_micro", "target", "codegen_mode", "support_parallel", "debug_mode", "save_path", "project_name", "inputs_shape",
     "dynamic_dim_params", "keep_original_weight", "changeable_weights_name", "plugin_path", "force",
+    "pad_to_max_output_size",
 )  # fmt: skip
 _MODEL_KEYS = (
     "fmk", "modelFile", "weightFile", "inputShape", "inputDataFormat", "outputDataFormat", "inputDataType", "outputDataType",
@@ -86,6 +87,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         changeable=changeable,
         plugins=_plugins(micro, path.parent),
         force=_switch(micro, "force"),
+        pad_to_max_output_size=_switch(micro, "pad_to_max_output_size"),
         train=train,
     )
 
@@ -146,6 +148,8 @@ def _flags(keys: Mapping[str, str], path: Path, folder: Path) -> dict[str, str]:
 
 def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Sequence[Mapping[str, Shape]]) -> Source:
     options = _options(flags, warn)
+    if options.encryption.encrypt_key is not None:
+        raise UsageError("INPUT ILLEGAL: encryptKey concerns .ms files, not generated C")
     wanted = [{**one, **options.input_shapes} for one in shapes]
     return Source(
         options.model_file, wanted[0], options=replace(options, run_once=False), more_shapes=tuple(wanted[1:])

@@ -135,7 +135,7 @@ def _convert(given: Mapping[str, str]) -> ExitStatus:
         if options.run_once:
             from mslite.converter.verify.report import infer_once
 
-            infer_once(report.files[0])
+            infer_once(report.files[0], options.encryption)
         if given.get("verify", "off") != "off":
             from mslite.converter.verify.report import verify_conversion
 

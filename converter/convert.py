@@ -15,7 +15,7 @@ from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
-from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.module_io import save, save_sealed
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.upgrade import WIRE_VERSION
@@ -82,7 +82,15 @@ def _save(module: Module, layout: Format, options: Options) -> list[Path]:
         from mslite.converter.mindir_export import save_mindir
 
         return save_mindir(module, layout, options.output_path)
-    return save(module, options.output_path, digest=options.digest)
+    if options.encryption.encrypt_key is None:
+        return save(module, options.output_path, digest=options.digest)
+    try:
+        return save_sealed(module, options.output_path, options.encryption.sealed)
+    except ValueError as error:
+        raise ConversionError(
+            f"{options.output_path}: {error}, which is not encrypted. Leave --encryptKey out, or make the model smaller",
+            code=ReturnCode.NOT_SUPPORTED,
+        ) from None
 
 
 def _bound(result: Module, options: Options, source_layout: Format) -> Bound | None:
@@ -166,6 +174,7 @@ def _check_kernels(module: Module, options: Options) -> None:
 
 
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
+    options.encryption.check()
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress(_PARSE)
     try:

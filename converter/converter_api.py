@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from enum import Enum
 from pathlib import Path
 from typing import NoReturn
@@ -10,6 +11,7 @@ from typing import NoReturn
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
+from mslite.converter.flag_values import asked_encryption, check_encrypted
 from mslite.converter.memory_limit import LEAST_LIMIT
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -61,7 +63,7 @@ class Converter:
         self._decrypt_mode = "AES-GCM"
         self._decrypt_key = ""
         self._encrypt_key = ""
-        self._enable_encryption = False
+        self._encryption: bool | None = None
         self._save_type = ModelType.MINDIR_LITE
         self._config: dict[str, dict[str, str]] = {}
         self._calibration: Source | None = None
@@ -70,6 +72,7 @@ class Converter:
 
     @property
     def decrypt_key(self) -> NoReturn:
+        """The key of an encrypted MINDIR or .ms source: 32, 48 or 64 hexadecimal digits. Write-only."""
         raise TypeError("decrypt_key is write-only.")
 
     @decrypt_key.setter
@@ -79,6 +82,7 @@ class Converter:
 
     @property
     def encrypt_key(self) -> NoReturn:
+        """The key, 32 hexadecimal digits, that the result is encrypted with (AES-GCM). Write-only."""
         raise TypeError("encrypt_key is write-only.")
 
     @encrypt_key.setter
@@ -128,12 +132,13 @@ class Converter:
 
     @property
     def enable_encryption(self) -> bool:
-        return self._enable_encryption
+        """Whether an `encrypt_key` counts. Without one nothing is encrypted."""
+        return self._encryption is not False
 
     @enable_encryption.setter
     def enable_encryption(self, value: bool) -> None:
         _check_type("enable_encryption", value, bool)
-        self._enable_encryption = value
+        self._encryption = value
 
     @property
     def infer(self) -> bool:
@@ -267,11 +272,12 @@ class Converter:
                 raise RuntimeError(f"Perform convert failed, {name} does not exist: '{path}'")
         _check_type("output_file", output_file, str)
         try:
-            self.report = convert(self._options(framework, model_file, output_file, weight_file, config_file))
+            options = self._options(framework, model_file, output_file, weight_file, config_file)
+            self.report = convert(options)
             if self._infer:
                 from mslite.converter.verify.report import infer_once
 
-                infer_once(self.report.files[0])
+                infer_once(self.report.files[0], options.encryption)
         except (ConversionError, UsageError) as error:
             raise RuntimeError(f"Convert model failed! {error}") from None
         print("CONVERT RESULT SUCCESS:0")
@@ -280,8 +286,6 @@ class Converter:
         refused = {
             f"weight_file ({framework.name} models have none)": bool(weight)
             and framework not in (FmkType.CAFFE, FmkType.THIRDPARTY),
-            "encryption": self._enable_encryption or bool(self._encrypt_key),
-            "decrypt_key": bool(self._decrypt_key),
             "infer with save_type MINDIR": self._infer and self._save_type is ModelType.MINDIR,
             f"optimize {self._optimize}": self._optimize not in ("none", "general"),
             f"device {self._device}": bool(self._device),
@@ -297,7 +301,7 @@ class Converter:
         if choices.quantizer.asks_for_something and self._save_type is ModelType.MINDIR:
             raise UsageError("quantisation with save_type MINDIR is not supported yet")
         shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
-        return Options(
+        options = Options(
             model_file=Path(model),
             output_file=Path(output),
             framework=framework,
@@ -318,7 +322,18 @@ class Converter:
             memory_limit=self._memory_limit,
             run_once=self._infer,
             digest=self._digest,
+            encryption=asked_encryption(self._encryption_flags(), lambda text: warnings.warn(text, stacklevel=4)),
         )
+        if options.encryption.encrypt_key is not None:
+            check_encrypted(options)
+        return options
+
+    def _encryption_flags(self) -> dict[str, str]:
+        """What the attributes are as flags of the program."""
+        flags = {"encryptKey": self._encrypt_key, "decryptKey": self._decrypt_key, "decryptMode": self._decrypt_mode}
+        if self._encryption is not None:
+            flags["encryption"] = "true" if self._encryption else "false"
+        return {name: value for name, value in flags.items() if value}
 
     def __str__(self) -> str:
         return "\n".join(
@@ -330,9 +345,19 @@ class Converter:
                 f"input_data_type: {self._input_data_type}",
                 f"output_data_type: {self._output_data_type}",
                 f"save_type: {self._save_type.name}",
-                f"enable_encryption: {self._enable_encryption}",
+                f"enable_encryption: {self.enable_encryption}",
                 f"infer: {self._infer}",
                 f"optimize: {self._optimize}",
                 f"device: {self._device}",
             )
         )
+
+    def __repr__(self) -> str:
+        """What was set; keys are not shown."""
+        usual = vars(Converter())
+        changes = (
+            f"{name.removeprefix('_')}={value!r}"
+            for name, value in vars(self).items()
+            if name.startswith("_") and not name.endswith("_key") and value is not usual[name] and value != usual[name]
+        )
+        return f"Converter({', '.join(changes)})"

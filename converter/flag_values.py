@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from mslite.converter.compatibility.versions import VERSIONS, Version
 from mslite.converter.config_file import choices_of, read_config
+from mslite.converter.encryption import Encryption, parse_key
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.flags import FLAGS
 from mslite.converter.front_ends import FRONT_ENDS
@@ -119,6 +120,33 @@ def _digest(given: Mapping[str, str], save_type: str) -> bool:
     return asked
 
 
+def _key(given: Mapping[str, str], name: str) -> bytes | None:
+    try:
+        return parse_key(name, given[name]) if name in given else None
+    except UsageError as error:
+        raise FlagError(str(error), "encryption") from None
+
+
+def asked_encryption(given: Mapping[str, str], warn: Callable[[str], None]) -> Encryption:
+    """The keys. Without --encryptKey nothing is encrypted, whatever --encryption says. Raises FlagError."""
+    asked = _choice(given, "encryption", ("true", "false"), "encryption") == "true"
+    mode = _choice(given, "decryptMode", ("AES-GCM", "AES-CBC"), "encryption")
+    encrypt_key = _key(given, "encryptKey")
+    if encrypt_key is None and given.get("encryption") == "true":
+        warn("--encryption=true without --encryptKey: the result is not encrypted")
+    return Encryption(encrypt_key if asked else None, _key(given, "decryptKey"), mode)
+
+
+def check_encrypted(options: Options) -> None:
+    """Refuses what does not go with an encrypted result. Raises FlagError."""
+    if options.save_type is SaveType.MINDIR:
+        raise FlagError("INPUT ILLEGAL: encryptKey concerns .ms files, not saveType=MINDIR", "encryption")
+    if options.digest:
+        raise FlagError(
+            "INPUT ILLEGAL: digest is for plain files; of an encrypted one its key shows what was changed", "digest"
+        )
+
+
 def asked_memory(given: Mapping[str, str]) -> int | None:
     """The bytes of --memoryLimit. Raises FlagError."""
     try:
@@ -143,7 +171,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     wanted_format = _format(given, "inputDataFormat")
     input_format = Format.NHWC if wanted_format is None else wanted_format
     output_format = _format(given, "outputDataFormat")
-    encryption = _choice(given, "encryption", ("true", "false"), "encryption")
+    encryption = asked_encryption(given, warn)
     transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")
     infer = _choice(given, "infer", ("true", "false"), "infer")
     save_type = _choice(given, "saveType", ("MINDIR", "MINDIR_LITE"), "saveType")
@@ -162,10 +190,6 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
     if train == "true":
         _refuse("--trainModel=true", "Convert for inference with --trainModel=false")
-    if encryption == "true" or "encryptKey" in given:
-        _refuse("--encryption", "Write a plain file with --encryption=false")
-    if "decryptKey" in given:
-        _refuse("--decryptKey", "Decrypt the source model before the conversion")
     if transformer == "true":
         _refuse("--optimizeTransformer=true", "It concerns GPUs only")
     if save_type == "MINDIR" and (infer == "true" or given.get("verify", "off") != "off"):
@@ -195,7 +219,10 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         memory_limit=asked_memory(given),
         run_once=infer == "true",
         digest=_digest(given, save_type),
+        encryption=encryption,
     )
+    if encryption.encrypt_key is not None:
+        check_encrypted(options)
     if choices is not None:
         options = dataclasses.replace(
             options,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mslite.converter.errors import UsageError
 from mslite.converter.front_ends import FRONT_ENDS
+from mslite.converter.program import without_keys
 from mslite.converter.quoting import shortened
 from mslite.converter.spelling import nearest
 
@@ -42,8 +43,8 @@ _FLAGS = (
         "INI file: quantisation and calibration, [registry] plugin_path (Python plug-ins: custom operators, passes, formats; "
         "docs/extending.md), disable_fusion and fusion_blacklists, [dynamic_dims]",
     ),
-    Flag("decryptKey", "HEX", "key of an encrypted MINDIR source; not supported yet"),
-    Flag("decryptMode", "AES-GCM|AES-CBC", "mode of --decryptKey; not supported yet", "AES-GCM"),
+    Flag("decryptKey", "HEX", "key of an encrypted MINDIR or .ms source: 32, 48 or 64 hexadecimal digits"),
+    Flag("decryptMode", "AES-GCM|AES-CBC", "how the source is encrypted; a .ms file: AES-GCM", "AES-GCM"),
     Flag("device", "NAME", "older way to choose a target; not supported yet"),
     Flag(
         "digest",
@@ -52,8 +53,8 @@ _FLAGS = (
         "off",
         boolean=True,
     ),
-    Flag("encryptKey", "HEX", "key for --encryption; not supported yet"),
-    Flag("encryption", "true|false", "write an encrypted file; true is not supported yet", "false"),
+    Flag("encryptKey", "HEX", "encrypt the .ms file with AES-GCM and this key: 32 hexadecimal digits"),
+    Flag("encryption", "true|false", "false: no encryption, whatever --encryptKey says; nothing without a key", "true"),
     Flag(
         "fmk",
         "|".join(known.name for known in FRONT_ENDS),
@@ -114,6 +115,8 @@ examples:
       quantises, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=plugin.cfg
       with operators that plug-ins know, as plugin_path of [registry] in plugin.cfg says; docs/extending.md has examples
+  converter_lite --modelFile=net.onnx --outputFile=net --encryptKey=30313233343536373839414243444546
+      a file that runs with this key only; docs/encryption.md has more
   converter_lite --modelFile=net.onnx --outputFile=net --verify
       also runs both models on the same random input and names the first layer that differs
   converter_lite --modelFile=net.onnx --outputFile=net --targetVersion=1.3
@@ -155,7 +158,7 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
         if argument == "-h":
             argument = "--help"
         if not argument.startswith("--"):
-            raise UsageError(f"Failed: flag {shortened(argument)} is not valid.{_meant(argument)}")
+            raise UsageError(f"Failed: flag {shortened(without_keys(argument))} is not valid.{_meant(argument)}")
         key, equals, value = argument[2:].partition("=")
         if key in ("help", "version"):
             given[key] = ""

@@ -38,7 +38,7 @@ def _tf(options: Options) -> Module:
 def _mindir(options: Options) -> Module:
     from mslite.converter.parsers.mindir import parse
 
-    return parse(options.model_file)
+    return parse(options.model_file, options.encryption.source_opener)
 
 
 def _pytorch(options: Options) -> Module:
@@ -75,7 +75,7 @@ def _mslite(options: Options) -> Module:
 
     path = options.model_file
     try:
-        module = load(path)
+        module = load(path, options.encryption.source_opener)
         verify(module)  # passes trust what a file may say
         return module
     except MindirFormatError as error:
@@ -110,6 +110,8 @@ def _registered(entry: ModelParserEntry, options: Options) -> Module:
     return parse_registered(entry, parameters)
 
 
+_MAY_BE_ENCRYPTED = (FmkType.MINDIR, FmkType.MSLITE)
+
 NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.CAFFE, FmkType.MINDIR, FmkType.PYTORCH})
 """Frameworks whose images are NCHW; the others' are NHWC."""
 
@@ -130,6 +132,9 @@ def parse_model(options: Options, framework: FmkType) -> Module:
         )
     if options.weight_file is not None and framework is not FmkType.CAFFE:
         raise UsageError(f"INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE; this is a {framework.name} model")
+    if options.encryption.decrypt_key is not None and framework not in _MAY_BE_ENCRYPTED:
+        names = " and ".join(known.name for known in _MAY_BE_ENCRYPTED)
+        raise UsageError(f"INPUT ILLEGAL: decryptKey is for {names} models; this is a {framework.name} model")
     with contradictions_refuse(str(options.model_file)):
         return FRONT_ENDS[framework](options)
 

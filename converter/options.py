@@ -8,6 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from mslite.converter.compatibility import Version
+from mslite.converter.encryption import Encryption
 from mslite.converter.frameworks import FmkType as FmkType
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -55,6 +56,7 @@ class Options:
     """Whether the `.ms` file ends with the SHA-256 of what was written (`--digest`)."""
     """Load the result and run it once with random data (`--infer`)."""
 
+    encryption: Encryption = field(default_factory=Encryption)
     plugins: tuple[Path, ...] = ()
     """Python files that register parsers, passes and custom operators for this conversion."""
     config: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -51,7 +51,12 @@ class _Output:
 
 _command: ContextVar[str] = ContextVar("command", default="")
 
-_SECRET = re.compile(r"(-\w*[kK]ey=).+", re.DOTALL)
+_SECRET = re.compile(r"(\w*[kK]ey=).+", re.DOTALL)
+
+
+def without_keys(argument: str) -> str:
+    """A word of a command line as messages and pages may repeat it: what stands behind `...key=` is left out."""
+    return _SECRET.sub(r"\1...", argument)
 
 
 def command_line() -> str:
@@ -62,7 +67,7 @@ def command_line() -> str:
 @contextlib.contextmanager
 def running(name: str, arguments: Sequence[str]) -> Iterator[None]:
     """Makes it the command that is running."""
-    token = _command.set(shlex.join([name, *(_SECRET.sub(r"\1...", one) for one in arguments)]))
+    token = _command.set(shlex.join([name, *(without_keys(one) for one in arguments)]))
     try:
         yield
     finally:

@@ -165,7 +165,8 @@ typedef struct {
   mslite_status (*count)(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);
 } mslite_kernel;
 
-/* The table of all kernels that this library holds, in order of listing. */
+/* The table of all kernels that this library holds, in order of listing. Null pointers stand for those that mslite-crop
+ * took out (cropped.h). */
 extern const mslite_kernel *const mslite_kernels[];
 extern const int32_t mslite_kernel_count;
 

@@ -5,6 +5,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Writes the printf-style reason into the context and returns `status`. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -46,5 +50,9 @@ bool mslite_merge_size(int64_t a, int64_t b, int64_t *merged);
 
 /* a / b for sizes; a new symbol when it cannot be told. False when it does not divide. */
 bool mslite_size_divide(mslite_shape_context *context, int64_t a, int64_t b, int64_t *quotient);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

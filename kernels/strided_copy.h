@@ -4,6 +4,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
   MSLITE_COPY_RANK = 20,
   MSLITE_COPY_PART_BYTES = 65536 /* about what one part moves */
@@ -46,5 +50,9 @@ int32_t mslite_byte_parts(int64_t bytes);
 
 /* Element `index` of an int32, int64, uint8, int8, int16 or bool tensor. */
 int64_t mslite_integer_at(const void *data, int32_t type, int64_t index);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,10 +1,10 @@
 /* The table of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files, once
- * per kind of microcontroller; on x86 also those of ARM processors, which are in an ARM machine's own library. */
+ * per kind of microcontroller; where a library for ARM processors is elsewhere, their kernels, too. */
 #include "kernel.h"
 
 #define MSLITE_MICRO_ISA(X, name) X(name##_micro) X(name##_dsp) X(name##_mve)
 
-#if defined(MSLITE_TARGET_X86)
+#if defined(MSLITE_TARGET_NEON)
 #define MSLITE_VECTOR_ISA(X, name) X(name##_neon)
 #define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
 #else

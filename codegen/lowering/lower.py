@@ -93,6 +93,13 @@ def _check_target(source: str, target: Target) -> None:
         )
 
 
+_OF_OPERATORS = {
+    "NonMaxSuppression": (
+        "In generated C all shapes are fixed: --padToMaxOutputSize of mslite-codegen gives it the most rows that it can "
+        "have, or use the runtime for this model"
+    ),
+}
+"""Of those with a result whose size depends on data, but has a bound."""
 _REMEDIES = (
     (
         "changes from round to round",
@@ -113,7 +120,9 @@ _REMEDIES = (
 
 
 def _blockers(refusals: Sequence[_codegen.Refusal]) -> tuple[Blocker, ...]:
-    def remedy(reason: str) -> str:
-        return next((text for part, text in _REMEDIES if part in reason), "Use other types or attributes for it")
+    def remedy(one: _codegen.Refusal) -> str:
+        if "known at run time only" in one.reason and one.op in _OF_OPERATORS:
+            return _OF_OPERATORS[one.op]
+        return next((text for part, text in _REMEDIES if part in one.reason), "Use other types or attributes for it")
 
-    return tuple(Blocker(one.name, one.op, one.reason, remedy(one.reason)) for one in refusals)
+    return tuple(Blocker(one.name, one.op, one.reason, remedy(one)) for one in refusals)

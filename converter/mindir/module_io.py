@@ -6,15 +6,17 @@ What a file cannot say is lost on the way there: which unknown dimensions are eq
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from .atomic import write_together
 from .graph import SYMBOL_LIMIT, Array, Encoding, Graph, Module, Node, Value, is_symbol, numpy_type
-from .ms_reader import read_ms
-from .ms_writer import SIDE_FILE_LIMIT, write_ms
+from .ms_reader import map_file, read_ms
+from .ms_writer import SIDE_FILE_LIMIT, ms_bytes, write_ms
 from .ops import Operator
 from .ops.enums import DataType, WeightQuantCompressType
 from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
@@ -29,10 +31,11 @@ _CONSTANT, _ACTIVATION = 0, 2
 _MAIN_NAME = "main_graph"
 
 
-def load(path: str | os.PathLike[str]) -> Module:
-    """The module in a `.ms` file. Constants are read-only views of the file. Raises MindirFormatError and OSError."""
+def load(path: str | os.PathLike[str], opener: Callable[[bytes | memoryview, str], bytes] | None = None) -> Module:
+    """The module in a `.ms` file, which `opener` decrypts: it is given the contents and the name. Constants are read-only views
+    of the file. Raises MindirFormatError, OSError and what `opener` raises."""
     try:
-        return to_module(read_ms(path))
+        return to_module(read_ms(path if opener is None else opener(map_file(path), str(path))))
     except MindirFormatError as error:
         text = str(error)
         raise MindirFormatError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -46,11 +49,29 @@ def save(
     return write_ms(to_meta(module), path, side_file_limit, digest)
 
 
+def save_sealed(module: Module, path: str | os.PathLike[str], seal: Callable[[bytes], bytes]) -> list[Path]:
+    """Writes what `seal` makes of the bytes of a `.ms` file; these themselves never come to a disk. Returns the file. Raises
+    OSError, what `seal` raises, and ValueError for a model of 2 GiB or more, whose constants would need a file of their own."""
+    path = Path(path)
+    content = seal(ms_bytes(to_meta(module)))
+
+    def write(file: IO[bytes]) -> None:
+        file.write(content)
+
+    write_together({path: write}, owner_only=True)
+    return [path]
+
+
 # ---- file to module ----
 
 
 def to_module(meta: MetaGraph) -> Module:
     """The module that a file describes. Old files are upgraded, in place. Raises MindirFormatError."""
+    if meta.obfuscate or meta.obfMetaData:
+        raise MindirFormatError(
+            "the model is obfuscated (obfMetaData), and only a closed library of MindSpore Lite can undo that. Take the model from "
+            "before"
+        )
     upgrade(meta)
     tensors, nodes = meta.allTensors or [], meta.nodes or []
     symbols = count(SYMBOL_LIMIT, -1)

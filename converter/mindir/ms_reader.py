@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, cast
 
+from .encrypted import encryption_of
 from .flatbuffer import FlatBufferError, Source, Table
 from .ops import tables
 from .ops.tables import TABLES, MetaGraph, Tensor
@@ -37,6 +38,9 @@ def read_ms(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> 
 
 
 def _read(buffer: memoryview, what: str, directory: Path | None) -> MetaGraph:
+    encryption = encryption_of(buffer)
+    if encryption is not None:
+        raise MindirFormatError(f"{what}: the file is encrypted ({encryption}). Give its key with --decryptKey")
     try:
         source = Source(buffer)
         if source.identifier != IDENTIFIER:

@@ -19,6 +19,9 @@ Rewrite = Callable[[Match, Graph], None]
 
 _MAX_ROUNDS = 8
 
+OBFUSCATION = "obf_op-obf_mul"
+"""Part of the names of nodes that MindSpore's obfuscation adds."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -46,7 +49,7 @@ class Rule:
                 if not self.shared and not match.is_private(graph):
                     context.refuse(self.name, node, "an inner result is used elsewhere")
                     continue
-                reason = self._quantised(match) or self.check(match, context)
+                reason = _obfuscated(match) or self._quantised(match) or self.check(match, context)
                 if reason is None:
                     return match
                 context.refuse(self.name, node, reason)
@@ -60,6 +63,11 @@ class Rule:
             return "a node computes on quantised integers"
         touched = any(value.quant for node in match.inner for value in (*node.inputs, *node.outputs))
         return "an operand is quantised" if touched and not self.quantised else None
+
+
+def _obfuscated(match: Match) -> str | None:
+    """Products with a constant that stands for what `obf_ratio` says when the model is built."""
+    return "a node waits for obf_ratio" if any(OBFUSCATION in node.name for node in match.inner) else None
 
 
 def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:

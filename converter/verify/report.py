@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mslite.converter.convert import Report
+from mslite.converter.encryption import Encryption
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import parse_model
 from mslite.converter.mindir.graph import Array, Graph, Module, Value, data_type_of, numpy_type
@@ -82,13 +83,13 @@ def _fits(shape: tuple[int, ...], declared: tuple[int, ...]) -> bool:
     return len(shape) == len(declared) and all(d < 0 or s == d for s, d in zip(shape, declared, strict=True))
 
 
-def run_result(file: Path, inputs: list[Array]) -> list[Array]:
-    """The outputs of a `.ms` file by the runtime. Raises ConversionError when it does not run."""
+def run_result(file: Path, inputs: list[Array], key: bytes | None = None) -> list[Array]:
+    """The outputs of a `.ms` file by the runtime; `key`: of an encrypted one. Raises ConversionError when it does not run."""
     import mslite
 
     model = mslite.Model()
     try:
-        model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE)
+        model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, dec_key=key)
         tensors = model.get_inputs()
         shapes = [list(array.shape) for array in inputs]
         if shapes != [list(tensor.shape) for tensor in tensors]:
@@ -98,9 +99,10 @@ def run_result(file: Path, inputs: list[Array]) -> list[Array]:
         raise ConversionError(f"{file}: the result does not run: {error}", code=ReturnCode.NOT_SUPPORTED) from None
 
 
-def infer_once(file: Path) -> None:
+def infer_once(file: Path, encryption: Encryption) -> None:
     """Loads the result and runs it once on random data (`--infer`). Raises ConversionError."""
-    run_result(file, random_inputs(load(file).main.inputs))
+    inputs = random_inputs(load(file, encryption.result_opener).main.inputs)
+    run_result(file, inputs, encryption.encrypt_key)
 
 
 def verify_conversion(options: Options, report: Report, what: str, say: Callable[[str], None] = print) -> bool:
@@ -112,10 +114,10 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
     named = source_inputs
     arrays = random_inputs(named) if what in ("random", "true", "on") else given_inputs(what, named)
     source = run_source(options.model_file, report.framework, {v.name: a for v, a in zip(named, arrays, strict=True)})
-    module = load(report.files[0])
+    module = load(report.files[0], options.encryption.result_opener)
     stored = [_as_stored(value, array) for value, array in zip(module.main.inputs, arrays, strict=True)]
     share = _tolerance(module)
-    results = run_result(report.files[0], stored)
+    results = run_result(report.files[0], stored, options.encryption.encrypt_key)
     outputs = module.outputs if module.outputs is not None else module.main.outputs
     wrong: list[Difference] = []
     for value, got in zip(outputs, results, strict=True):

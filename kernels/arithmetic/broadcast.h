@@ -4,6 +4,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { MSLITE_BROADCAST_PART = 16384, MSLITE_BROADCAST_OPERANDS = 3 };
 
 /* The output's dimensions, joined wherever every operand runs on; strides in elements, 0 where an operand repeats. */
@@ -35,5 +39,9 @@ void mslite_broadcast_next(const mslite_broadcast_plan *plan, int64_t length, ms
 
 /* The input that has the output's shape and type, so that the output may overwrite it; -1 when there is none. */
 int32_t mslite_broadcast_in_place(const mslite_node *node);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

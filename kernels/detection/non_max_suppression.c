@@ -1,4 +1,5 @@
-/* NonMaxSuppression as ONNX defines it: boxes [batch, n, 4], scores [batch, classes, n]. */
+/* NonMaxSuppression as ONNX defines it: boxes [batch, n, 4], scores [batch, classes, n]. PaddedNonMaxSuppression does
+ * the same with a result whose rows are as many as can be: what is left of them is -1. */
 #include "detection/box_order.h"
 #include "movement.h"
 
@@ -6,19 +7,30 @@ typedef struct {
   int64_t batch, classes;
   int32_t boxes;
   int32_t center; /* boxes are (x, y, width, height) of their centres, otherwise two opposite corners (y, x, y, x) */
-  int32_t input_count, limit_type;
+  int32_t limit_input, limit_type;    /* the input that says how many boxes are kept; -1: `limit` does */
+  int32_t overlap_input, score_input; /* the thresholds; -1: there is none */
+  int64_t limit;
+  int64_t rows; /* of the padded result */
 } suppression_derived;
 
-static int32_t suppression_support(const mslite_node *node) {
-  if (node->inputs[0]->type != MSLITE_FLOAT32 || node->inputs[1]->type != MSLITE_FLOAT32) return 0;
-  for (int32_t i = 3; i < node->input_count; ++i) {
-    if (node->inputs[i]->type != MSLITE_FLOAT32) return 0;
+static bool are_floats(const mslite_node *node, int32_t first) {
+  if (node->inputs[0]->type != MSLITE_FLOAT32 || node->inputs[1]->type != MSLITE_FLOAT32) return false;
+  for (int32_t i = first; i < node->input_count; ++i) {
+    if (node->inputs[i]->type != MSLITE_FLOAT32) return false;
   }
+  return true;
+}
+
+static int32_t suppression_support(const mslite_node *node) {
+  if (!are_floats(node, 3)) return 0;
   return node->input_count < 3 || node->inputs[2]->type == MSLITE_INT64 || node->inputs[2]->type == MSLITE_INT32;
 }
 
-static mslite_status suppression_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  suppression_derived *numbers = derived;
+static int32_t padded_support(const mslite_node *node) { return are_floats(node, 2); }
+
+/* What both have in common; `threshold`: the first input that is one. */
+static mslite_status prepare(const mslite_node *node, int32_t threshold, suppression_derived *numbers,
+                             mslite_schedule *schedule) {
   const mslite_tensor *boxes = node->inputs[0];
   const mslite_tensor *scores = node->inputs[1];
   const bool ranks = boxes->rank == 3 && scores->rank == 3;
@@ -28,12 +40,34 @@ static mslite_status suppression_prepare(const mslite_node *node, void *derived,
   numbers->batch = boxes->dims[0];
   numbers->boxes = (int32_t)boxes->dims[1];
   numbers->classes = scores->dims[1];
-  numbers->center = ((const mslite_NonMaxSuppression *)node->params)->center_point_box != 0;
-  numbers->input_count = node->input_count;
-  numbers->limit_type = node->input_count > 2 ? node->inputs[2]->type : MSLITE_INT32;
+  numbers->overlap_input = node->input_count > threshold ? threshold : -1;
+  numbers->score_input = node->input_count > threshold + 1 ? threshold + 1 : -1;
+  numbers->limit = numbers->rows = 0;
   schedule->phase_count = 1;
   schedule->part_count[0] = 1;
   schedule->shared_bytes = 2 * (int64_t)numbers->boxes * (int64_t)sizeof(int32_t); /* candidates, kept */
+  return MSLITE_OK;
+}
+
+static mslite_status suppression_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  suppression_derived *numbers = derived;
+  numbers->center = ((const mslite_NonMaxSuppression *)node->params)->center_point_box != 0;
+  numbers->limit_input = node->input_count > 2 ? 2 : -1;
+  numbers->limit_type = node->input_count > 2 ? node->inputs[2]->type : MSLITE_INT32;
+  return prepare(node, 3, numbers, schedule);
+}
+
+static mslite_status padded_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  suppression_derived *numbers = derived;
+  const mslite_PaddedNonMaxSuppression *attributes = node->params;
+  if (attributes->max_output_boxes < 0) return MSLITE_ERROR_ATTRIBUTE;
+  numbers->center = attributes->center_point_box != 0;
+  numbers->limit_input = -1;
+  numbers->limit_type = MSLITE_INT32;
+  const mslite_status status = prepare(node, 2, numbers, schedule);
+  if (status != MSLITE_OK) return status;
+  numbers->limit = attributes->max_output_boxes < numbers->boxes ? attributes->max_output_boxes : numbers->boxes;
+  numbers->rows = numbers->batch * numbers->classes * numbers->limit;
   return MSLITE_OK;
 }
 
@@ -56,8 +90,11 @@ static mslite_box read_box(const suppression_derived *numbers, const float *at) 
 /* Writes the kept (batch, class, box) triples when `to` is given; returns their number. */
 static int64_t suppress(const mslite_run *run, int32_t *to) {
   const suppression_derived *numbers = run->derived;
-  const int64_t limit = numbers->input_count > 2 ? mslite_integer_at(run->inputs[2], numbers->limit_type, 0) : 0;
-  const float overlap = numbers->input_count > 3 ? *(const float *)run->inputs[3] : 0;
+  const int64_t limit = numbers->limit_input < 0
+                            ? numbers->limit
+                            : mslite_integer_at(run->inputs[numbers->limit_input], numbers->limit_type, 0);
+  const float overlap = numbers->overlap_input < 0 ? 0 : *(const float *)run->inputs[numbers->overlap_input];
+  const float *lowest = numbers->score_input < 0 ? NULL : run->inputs[numbers->score_input];
   int32_t *candidates = run->shared;
   int32_t *kept = candidates + numbers->boxes;
   int64_t total = 0;
@@ -68,7 +105,7 @@ static int64_t suppress(const mslite_run *run, int32_t *to) {
     int32_t count = 0;
     int32_t kept_count = 0;
     for (int32_t i = 0; i < numbers->boxes; ++i) {
-      if (numbers->input_count < 5 || scores[i] > *(const float *)run->inputs[4]) candidates[count++] = i;
+      if (lowest == NULL || scores[i] > *lowest) candidates[count++] = i;
     }
     mslite_sort_by_score(scores, candidates, count);
     for (int32_t i = 0; i < count && kept_count < limit; ++i) {
@@ -96,6 +133,13 @@ static void suppression_run(const mslite_run *run, int32_t phase, int32_t part) 
   suppress(run, run->outputs[0]);
 }
 
+static void padded_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase, (void)part;
+  const suppression_derived *numbers = run->derived;
+  int32_t *y = run->outputs[0];
+  for (int64_t i = 3 * suppress(run, y); i < 3 * numbers->rows; ++i) y[i] = -1;
+}
+
 static mslite_status suppression_count(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]) {
   dims[0][0] = suppress(run, NULL);
   dims[0][1] = 3;
@@ -112,3 +156,6 @@ const mslite_kernel mslite_kernel_non_max_suppression = {
     .run = suppression_run,
     .count = suppression_count,
 };
+
+MSLITE_MOVEMENT_KERNEL(padded_non_max_suppression, PaddedNonMaxSuppression, suppression_derived, padded_support,
+                       padded_prepare, padded_run, NULL)

@@ -4,6 +4,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The output is [outer, inner]: `inner` adjacent elements of x that are all kept (1 when the last dimension runs away).
  * Each output element takes `reduced` elements of x: `runs` runs of `length` elements, `length_stride` apart. */
 typedef struct {
@@ -28,5 +32,9 @@ bool mslite_plan_reduce(const mslite_tensor *x, const mslite_tensor *axes, bool 
 /* Offset in x of kept block `outer`, and of run `run` within it. */
 int64_t mslite_reduce_kept_offset(const mslite_reduce_plan *plan, int64_t outer);
 int64_t mslite_reduce_run_offset(const mslite_reduce_plan *plan, int64_t run);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

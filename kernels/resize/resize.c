@@ -2,6 +2,7 @@
  * output element is the sum over the taps of all dimensions. */
 #include <string.h>
 
+#include "math/whole.h"
 #include "movement.h"
 #include "resize/taps.h"
 
@@ -147,7 +148,7 @@ static int32_t resize_nd_support(const mslite_node *node) {
 
 static void fill_row(const resize_derived *numbers, void *to) {
   const float value = numbers->plan.extrapolation_value;
-  const int64_t whole = (int64_t)value;
+  const int64_t whole = mslite_whole(value);
   const double wide = (double)value;
   const void *element = &whole; /* little-endian: the low bytes are the shorter integer */
   if (numbers->type == MSLITE_FLOAT32) element = &value;

@@ -20,12 +20,17 @@ static bool read_floats(const mslite_tensor *tensor, float *values, int32_t limi
   return true;
 }
 
+/* floor(size); -1 where that is no size. */
+static int64_t whole_size(float size) {
+  const float whole = floorf(size);
+  return whole >= 0 && whole < 2147483648.0f ? (int64_t)whole : -1;
+}
+
 /* floor(dim * scale), exact where the product is a whole number in float. */
 static int64_t scaled_size(mslite_shape_context *context, int64_t dim, float scale) {
   if (scale == 1) return dim;
   if (mslite_is_symbol(dim)) return mslite_new_symbol(context);
-  const float size = floorf((float)dim * scale);
-  return size >= 0 && size < 2147483648.0f ? (int64_t)size : -1;
+  return whole_size((float)dim * scale);
 }
 
 static mslite_status set_size(mslite_shape_context *context, int64_t size, int32_t axis, mslite_resize_plan *plan) {
@@ -137,7 +142,7 @@ static mslite_status plan_sizes(mslite_shape_context *context, const mslite_tens
     if (i == 0 || (policy == 1 ? scale < common : scale > common)) common = scale;
   }
   for (int32_t i = 0; i < count; ++i) {
-    const int64_t kept = policy == 0 ? sizes[i] : (int64_t)floorf(common * (float)x->dims[axes[i]] + 0.5f);
+    const int64_t kept = policy == 0 ? sizes[i] : whole_size(common * (float)x->dims[axes[i]] + 0.5f);
     const mslite_status status = set_size(context, kept, axes[i], plan);
     if (status != MSLITE_OK) return status;
     if (policy != 0) plan->scale[axes[i]] = common;

@@ -4,6 +4,10 @@
 
 #include "known.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum {
   RESIZE_ASYMMETRIC,
   RESIZE_ALIGN_CORNERS,
@@ -34,5 +38,9 @@ mslite_status mslite_plan_resize(mslite_shape_context *context, const mslite_Res
                                  const mslite_tensor *const *inputs, int32_t input_count, mslite_resize_plan *plan);
 mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_ResizeND *attributes,
                                     const mslite_tensor *const *inputs, int32_t input_count, mslite_resize_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

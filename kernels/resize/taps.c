@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "math/whole.h"
+
 float mslite_resize_scale(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out) {
   return plan->scale[axis] > 0 ? plan->scale[axis] : (float)out / (float)in;
 }
@@ -54,13 +56,13 @@ static int64_t clamped(int64_t index, int64_t size) { return index < 0 ? 0 : ind
 static int64_t nearest_index(int32_t mode, float x) {
   switch (mode) {
     case MSLITE_NEAREST_MODE_ROUND_HALF_DOWN:
-      return (int64_t)ceilf(x - 0.5f);
+      return mslite_whole(ceilf(x - 0.5f));
     case MSLITE_NEAREST_MODE_CEIL:
-      return (int64_t)ceilf(x);
+      return mslite_whole(ceilf(x));
     case MSLITE_NEAREST_MODE_ROUND_HALF_UP:
-      return (int64_t)floorf(x + 0.5f);
+      return mslite_whole(floorf(x + 0.5f));
     default:
-      return (int64_t)floorf(x);
+      return mslite_whole(floorf(x));
   }
 }
 
@@ -93,7 +95,7 @@ int32_t mslite_resize_taps_at(const mslite_resize_plan *plan, int32_t axis, int6
   }
   const float base = floorf(x);
   const float ratio = x - base;
-  const int64_t first = (int64_t)base - taps / 2 + 1;
+  const int64_t first = mslite_whole(base) - taps / 2 + 1;
   float sum = 0;
   for (int32_t i = 0; i < taps; ++i) {
     const float distance = ((float)(i - taps / 2 + 1) - ratio) * squeeze;

@@ -4,6 +4,10 @@
 
 #include "resize/resize_plan.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { MSLITE_MAX_TAPS = 4096 };
 
 /* Output size / input size of one dimension, in float. */
@@ -16,5 +20,9 @@ int32_t mslite_resize_taps(const mslite_resize_plan *plan, float scale);
  * that is extrapolated. */
 int32_t mslite_resize_taps_at(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out, int64_t at,
                               int32_t taps, int32_t *index, float *weight);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,26 @@ MSLITE_SHAPE_RULE(mslite_shape_of_non_max_suppression) {
   return MSLITE_OK;
 }
 
+MSLITE_SHAPE_RULE(mslite_shape_of_padded_non_max_suppression) {
+  (void)input_count, (void)output_count;
+  const mslite_tensor *boxes = inputs[0], *scores = inputs[1];
+  const int64_t limit = ((const mslite_PaddedNonMaxSuppression *)params)->max_output_boxes;
+  mslite_tensor *y = outputs[0];
+  if (limit < 0) return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "max_output_boxes must not be below 0");
+  if ((boxes->rank >= 0 && boxes->rank != 3) || (scores->rank >= 0 && scores->rank != 3))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "boxes and scores of 3 dimensions are needed");
+  y->type = MSLITE_INT32;
+  y->rank = 2;
+  y->dims[0] = mslite_new_symbol(context);
+  y->dims[1] = 3;
+  if (boxes->rank < 0 || scores->rank < 0) return MSLITE_OK;
+  const int64_t count = boxes->dims[1];
+  if (mslite_is_symbol(count) && limit > 0) return MSLITE_OK;
+  const int64_t lists = mslite_size_multiply(context, scores->dims[0], scores->dims[1]);
+  y->dims[0] = mslite_size_multiply(context, lists, limit == 0 || limit < count ? limit : count);
+  return MSLITE_OK;
+}
+
 MSLITE_SHAPE_RULE(mslite_shape_of_detection_post_process) {
   (void)inputs, (void)input_count;
   const mslite_DetectionPostProcess *attributes = params;

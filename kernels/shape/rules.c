@@ -1,18 +1,13 @@
-/* Finds the shape rule of an operator; the list is rules.inc. */
+/* The table of the shape rules; the list is rules.inc. */
 #include "shape/shape.h"
 
 #define RULE(op, name) MSLITE_SHAPE_RULE(name);
 #include "shape/rules.inc"
 #undef RULE
 
-#define RULE(op, name) \
-  case MSLITE_OP_##op: \
-    return name;
-
-mslite_shape_rule mslite_find_shape_rule(int32_t op) {
-  switch (op) {
+#define RULE(op, name) {MSLITE_OP_##op, name},
+const mslite_rule_entry mslite_shape_rules[] = {
 #include "shape/rules.inc"
-    default:
-      return NULL;
-  }
-}
+};
+
+const int32_t mslite_shape_rule_count = (int32_t)(sizeof mslite_shape_rules / sizeof *mslite_shape_rules);

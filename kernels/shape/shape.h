@@ -8,6 +8,15 @@
   mslite_status name(mslite_shape_context *context, const void *params, const mslite_tensor *const *inputs, \
                      int32_t input_count, mslite_tensor *const *outputs, int32_t output_count)
 
+/* All rules. mslite-crop leaves null pointers in the table of a compiled library. */
+typedef struct {
+  int32_t op;
+  mslite_shape_rule rule;
+} mslite_rule_entry;
+
+extern const mslite_rule_entry mslite_shape_rules[];
+extern const int32_t mslite_shape_rule_count;
+
 /* output: the type and shape of `input`; contents unknown. */
 void mslite_same_shape(const mslite_tensor *input, mslite_tensor *output);
 

@@ -5,6 +5,7 @@
 #include "include/api/allocator.h"
 #include "include/api/types.h"
 #include "model/bytes.h"
+#include "model/wipe.h"
 
 namespace mindspore {
 class Buffer::Impl {
@@ -55,6 +56,8 @@ Key::Key(const char *dec_key, size_t key_len) {
   std::memcpy(key, dec_key, key_len);
   len = key_len;
 }
+
+Key::~Key() { mslite::Wipe(key, sizeof key); }
 
 std::string Version() { return "MindSpore Lite 2.7.0 (mslite " MSLITE_VERSION ")"; }
 std::vector<char> CharVersion() { return StringToChar(Version()); }

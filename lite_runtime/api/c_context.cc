@@ -3,6 +3,7 @@
 
 #include "api/c_handles.h"
 #include "include/c_api/context_c.h"
+#include "include/mslite/run_control.h"
 
 namespace {
 using mslite::CContext;
@@ -56,6 +57,9 @@ void MSContextSetEnableParallel(MSContextHandle context, bool is_parallel) {
 }
 bool MSContextGetEnableParallel(const MSContextHandle context) {
   return context != nullptr && ToContext(context)->context->GetEnableParallel();
+}
+bool MSContextSetRunLimits(MSContextHandle context, int64_t steps, int64_t milliseconds, int64_t bytes) {
+  return context != nullptr && mslite::SetRunLimits(ToContext(context)->context, {steps, milliseconds, bytes}).IsOk();
 }
 void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_info) {
   if (context == nullptr || device_info == nullptr) return;

@@ -31,6 +31,9 @@ struct CTensor {
 };
 
 struct CModel {
+  // Requests that still wait show their results in the handles: they end before those go.
+  ~CModel() { model = mindspore::Model(); }
+
   mindspore::Model model;
   std::shared_ptr<mindspore::Context> context;  // keeps the context that Build took over
   std::deque<CTensor> inputs;

@@ -5,6 +5,8 @@
 #include "api/c_handles.h"
 #include "api/log.h"
 #include "include/c_api/model_c.h"
+#include "include/mslite/async_run.h"
+#include "include/mslite/run_control.h"
 
 namespace {
 using mslite::CContext;
@@ -21,14 +23,27 @@ void Fill(const std::vector<mindspore::MSTensor> &tensors, std::deque<CTensor> *
   for (CTensor &holder : *holders) handles->push_back(&holder);
 }
 
-template <typename Build>
-MSStatus BuildWith(MSModelHandle handle, MSModelType type, const MSContextHandle context, Build build) {
+// A model in a file, or where that is null in memory.
+struct Source {
+  const char *path;
+  const void *data;
+  size_t size;
+};
+
+// `key`: empty where the model is not encrypted.
+MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
+                   const mindspore::Key &key, const char *dec_mode, const char *crypto_lib_path) {
   if (handle == nullptr || context == nullptr) return kMSStatusLiteNullptr;
   if (type != kMSModelTypeMindIR) return kMSStatusLiteParamInvalid;
   return Code(mslite::Guard([&]() -> mindspore::Status {
     CModel *model = To(handle);
     auto *holder = static_cast<CContext *>(context);
-    const mindspore::Status status = build(&model->model, holder->context);
+    const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
+    const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
+    const mindspore::Status status =
+        source.path == nullptr
+            ? model->model.Build(source.data, source.size, mindspore::kMindIR, holder->context, key, mode, library)
+            : model->model.Build(std::string(source.path), mindspore::kMindIR, holder->context, key, mode, library);
     if (status.IsError()) return status;
     model->context = holder->context;
     delete holder;
@@ -36,6 +51,14 @@ MSStatus BuildWith(MSModelHandle handle, MSModelType type, const MSContextHandle
     Fill(model->model.GetOutputs(), &model->outputs, &model->output_handles);
     return status;
   }));
+}
+
+MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
+                      const void *dec_key, size_t key_size, const char *dec_mode, const char *crypto_lib_path) {
+  if (dec_key == nullptr) return kMSStatusLiteNullptr;
+  const mindspore::Key key(static_cast<const char *>(dec_key), key_size);
+  if (key.len == 0) return kMSStatusLiteParamInvalid;
+  return BuildFrom(handle, source, type, context, key, dec_mode, crypto_lib_path);
 }
 
 bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors) {
@@ -67,6 +90,14 @@ MSTensorHandle Find(std::deque<CTensor> *tensors, const char *name) {
       std::find_if(tensors->begin(), tensors->end(), [name](const CTensor &tensor) { return tensor.name == name; });
   return place == tensors->end() ? nullptr : &*place;
 }
+// Puts results into the caller's tensors, or shows those of the model.
+void ShowResults(CModel *model, const std::vector<mindspore::MSTensor> &results, MSTensorHandleArray *outputs) {
+  const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
+  for (size_t i = 0; has_outputs && i < std::min(outputs->handle_num, results.size()); ++i) {
+    static_cast<CTensor *>(outputs->handle_list[i])->tensor = results[i];
+  }
+  if (!has_outputs) *outputs = {model->output_handles.size(), model->output_handles.data()};
+}
 }  // namespace
 
 MSModelHandle MSModelCreate() { return new (std::nothrow) CModel; }
@@ -80,18 +111,25 @@ size_t MSModelCalcWorkspaceSize(MSModelHandle) { return 0; }
 
 MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
                       const MSContextHandle model_context) {
-  return BuildWith(model, model_type, model_context,
-                   [&](mindspore::Model *built, const std::shared_ptr<mindspore::Context> &context) {
-                     return built->Build(model_data, data_size, mindspore::kMindIR, context);
-                   });
+  return BuildFrom(model, {nullptr, model_data, data_size}, model_type, model_context, {}, nullptr, nullptr);
 }
 MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
                               const MSContextHandle model_context) {
   if (model_path == nullptr) return kMSStatusLiteNullptr;
-  return BuildWith(model, model_type, model_context,
-                   [&](mindspore::Model *built, const std::shared_ptr<mindspore::Context> &context) {
-                     return built->Build(std::string(model_path), mindspore::kMindIR, context);
-                   });
+  return BuildFrom(model, {model_path, nullptr, 0}, model_type, model_context, {}, nullptr, nullptr);
+}
+MSStatus MSModelBuildWithKey(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
+                             const MSContextHandle model_context, const void *dec_key, size_t key_size,
+                             const char *dec_mode, const char *crypto_lib_path) {
+  return BuildWithKey(model, {nullptr, model_data, data_size}, model_type, model_context, dec_key, key_size, dec_mode,
+                      crypto_lib_path);
+}
+MSStatus MSModelBuildFromFileWithKey(MSModelHandle model, const char *model_path, MSModelType model_type,
+                                     const MSContextHandle model_context, const void *dec_key, size_t key_size,
+                                     const char *dec_mode, const char *crypto_lib_path) {
+  if (model_path == nullptr) return kMSStatusLiteNullptr;
+  return BuildWithKey(model, {model_path, nullptr, 0}, model_type, model_context, dec_key, key_size, dec_mode,
+                      crypto_lib_path);
 }
 
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
@@ -109,6 +147,15 @@ MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MS
   }));
 }
 
+MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
+  if (model == nullptr) return kMSStatusLiteNullptr;
+  return Code(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<mindspore::MSTensor> weights;
+    if (!Unwrap(new_weights, &weights)) return mindspore::kLiteNullptr;
+    return To(model)->model.UpdateWeights(weights);
+  }));
+}
+
 MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                         const MSKernelCallBackC before, const MSKernelCallBackC after) {
   if (model == nullptr || outputs == nullptr) return kMSStatusLiteNullptr;
@@ -119,13 +166,30 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
     if (has_outputs && !Unwrap(*outputs, &out)) return mindspore::kLiteNullptr;
     const mindspore::Status status = To(model)->model.Predict(in, &out, Wrap(before), Wrap(after));
     if (status.IsError()) return status;
-    for (size_t i = 0; has_outputs && i < std::min(outputs->handle_num, out.size()); ++i) {
-      static_cast<CTensor *>(outputs->handle_list[i])->tensor = out[i];
-    }
-    if (!has_outputs) *outputs = {To(model)->output_handles.size(), To(model)->output_handles.data()};
+    ShowResults(To(model), out, outputs);
     return status;
   }));
 }
+
+MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
+                             MSPredictDone done, void *user_data) {
+  if (model == nullptr || outputs == nullptr || done == nullptr) return kMSStatusLiteNullptr;
+  return Code(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<mindspore::MSTensor> in;
+    const auto results = std::make_shared<std::vector<mindspore::MSTensor>>();
+    if (!Unwrap(inputs, &in)) return mindspore::kLiteNullptr;
+    const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
+    if (has_outputs && !Unwrap(*outputs, results.get())) return mindspore::kLiteNullptr;
+    CModel *owner = To(model);
+    mslite::StartPredict(owner->model, in, results.get(),
+                         [owner, results, outputs, done, user_data](const mindspore::Status &status) {
+                           if (status.IsOk()) ShowResults(owner, *results, outputs);
+                           done(Code(status), user_data);
+                         });
+    return mindspore::kSuccess;
+  }));
+}
+bool MSModelCancelPredict(MSModelHandle model) { return model != nullptr && mslite::CancelPredict(To(model)->model); }
 
 MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
   return model == nullptr ? kMSStatusLiteNullptr : Code(To(model)->model.RunStep(Wrap(before), Wrap(after)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <locale>
 #include <sstream>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace {
 constexpr size_t kMaximumSections = 100;
 constexpr size_t kMaximumSettings = 1000;
 constexpr char kRegistry[] = "registry";
+constexpr char kBuildSession[] = "build_session";
+constexpr char kObfuscationRatio[] = "obf_ratio";
+constexpr float kLargestRatio = 50;
+constexpr char kDynamicBatching[] = "dynamic_batching";  // of runners
 
 // Sections that MindSpore Lite gives a meaning.
 constexpr const char *kSections[] = {"execution_plan", "build_session",      "common",
@@ -51,7 +56,8 @@ mindspore::Status AddSetting(const std::string &section, const std::pair<std::st
   const auto place = sections->find(section);
   if (place == sections->end()) {
     if (sections->size() >= kMaximumSections) return Fail(mindspore::kLiteError, "more than 100 sections of settings");
-    if (section != kRegistry) WarnOfNoEffect(section);
+    const bool is_ratio = section == kBuildSession && setting.first == kObfuscationRatio;
+    if (section != kRegistry && section != kDynamicBatching && !is_ratio) WarnOfNoEffect(section);
   } else if (place->second.size() >= kMaximumSettings && place->second.count(setting.first) == 0) {
     return Fail(mindspore::kLiteError, "section '" + section + "' has more than 1000 settings");
   }
@@ -88,6 +94,24 @@ mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections) 
   const std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/'));
   for (const auto &[name, setting] : settings) MSLITE_TRY(AddSetting(name, setting, &merged, folder));
   *sections = std::move(merged);
+  return mindspore::kSuccess;
+}
+
+mindspore::Status ObfuscationRatio(const ConfigSections &sections, float *ratio) {
+  *ratio = 0;
+  const auto section = sections.find(kBuildSession);
+  if (section == sections.end() || section->second.count(kObfuscationRatio) == 0) return mindspore::kSuccess;
+  const std::string &text = section->second.at(kObfuscationRatio);
+  std::istringstream stream(text);
+  stream.imbue(std::locale::classic());
+  float number = 0;
+  const bool is_number = stream >> number && stream.peek() == std::istringstream::traits_type::eof();
+  if (is_number && (number == 0 || number == 1 || number == -1)) return mindspore::kSuccess;
+  if (!is_number || !(number > 0 && number <= kLargestRatio)) {
+    return Fail(mindspore::kLiteParamInvalid,
+                "obf_ratio of [build_session] is '" + text + "'; it must be a number above 0, up to 50");
+  }
+  *ratio = number;
   return mindspore::kSuccess;
 }
 }  // namespace mslite

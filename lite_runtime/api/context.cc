@@ -18,6 +18,7 @@ struct Context::Data {
   std::string group_info_file;
   std::vector<std::shared_ptr<DeviceInfoContext>> devices;
   mslite::RunLimits limits;
+  bool falls_back = true;
 };
 
 Context::Context() : data_(std::make_shared<Data>()) {}
@@ -43,7 +44,15 @@ void Context::SetGroupInfoFile(std::string file) { data_->group_info_file = std:
 std::string Context::GetGroupInfoFile() const { return data_->group_info_file; }
 std::vector<std::shared_ptr<DeviceInfoContext>> &Context::MutableDeviceInfo() { return data_->devices; }
 
+void Context::SetFallback(bool is_allowed) { data_->falls_back = is_allowed; }
+bool Context::GetFallback() const { return data_->falls_back; }
+
 mslite::RunLimits &ContextLimits::Of(const Context &context) { return context.data_->limits; }
+std::shared_ptr<Context> ContextLimits::Copy(const Context &context) {
+  auto copy = std::make_shared<Context>();
+  *copy->data_ = *context.data_;
+  return copy;
+}
 
 struct DeviceInfoContext::Data {
   std::string provider;
@@ -57,6 +66,17 @@ struct DeviceInfoContext::Data {
   bool gl_texture = false;
   void *gl_context = nullptr;
   void *gl_display = nullptr;
+  // Ascend
+  std::string insert_op_config_path;
+  std::string input_format;
+  std::string input_shape;
+  std::map<int, std::vector<int>> input_shape_map;
+  std::string dynamic_batch_size;
+  std::string dynamic_image_size;
+  DataType output_type = DataType::kTypeUnknown;
+  std::string op_select_impl_mode;
+  std::string fusion_switch_config_path;
+  std::string buffer_optimize_mode;
 };
 
 DeviceInfoContext::DeviceInfoContext() : data_(std::make_shared<Data>()) {}
@@ -98,4 +118,35 @@ void AscendDeviceInfo::SetPrecisionMode(const std::string &mode) { data_->precis
 std::string AscendDeviceInfo::GetPrecisionMode() const {
   return data_->precision_mode.empty() ? "enforce_fp16" : data_->precision_mode;
 }
+void AscendDeviceInfo::SetInsertOpConfigPath(const std::string &path) { data_->insert_op_config_path = path; }
+std::string AscendDeviceInfo::GetInsertOpConfigPath() const { return data_->insert_op_config_path; }
+void AscendDeviceInfo::SetInputFormat(const std::string &format) { data_->input_format = format; }
+std::string AscendDeviceInfo::GetInputFormat() const { return data_->input_format; }
+void AscendDeviceInfo::SetInputShape(const std::string &shape) { data_->input_shape = shape; }
+std::string AscendDeviceInfo::GetInputShape() const { return data_->input_shape; }
+void AscendDeviceInfo::SetDynamicImageSize(const std::string &image_size) { data_->dynamic_image_size = image_size; }
+std::string AscendDeviceInfo::GetDynamicImageSize() const { return data_->dynamic_image_size; }
+void AscendDeviceInfo::SetOpSelectImplMode(const std::string &mode) { data_->op_select_impl_mode = mode; }
+std::string AscendDeviceInfo::GetOpSelectImplMode() const {
+  return data_->op_select_impl_mode.empty() ? "high_performance" : data_->op_select_impl_mode;
+}
+void AscendDeviceInfo::SetFusionSwitchConfigPath(const std::string &path) { data_->fusion_switch_config_path = path; }
+std::string AscendDeviceInfo::GetFusionSwitchConfigPath() const { return data_->fusion_switch_config_path; }
+void AscendDeviceInfo::SetBufferOptimizeMode(const std::string &mode) { data_->buffer_optimize_mode = mode; }
+std::string AscendDeviceInfo::GetBufferOptimizeMode() const {
+  return data_->buffer_optimize_mode.empty() ? "l2_optimize" : data_->buffer_optimize_mode;
+}
+void AscendDeviceInfo::SetInputShapeMap(const std::map<int, std::vector<int>> &shape) {
+  data_->input_shape_map = shape;
+}
+std::map<int, std::vector<int>> AscendDeviceInfo::GetInputShapeMap() const { return data_->input_shape_map; }
+void AscendDeviceInfo::SetDynamicBatchSize(const std::vector<size_t> &batch_sizes) {
+  data_->dynamic_batch_size.clear();
+  for (const size_t size : batch_sizes) {
+    data_->dynamic_batch_size += (data_->dynamic_batch_size.empty() ? "" : ",") + std::to_string(size);
+  }
+}
+std::string AscendDeviceInfo::GetDynamicBatchSize() const { return data_->dynamic_batch_size; }
+void AscendDeviceInfo::SetOutputType(enum DataType type) { data_->output_type = type; }
+enum DataType AscendDeviceInfo::GetOutputType() const { return data_->output_type; }
 }  // namespace mindspore

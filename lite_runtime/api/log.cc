@@ -11,6 +11,7 @@ int Threshold() {
   return text[0] - '0';
 }
 
+const int kThreshold = Threshold();
 const mindspore::Status kOutOfMemory(mindspore::kLiteMemoryFailed, "out of memory");
 }  // namespace
 
@@ -21,9 +22,8 @@ mindspore::Status StatusOf(const std::exception &error) noexcept {
 }
 
 void Log(LogLevel level, const std::string &message) {
-  static const int threshold = Threshold();
   static constexpr const char *kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
-  if (static_cast<int>(level) < threshold) return;
+  if (static_cast<int>(level) < kThreshold) return;
   std::fprintf(stderr, "[%s] mslite: %s\n", kNames[static_cast<int>(level)], message.c_str());
 }
 

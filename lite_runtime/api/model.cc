@@ -2,8 +2,8 @@
 
 #include "api/graph_data.h"
 #include "api/log.h"
+#include "api/model_group_impl.h"
 #include "api/model_impl.h"
-#include "api/reserve.h"
 #include "api/shared_models.h"
 
 namespace mindspore {
@@ -16,10 +16,6 @@ using mslite::Logged;
 Status CheckType(ModelType type) {
   if (type == kMindIR || type == kMindIR_Lite) return kSuccess;
   return Fail(kLiteNotSupport, "only .ms models (kMindIR_Lite or kMindIR) are supported");
-}
-
-Status CheckKey(const Key &key) {
-  return key.len == 0 ? Status() : Fail(kLiteNotSupport, "encrypted models are not supported");
 }
 
 // Guard for what needs the implementation, which is not there when the model was made without memory for it.
@@ -36,29 +32,42 @@ MSTensor FindTensor(const std::vector<MSTensor> &tensors, const std::string &nam
   return MSTensor(nullptr);
 }
 
-// Queues a request, or ends it with the reason why not.
-void Queue(ModelImpl *impl, const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
-           ModelImpl::Request *request) {
-  const Status status = With(impl, [&]() -> Status {
-    if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
-    request->inputs = inputs;
-    request->outputs = outputs;
-    return impl->PredictAsync(request);
-  });
-  if (status.IsError()) request->Finish(status);
-}
-
 // Opens a model by `open` and builds it.
 template <typename Open>
-Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context> &context, Open open) {
+Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context> &context,
+                 const mslite::Decryption *decryption, Open open) {
   return Logged(With(impl, [&]() -> Status {
     if (context == nullptr) return Fail(kLiteNullptr, "no context");
     if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
     MSLITE_TRY(CheckType(type));
+    mslite::OpenSettings settings;
+    settings.decryption = decryption == nullptr || decryption->key.len == 0 ? nullptr : decryption;
+    MSLITE_TRY(mslite::ObfuscationRatio(impl->config, &settings.obfuscation_ratio));
+    impl->obfuscation_ratio = settings.obfuscation_ratio;
+    std::shared_ptr<mslite::Delegation> delegation;
+    if (mslite::MayDelegate(context.get())) settings.delegating = context;
+    settings.delegation = &delegation;
     std::shared_ptr<mslite::SharedModel> model;
-    MSLITE_TRY(open(&model));
-    return impl->Build(std::move(model), context);
+    MSLITE_TRY(open(settings, &model));
+    return impl->Build(std::move(model), context, std::move(delegation));
   }));
+}
+
+Status BuildFrom(ModelImpl *impl, const void *data, size_t size, ModelType type,
+                 const std::shared_ptr<Context> &context, const mslite::Decryption *decryption) {
+  return BuildWith(impl, type, context, decryption,
+                   [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) {
+                     return mslite::OpenModel(data, size, settings, model);
+                   });
+}
+
+Status BuildFrom(ModelImpl *impl, const std::string &path, ModelType type, const std::shared_ptr<Context> &context,
+                 const mslite::Decryption *decryption) {
+  return BuildWith(impl, type, context, decryption,
+                   [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) {
+                     if (impl->workspace == nullptr) impl->workspace = mslite::GroupWorkspace(path);
+                     return mslite::OpenModel(path, settings, model);
+                   });
 }
 }  // namespace
 
@@ -67,39 +76,40 @@ Model::~Model() = default;
 
 Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
                     const std::shared_ptr<Context> &model_context) {
-  return BuildWith(impl_.get(), model_type, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) {
-    return mslite::OpenModel(model_data, data_size, model);
-  });
+  return BuildFrom(impl_.get(), model_data, data_size, model_type, model_context, nullptr);
 }
 
 Status Model::Build(const std::string &model_path, ModelType model_type,
                     const std::shared_ptr<Context> &model_context) {
-  return BuildWith(impl_.get(), model_type, model_context,
-                   [&](std::shared_ptr<mslite::SharedModel> *model) { return mslite::OpenModel(model_path, model); });
+  return BuildFrom(impl_.get(), model_path, model_type, model_context, nullptr);
 }
 
 Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
-                    const std::shared_ptr<Context> &model_context, const Key &dec_key, const std::string &,
-                    const std::string &) {
-  MSLITE_TRY(CheckKey(dec_key));
-  return Build(model_data, data_size, model_type, model_context);
+                    const std::shared_ptr<Context> &model_context, const Key &dec_key, const std::string &dec_mode,
+                    const std::string &cropto_lib_path) {
+  const mslite::Decryption decryption{dec_key, dec_mode, cropto_lib_path};
+  return BuildFrom(impl_.get(), model_data, data_size, model_type, model_context, &decryption);
 }
 
 Status Model::Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context,
-                    const Key &dec_key, const std::string &, const std::string &) {
-  MSLITE_TRY(CheckKey(dec_key));
-  return Build(model_path, model_type, model_context);
+                    const Key &dec_key, const std::string &dec_mode, const std::string &cropto_lib_path) {
+  const mslite::Decryption decryption{dec_key, dec_mode, cropto_lib_path};
+  return BuildFrom(impl_.get(), model_path, model_type, model_context, &decryption);
 }
 
 Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context,
                     const std::shared_ptr<TrainCfg> &cfg) {
   if (cfg != nullptr) return Fail(kLiteNotSupport, "training is not supported");
-  return BuildWith(impl_.get(), kMindIR, model_context, [&](std::shared_ptr<mslite::SharedModel> *model) -> Status {
-    if (graph.GetGraph() == nullptr || *graph.GetGraph() == nullptr)
-      return Fail(kLiteNullptr, "the graph is not loaded");
-    *model = graph.GetGraph()->data()->model;
-    return kSuccess;
-  });
+  return BuildWith(impl_.get(), kMindIR, model_context, nullptr,
+                   [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) -> Status {
+                     if (graph.GetGraph() == nullptr || *graph.GetGraph() == nullptr)
+                       return Fail(kLiteNullptr, "the graph is not loaded");
+                     return mslite::OpenModel(graph.GetGraph()->data()->model, settings, model);
+                   });
+}
+
+Status Model::UpdateWeights(const std::vector<MSTensor> &new_weights) {
+  return Logged(With(impl_.get(), [&] { return impl_->UpdateWeights(new_weights); }));
 }
 
 Status Model::Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims) {
@@ -119,25 +129,14 @@ Status Model::Predict(const MSKernelCallBack &before, const MSKernelCallBack &af
 Status Model::RunStep(const MSKernelCallBack &before, const MSKernelCallBack &after) { return Predict(before, after); }
 
 std::future<Status> Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs) {
-  return Attempt([&] {
-    ModelImpl::Request request;
-    const mslite::ReserveAllocator<char> reserve;
-    request.promise = std::allocate_shared<std::promise<Status>>(reserve, std::allocator_arg, reserve);
-    std::future<Status> future = request.promise->get_future();
-    Queue(impl_.get(), inputs, outputs, &request);
-    return future;
-  });
+  return mslite::SubmitForFuture(impl_ == nullptr ? nullptr : &impl_->requests(), mslite::OutOfMemory(), inputs,
+                                 outputs);
 }
 
 void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                          const std::function<void(const Status &)> &done) {
-  ModelImpl::Request request;
-  const Status status = Guard([&]() -> Status {
-    request.done = done;
-    return kSuccess;
-  });
-  if (status.IsOk()) return Queue(impl_.get(), inputs, outputs, &request);
-  if (done) done(status);
+  mslite::Submit(impl_ == nullptr ? nullptr : &impl_->requests(), mslite::OutOfMemory(), inputs, outputs,
+                 {done, {}, 0});
 }
 
 Status Model::LoadConfig(const std::string &config_path) {

@@ -5,6 +5,7 @@
 
 #include "api/log.h"
 #include "api/session_options.h"
+#include "api/shared_models.h"
 
 namespace mindspore {
 namespace {
@@ -98,33 +99,115 @@ class ModelImpl::Turn {
   bool is_nested_;
 };
 
-ModelImpl::~ModelImpl() {
-  const bool is_own_thread = worker_.get_id() == std::this_thread::get_id();
-  {
-    const std::lock_guard<std::mutex> lock(queue_->mutex);
-    queue_->is_closed = true;
-    queue_->is_orphan = is_own_thread;
-  }
-  queue_->wake.notify_all();
-  if (is_own_thread) worker_.detach();
-  if (worker_.joinable()) worker_.join();
-}
-
-Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context) {
+Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context,
+                        std::shared_ptr<const mslite::Delegation> delegation) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   if (session_ != nullptr) return Fail(kLiteModelRebuild, "the model is built already");
   mslite::SessionOptions options;
-  MSLITE_TRY(mslite::ReadContext(context, &options));
+  MSLITE_TRY(mslite::ReadContext(context, delegation, &options));
+  options.workspace = workspace;
   std::unique_ptr<mslite::Session> session;
-  MSLITE_TRY(mslite::Session::Create(std::move(model), options, &session));
-  const mslite::Graph &graph = session->graph();
+  const Status status = mslite::Session::Create(model, options, &session);
+  context_ = context;
+  if (status.IsOk()) {
+    delegation_ = std::move(delegation);
+    std::atomic_store(&session_, std::shared_ptr<mslite::Session>(std::move(session)));
+  } else {
+    const std::string reason = delegation == nullptr ? "" : delegation->EngineFailure();
+    if (reason.empty()) return status;
+    MSLITE_TRY(mslite::FallBack(*context, reason));
+    with_engines_ = false;
+    MSLITE_TRY(Reopen(model, {}, {}));
+  }
+  const mslite::Graph &graph = session_->graph();
   for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
   for (const int32_t index : graph.outputs) outputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
   views_.resize(inputs_.size());
-  session_ = std::move(session);
+  ShowOutputs(false);
+  return InputShapes(&offered_shapes_);
+}
+
+// Opens the bytes of a model again, with these constants in it, and takes the place of the session by one for these
+// shapes of the inputs, if they are known. On failure all stays as it was.
+Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
+                         const std::vector<TensorShape> &shapes) {
+  mslite::NewWeights contents;
+  for (const auto &[name, weight] : constants) {
+    contents[name] = {weight.Data().get(), weight.DataSize(), static_cast<int32_t>(weight.DataType())};
+  }
+  const bool is_known = !shapes.empty() && std::all_of(shapes.begin(), shapes.end(), [](const TensorShape &shape) {
+    return mslite::ByteSize(shape) >= 0;
+  });
+  std::shared_ptr<mslite::Delegation> delegation;
+  mslite::OpenSettings settings;
+  settings.obfuscation_ratio = obfuscation_ratio;
+  settings.weights = &contents;
+  if (mslite::MayDelegate(context_.get())) settings.delegating = context_;
+  settings.delegation = &delegation;
+  settings.with_engines = with_engines_;
+  settings.shapes = is_known ? &shapes : nullptr;
+  std::shared_ptr<mslite::SharedModel> opened;
+  MSLITE_TRY(mslite::OpenModel(model, settings, &opened));
+  mslite::SessionOptions options;
+  MSLITE_TRY(mslite::ReadContext(context_, delegation, &options));
+  options.workspace = workspace;
+  std::unique_ptr<mslite::Session> session;
+  Status status = mslite::Session::Create(opened, options, &session);
+  if (status.IsOk() && is_known) status = session->Resize(shapes);
+  if (status.IsError()) {
+    const std::string reason = delegation == nullptr ? "" : delegation->EngineFailure();
+    if (reason.empty()) return status;
+    MSLITE_TRY(mslite::FallBack(*context_, reason));
+    with_engines_ = false;
+    return Reopen(model, constants, shapes);
+  }
+  HideOutputs();
+  std::atomic_store(&session_, std::shared_ptr<mslite::Session>(std::move(session)));
+  delegation_ = std::move(delegation);
+  return kSuccess;
+}
+
+// Delegates that were offered other sizes, or open ones, may take other nodes now.
+bool ModelImpl::MustOfferAgain(const std::vector<TensorShape> &shapes) const {
+  if (delegation_ == nullptr || shapes == offered_shapes_) return false;
+  return !delegation_->placings().empty() || delegation_->was_open();
+}
+
+Status ModelImpl::OfferAgain(const std::vector<TensorShape> &shapes) {
+  MSLITE_TRY(Reopen(session_->model(), new_weights_, shapes));
+  offered_shapes_ = shapes;
+  return kSuccess;
+}
+
+Status ModelImpl::UpdateWeights(const std::vector<MSTensor> &weights) {
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
+  if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
+  if (mslite::DelegateOf(*context_) != nullptr && delegation_ != nullptr && !delegation_->parts().empty()) {
+    return Fail(kLiteNotSupport, "a delegate has got the weights already; build the model again with the new ones");
+  }
+  if (weights.empty()) return Fail(kLiteParamInvalid, "no weight was given");
+  Constants kept = new_weights_;
+  for (const MSTensor &weight : weights) {
+    if (weight == nullptr || weight.Data() == nullptr) return Fail(kLiteNullptr, "a weight has no data");
+    const std::unique_ptr<MSTensor> copy(weight.Clone());
+    if (copy == nullptr) return Fail(kLiteMemoryFailed, "no memory for weight '" + weight.Name() + "'");
+    kept[weight.Name()] = *copy;
+  }
+  std::vector<TensorShape> shapes;
+  MSLITE_TRY(InputShapes(&shapes));
+  MSLITE_TRY(Reopen(session_->model(), kept, shapes));
+  new_weights_ = std::move(kept);
   ShowOutputs(false);
   return kSuccess;
+}
+
+// What was shown ends when something else may come into the session's memory, or into another.
+void ModelImpl::HideOutputs() {
+  for (const MSTensor &output : outputs_) {
+    if (output.impl()->is_shown) output.impl()->Release();
+  }
 }
 
 // Brings the shapes, and after a run the contents, of the output tensors up to date.
@@ -159,6 +242,21 @@ Status ModelImpl::WithLayoutHint(Status status, const std::vector<TensorShape> &
   return status;
 }
 
+// As the input tensors say it.
+Status ModelImpl::InputShapes(std::vector<TensorShape> *shapes) const {
+  for (const MSTensor &input : inputs_) {
+    if (input.Shape().size() > MSLITE_MAX_RANK) {
+      return Fail(kLiteInputParamInvalid, "input '" + input.Name() + "' has too many dimensions");
+    }
+    TensorShape shape;
+    shape.type = static_cast<int32_t>(input.DataType());
+    shape.rank = static_cast<int32_t>(input.Shape().size());
+    std::copy(input.Shape().begin(), input.Shape().end(), shape.dims);
+    shapes->push_back(shape);
+  }
+  return kSuccess;
+}
+
 Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
@@ -167,13 +265,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
     return Fail(kLiteInputParamInvalid, "Resize needs as many shapes as inputs, and at least one");
   }
   std::vector<TensorShape> shapes;
-  for (const MSTensor &input : inputs_) {
-    TensorShape shape;
-    shape.type = static_cast<int32_t>(input.DataType());
-    shape.rank = static_cast<int32_t>(input.Shape().size());
-    std::copy(input.Shape().begin(), input.Shape().end(), shape.dims);
-    shapes.push_back(shape);
-  }
+  MSLITE_TRY(InputShapes(&shapes));
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto place = std::find(inputs_.begin(), inputs_.end(), inputs[i]);
     if (place == inputs_.end()) {
@@ -199,8 +291,9 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
       shape.dims[k] = dims[i][k];
     }
   }
-  MSLITE_TRY(WithLayoutHint(session_->Resize(shapes), shapes));
+  MSLITE_TRY(WithLayoutHint(MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes), shapes));
   for (size_t i = 0; i < inputs_.size(); ++i) SetDims(shapes[i], &inputs_[i].impl()->shape);
+  HideOutputs();
   ShowOutputs(false);
   return kSuccess;
 }
@@ -254,7 +347,8 @@ void ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs) {
 void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
   const mslite::OutputSlot &slot = session_->outputs()[index];
   MSTensor &tensor = (*outputs)[index];
-  if (slot.memory.lent != nullptr && slot.data == slot.memory.lent) {
+  // Without a tensor of the caller, what was lent was the memory of the model's own.
+  if (tensor != nullptr && slot.memory.lent != nullptr && slot.data == slot.memory.lent) {
     SetDims(slot.shape, &tensor.impl()->shape);
     tensor.impl()->type = static_cast<DataType>(slot.shape.type);
   } else if (tensor != outputs_[index]) {
@@ -262,8 +356,32 @@ void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
   }
 }
 
+// Runs with `views_`. Where an engine fails, the CPU runs it all, and whatever comes.
+Status ModelImpl::RunSession(const std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
+                             const MSKernelCallBack &after) {
+  std::vector<TensorShape> shapes;
+  if (delegation_ != nullptr) {
+    for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
+    if (MustOfferAgain(shapes)) MSLITE_TRY(OfferAgain(shapes));
+  }
+  const auto run = [&] {
+    for (size_t i = 0; i < outputs_.size(); ++i) LendOutput(i, outputs);
+    HideOutputs();
+    CallbackObserver observer(session_->graph(), before, after);
+    return session_->Run(views_.data(), before || after ? &observer : nullptr);
+  };
+  const Status status = run();
+  if (status.IsOk() || delegation_ == nullptr) return status;
+  const std::string reason = delegation_->EngineFailure();
+  if (reason.empty()) return status;
+  MSLITE_TRY(mslite::FallBack(*context_, reason));
+  with_engines_ = false;
+  MSLITE_TRY(OfferAgain(shapes));
+  return run();
+}
+
 Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
-                          const MSKernelCallBack &before, const MSKernelCallBack &after) {
+                          const MSKernelCallBack &before, const MSKernelCallBack &after, mslite::Request *request) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
@@ -272,9 +390,14 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
                 std::to_string(inputs.size()) + " inputs where the model has " + std::to_string(inputs_.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
-  for (size_t i = 0; i < outputs_.size(); ++i) LendOutput(i, outputs);
-  CallbackObserver observer(session_->graph(), before, after);
-  if (const Status status = session_->Run(views_.data(), before || after ? &observer : nullptr); status.IsError()) {
+  if (request != nullptr) MSLITE_TRY(request->Begin([this] { return session_->Cancel(); }));
+  struct Ending {
+    mslite::Request *request;
+    ~Ending() {
+      if (request != nullptr) request->End();
+    }
+  } const ending = {request};
+  if (const Status status = RunSession(outputs, before, after); status.IsError()) {
     std::vector<TensorShape> shapes;
     for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
     return WithLayoutHint(status, shapes);
@@ -289,44 +412,6 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
 
 Status ModelImpl::Predict(const MSKernelCallBack &before, const MSKernelCallBack &after) {
   return Predict(inputs_, nullptr, before, after);
-}
-
-void ModelImpl::Request::Finish(const Status &status) {
-  if (promise) promise->set_value(status);
-  if (done) done(status);
-}
-
-Status ModelImpl::PredictAsync(Request *request) {
-  const std::lock_guard<std::mutex> lock(queue_->mutex);
-  if (queue_->is_closed) return Fail(kLiteUninitializedObj, "the model is being destroyed");
-  if (!worker_.joinable()) worker_ = std::thread(WorkAsync, this, queue_);
-  queue_->requests.push_back(std::move(*request));
-  queue_->wake.notify_one();
-  return kSuccess;
-}
-
-// Runs the requests in the order in which they came; what is queued when the model goes is still run, unless it goes in
-// a callback of one of them.
-void ModelImpl::WorkAsync(ModelImpl *model, const std::shared_ptr<Queue> &queue) {
-  std::unique_lock<std::mutex> lock(queue->mutex);
-  while (true) {
-    queue->wake.wait(lock, [&queue] { return queue->is_closed || !queue->requests.empty(); });
-    if (queue->requests.empty()) return;
-    Request request = std::move(queue->requests.front());
-    queue->requests.pop_front();
-    const bool is_orphan = queue->is_orphan;
-    lock.unlock();
-    const Status status = mslite::Guard([&]() -> Status {
-      if (is_orphan) return Fail(kLiteUninitializedObj, "the model was destroyed before this request ran");
-      return model->Predict(request.inputs, request.outputs, nullptr, nullptr);
-    });
-    mslite::Guard([&]() -> Status {
-      request.Finish(status);
-      return kSuccess;
-    });
-    request = Request();  // what it holds may be the last of the model
-    lock.lock();
-  }
 }
 
 std::vector<MSTensor> ModelImpl::OutputsOfNode(const std::string &node_name) const {

@@ -3,10 +3,7 @@
 #define MSLITE_API_MODEL_IMPL_H
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,72 +12,88 @@
 #include <vector>
 
 #include "api/config.h"
+#include "api/request_queue.h"
 #include "api/tensor.h"
 #include "exec/session.h"
 #include "include/api/context.h"
 #include "include/api/types.h"
+#include "registry/delegation.h"
 
 namespace mindspore {
 class ModelImpl {
  public:
   ModelImpl() = default;
-  ~ModelImpl();
+  ~ModelImpl() { requests_.Close(); }
 
-  Status Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context);
+  // `delegation`: what the context's delegates have taken of the model, null where it has none.
+  Status Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context,
+               std::shared_ptr<const mslite::Delegation> delegation = nullptr);
+  // Builds again from the same bytes with these constants, and those of earlier calls, for the shapes of now.
+  Status UpdateWeights(const std::vector<MSTensor> &weights);
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
-                 const MSKernelCallBack &after);
+                 const MSKernelCallBack &after) {
+    return Predict(inputs, outputs, before, after, nullptr);
+  }
   Status Predict(const MSKernelCallBack &before, const MSKernelCallBack &after);
 
-  // A request of PredictAsync: `done` is called with its status, or the promise gets it.
-  struct Request {
-    std::vector<MSTensor> inputs;
-    std::vector<MSTensor> *outputs = nullptr;
-    std::function<void(const Status &)> done;
-    std::shared_ptr<std::promise<Status>> promise;
-
-    void Finish(const Status &status);
-  };
-  // Takes the request, or leaves it as it is and fails or throws.
-  Status PredictAsync(Request *request);
+  // `request`: what this run is for, which may be cancelled; or null.
+  Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
+                 const MSKernelCallBack &after, mslite::Request *request);
+  // The requests of PredictAsync.
+  mslite::RequestQueue &requests() { return requests_; }
 
   bool is_built() const { return session_ != nullptr; }
   const mslite::Session *session() const { return session_.get(); }
-  bool Cancel() { return session_ != nullptr && session_->Cancel(); }
+  // Null where no delegate was asked.
+  const mslite::Delegation *delegation() const { return delegation_.get(); }
+  bool Cancel() {
+    const std::shared_ptr<mslite::Session> session = std::atomic_load(&session_);
+    return session != nullptr && session->Cancel();
+  }
   const std::vector<MSTensor> &inputs() const { return inputs_; }
   const std::vector<MSTensor> &outputs() const { return outputs_; }
   std::vector<MSTensor> OutputsOfNode(const std::string &node_name) const;
 
   mslite::ConfigSections config;
+  std::shared_ptr<mslite::Workspace> workspace;  // of the model's group; null without one
+  float obfuscation_ratio = 0;                   // that the model was opened with
 
  private:
+  using Constants = std::map<std::string, MSTensor>;
+
+  Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
+                const std::vector<mslite::TensorShape> &shapes);
+  bool MustOfferAgain(const std::vector<mslite::TensorShape> &shapes) const;
+  Status OfferAgain(const std::vector<mslite::TensorShape> &shapes);
+  Status RunSession(const std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
+                    const MSKernelCallBack &after);
   void ShowOutputs(bool with_data);
+  void HideOutputs();
+  Status InputShapes(std::vector<mslite::TensorShape> *shapes) const;
   Status WithLayoutHint(Status status, const std::vector<mslite::TensorShape> &shapes) const;
   Status ReadInput(size_t index, const MSTensor &tensor, mslite::InputView *view) const;
   void LendOutput(size_t index, const std::vector<MSTensor> *outputs);
   void GiveOutput(size_t index, std::vector<MSTensor> *outputs);
 
-  // The requests that wait. The thread that runs them keeps them when the model goes in one of its own callbacks.
-  struct Queue {
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::deque<Request> requests;
-    bool is_closed = false;  // the model goes
-    bool is_orphan = false;  // the model is gone
-  };
-  static void WorkAsync(ModelImpl *model, const std::shared_ptr<Queue> &queue);
-
   // One call at a time; a callback that calls its own model gets an error, where the lock would never be free.
   class Turn;
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_{};
-  std::unique_ptr<mslite::Session> session_;
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<mslite::Session> session_;  // other threads, who cancel, load it atomically
+  Constants new_weights_;
+  std::shared_ptr<const mslite::Delegation> delegation_;
+  std::vector<mslite::TensorShape> offered_shapes_;  // of the inputs, which the delegates have seen
+  bool with_engines_ = true;                         // false after one has failed
   std::vector<MSTensor> inputs_;
   std::vector<MSTensor> outputs_;
   std::vector<mslite::InputView> views_;
 
-  std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
-  std::thread worker_;
+  mslite::RequestQueue requests_{[this](mslite::Request *request) {
+                                   return Predict(request->inputs, request->outputs, nullptr, nullptr, request);
+                                 },
+                                 1};
 };
 }  // namespace mindspore
 

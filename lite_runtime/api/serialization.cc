@@ -16,13 +16,16 @@ bool Graph::operator!=(std::nullptr_t) const { return graph_data_ != nullptr; }
 
 namespace {
 template <typename Open>
-Status LoadWith(ModelType type, const Key &key, Graph *graph, Open open) {
+Status LoadWith(ModelType type, const Key &key, const std::string &mode, Graph *graph, Open open) {
   return mslite::Logged(mslite::Guard([&]() -> Status {
     if (graph == nullptr) return Status(kLiteNullptr, "graph is null");
-    if (key.len != 0) return Status(kLiteNotSupport, "encrypted models are not supported");
     if (type != kMindIR && type != kMindIR_Lite) return Status(kLiteNotSupport, "only .ms models are supported");
     auto data = std::make_shared<Graph::GraphData>();
-    MSLITE_TRY(open(&data->model));
+    const std::string library;
+    const mslite::Decryption decryption{key, mode, library};
+    mslite::OpenSettings settings;
+    if (key.len != 0) settings.decryption = &decryption;
+    MSLITE_TRY(open(settings, &data->model));
     *graph = Graph(std::move(data));
     return kSuccess;
   }));
@@ -30,17 +33,19 @@ Status LoadWith(ModelType type, const Key &key, Graph *graph, Open open) {
 }  // namespace
 
 Status Serialization::Load(const void *model_data, size_t data_size, ModelType model_type, Graph *graph,
-                           const Key &dec_key, const std::string &) {
-  return LoadWith(model_type, dec_key, graph, [&](std::shared_ptr<mslite::SharedModel> *model) {
-    return mslite::OpenModel(model_data, data_size, model);
-  });
+                           const Key &dec_key, const std::string &dec_mode) {
+  return LoadWith(model_type, dec_key, dec_mode, graph,
+                  [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) {
+                    return mslite::OpenModel(model_data, data_size, settings, model);
+                  });
 }
 
 Status Serialization::Load(const std::string &file, ModelType model_type, Graph *graph, const Key &dec_key,
-                           const std::string &) {
+                           const std::string &dec_mode) {
   const bool has_suffix = file.size() >= 3 && file.compare(file.size() - 3, 3, ".ms") == 0;
-  return LoadWith(model_type, dec_key, graph, [&](std::shared_ptr<mslite::SharedModel> *model) {
-    return mslite::OpenModel(has_suffix ? file : file + ".ms", model);
-  });
+  return LoadWith(model_type, dec_key, dec_mode, graph,
+                  [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) {
+                    return mslite::OpenModel(has_suffix ? file : file + ".ms", settings, model);
+                  });
 }
 }  // namespace mindspore

@@ -44,16 +44,14 @@ Status CheckDevices(mindspore::Context *context) {
   const auto &devices = context->MutableDeviceInfo();
   if (devices.empty()) return Fail(mindspore::kLiteParamInvalid, "the context lists no device; add a CPUDeviceInfo");
   bool has_cpu = false;
-  bool has_other = false;
   for (const auto &device : devices) {
     if (device == nullptr) return Fail(mindspore::kLiteNullptr, "a device of the context is null");
-    const bool is_cpu = device->GetDeviceType() == mindspore::kCPU;
-    has_cpu = has_cpu || is_cpu;
-    has_other = has_other || !is_cpu;
+    has_cpu = has_cpu || device->GetDeviceType() == mindspore::kCPU;
   }
-  if (!has_cpu)
-    return Fail(mindspore::kLiteNotSupport, "only the CPU is supported; add a CPUDeviceInfo to the context");
-  if (has_other) Log(LogLevel::kWarning, "only the CPU is supported; the other devices of the context are ignored");
+  if (!has_cpu) {
+    return Fail(mindspore::kLiteNotSupport,
+                "the CPU runs what other devices do not; add a CPUDeviceInfo to the end of the context's devices");
+  }
   return mindspore::kSuccess;
 }
 
@@ -66,12 +64,16 @@ bool WantsHalf(mindspore::Context *context) {
 }
 }  // namespace
 
-Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOptions *options) {
+Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
+                   const std::shared_ptr<const Delegation> &delegation, SessionOptions *options) {
   if (context == nullptr) return Fail(mindspore::kLiteNullptr, "no context");
   MSLITE_TRY(CheckDevices(context.get()));
-  if (context->get_delegate() != nullptr || context->GetDelegate() != nullptr ||
-      context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
-    return Fail(mindspore::kLiteNotSupport, "delegates are not supported");
+  if (context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
+    return Fail(mindspore::kLiteNotSupport, "no delegate is built in; Context::set_delegate takes one of yours");
+  }
+  if (DelegateOf(*context) != nullptr && delegation == nullptr) {
+    return Fail(mindspore::kLiteNotSupport,
+                "only Model::Build takes a delegate; ModelParallelRunner and ModelGroup do not");
   }
   const auto cores = std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), int32_t{1});
   int32_t threads = context->GetThreadNum();
@@ -86,7 +88,8 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOp
                        static_cast<int>(inter_op), static_cast<int>(threads)));
   }
   options->threads = threads;
-  options->inter_op = inter_op;
+  // Parts of a delegate that run at a time would share the tensors that they were offered.
+  options->inter_op = delegation == nullptr || delegation->parts().empty() ? inter_op : 1;
   options->limits = mindspore::ContextLimits::Of(*context);
   options->cores = context->GetThreadAffinityCoreList();
   for (const int32_t core : options->cores) {
@@ -97,8 +100,8 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOp
   if (options->cores.empty() && context->GetThreadAffinityMode() != 0) {
     options->cores = CoresOfMode(context->GetThreadAffinityMode(), threads, cores);
   }
-  options->registered = [context](std::shared_ptr<const Graph> graph) {
-    return KernelsOfSession(std::move(graph), context);
+  options->registered = [context, delegation](std::shared_ptr<const Graph> graph) {
+    return KernelsOfSession(std::move(graph), context, delegation);
   };
   std::string problem;
   options->isas = AllowedIsas(&problem);

@@ -6,11 +6,13 @@
 
 #include "exec/session.h"
 #include "include/api/context.h"
+#include "registry/delegation.h"
 
 namespace mslite {
 // Checks the context and fills `options`. Errors: kLiteNullptr without context, kLiteParamInvalid for numbers that make
-// no sense, kLiteNotSupport for devices other than the CPU.
-Status ReadContext(const std::shared_ptr<mindspore::Context> &context, SessionOptions *options);
+// no sense, kLiteNotSupport for devices other than the CPU, and for a delegate that no nodes were offered to.
+Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
+                   const std::shared_ptr<const Delegation> &delegation, SessionOptions *options);
 }  // namespace mslite
 
 #endif

@@ -4,16 +4,59 @@
 
 #include <map>
 #include <mutex>
-#include <tuple>
 
+#include "crypto/cipher.h"
 #include "model/load.h"
+#include "plan/rewrite/bind_shapes.h"
+#include "plan/rewrite/obfuscation_ratio.h"
 #include "plan/rewrite/rewrite.h"
 #include "registry/registry.h"
+#include "threads/process_mutex.h"
 
 namespace mslite {
 namespace {
-// Device, inode, size and time of the last change.
-using FileIdentity = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
+Status FromBytes(std::shared_ptr<const Bytes> bytes, const OpenSettings &settings,
+                 std::shared_ptr<SharedModel> *model) {
+  std::shared_ptr<Graph> graph;
+  MSLITE_TRY(Load(std::move(bytes), &graph));
+  if (settings.obfuscation_ratio != 0) MSLITE_TRY(SetObfuscationRatio(settings.obfuscation_ratio, graph.get()));
+  if (settings.weights != nullptr) MSLITE_TRY(SetNewWeights(*settings.weights, graph.get()));
+  // Kernels of others get what the file says, and may take the types that ours do not.
+  if (settings.delegating != nullptr) {
+    if (settings.shapes != nullptr) BindShapes(*settings.shapes, graph.get());
+    MSLITE_TRY(Delegation::Offer(settings.delegating, settings.with_engines, graph.get(), settings.delegation));
+  }
+  const auto is_registered = [](const Node &node) {
+    return node.part >= 0 || (node.primitive != nullptr && HasKernels(KeyOf(*node.primitive)));
+  };
+  MSLITE_TRY(RewriteGraph(graph.get(), is_registered));
+  return SharedModel::Create(std::move(graph), model);
+}
+
+Status Decrypt(const NamedBytes &file, const Decryption &decryption, std::shared_ptr<const Bytes> *bytes) {
+  CipherMode mode = CipherMode::kAesGcm;
+  MSLITE_TRY(ParseCipherMode(decryption.mode, &mode));
+  if (mode != CipherMode::kAesGcm) {
+    return Fail(mindspore::kLiteNotSupport,
+                "decryption mode AES-CBC is not supported for .ms models; they have AES-GCM");
+  }
+  AlignedBuffer text;
+  size_t size = 0;
+  MSLITE_TRY(DecryptFile(file, decryption.key, mode, decryption.library, &text, &size));
+  *bytes = Bytes::Decrypted(std::move(text), size, file.name);
+  return mindspore::kSuccess;
+}
+
+Status ReadFile(const std::string &path, const OpenSettings &settings, std::shared_ptr<const Bytes> *bytes) {
+  std::shared_ptr<const Bytes> file;
+  MSLITE_TRY(Bytes::Map(path, &file));
+  if (settings.decryption != nullptr) {
+    return Decrypt({file->data(), file->size(), path}, *settings.decryption, bytes);
+  }
+  *bytes = std::move(file);
+  return mindspore::kSuccess;
+}
+}  // namespace
 
 bool Identify(const std::string &path, FileIdentity *identity) {
   struct stat info = {};
@@ -22,24 +65,16 @@ bool Identify(const std::string &path, FileIdentity *identity) {
   return true;
 }
 
-Status FromBytes(std::shared_ptr<const Bytes> bytes, std::shared_ptr<SharedModel> *model) {
-  std::shared_ptr<Graph> graph;
-  MSLITE_TRY(Load(std::move(bytes), &graph));
-  // Kernels of others get what the file says, and may take the types that ours do not.
-  const auto is_registered = [](const Node &node) {
-    return node.primitive != nullptr && HasKernels(KeyOf(*node.primitive));
-  };
-  MSLITE_TRY(RewriteGraph(graph.get(), is_registered));
-  return SharedModel::Create(std::move(graph), model);
-}
-}  // namespace
-
-Status OpenModel(const std::string &path, std::shared_ptr<SharedModel> *model) {
-  static std::mutex mutex;
-  static auto *models = new std::map<FileIdentity, std::weak_ptr<SharedModel>>;
+Status OpenModel(const std::string &path, const OpenSettings &settings, std::shared_ptr<SharedModel> *model) {
+  if (settings.decryption != nullptr || settings.obfuscation_ratio != 0 || settings.delegating != nullptr) {
+    std::shared_ptr<const Bytes> bytes;
+    MSLITE_TRY(ReadFile(path, settings, &bytes));
+    return FromBytes(std::move(bytes), settings, model);
+  }
   FileIdentity identity;
   const bool is_identified = Identify(path, &identity);
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kModels));
+  static auto *models = new std::map<FileIdentity, std::weak_ptr<SharedModel>>;
   for (auto place = models->begin(); place != models->end();) {
     place = place->second.expired() ? models->erase(place) : std::next(place);
   }
@@ -54,15 +89,29 @@ Status OpenModel(const std::string &path, std::shared_ptr<SharedModel> *model) {
   }
   std::shared_ptr<const Bytes> bytes;
   MSLITE_TRY(Bytes::Map(path, &bytes));
-  MSLITE_TRY(FromBytes(std::move(bytes), model));
+  MSLITE_TRY(FromBytes(std::move(bytes), settings, model));
   if (is_identified) (*models)[identity] = *model;
   return mindspore::kSuccess;
 }
 
-Status OpenModel(const void *data, size_t size, std::shared_ptr<SharedModel> *model) {
+Status OpenModel(const void *data, size_t size, const OpenSettings &settings, std::shared_ptr<SharedModel> *model) {
   if (data == nullptr || size == 0) return Fail(mindspore::kLiteNullptr, "the model data is null or empty");
   std::shared_ptr<const Bytes> bytes;
-  MSLITE_TRY(Bytes::Copy(data, size, &bytes));
-  return FromBytes(std::move(bytes), model);
+  if (settings.decryption == nullptr) {
+    MSLITE_TRY(Bytes::Copy(data, size, &bytes));
+  } else {
+    const std::string name = "<buffer>";
+    MSLITE_TRY(Decrypt({static_cast<const uint8_t *>(data), size, name}, *settings.decryption, &bytes));
+  }
+  return FromBytes(std::move(bytes), settings, model);
+}
+
+Status OpenModel(std::shared_ptr<SharedModel> opened, const OpenSettings &settings,
+                 std::shared_ptr<SharedModel> *model) {
+  if (settings.obfuscation_ratio != 0 || settings.weights != nullptr || settings.delegating != nullptr) {
+    return FromBytes(opened->graph->file, settings, model);
+  }
+  *model = std::move(opened);
+  return mindspore::kSuccess;
 }
 }  // namespace mslite

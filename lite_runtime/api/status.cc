@@ -1,5 +1,7 @@
 #include "include/api/status.h"
 
+#include "include/errorcode.h"
+
 namespace mindspore {
 struct Status::Data {
   enum StatusCode code = kSuccess;
@@ -102,4 +104,11 @@ std::string Status::CodeAsString(enum StatusCode code) {
       return "Error code " + std::to_string(static_cast<uint32_t>(code)) + ".";
   }
 }
+
+namespace lite {
+std::string GetErrorInfo(STATUS error_code) {
+  if (error_code == RET_OK) return Status::CodeAsString(kSuccess);
+  return Status::CodeAsString(static_cast<StatusCode>(kLite | (0x0FFFFFFFu & static_cast<uint32_t>(error_code))));
+}
+}  // namespace lite
 }  // namespace mindspore

@@ -9,6 +9,10 @@
 #include "model/graph.h"
 
 namespace mindspore {
+namespace {
+const std::vector<int64_t> kNoShape;
+}  // namespace
+
 MSTensor TensorFor(const mslite::Tensor &source) {
   auto impl = std::make_shared<MSTensor::Impl>(source.name, static_cast<DataType>(source.type), source.dims);
   impl->format = source.format == 1 ? NHWC : static_cast<Format>(source.format);
@@ -205,10 +209,7 @@ MSTensor::~MSTensor() = default;
 
 std::string MSTensor::Name() const { return impl_ == nullptr ? "" : impl_->name; }
 enum DataType MSTensor::DataType() const { return impl_ == nullptr ? DataType::kTypeUnknown : impl_->type; }
-const std::vector<int64_t> &MSTensor::Shape() const {
-  static const auto *empty = new std::vector<int64_t>;
-  return impl_ == nullptr ? *empty : impl_->shape;
-}
+const std::vector<int64_t> &MSTensor::Shape() const { return impl_ == nullptr ? kNoShape : impl_->shape; }
 int64_t MSTensor::ElementNum() const { return impl_ == nullptr ? -1 : impl_->ElementNum(); }
 std::shared_ptr<const void> MSTensor::Data() const {
   return impl_ == nullptr || impl_->data == nullptr ? nullptr : std::shared_ptr<const void>(impl_, impl_->data);

@@ -16,7 +16,6 @@ Status Model::BuildTransferLearning(GraphCell, GraphCell, const std::shared_ptr<
                                     const std::shared_ptr<TrainCfg> &) {
   return NoTraining("BuildTransferLearning");
 }
-Status Model::UpdateWeights(const std::vector<MSTensor> &) { return NotBuilt("UpdateWeights"); }
 Status Model::PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &, std::vector<MSTensor> *,
                                     const MSKernelCallBack &, const MSKernelCallBack &) {
   return NotBuilt("PredictWithPreprocess");
@@ -30,6 +29,14 @@ Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
   return NotBuilt("BindGLTexture2DMemory");
 }
 Status Model::SetTrainMode(bool train) { return train ? NoTraining("SetTrainMode") : Status(); }
+Status Model::InitMetrics(std::vector<Metrics *>) { return NoTraining("InitMetrics"); }
+std::vector<Metrics *> Model::GetMetrics() { return {}; }
+Status Model::Train(int, std::shared_ptr<dataset::Dataset>, std::vector<TrainCallBack *>) {
+  return NoTraining("Train");
+}
+Status Model::Evaluate(std::shared_ptr<dataset::Dataset>, std::vector<TrainCallBack *>) {
+  return NoTraining("Evaluate");
+}
 bool Model::GetTrainMode() const { return false; }
 std::vector<MSTensor> Model::GetGradients() const { return {}; }
 Status Model::ApplyGradients(const std::vector<MSTensor> &) { return NoTraining("ApplyGradients"); }

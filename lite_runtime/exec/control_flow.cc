@@ -267,7 +267,8 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     const int64_t shared = (schedule.shared_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     stride = (schedule.scratch_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     uint8_t *arena = nullptr;
-    MSLITE_TRY(Reserve(static_cast<size_t>(shared + stride * options_.threads), "a workspace", &arena_, &arena));
+    MSLITE_TRY(
+        Reserve(static_cast<size_t>(shared + stride * options_.threads), "a workspace", &workspace_->memory, &arena));
     run.shared = arena;
     run.scratch = arena + shared;
     return mindspore::kSuccess;

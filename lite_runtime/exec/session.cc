@@ -5,7 +5,9 @@
 #include <mutex>
 #include <set>
 
+#include "plan/choose_kernel.h"
 #include "plan/shapes.h"
+#include "threads/process_mutex.h"
 
 namespace mslite {
 namespace {
@@ -13,8 +15,9 @@ constexpr size_t kCachedPlans = 8;      // per first step
 constexpr size_t kListedProblems = 50;  // nodes named in one message
 
 bool HasKernel(int32_t op, const IsaSet &isas) {
-  return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count,
-                     [&](const mslite_kernel *kernel) { return kernel->op == op && isas.Has(kernel->isa); });
+  const KernelRange kernels = KernelsOf(op);
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const mslite_kernel *kernel) { return isas.Has(kernel->isa); });
 }
 
 Status ProblemStatus(const Graph &graph, const Problems &problems) {
@@ -31,9 +34,8 @@ Status ProblemStatus(const Graph &graph, const Problems &problems) {
 // Masks live as long as the process: helper threads compare them by address.
 const CoreMask *InternCores(const CoreMask &cores) {
   if (cores.empty()) return nullptr;
-  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kCores));
   static auto *masks = new std::set<CoreMask>;
-  const std::lock_guard<std::mutex> lock(mutex);
   return &*masks->insert(cores).first;
 }
 
@@ -47,7 +49,8 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
       options_(options),
       registered_(options.registered ? options.registered(model_->graph) : nullptr),
       plan_options_{options.isas, options.threads, options.inter_op > 1, {}, registered_.get()},
-      executor_(options.threads, options.inter_op, InternCores(options.cores)) {
+      executor_(options.threads, options.inter_op, InternCores(options.cores)),
+      workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()) {
   control_.SetLimits(options.limits);
   most_bytes_ = options.limits.bytes > 0 ? static_cast<size_t>(options.limits.bytes) : MachineBytes();
   programs_.resize(model_->programs.size());
@@ -238,7 +241,7 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
     value.data = memory;
   }
   uint8_t *arena = nullptr;
-  MSLITE_TRY(Reserve(static_cast<size_t>(plan.arena_bytes), "activations", &arena_, &arena));
+  MSLITE_TRY(Reserve(static_cast<size_t>(plan.arena_bytes), "activations", &workspace_->memory, &arena));
   binding->Resolve(*frame, arena);
   FailureRecord failures;
   executor_.Run(binding, observer, &control_, &failures);
@@ -254,6 +257,8 @@ Status Session::KernelFailure(const Step &step, const mslite_failure &failure) c
 }
 
 Status Session::Run(const InputView *inputs, StepObserver *observer) {
+  std::unique_lock<std::mutex> turn;
+  if (options_.workspace) turn = std::unique_lock<std::mutex>(workspace_->turn);
   // Whatever ends the run, a callback that throws included, the session can run again.
   struct Ending {
     Session *session;

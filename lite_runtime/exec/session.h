@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,12 @@ namespace mslite {
 // Gives the registered kernels for a graph, or nullptr.
 using FindRegistered = std::function<std::unique_ptr<RegisteredKernels>(std::shared_ptr<const Graph>)>;
 
+// The arena for what lives within a run. Sessions that share one take turns.
+struct Workspace {
+  std::mutex turn;
+  GrowingBuffer memory;
+};
+
 struct SessionOptions {
   IsaSet isas;
   int32_t threads = 1;
@@ -23,6 +30,7 @@ struct SessionOptions {
   CoreMask cores;
   RunLimits limits;
   FindRegistered registered;
+  std::shared_ptr<Workspace> workspace;  // null: one of its own
 };
 
 // An input of one run. All dimensions are known; `data` stays the caller's.
@@ -58,8 +66,9 @@ class Session {
   bool Cancel() { return control_.Cancel(); }
 
   const Graph &graph() const { return *model_->graph; }
+  const std::shared_ptr<SharedModel> &model() const { return model_; }
   std::vector<OutputSlot> &outputs() { return outputs_; }
-  size_t arena_bytes() const { return arena_.capacity; }
+  size_t arena_bytes() const { return workspace_->memory.capacity; }
   const IsaSet &isas() const { return options_.isas; }
   // The plans of the main graph that were used last, in the order of their steps.
   std::vector<const Plan *> LatestPlans() const;
@@ -142,7 +151,7 @@ class Session {
   size_t most_bytes_;                  // of all that Reserve gives
   mutable size_t reserved_bytes_ = 0;  // of it
   std::vector<ProgramState> programs_;
-  GrowingBuffer arena_;
+  std::shared_ptr<Workspace> workspace_;
   std::vector<OutputSlot> outputs_;
   std::vector<VariableState> variables_;
   Frame main_frame_;

@@ -2,6 +2,10 @@
 #ifndef MINDSPORE_INCLUDE_ERRORCODE_H
 #define MINDSPORE_INCLUDE_ERRORCODE_H
 
+#include <string>
+
+#include "include/api/visible.h"
+
 namespace mindspore::lite {
 using STATUS = int;
 
@@ -13,8 +17,11 @@ constexpr int RET_NO_CHANGE = -4;
 constexpr int RET_SUCCESS_EXIT = -5;
 constexpr int RET_MEMORY_FAILED = -6;
 constexpr int RET_NOT_SUPPORT = -7;
+constexpr int RET_THREAD_POOL_ERROR = -8;
 constexpr int RET_OUT_OF_TENSOR_RANGE = -100;
 constexpr int RET_INPUT_TENSOR_ERROR = -101;
+constexpr int RET_REENTRANT_ERROR = -102;
+constexpr int RET_GRAPH_FILE_ERR = -200;
 constexpr int RET_NOT_FIND_OP = -300;
 constexpr int RET_INVALID_OP_NAME = -301;
 constexpr int RET_INVALID_OP_ATTR = -302;
@@ -23,6 +30,9 @@ constexpr int RET_FORMAT_ERR = -400;
 constexpr int RET_INFER_ERR = -500;
 constexpr int RET_INFER_INVALID = -501;
 constexpr int RET_INPUT_PARAM_INVALID = -600;
+
+/// The code in words.
+MS_API std::string GetErrorInfo(STATUS error_code);
 }  // namespace mindspore::lite
 
 #endif

@@ -9,18 +9,22 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "model/wipe.h"
+
 namespace mslite {
-size_t MachineBytes() {
-  static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
+namespace {
+const size_t kMachineBytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}  // namespace
+
+size_t MachineBytes() { return kMachineBytes; }
 
 void *AlignedAllocate(size_t size) {
   constexpr size_t kAlignment = 64;
   // More than the machine has would be granted and then end the process: refuse it here.
   if (size > MachineBytes() - kAlignment) return nullptr;
   const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
-  return std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+  void *memory = nullptr;  // Android has no aligned_alloc before API level 28
+  return posix_memalign(&memory, kAlignment, rounded == 0 ? kAlignment : rounded) == 0 ? memory : nullptr;
 }
 
 void AlignedFree(void *pointer) { std::free(pointer); }
@@ -29,6 +33,7 @@ Bytes::~Bytes() {
   if (mapped_) {
     munmap(data_, size_);
   } else {
+    if (was_encrypted_) Wipe(data_, size_);
     AlignedFree(data_);
   }
 }
@@ -43,6 +48,15 @@ Status Bytes::Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *
   copy->size_ = size;
   *bytes = std::move(copy);
   return mindspore::kSuccess;
+}
+
+std::shared_ptr<const Bytes> Bytes::Decrypted(AlignedBuffer data, size_t size, const std::string &name) {
+  std::shared_ptr<Bytes> bytes(new Bytes);
+  bytes->name_ = name;
+  bytes->data_ = data.release();
+  bytes->size_ = size;
+  bytes->was_encrypted_ = true;
+  return bytes;
 }
 
 Status Bytes::Map(const std::string &path, std::shared_ptr<const Bytes> *bytes) {

@@ -41,6 +41,7 @@ struct Node {
   std::vector<int32_t> outputs;
   int32_t quant_type = 0;
   std::string custom_type;  // of a Custom operator that is not ours
+  int32_t part = -1;        // of what a delegate has taken over, which this node stands for
   // In the file; nullptr for what no longer is what the file says, or never was in it.
   const schema::Primitive *primitive = nullptr;
   std::string problem;  // why it cannot run, where that shows before any shape is known
@@ -84,6 +85,8 @@ struct Graph {
 
 // "node 'conv1' (Conv2DFusion)".
 std::string Describe(const Node &node);
+// Why a cropped library cannot run a model: `nodes` are lines that each begin with a line break.
+std::string CroppedText(const Graph &graph, const std::string &nodes);
 // "[1, 2, ?]".
 std::string DimsText(const int64_t *dims, size_t rank);
 }  // namespace mslite

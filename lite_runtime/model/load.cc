@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "model/encryption_marks.h"
 #include "model/loader.h"
 #include "model/upgrade/upgrade.h"
 
@@ -14,6 +15,9 @@ Status VerifyBuffer(const Bytes &file) {
   const auto error = [&file](const std::string &reason) {
     return Fail(mindspore::kLiteGraphFileError, "file '" + file.name() + "': " + reason);
   };
+  if (const char *mode = EncryptionOf(file.data(), file.size()); mode != nullptr) {
+    return error(std::string("it is encrypted (") + mode + "); give its key");
+  }
   if (file.size() < kMinimumSize) return error("too short for a model");
   if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return error("larger than 2 GiB; constants belong into a .msw file");
   const std::string identifier(reinterpret_cast<const char *>(file.data()) + 4, 4);
@@ -78,7 +82,12 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
   if (const auto *version = loader.meta->version(); version != nullptr)
     result->version_text = CleanText(version->str());
   result->version = ParseVersion(result->version_text);
-  if (loader.meta->obfuscate()) return loader.Unsupported("the model is obfuscated, which is not supported");
+  const auto *secret = loader.meta->obfMetaData();
+  if (loader.meta->obfuscate() || (secret != nullptr && secret->size() != 0)) {
+    return loader.Unsupported(
+        "the model is obfuscated (obfMetaData), and only a closed library of MindSpore Lite can undo that; take the "
+        "model from before");
+  }
   MSLITE_TRY(LoadTensors(&loader));
   MSLITE_TRY(LoadNodes(&loader));
   MSLITE_TRY(Upgrade(loader.meta, result.get()));

@@ -1,6 +1,7 @@
 // Loading and checking of the nodes.
 #include <set>
 
+#include "cropped.h"
 #include "model/loader.h"
 #include "model/operands.h"
 
@@ -30,6 +31,7 @@ Status LoadNodes(Loader *loader) {
   if (sources == nullptr) return loader->Error("no nodes");
   Graph *graph = loader->graph;
   graph->nodes.reserve(sources->size());
+  std::string cropped;
   for (size_t i = 0; i < sources->size(); ++i) {
     const schema::CNode *source = sources->Get(static_cast<flatbuffers::uoffset_t>(i));
     Node node;
@@ -42,6 +44,8 @@ Status LoadNodes(Loader *loader) {
     if (const char *attribute = graph->arena.TakeRefused(); attribute != nullptr) {
       return loader->Error(Describe(node) + ": attribute '" + attribute + "' holds a number beyond 32 bits");
     }
+    const bool is_cropped = mslite_cropped.is_cropped != 0 && node.params == nullptr && node.op != MSLITE_OP_Custom;
+    if (is_cropped) cropped += "\n  " + Describe(node) + ": it has no kernel for " + OperatorName(node.op);
     if (const auto *custom = source->primitive()->value_as_Custom(); custom != nullptr && node.op == MSLITE_OP_Custom) {
       node.custom_type = custom->type() == nullptr ? "(no type)" : CleanText(custom->type()->str());
     }
@@ -63,6 +67,7 @@ Status LoadNodes(Loader *loader) {
     if (node.quant_type == 2) node.quant_type = 4;
     graph->nodes.push_back(std::move(node));
   }
+  if (!cropped.empty()) return Fail(mindspore::kLiteNotFindOp, CroppedText(*graph, cropped));
   return mindspore::kSuccess;
 }
 

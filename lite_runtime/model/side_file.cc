@@ -17,6 +17,10 @@ Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::str
   if (location.find('/') != std::string::npos || location.find('\\') != std::string::npos) {
     return loader->Error("tensor '" + name + "': external data location '" + location + "' is not a plain file name");
   }
+  if (loader->graph->file->was_encrypted()) {
+    return loader->Unsupported("tensor '" + name + "': its data is in '" + location +
+                               "', which the encryption of the model does not cover");
+  }
   if (loader->graph->file->directory().empty()) {
     return loader->Error("tensor '" + name + "': its data is in '" + location +
                          "', which a model built from a buffer cannot open; build from the file");

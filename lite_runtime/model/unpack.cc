@@ -9,6 +9,13 @@
 #include "schema/ops_generated.h"
 
 namespace mslite::unpack {
+// How the parameters of an operator are read; `custom_type` of those that are Custom nodes in a file.
+struct Unpacker {
+  int32_t op;
+  const void *(*make)(const schema::Primitive &primitive, Arena &arena);  // nullptr: mslite-crop took it out
+  const char *custom_type;
+};
+
 namespace {
 
 constexpr size_t kBlockBytes = 16 * 1024;
@@ -141,6 +148,18 @@ List CustomList(const schema::Custom &table, const char *name, Arena &arena) {
 
 #include "op_unpack.inc"
 
+const Unpacker *FindUnpacker(const schema::Primitive &primitive) {
+  const auto op = static_cast<int32_t>(primitive.value_type());
+  const auto *custom = primitive.value_as_Custom();
+  const std::string_view type =
+      custom == nullptr || custom->type() == nullptr ? std::string_view() : custom->type()->string_view();
+  const Unpacker *known = nullptr;
+  for (const Unpacker &next : mslite_unpackers) {
+    if (next.custom_type == nullptr ? next.op == op : !type.empty() && type == next.custom_type) known = &next;
+  }
+  return known;
+}
+
 }  // namespace
 
 void *Arena::Allocate(size_t count, size_t size, size_t alignment) {
@@ -158,7 +177,10 @@ void *Arena::Allocate(size_t count, size_t size, size_t alignment) {
 
 const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op) {
   *op = static_cast<int32_t>(primitive.value_type());
-  return primitive.value() == nullptr ? nullptr : Unpack(primitive, arena, op);
+  const Unpacker *unpacker = primitive.value() == nullptr ? nullptr : FindUnpacker(primitive);
+  if (unpacker == nullptr) return nullptr;
+  *op = unpacker->op;
+  return unpacker->make == nullptr ? nullptr : unpacker->make(primitive, arena);
 }
 
 }  // namespace mslite::unpack

@@ -57,7 +57,7 @@ class Arena {
 /// The parameter struct of a primitive that the FlatBuffers verifier has passed, and its operator number: ours for a
 /// known Custom type. Lists and texts point into the file where its alignment allows, so the file must stay; what was
 /// copied lives in the arena, which also knows of numbers that are refused. Returns nullptr, with `op` set, for an
-/// operator that is not declared and for a primitive without a value.
+/// operator that is not declared, or was cropped out of this library, and for a primitive without a value.
 MSLITE_INTERNAL_API const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op);
 
 }  // namespace mslite::unpack

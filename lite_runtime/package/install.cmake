@@ -16,6 +16,9 @@ if(SKBUILD)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libmindspore-lite.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 else()
   install(TARGETS mindspore-lite EXPORT mslite-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # A wheel is for running models; who links statically, or crops, installs this way.
+  install(TARGETS mindspore-lite-static EXPORT mslite-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${CROP_FACTS}/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/mslite)
 endif()
 # Sources say "include/api/model.h" or "api/model.h".
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lite_runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

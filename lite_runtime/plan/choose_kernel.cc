@@ -1,8 +1,10 @@
 #include "plan/choose_kernel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
+#include "cropped.h"
 #include "model/names.h"
 #include "plan/quantised.h"
 
@@ -11,14 +13,29 @@ namespace {
 // All kernels, ordered by operator: there are many, and a loop whose values grow chooses in every round.
 const std::vector<const mslite_kernel *> &KernelsByOperator() {
   static const std::vector<const mslite_kernel *> sorted = [] {
-    std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
+    std::vector<const mslite_kernel *> kernels;
+    std::copy_if(mslite_kernels, mslite_kernels + mslite_kernel_count, std::back_inserter(kernels),
+                 [](const mslite_kernel *kernel) { return kernel != nullptr; });
     std::stable_sort(kernels.begin(), kernels.end(),
                      [](const mslite_kernel *a, const mslite_kernel *b) { return a->op < b->op; });
     return kernels;
   }();
   return sorted;
 }
+
+// When the library is loaded: the child of a fork() in the middle of a first call would wait for ever.
+[[maybe_unused]] const auto &kSortedAtLoad = KernelsByOperator();
 }  // namespace
+
+KernelRange KernelsOf(int32_t op) {
+  const std::vector<const mslite_kernel *> &kernels = KernelsByOperator();
+  struct ByOperator {
+    bool operator()(const mslite_kernel *kernel, int32_t number) const { return kernel->op < number; }
+    bool operator()(int32_t number, const mslite_kernel *kernel) const { return number < kernel->op; }
+  };
+  const auto [first, last] = std::equal_range(kernels.begin(), kernels.end(), op, ByOperator());
+  return {first, last};
+}
 
 KernelList OwnKernels() { return {mslite_kernels, mslite_kernel_count}; }
 
@@ -36,10 +53,8 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
   std::string problem = QuantisedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
-  const std::vector<const mslite_kernel *> &kernels = KernelsByOperator();
-  auto next = std::lower_bound(kernels.begin(), kernels.end(), node.op,
-                               [](const mslite_kernel *kernel, int32_t op) { return kernel->op < op; });
-  const bool any = next != kernels.end() && (*next)->op == node.op;
+  const KernelRange own = KernelsOf(node.op);
+  const bool any = own.begin() != own.end();
   const auto consider = [&](const mslite_kernel *kernel) {
     if ((kernel->quantised != 0) == problem.empty()) return;
     if (!isas.Has(kernel->isa)) return;
@@ -50,7 +65,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
       best_score = score;
     }
   };
-  for (; next != kernels.end() && (*next)->op == node.op; ++next) consider(*next);
+  for (const mslite_kernel *kernel : own) consider(kernel);
   for (int32_t i = 0; i < more.count; ++i) {
     if (more.kernels[i]->op == node.op) consider(more.kernels[i]);
   }
@@ -62,6 +77,11 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     const int32_t operands = std::max(node.input_count, node.output_count);
     if (any && operands > MSLITE_MAX_OPERANDS) {
       *why = std::to_string(operands) + " tensors, where kernels take at most " + std::to_string(MSLITE_MAX_OPERANDS);
+      return nullptr;
+    }
+    if (mslite_cropped.is_cropped != 0) {
+      *why = NodeText(node) + ": this runtime was cropped for '" + mslite_cropped.models +
+             "': it has no kernel for this call";
       return nullptr;
     }
     *why = NodeText(node) + (any ? ": no kernel takes these types, shapes and attributes"

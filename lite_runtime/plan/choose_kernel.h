@@ -3,6 +3,7 @@
 #define MSLITE_PLAN_CHOOSE_KERNEL_H
 
 #include <string>
+#include <vector>
 
 #include "kernel.h"
 #include "model/internal_api.h"
@@ -18,6 +19,15 @@ struct KernelList {
 /// This library's table. The Python modules ask for it here: the table itself is not exported, and naming it would link
 /// every kernel into them.
 MSLITE_INTERNAL_API KernelList OwnKernels();
+
+/// Those of this library's table that run the operator, in order of listing.
+struct KernelRange {
+  std::vector<const mslite_kernel *>::const_iterator first;
+  std::vector<const mslite_kernel *>::const_iterator last;
+  auto begin() const { return first; }
+  auto end() const { return last; }
+};
+KernelRange KernelsOf(int32_t op);
 
 /// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry, those of
 /// `more`, which are not in this library's table, last. nullptr when there is none, with operator and types in `why`.

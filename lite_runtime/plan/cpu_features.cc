@@ -126,6 +126,11 @@ IsaSet DetectedIsas() {
   return isas;
 }
 
+namespace {
+// When the library is loaded: the child of a fork() in the middle of a first call would wait for ever.
+[[maybe_unused]] const IsaSet kDetectedAtLoad = DetectedIsas();
+}  // namespace
+
 IsaSet AllowedIsas(std::string *problem) {
   const IsaSet detected = DetectedIsas();
   const char *limit = std::getenv("MSLITE_ISA");

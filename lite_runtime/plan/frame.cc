@@ -21,6 +21,20 @@ mslite_tensor TensorOf(const TensorShape &shape) {
   return tensor;
 }
 
+mslite_tensor ConstantTensor(const Tensor &constant) {
+  mslite_tensor tensor = UnknownTensor();
+  tensor.type = constant.type;
+  tensor.rank = static_cast<int32_t>(constant.dims.size());
+  std::copy(constant.dims.begin(), constant.dims.end(), tensor.dims);
+  // One without elements has no bytes in the file; kernels still want to see that it is a constant.
+  static constexpr uint8_t kNothing[64] = {};
+  tensor.data = constant.data == nullptr ? kNothing : constant.data;
+  FillKnown(&tensor);
+  tensor.quant_count = static_cast<int32_t>(constant.quant.size());
+  tensor.quant = constant.quant.data();
+  return tensor;
+}
+
 int64_t ByteSize(const TensorShape &shape) {
   const mslite_tensor tensor = TensorOf(shape);
   const int64_t count = mslite_element_count(&tensor);

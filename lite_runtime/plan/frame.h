@@ -7,6 +7,7 @@
 
 #include "kernel.h"
 #include "model/bytes.h"
+#include "model/graph.h"
 #include "model/internal_api.h"
 
 namespace mslite {
@@ -28,6 +29,8 @@ struct TensorShape {
 MSLITE_INTERNAL_API TensorShape ShapeOf(const mslite_tensor &tensor);
 // The tensor with that type and shape, contents unknown.
 mslite_tensor TensorOf(const TensorShape &shape);
+// A constant of a file as kernels see it.
+mslite_tensor ConstantTensor(const Tensor &constant);
 // Bytes, or -1 when they do not fit into 63 bits or the type has no size.
 MSLITE_INTERNAL_API int64_t ByteSize(const TensorShape &shape);
 

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <deque>
+#include <initializer_list>
 
+#include "cropped.h"
+#include "plan/choose_kernel.h"
 #include "plan/single_node.h"
 
 namespace mslite {
 namespace {
 // What a call may compute in, the first that a kernel takes. Sums that wrap in the wider type wrap in the narrow one
 // alike.
-const std::vector<int32_t> &WiderTypes(int32_t type) {
-  static const std::vector<int32_t> none;
-  static const std::vector<int32_t> reals = {MSLITE_FLOAT32};
-  static const std::vector<int32_t> small = {MSLITE_INT32, MSLITE_FLOAT32};
-  static const std::vector<int32_t> large = {MSLITE_INT64, MSLITE_FLOAT32};
+std::initializer_list<int32_t> WiderTypes(int32_t type) {
+  static constexpr std::initializer_list<int32_t> reals = {MSLITE_FLOAT32};
+  static constexpr std::initializer_list<int32_t> small = {MSLITE_INT32, MSLITE_FLOAT32};
+  static constexpr std::initializer_list<int32_t> large = {MSLITE_INT64, MSLITE_FLOAT32};
   switch (type) {
     case MSLITE_FLOAT16:
     case MSLITE_FLOAT64:
@@ -30,23 +32,8 @@ const std::vector<int32_t> &WiderTypes(int32_t type) {
     case MSLITE_UINT64:
       return large;
     default:
-      return none;
+      return {};
   }
-}
-
-// Gives open sizes, and small integer tensors that will be known when a kernel is chosen, some value. A file does not
-// tell a scalar from what it knows nothing of.
-void AssumeSizes(mslite_tensor *tensor, bool are_scalars) {
-  if (are_scalars) tensor->rank = std::max(tensor->rank, 0);
-  int64_t count = tensor->rank < 0 ? INT64_MAX : 1;
-  for (int32_t i = 0; i < tensor->rank; ++i) {
-    if (mslite_is_symbol(tensor->dims[i])) tensor->dims[i] = 1;
-    count = std::min<int64_t>(count * tensor->dims[i], INT32_MAX);
-  }
-  const bool is_index = tensor->type == MSLITE_INT32 || tensor->type == MSLITE_INT64;
-  if (!is_index || tensor->rank > 1 || tensor->known_count >= 0 || count > MSLITE_MAX_KNOWN) return;
-  tensor->known_count = static_cast<int32_t>(count);
-  std::fill_n(tensor->known, count, 1);
 }
 
 // Replaces one type by another, and the other real types by float32.
@@ -74,11 +61,12 @@ bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor
   for (const bool are_scalars : {false, true}) {
     for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
     for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
-    const bool found =
-        std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count, [&node](const mslite_kernel *kernel) {
-          return kernel->op == node.op && kernel->isa == MSLITE_ISA_SCALAR && kernel->quantised == 0 &&
-                 kernel->support(&node) > 0;
-        });
+    // A cropped library need not have the scalar form of what it has for an instruction set; both take the same calls.
+    const KernelRange kernels = KernelsOf(op);
+    const bool found = std::any_of(kernels.begin(), kernels.end(), [&node](const mslite_kernel *kernel) {
+      return (kernel->isa == MSLITE_ISA_SCALAR || mslite_cropped.is_cropped != 0) && kernel->quantised == 0 &&
+             kernel->support(&node) > 0;
+    });
     if (found) return true;
   }
   return false;
@@ -158,6 +146,19 @@ class Call {
   const std::vector<int32_t> &expected_;
 };
 }  // namespace
+
+void AssumeSizes(mslite_tensor *tensor, bool are_scalars) {
+  if (are_scalars) tensor->rank = std::max(tensor->rank, 0);
+  int64_t count = tensor->rank < 0 ? INT64_MAX : 1;
+  for (int32_t i = 0; i < tensor->rank; ++i) {
+    if (mslite_is_symbol(tensor->dims[i])) tensor->dims[i] = 1;
+    count = std::min<int64_t>(count * tensor->dims[i], INT32_MAX);
+  }
+  const bool is_index = tensor->type == MSLITE_INT32 || tensor->type == MSLITE_INT64;
+  if (!is_index || tensor->rank > 1 || tensor->known_count >= 0 || count > MSLITE_MAX_KNOWN) return;
+  tensor->known_count = static_cast<int32_t>(count);
+  std::fill_n(tensor->known, count, 1);
+}
 
 bool FindKernelTypes(int32_t op, const void *params, const std::vector<const mslite_tensor *> &inputs,
                      const std::vector<int32_t> &expected, CallTypes *types) {

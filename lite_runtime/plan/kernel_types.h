@@ -24,6 +24,10 @@ MSLITE_INTERNAL_API bool FindKernelTypes(int32_t op, const void *params,
                                          const std::vector<const mslite_tensor *> &inputs,
                                          const std::vector<int32_t> &expected, CallTypes *types);
 
+/// Gives open sizes, and small integer tensors that will be known when a kernel is chosen, some value. A file does not
+/// tell a scalar from what it knows nothing of.
+MSLITE_INTERNAL_API void AssumeSizes(mslite_tensor *tensor, bool are_scalars);
+
 /// True for operators that are about types, or that the executor runs.
 bool KeepsItsTypes(int32_t op);
 

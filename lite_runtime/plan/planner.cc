@@ -47,8 +47,9 @@ bool MayFold(int32_t op) {
 
 // Some kernel of the operator tells the output shapes when the inputs are there.
 bool HasCountingKernel(int32_t op) {
-  return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count,
-                     [op](const mslite_kernel *kernel) { return kernel->op == op && kernel->count != nullptr; });
+  const KernelRange kernels = KernelsOf(op);
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const mslite_kernel *kernel) { return kernel->count != nullptr; });
 }
 
 template <typename T>
@@ -107,13 +108,7 @@ void Planner::Start(int32_t begin) {
     const Tensor &source = GraphTensor(static_cast<int32_t>(i));
     mslite_tensor &tensor = tensors_[i];
     if (source.is_constant) {
-      tensor.type = source.type;
-      tensor.rank = static_cast<int32_t>(source.dims.size());
-      std::copy(source.dims.begin(), source.dims.end(), tensor.dims);
-      // A constant without elements has no bytes in the file; kernels still want to see that it is one.
-      static const uint8_t kNothing[64] = {};
-      tensor.data = source.data == nullptr ? kNothing : source.data;
-      FillKnown(&tensor);
+      tensor = ConstantTensor(source);
       states_[i] = State::kConstant;
     } else if (program_.producer[i] < begin) {
       const mslite_tensor *folded = model_->weights.Folded(program_.tensors[i]);

@@ -158,8 +158,9 @@ bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node) {
 }
 
 bool HasQuantisedKernel(const mslite_node &node) {
-  return std::any_of(mslite_kernels, mslite_kernels + mslite_kernel_count, [&node](const mslite_kernel *kernel) {
-    return kernel->op == node.op && kernel->quantised != 0 && kernel->support(&node) > 0;
+  const KernelRange kernels = KernelsOf(node.op);
+  return std::any_of(kernels.begin(), kernels.end(), [&node](const mslite_kernel *kernel) {
+    return kernel->quantised != 0 && kernel->support(&node) > 0;
   });
 }
 }  // namespace mslite

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/needed_kernels.h"
 #include "codegen/read_model.h"
 #include "codegen/written_plan.h"
 #include "single_call.h"
@@ -171,6 +173,19 @@ std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<WrittenUse> &us
 
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
+/// (number, name, sum of MSLITE_KIND_..., whether it may be computed while planning, kernels that take no float32) of
+/// the operators of a file.
+using NeedEntry = std::tuple<int32_t, std::string, int32_t, bool, std::vector<std::string>>;
+std::vector<NeedEntry> Needed(const std::filesystem::path &path) {
+  std::map<int32_t, codegen::OperatorNeeds> needs;
+  CheckModel(codegen::NeededKernels(path.string(), &needs));
+  std::vector<NeedEntry> list;
+  for (const auto &[op, need] : needs) {
+    list.emplace_back(op, OperatorName(op), need.kinds, need.is_folded,
+                      std::vector<std::string>(need.refuse_float32.begin(), need.refuse_float32.end()));
+  }
+  return list;
+}
 }  // namespace
 
 NB_MODULE(_codegen, module) {
@@ -277,6 +292,10 @@ NB_MODULE(_codegen, module) {
       .def("plan", &Model::Plan, nb::arg("isas"), nb::arg("shapes"), nb::call_guard<nb::gil_scoped_release>(),
            "Plans for inputs of these shapes and kernels of these instruction sets. Raises ModelError.");
 
+  module.def("needed_kernels", &Needed, nb::arg("path"),
+             "(number, name, kinds of values, whether it may be computed while planning, kernels that take no float32) "
+             "of each operator that a model needs "
+             "kernels of. Raises ModelError.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of the targets' kernels.");
   module.def("derived_size", &DerivedSize, nb::arg("name"), "Bytes of the struct that the kernel's `prepare` fills.");
   module.def(

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "crypto/cipher.h"
 #include "model/names.h"
 #include "model/operands.h"
+#include "model/wipe.h"
 #include "plan/cpu_features.h"
 #include "plan/kernel_types.h"
 #include "plan/work.h"
@@ -147,6 +150,50 @@ bool VerifyModel(nb::handle buffer) {
   return schema::VerifyMetaGraphBuffer(verifier);
 }
 
+void Raise(const Status &status) {
+  if (status.IsError()) throw std::runtime_error(status.GetErrDescription());
+}
+
+mindspore::Key KeyOf(const nb::bytes &key) { return mindspore::Key(key.c_str(), key.size()); }
+
+/// `fill` writes them, without the GIL.
+template <typename Fill>
+nb::bytes MakeBytes(size_t size, Fill fill) {
+  auto made = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!made.is_valid()) throw nb::python_error();
+  auto *data = reinterpret_cast<uint8_t *>(PyBytes_AS_STRING(made.ptr()));
+  nb::gil_scoped_release release;
+  fill(data);
+  return made;
+}
+
+nb::bytes EncryptBytes(nb::handle text, const nb::bytes &key) {
+  const Buffer bytes(text);
+  const mindspore::Key own_key = KeyOf(key);
+  const std::string name = "<buffer>";
+  return MakeBytes(EncryptedSize(bytes.size()), [&](uint8_t *data) {
+    Raise(EncryptFile({static_cast<const uint8_t *>(bytes.data()), bytes.size(), name}, own_key, "", data));
+  });
+}
+
+nb::bytes DecryptBytes(nb::handle file, const nb::bytes &key, const std::string &mode, const std::string &name) {
+  const Buffer bytes(file);
+  const mindspore::Key own_key = KeyOf(key);
+  CipherMode cipher_mode = CipherMode::kAesGcm;
+  Raise(ParseCipherMode(mode, &cipher_mode));
+  AlignedBuffer text;
+  size_t size = 0;
+  {
+    nb::gil_scoped_release release;
+    Raise(DecryptFile({static_cast<const uint8_t *>(bytes.data()), bytes.size(), name}, own_key, cipher_mode, "", &text,
+                      &size));
+  }
+  return MakeBytes(size, [&](uint8_t *data) {
+    std::copy(text.get(), text.get() + size, data);
+    Wipe(text.get(), size);
+  });
+}
+
 bool VerifyPrimitive(nb::handle buffer) {
   const Buffer bytes(buffer);
   flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
@@ -185,6 +232,10 @@ NB_MODULE(_native, module) {
   module.def("verify_model", &VerifyModel, nb::arg("buffer"), "True when every offset of a `.ms` file is sound.");
   module.def("verify_primitive", &VerifyPrimitive, nb::arg("buffer"),
              "True when every offset of a buffer whose root is a Primitive is sound.");
+  module.def("encrypt", &EncryptBytes, nb::arg("text"), nb::arg("key"),
+             "A file that holds `text`, encrypted with AES-GCM. Raises RuntimeError without libcrypto.");
+  module.def("decrypt", &DecryptBytes, nb::arg("file"), nb::arg("key"), nb::arg("mode"), nb::arg("name"),
+             "What the bytes of an encrypted file hold. Raises RuntimeError with the reason.");
   module.def("infer", &Infer, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"), nb::arg("next_symbol"),
              "Infers the outputs; returns them and the next unused symbol. Raises OperatorError.");
   module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),

@@ -22,9 +22,10 @@
 #include "buffer.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
-#include "include/api/model_parallel_runner.h"
 #include "include/mslite/digest.h"
+#include "include/mslite/inspect.h"
 #include "include/mslite/plugin.h"
+#include "include/mslite/run_control.h"
 
 namespace mslite::python {
 namespace {
@@ -119,10 +120,11 @@ ms::MSTensor Over(const Meta &meta, void *data, size_t bytes) {
   return tensor;
 }
 
-/// Runs `predict` (GIL released) on arrays. Outputs whose size is known beforehand are written where they will stay.
-template <typename Predict>
-std::vector<Value> RunOn(const std::vector<Value> &inputs, const std::optional<std::vector<Value>> &targets,
-                         std::vector<ms::MSTensor> expected, const Predict &predict) {
+/// Runs the model (GIL released) on arrays, which it reads in place. Outputs whose size is known beforehand are written
+/// where they will stay.
+std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
+                           const std::optional<std::vector<Value>> &targets) {
+  const std::vector<ms::MSTensor> expected = model.GetOutputs();
   std::vector<Buffer> input_memory;
   std::vector<Buffer> output_memory;
   std::vector<ms::MSTensor> tensors;
@@ -156,7 +158,7 @@ std::vector<Value> RunOn(const std::vector<Value> &inputs, const std::optional<s
   ms::Status status;
   {
     nb::gil_scoped_release release;
-    status = predict(tensors, &outputs);
+    status = model.Predict(tensors, &outputs);
   }
   Check(status);
   std::vector<Value> results;
@@ -188,6 +190,7 @@ struct ContextSettings {
   std::vector<int> affinity_cores;
   bool fp16 = false;
   std::string provider;
+  RunLimits limits;
 
   std::shared_ptr<ms::Context> Make() const {
     auto context = std::make_shared<ms::Context>();
@@ -202,6 +205,7 @@ struct ContextSettings {
     cpu->SetEnableFP16(fp16);
     cpu->SetProvider(provider);
     context->MutableDeviceInfo().push_back(cpu);
+    Check(SetRunLimits(context, limits));
     return context;
   }
 };
@@ -215,20 +219,22 @@ void Configure(ms::Model &model, const std::filesystem::path &config_path, const
   }
 }
 
-std::vector<Value> ModelPredict(ms::Model &model, const std::vector<Value> &inputs,
-                                const std::optional<std::vector<Value>> &targets) {
-  return RunOn(inputs, targets, model.GetOutputs(),
-               [&](const std::vector<ms::MSTensor> &tensors, std::vector<ms::MSTensor> *outputs) {
-                 return model.Predict(tensors, outputs);
-               });
+void UpdateWeights(ms::Model &model, const std::vector<Value> &weights) {
+  std::vector<Buffer> memory;
+  std::vector<ms::MSTensor> tensors;
+  memory.reserve(weights.size());
+  for (const auto &[meta, array] : weights) {
+    const Buffer &buffer = memory.emplace_back(array, false);
+    tensors.push_back(Over(meta, buffer.data(), buffer.size()));
+  }
+  nb::gil_scoped_release release;
+  Check(model.UpdateWeights(tensors));
 }
 
-std::vector<Value> RunnerPredict(ms::ModelParallelRunner &runner, const std::vector<Value> &inputs,
-                                 const std::optional<std::vector<Value>> &targets) {
-  return RunOn(inputs, targets, runner.GetOutputs(),
-               [&](const std::vector<ms::MSTensor> &tensors, std::vector<ms::MSTensor> *outputs) {
-                 return runner.Predict(tensors, outputs);
-               });
+int64_t WorkspaceBytes(const ms::Model &model) {
+  PlanInfo info;
+  Check(InspectPlan(model, &info));
+  return info.arena_bytes;
 }
 
 }  // namespace
@@ -254,49 +260,48 @@ NB_MODULE(_runtime, module) {
       .def_rw("affinity_mode", &ContextSettings::affinity_mode)
       .def_rw("affinity_cores", &ContextSettings::affinity_cores)
       .def_rw("fp16", &ContextSettings::fp16)
-      .def_rw("provider", &ContextSettings::provider);
+      .def_rw("provider", &ContextSettings::provider)
+      .def_prop_rw(
+          "step_limit", [](const ContextSettings &settings) { return settings.limits.steps; },
+          [](ContextSettings &settings, int64_t steps) { settings.limits.steps = steps; })
+      .def_prop_rw(
+          "time_limit", [](const ContextSettings &settings) { return settings.limits.milliseconds; },
+          [](ContextSettings &settings, int64_t milliseconds) { settings.limits.milliseconds = milliseconds; })
+      .def_prop_rw(
+          "memory_limit", [](const ContextSettings &settings) { return settings.limits.bytes; },
+          [](ContextSettings &settings, int64_t bytes) { settings.limits.bytes = bytes; });
 
   nb::class_<ms::Model>(module, "Model")
       .def(nb::init<>())
       .def(
           "build",
           [](ms::Model &model, const std::filesystem::path &path, uint32_t type, const ContextSettings &settings,
-             const std::filesystem::path &config_path, const Config &config) {
+             const std::filesystem::path &config_path, const Config &config, const nb::bytes &key,
+             const std::string &mode) {
             Configure(model, config_path, config);
+            const ms::Key own_key(key.c_str(), key.size());  // empty: the file is not encrypted
             nb::gil_scoped_release release;
-            Check(model.Build(path.string(), static_cast<ms::ModelType>(type), settings.Make()));
+            Check(model.Build(path.string(), static_cast<ms::ModelType>(type), settings.Make(), own_key, mode, ""));
           },
-          nb::arg("path"), nb::arg("type"), nb::arg("settings"), nb::arg("config_path"), nb::arg("config"))
+          nb::arg("path"), nb::arg("type"), nb::arg("settings"), nb::arg("config_path"), nb::arg("config"),
+          nb::arg("key") = nb::bytes("", 0), nb::arg("mode") = "AES-GCM")
       .def("inputs", [](ms::Model &model) { return MetasOf(model.GetInputs()); })
       .def("outputs", [](ms::Model &model) { return MetasOf(model.GetOutputs()); })
       .def(
           "resize",
-          [](ms::Model &model, const std::vector<std::vector<int64_t>> &dims) {
+          [](ms::Model &model, const std::vector<size_t> &indices, const std::vector<std::vector<int64_t>> &dims) {
+            const std::vector<ms::MSTensor> all = model.GetInputs();
+            std::vector<ms::MSTensor> inputs;
+            for (const size_t index : indices) inputs.push_back(all.at(index));
             nb::gil_scoped_release release;
-            Check(model.Resize(model.GetInputs(), dims));
+            Check(model.Resize(inputs, dims));
           },
-          nb::arg("dims"))
-      .def("predict", &ModelPredict, nb::arg("inputs"), nb::arg("targets").none())
+          nb::arg("indices"), nb::arg("dims"))
+      .def("update_weights", &UpdateWeights, nb::arg("weights"))
+      .def("predict", &Predict, nb::arg("inputs"), nb::arg("targets").none())
+      .def("cancel", [](const ms::Model &model) { return CancelPredict(model); })
+      .def("workspace_bytes", &WorkspaceBytes)
       .def("info", &ms::Model::GetModelInfo, nb::arg("key"));
-
-  nb::class_<ms::ModelParallelRunner>(module, "ModelParallelRunner")
-      .def(nb::init<>())
-      .def(
-          "build",
-          [](ms::ModelParallelRunner &runner, const std::filesystem::path &path, const ContextSettings &settings,
-             int32_t workers_num, const std::filesystem::path &config_path, const Config &config) {
-            auto options = std::make_shared<ms::RunnerConfig>();
-            options->SetContext(settings.Make());
-            options->SetWorkersNum(workers_num);
-            if (!config_path.empty()) options->SetConfigPath(config_path.string());
-            for (const auto &[section, entries] : config) options->SetConfigInfo(section, entries);
-            nb::gil_scoped_release release;
-            Check(runner.Init(path.string(), options));
-          },
-          nb::arg("path"), nb::arg("settings"), nb::arg("workers_num"), nb::arg("config_path"), nb::arg("config"))
-      .def("inputs", [](ms::ModelParallelRunner &runner) { return MetasOf(runner.GetInputs()); })
-      .def("outputs", [](ms::ModelParallelRunner &runner) { return MetasOf(runner.GetOutputs()); })
-      .def("predict", &RunnerPredict, nb::arg("inputs"), nb::arg("targets").none());
 }
 
 }  // namespace mslite::python

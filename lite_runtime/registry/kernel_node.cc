@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
+#include <map>
 
 #include "api/tensor.h"
+#include "plan/quantised.h"
 #include "plan/shapes.h"
+#include "registry/foreign_call.h"
 #include "schema/ops_generated.h"
 
 namespace mslite {
@@ -29,18 +31,40 @@ bool IsOpen(const TensorShape &shape) { return shape.rank < 0; }
 
 KernelNode::KernelNode(const Graph &graph, const Node &node, const mindspore::Context *,
                        const RegisteredKernel &registered)
-    : node_(node), registered_(registered), name_(registered.provider + "/" + registered.arch) {
+    : node_(node),
+      registered_(registered),
+      name_(registered.provider + "/" + registered.arch),
+      origin_("the kernel that '" + registered.provider + "' registered") {
   for (const int32_t input : node.inputs) {
     const Tensor &source = graph.tensors[static_cast<size_t>(input)];
     inputs_.push_back(mindspore::TensorFor(source));
-    declared_inputs_.push_back(source.dims);
     if (!source.is_constant) continue;
     inputs_.back().impl()->Show(source.data, source.size);
     inputs_.back().impl()->is_const = true;
   }
   for (const int32_t output : node.outputs) {
+    outputs_.push_back(mindspore::TensorFor(graph.tensors[static_cast<size_t>(output)]));
+  }
+  ReadFile(graph);
+}
+
+KernelNode::KernelNode(const Graph &graph, const Node &node, const std::shared_ptr<const Delegation> &delegation)
+    : node_(node), graph_(&graph), name_("delegate"), origin_("the delegate's kernel") {
+  const Delegation::Part &part = delegation->parts()[static_cast<size_t>(node.part)];
+  kernel_ = std::shared_ptr<mindspore::kernel::Kernel>(delegation, part.kernel.get());
+  covered_ = &part.nodes;
+  inputs_ = kernel_->inputs();
+  outputs_ = kernel_->outputs();
+  ReadFile(graph);
+}
+
+// What the file says of the node's tensors, and the entry that runs the node.
+void KernelNode::ReadFile(const Graph &graph) {
+  for (const int32_t input : node_.inputs) {
+    declared_inputs_.push_back(graph.tensors[static_cast<size_t>(input)].dims);
+  }
+  for (const int32_t output : node_.outputs) {
     const Tensor &source = graph.tensors[static_cast<size_t>(output)];
-    outputs_.push_back(mindspore::TensorFor(source));
     TensorShape shape;
     shape.type = source.type;
     const bool is_known = std::all_of(source.dims.begin(), source.dims.end(), [](int64_t dim) { return dim >= 0; });
@@ -49,7 +73,7 @@ KernelNode::KernelNode(const Graph &graph, const Node &node, const mindspore::Co
     declared_.push_back(shape);
   }
   entry_.name = name_.c_str();
-  entry_.op = node.op;
+  entry_.op = node_.op;
   entry_.derived_size = static_cast<int32_t>(sizeof(Derived) + OperandCount() * sizeof(TensorShape));
   entry_.prepare = PrepareStep;
   entry_.run = RunStep;
@@ -78,25 +102,14 @@ Status KernelNode::Create(const Graph &graph, const Node &node, const mindspore:
 }
 
 bool KernelNode::Fails(const std::string &reason) {
-  error_ = "the kernel that '" + registered_.provider + "' registered: " + reason;
+  error_ = origin_ + ": " + reason;
   return false;
 }
 
-// Whatever foreign code does, but for ending the process, ends here.
 template <typename Function>
 bool KernelNode::Call(const char *what, Function function) {
-  try {
-    const Status status = function();
-    if (status.IsOk()) return true;
-    const std::string own = status.GetErrDescription();
-    const auto number = static_cast<int32_t>(static_cast<uint32_t>(status.StatusCode()) << 4) >> 4;
-    return Fails(std::string(what) + " failed with " + std::to_string(number) + " (" +
-                 (own.empty() ? Status::CodeAsString(status.StatusCode()) : own) + ")");
-  } catch (const std::exception &error) {
-    return Fails(std::string(what) + " threw an exception: " + error.what());
-  } catch (...) {
-    return Fails(std::string(what) + " threw an exception");
-  }
+  const Status status = ForeignCall(what, function);
+  return status.IsOk() || Fails(status.GetErrDescription());
 }
 
 // Lets the kernel, and what it shares its tensors with, see these types and shapes.
@@ -183,7 +196,47 @@ bool KernelNode::ReadOutputs(bool is_open, std::vector<TensorShape> *shapes) {
   return true;
 }
 
+// By the rules of the nodes that the delegate's kernel stands for.
+Status KernelNode::InferCovered(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) {
+  std::map<int32_t, mslite_tensor> known;
+  for (size_t i = 0; i < inputs.size(); ++i) known[node_.inputs[i]] = *inputs[i];
+  int64_t next_symbol = -1;
+  for (const Node &node : *covered_) {
+    std::vector<const mslite_tensor *> operands;
+    for (const int32_t input : node.inputs) {
+      const auto [place, is_new] = known.try_emplace(input, UnknownTensor());
+      const Tensor &source = graph_->tensors[static_cast<size_t>(input)];
+      if (is_new && source.is_constant) place->second = ConstantTensor(source);
+      operands.push_back(&place->second);
+    }
+    std::vector<mslite_tensor> results(node.outputs.size());
+    const Outcome outcome = InferShapes(node.op, node.params, operands, &results, &next_symbol);
+    if (!outcome.ok()) return Fail(mindspore::kLiteInferError, Describe(node) + ": " + outcome.message);
+    std::vector<int32_t> declared;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Tensor &source = graph_->tensors[static_cast<size_t>(node.outputs[i])];
+      results[i].quant_count = static_cast<int32_t>(source.quant.size());
+      results[i].quant = source.quant.data();
+      declared.push_back(source.type);
+    }
+    StoreAsDeclared(node.op, node.quant_type, operands, declared, &results);
+    for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = results[i];
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    mslite_tensor &output = (*outputs)[i];
+    output = known[node_.outputs[i]];
+    const bool is_open =
+        output.rank < 0 || std::any_of(output.dims, output.dims + output.rank, [](int64_t dim) { return dim < 0; });
+    if (!is_open) continue;
+    Fails("the shape of its output '" + outputs_[i].Name() +
+          "' follows from contents, which a delegate's kernel cannot tell");
+    return Fail(mindspore::kLiteNotSupport, error_);
+  }
+  return mindspore::kSuccess;
+}
+
 Status KernelNode::Infer(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) {
+  if (covered_ != nullptr) return InferCovered(inputs, outputs);
   const auto failed = [&] { return Fail(mindspore::kLiteInferError, error_); };
   std::vector<TensorShape> shapes;
   shapes.reserve(OperandCount());

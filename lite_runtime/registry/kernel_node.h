@@ -8,6 +8,7 @@
 
 #include "plan/frame.h"
 #include "plan/registered.h"
+#include "registry/delegation.h"
 #include "registry/registry.h"
 
 namespace mslite {
@@ -18,6 +19,8 @@ class KernelNode : public RegisteredNode {
   // Errors: what its creator throws, or gives that is no kernel.
   static Status Create(const Graph &graph, const Node &node, const mindspore::Context *context,
                        const RegisteredKernel &registered, std::unique_ptr<KernelNode> *result);
+  // The node that stands for a part of what a delegate has taken over.
+  KernelNode(const Graph &graph, const Node &node, const std::shared_ptr<const Delegation> &delegation);
 
   Status Infer(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) override;
   bool counts() const override { return is_open_; }
@@ -39,6 +42,8 @@ class KernelNode : public RegisteredNode {
   static mslite_status CountStep(const mslite_run *run, int64_t dims[][MSLITE_MAX_RANK]);
   static void RunStep(const mslite_run *run, int32_t phase, int32_t part);
 
+  void ReadFile(const Graph &graph);
+  Status InferCovered(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs);
   size_t OperandCount() const { return inputs_.size() + outputs_.size(); }
   bool IsAsDeclared(const std::vector<const mslite_tensor *> &inputs) const;
   bool AskRule(mindspore::Status *status);
@@ -53,7 +58,10 @@ class KernelNode : public RegisteredNode {
 
   const Node &node_;
   RegisteredKernel registered_;
+  const Graph *graph_ = nullptr;                // with `covered_`
+  const std::vector<Node> *covered_ = nullptr;  // what a delegate's kernel stands for
   std::string name_;
+  std::string origin_;
   mslite_kernel entry_ = {};
   std::vector<mindspore::MSTensor> inputs_;
   std::vector<mindspore::MSTensor> outputs_;

@@ -7,6 +7,7 @@
 #include "api/log.h"
 #include "model/message.h"
 #include "schema/ops_generated.h"
+#include "threads/process_mutex.h"
 
 namespace mslite {
 namespace {
@@ -22,7 +23,6 @@ struct RegisteredRule {
 
 // Filled while shared objects are loaded, and never taken down: their kernels may live as long as the process.
 struct Registry {
-  std::mutex mutex;
   std::vector<RegisteredKernel> kernels;
   std::vector<RegisteredRule> rules;
 };
@@ -78,8 +78,8 @@ Status AddKernel(int32_t op, const std::string &custom_type, const std::string &
     return Invalid("provider '" + kernel.provider + "' names type " + std::to_string(static_cast<int>(kernel.type)) +
                    ", which tensors do not have");
   }
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
   const auto key = std::tie(kernel.provider, kernel.arch, kernel.type);
   const auto same = [&](const RegisteredKernel &one) {
     return one.key == kernel.key && std::tie(one.provider, one.arch, one.type) == key;
@@ -96,8 +96,8 @@ Status AddRule(int32_t op, const std::string &custom_type, const std::string &pr
   rule.provider = provider;
   rule.creator = creator;
   MSLITE_TRY(Check(rule.key, rule.provider, rule.creator));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
   Put(&registry.rules, rule,
       [&](const RegisteredRule &one) { return one.key == rule.key && one.provider == rule.provider; });
   return mindspore::kSuccess;
@@ -112,8 +112,8 @@ OperatorKey KeyOf(const mindspore::schema::Primitive &primitive) {
 }
 
 std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vector<Provider> &providers) {
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
   std::vector<RegisteredKernel> found;
   const auto add = [&](const Provider *provider) {
     for (const RegisteredKernel &kernel : registry.kernels) {
@@ -129,15 +129,15 @@ std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vecto
 }
 
 bool HasKernels(const OperatorKey &key) {
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
   return std::any_of(registry.kernels.begin(), registry.kernels.end(),
                      [&key](const RegisteredKernel &kernel) { return kernel.key == key; });
 }
 
 size_t RegistrationCount() {
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();
-  const std::lock_guard<std::mutex> lock(registry.mutex);
   return registry.kernels.size() + registry.rules.size();
 }
 }  // namespace mslite
@@ -203,8 +203,8 @@ std::shared_ptr<kernel::KernelInterface> RegisterKernelInterface::GetKernelInter
   const mslite::OperatorKey key = mslite::KeyOf(*primitive);
   KernelInterfaceCreator creator;
   {
+    const std::lock_guard<std::mutex> lock(mslite::ProcessMutex(mslite::Guarded::kRegistry));
     mslite::Registry &registry = mslite::TheRegistry();
-    const std::lock_guard<std::mutex> lock(registry.mutex);
     for (const mslite::RegisteredRule &rule : registry.rules) {
       if (!(rule.key == key)) continue;
       if (rule.provider == provider) {

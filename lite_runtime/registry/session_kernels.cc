@@ -9,13 +9,17 @@ namespace mslite {
 namespace {
 class SessionKernels : public RegisteredKernels {
  public:
-  SessionKernels(std::shared_ptr<const Graph> graph, std::shared_ptr<mindspore::Context> context)
+  SessionKernels(std::shared_ptr<const Graph> graph, std::shared_ptr<mindspore::Context> context,
+                 const std::shared_ptr<const Delegation> &delegation)
       : graph_(std::move(graph)), context_(std::move(context)) {
     std::vector<Provider> providers;
     for (const auto &device : context_->MutableDeviceInfo()) {
       if (!device->GetProvider().empty()) providers.push_back({device->GetProvider(), device->GetProviderDevice()});
     }
     for (size_t i = 0; i < graph_->nodes.size(); ++i) {
+      if (graph_->nodes[i].part >= 0) {
+        nodes_[static_cast<int32_t>(i)].made = std::make_unique<KernelNode>(*graph_, graph_->nodes[i], delegation);
+      }
       if (graph_->nodes[i].primitive == nullptr) continue;
       std::vector<RegisteredKernel> kernels = KernelsOf(KeyOf(*graph_->nodes[i].primitive), providers);
       if (!kernels.empty()) nodes_[static_cast<int32_t>(i)].kernels = std::move(kernels);
@@ -31,6 +35,10 @@ class SessionKernels : public RegisteredKernels {
     const auto place = nodes_.find(node);
     if (place == nodes_.end()) return mindspore::kSuccess;
     Candidates &candidates = place->second;
+    if (candidates.kernels.empty()) {
+      *found = candidates.made.get();
+      return mindspore::kSuccess;
+    }
     const RegisteredKernel *chosen = Choose(candidates.kernels, inputs);
     if (chosen == nullptr) {
       *why = "kernels are registered for it, but none for inputs of these types:";
@@ -51,7 +59,7 @@ class SessionKernels : public RegisteredKernels {
 
  private:
   struct Candidates {
-    std::vector<RegisteredKernel> kernels;
+    std::vector<RegisteredKernel> kernels;  // none: a delegate's kernel, which is made already
     std::unique_ptr<KernelNode> made;
   };
 
@@ -94,9 +102,10 @@ class SessionKernels : public RegisteredKernels {
 }  // namespace
 
 std::unique_ptr<RegisteredKernels> KernelsOfSession(std::shared_ptr<const Graph> graph,
-                                                    const std::shared_ptr<mindspore::Context> &context) {
-  if (RegistrationCount() == 0) return nullptr;
-  auto kernels = std::make_unique<SessionKernels>(std::move(graph), context);
+                                                    const std::shared_ptr<mindspore::Context> &context,
+                                                    const std::shared_ptr<const Delegation> &delegation) {
+  if (RegistrationCount() == 0 && delegation == nullptr) return nullptr;
+  auto kernels = std::make_unique<SessionKernels>(std::move(graph), context, delegation);
   if (kernels->IsEmpty()) return nullptr;
   return kernels;
 }

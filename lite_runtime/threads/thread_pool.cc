@@ -4,9 +4,14 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <new>
+#include <system_error>
 
 #if defined(__linux__)
 #include <sched.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
 #endif
 
 namespace mslite {
@@ -134,7 +139,34 @@ ThreadPool &ThreadPool::Instance() {
 }
 
 ThreadPool::ThreadPool()
-    : slots_(std::make_unique<Slot[]>(kSlots)), sleep_(std::make_unique<Sleep>()), cores_(UsableCores()) {}
+    : slots_(std::make_unique<Slot[]>(kSlots)), sleep_(std::make_unique<Sleep>()), cores_(UsableCores()) {
+#if defined(__unix__) || defined(__APPLE__)
+  pthread_atfork(nullptr, nullptr, [] { Instance().ForgetHelpers(); });
+#endif
+}
+
+// In the child of a fork there are no helpers. What they used may be as it was in the middle of something: it is made
+// anew where it lies, without freeing, because nothing may be allocated or freed here.
+void ThreadPool::ForgetHelpers() {
+  lost_helpers_.store(helper_count_.load());
+  helper_count_.store(0);
+  open_slots_.store(0);
+  new (sleep_.get()) Sleep;
+  new (&threads_) std::vector<std::thread>;
+  for (int32_t i = 0; i < kSlots; ++i) {
+    slots_[static_cast<size_t>(i)].state.store(Slot::kFree);
+    slots_[static_cast<size_t>(i)].visitors.store(0);
+  }
+}
+
+// The helpers that the parent had. Without them the caller does all the work, so it is no error when there are none.
+void ThreadPool::RestoreHelpers() {
+  try {
+    Grow(lost_helpers_.exchange(0) + 1);
+  } catch (const std::system_error &) {
+  } catch (const std::bad_alloc &) {
+  }
+}
 
 void ThreadPool::Grow(int32_t threads) {
   const int32_t wanted = std::min(threads, kThreadsPerCore * cores_) - 1;
@@ -215,6 +247,7 @@ void ThreadPool::Work(int32_t number) {
 void ThreadPool::Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores) {
   Slot *slot = nullptr;
   if (parts > 1 && threads > 1) {
+    if (lost_helpers_.load(std::memory_order_relaxed) > 0) RestoreHelpers();
     for (int32_t i = 0; i < kSlots && slot == nullptr; ++i) {
       int32_t expected = Slot::kFree;
       if (slots_[static_cast<size_t>(i)].state.compare_exchange_strong(expected, Slot::kTaken)) {

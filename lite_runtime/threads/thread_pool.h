@@ -27,7 +27,8 @@ class ThreadPool {
 
   // Runs task(context, part, thread) for every part in [0, parts), on at most `threads` threads: the caller is thread
   // 0, helpers have distinct numbers below `threads`, and each thread begins with parts next to each other. Returns
-  // when all parts are done. No allocation; a lock only to wake threads that sleep.
+  // when all parts are done. No allocation, but for the first call in the child of a fork, which makes the helpers that
+  // the parent had; a lock only to wake threads that sleep.
   void Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores = nullptr);
 
  private:
@@ -37,6 +38,8 @@ class ThreadPool {
   ThreadPool();
   void Work(int32_t number);
   bool HelpOnce(int32_t wanted);
+  void ForgetHelpers();
+  void RestoreHelpers();
   static void TakeParts(Slot *slot, int32_t thread);
 
   static constexpr int32_t kSlots = 64;
@@ -45,6 +48,7 @@ class ThreadPool {
   std::unique_ptr<Sleep> sleep_;
   std::vector<std::thread> threads_;  // guarded by the mutex in sleep_
   std::atomic<int32_t> helper_count_{0};
+  std::atomic<int32_t> lost_helpers_{0};  // that the parent of this process had
   std::atomic<int32_t> open_slots_{0};
   int32_t cores_ = 1;
 };

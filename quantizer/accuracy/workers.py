@@ -105,7 +105,7 @@ def _cluster(address: str) -> Iterator[Workers]:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise ConversionError(
-            "--cluster needs the package distributed. Install it with: pip install 'mslite[cluster]'",
+            "--cluster needs the package distributed. Install it with: pip install 'mslite[dask]'",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
     try:

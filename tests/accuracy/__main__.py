@@ -1,7 +1,7 @@
 """`python -m tests.accuracy`: measures every task with every tool and writes docs/quantization_accuracy.md.
 
 Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools "mslite;mslite, strict;onnxruntime;TFLite"`;
-`--write` only writes the page of what is measured. A measurement is done again when its model, its samples, its tool or,
+`--write` only writes the page of what is measured; `--cluster tcp://host:8786` measures on a Dask cluster. A measurement is done again when its model, its samples, its tool or,
 for mslite, its sources have changed (`keys.py`), so an interrupted run goes on where it was. TFLite's converter runs in
 the Python that MSLITE_TF_PYTHON names.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.models.trained.dataset import DataMissing
@@ -20,6 +20,7 @@ from .keys import ROOT, key_of
 from .measure import TOOLS, Result
 from .open_models import MODELS, RECIPES, open_task
 from .results import Results
+from .spread import Measurement, measure_on_cluster
 from .table import write_markdown
 from .tasks import TRAINED_TASKS, Task
 
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--tools", default=";".join(TOOLS))
+    parser.add_argument("--cluster", default="", help="address of a Dask scheduler")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "quantization_accuracy.md")
     given = parser.parse_args()
@@ -45,8 +47,7 @@ def main() -> int:
         print(f"no task is named {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
         return 2
     if not given.write:
-        for name in given.names or known:
-            _measure(name, known[name], given.tools.split(";"), results)
+        _measure({name: known[name] for name in given.names or known}, given.tools.split(";"), results, given.cluster)
     measured, missing = [], []
     for name, make in known.items():
         try:
@@ -64,19 +65,29 @@ def main() -> int:
     return 0
 
 
-def _measure(name: str, make: Callable[[], Task], tools: list[str], results: Results) -> None:
-    """Measures one task with the tools that have no result yet."""
-    try:
-        task = make()
-    except DataMissing as error:
-        print(f"{name}: left out: {error}", flush=True)
-        return
-    for tool in tools:
-        key = key_of(task, tool)
-        if results.get(name, tool, key) is None:
-            result = measure_apart(task, tool)
-            results.put(result, key)
-            print(f"{name:44} {tool:12} {summary(result)}", flush=True)
+def _measure(makers: dict[str, Callable[[], Task]], tools: list[str], results: Results, address: str) -> None:
+    """Measures the tasks with the tools that have no result yet: here one by one, or at `address` many at a time."""
+    wanted = _wanted(makers, tools, results)
+    measured = (
+        measure_on_cluster(list(wanted), address)
+        if address
+        else (((task, tool), measure_apart(task, tool)) for task, tool in wanted)
+    )
+    for (task, tool), result in measured:
+        results.put(result, key_of(task, tool))
+        print(f"{task.name:44} {tool:12} {summary(result)}", flush=True)
+
+
+def _wanted(makers: dict[str, Callable[[], Task]], tools: list[str], results: Results) -> Iterator[Measurement]:
+    for name, make in makers.items():
+        try:
+            task = make()
+        except DataMissing as error:
+            print(f"{name}: left out: {error}", flush=True)
+            continue
+        for tool in tools:
+            if results.get(name, tool, key_of(task, tool)) is None:
+                yield task, tool
 
 
 def summary(result: Result) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from .apart import measure_apart
 from .keys import key_of
 from .measure import Result, measure
 from .results import Results
+from .spread import measure_on_cluster
 from .table import chance, discordant
 from .tasks import TRAINED, TRAINED_TASKS, Task
 
@@ -117,3 +119,23 @@ def crash(task: Task, tool: str) -> Result:
 def test_a_crashing_tool_ends_its_own_measurement_only() -> None:
     result = measure_apart(small_task(), "TFLite", crash)
     assert (result.task, result.error) == ("cnn", "its process crashed")
+
+
+def test_a_cluster_measures_the_same(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"no model")
+    broken = Task("broken", "onnx", model, [[np.zeros((1, 2), np.float32)]], [[np.zeros((1, 2), np.float32)]])
+    task = task_of("cnn")
+    task = replace(task, calibration=task.calibration[:4], held_out=task.held_out[:8], labels=task.labels[:8])
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        found = {
+            measured.name: result
+            for (measured, _), result in measure_on_cluster(
+                [(task, "mslite"), (broken, "mslite")], cluster.scheduler_address
+            )
+        }
+    assert "Error" in found["broken"].error
+    assert replace(found["cnn"], seconds=0) == replace(measure(task, "mslite"), seconds=0)

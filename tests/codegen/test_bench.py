@@ -16,7 +16,7 @@ from .bench_micro import BASELINE, OURS, growth
 
 
 @pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m55"])
+@pytest.mark.parametrize("target", ["cortex-m4", pytest.param("cortex-m55", marks=pytest.mark.slow)])
 def test_nothing_grows(name: str, target: str, tmp_path: Path) -> None:
     for program in ("qemu-system-arm", "arm-none-eabi-gcc"):
         if shutil.which(program) is None:

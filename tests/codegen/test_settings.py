@@ -34,6 +34,8 @@ def test_one_model(tmp_path: Path) -> None:
     assert read_settings(_one(tmp_path, ""), print)[1].target.name == "x86"
     assert read_settings(_one(tmp_path, "support_parallel=true"), print)[1].parallel
     assert read_settings(_one(tmp_path, "debug_mode=true"), print)[1].debug
+    assert read_settings(_one(tmp_path, "pad_to_max_output_size=true"), print)[1].pad_to_max_output_size
+    assert not read_settings(_one(tmp_path, ""), print)[1].pad_to_max_output_size
     trained = read_settings(_one(tmp_path, "codegen_mode=Train\nkeep_original_weight=true"), print)[1]
     assert trained.train is not None
     assert not trained.keep_weights

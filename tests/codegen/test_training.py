@@ -102,7 +102,7 @@ def _same_weights(project: Project, file: str, layers: list[Layer]) -> None:
         assert min(distances) < 1e-4 * np.abs(weight).max()
 
 
-@pytest.mark.parametrize("optimizer", [Optimizer.SGD, Optimizer.ADAM])
+@pytest.mark.parametrize("optimizer", [Optimizer.SGD, pytest.param(Optimizer.ADAM, marks=pytest.mark.slow)])
 def test_lenet(optimizer: Optimizer, tmp_path: Path) -> None:
     layers = lenet(tmp_path / "lenet.onnx", BATCH)
     settings = TrainSettings(Loss.SPARSE_SOFTMAX, optimizer, RATES[optimizer])
@@ -187,6 +187,8 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "INPUT ILLEGAL" in capsys.readouterr().err
     assert main([str(model), "--train", "--memory=min", *out]) == 3
     assert "training with --memory=min is not built" in capsys.readouterr().err
+    assert main([str(model), "--train", "--padToMaxOutputSize", *out]) == 3
+    assert "training with --padToMaxOutputSize is not built" in capsys.readouterr().err
     assert main([str(model), "--train", "--frozen=nothing", *out]) == 1
     assert "'nothing' is no constant of the model" in capsys.readouterr().err
     assert not (tmp_path / "project").exists()

@@ -49,6 +49,8 @@ def test_stored_integers(target: str, tmp_path: Path) -> None:
     assert VECTOR[target] in _tested(model, target, tmp_path)
 
 
-@pytest.mark.parametrize("target", VECTOR)
+@pytest.mark.parametrize(
+    "target", [target if target == "arm64" else pytest.param(target, marks=pytest.mark.slow) for target in VECTOR]
+)
 def test_real_numbers(target: str, tmp_path: Path) -> None:
     assert "vector_size" in _tested(TRAINED / "cnn.onnx", target, tmp_path)

@@ -112,8 +112,8 @@ def test_wrong_values(model: Path, flag: str, message: str, capsys: pytest.Captu
 @pytest.mark.parametrize(
     "flag",
     [
-        "--fmk=OM", "--trainModel=true", "--encryption=true", "--optimize=gpu_oriented",
-        "--optimize=ascend_oriented:910b", "--optimizeTransformer=true", "--decryptKey=00", "--device=GPU",
+        "--fmk=OM", "--trainModel=true", "--optimize=gpu_oriented", "--optimize=ascend_oriented:910b",
+        "--optimizeTransformer=true", "--device=GPU",
     ],
 )  # fmt: skip
 def test_what_is_not_built_is_refused_by_name(model: Path, flag: str, capsys: pytest.CaptureFixture[str]) -> None:

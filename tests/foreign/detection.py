@@ -26,6 +26,22 @@ def non_max_suppression(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 
 @st.composite
+def padded(draw: Draw, name: str) -> Call:
+    boxes, scores, limit, *thresholds = draw(sequences.detections()).inputs
+    op = OPERATORS[name](max_output_boxes=int(limit[0]))
+    return Call(op, (boxes, scores, *thresholds), (2, 3))
+
+
+@compared("PaddedNonMaxSuppression", strategy=padded)
+def padded_non_max_suppression(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
+    boxes, scores, *thresholds = inputs
+    limit = np.array([op.max_output_boxes])
+    (found,) = run("NonMaxSuppression", boxes, scores, limit, *thresholds, center_point_box=op.center_point_box)
+    rows = scores.shape[0] * scores.shape[1] * min(op.max_output_boxes, boxes.shape[1])
+    return [np.pad(found, ((0, rows - len(found)), (0, 0)), constant_values=-1)]
+
+
+@st.composite
 def anchors(draw: Draw, name: str) -> Call:
     count, classes = draw(st.integers(3, 20)), draw(st.integers(1, 4))
     generator = np.random.default_rng(draw(st.integers(0, 999)))

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <future>
 #include <limits>
@@ -41,6 +42,10 @@ void *malloc(size_t size) { return Fails() ? nullptr : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return Fails() ? nullptr : __libc_calloc(count, size); }
 void *realloc(void *pointer, size_t size) { return Fails() ? nullptr : __libc_realloc(pointer, size); }
 void *aligned_alloc(size_t alignment, size_t size) { return Fails() ? nullptr : __libc_memalign(alignment, size); }
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  *memory = aligned_alloc(alignment, size);
+  return *memory == nullptr ? ENOMEM : 0;
+}
 }
 
 namespace mslite::test {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.activation import Softmax
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
-from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.enums import DataType, QuantType, ResizeMethod
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
+from mslite.converter.mindir.ops.resize import ResizeND
 from mslite.converter.mindir.ops.tables import QuantParam
 
 from .one_node import Operand, one_node_file
@@ -19,7 +21,7 @@ from .sanitized import run_files, runtime_program
 pytestmark = pytest.mark.nonconforming("odd nodes are what these files are for")
 
 RECORD = (QuantParam(scale=0.1, inited=True),)
-F32, I16 = DataType.FLOAT32, DataType.INT16
+F32, I16, I64 = DataType.FLOAT32, DataType.INT16, DataType.INT64
 FOUND: dict[str, tuple[Operator, list[Operand], list[Operand]]] = {
     # Its kernel on int16 read the record of a result that has none.
     "softmax": (Softmax(axis=(1,)), [Operand(I16, (2, 3), RECORD)], [Operand(I16, (2, 3), ())]),
@@ -35,6 +37,30 @@ FOUND: dict[str, tuple[Operator, list[Operand], list[Operand]]] = {
         LayerNormFusion(begin_norm_axis=1),
         [Operand(F32, ((1 << 31) - 1, 0, 3), (), b"")],
         [Operand(F32, (2,), ())],
+    ),
+    # Real numbers that no integer holds: a common scale, a region, what stands outside of it.
+    "sizes": (
+        ResizeND(keep_aspect_ratio_policy="not_larger"),
+        [Operand(F32, (2, 1000), ()), Operand(I64, (2,), (), struct.pack("<2q", 1 << 62, 1 << 62))],
+        [Operand(F32, (2, 2), ())],
+    ),
+    "region": (
+        ResizeND(method=ResizeMethod.LINEAR, coordinate_transformation_mode="tf_crop_and_resize"),
+        [
+            Operand(F32, (4, 4), ()),
+            Operand(I64, (2,), (), struct.pack("<2q", 3, 3)),
+            Operand(F32, (4,), (), struct.pack("<4f", -1e30, float("nan"), float("inf"), 1e30)),
+        ],
+        [Operand(F32, (3, 3), ())],
+    ),
+    "outside": (
+        ResizeND(coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=1e30),
+        [
+            Operand(DataType.INT32, (4, 4), ()),
+            Operand(I64, (2,), (), struct.pack("<2q", 3, 3)),
+            Operand(F32, (4,), (), struct.pack("<4f", -1, -1, 2, 2)),
+        ],
+        [Operand(DataType.INT32, (3, 3), ())],
     ),
 }
 

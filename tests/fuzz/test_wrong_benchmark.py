@@ -14,6 +14,7 @@ from tests.converter.onnx_models import small_network
 from .hostile_onnx import one_node
 from .limits import ROOT
 
+PARALLEL = ("--modelFile=net.ms", "--enableParallelPredict")
 BUILD = os.environ.get("MSLITE_BUILD") or os.environ.get("MSLITE_SANITIZE_BUILD")
 
 
@@ -45,6 +46,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--modelFile=net.ms", "--inputShapes=1,-2,4,4"], 1, "'-2' is not a dimension"),
         (["--modelFile=net.ms", "--inputShapes=2147483647,2147483647,1,1"], 1, "larger than a tensor may be"),
         (["--modelFile=net.ms", "--loopCount=1", "--jsonFile=absent/result.json"], 1, "cannot write"),
+        (
+            ["--modelFile=net.ms", "--requestRate=5"],
+            2,
+            "--requestRate is of requests at once; add --enableParallelPredict",
+        ),
+        (["--modelFile=net.ms", "--workersNum=2"], 2, "add --enableParallelPredict"),
+        (["--modelFile=net.ms", "--parallelNum=2"], 2, "add --enableParallelPredict"),
+        (["--modelFile=net.ms", "--parallelTaskNum=2"], 2, "add --enableParallelPredict"),
+        ([*PARALLEL, "--loopCount=3"], 2, "give --parallelTaskNum"),
+        ([*PARALLEL, "--timeProfiling"], 2, "leave out --enableParallelPredict"),
+        ([*PARALLEL, "--workersNum=0"], 2, "--workersNum must be at least 1"),
+        ([*PARALLEL, "--parallelNum=0"], 2, "--parallelNum must be 1 to 1024"),
+        ([*PARALLEL, "--parallelNum=1025"], 2, "--parallelNum must be 1 to 1024"),
+        ([*PARALLEL, "--parallelTaskNum=0"], 2, "or -1: until the program is interrupted"),
+        ([*PARALLEL, "--parallelNum=1000", "--parallelTaskNum=2147483647"], 2, "must be at most 10000000"),
+        ([*PARALLEL, "--requestRate=0"], 2, "--requestRate must be above 0"),
+        ([*PARALLEL, "--requestRate=nan"], 2, "--requestRate must be above 0"),
+        ([*PARALLEL, "--requestRate=inf"], 2, "at most 1000000 requests a second"),
+        ([*PARALLEL, "--requestRate=fast"], 2, "expected a number"),
+        ([*PARALLEL, "--enableSharedThreadPool"], 2, "is not built into this program"),
+        ([*PARALLEL, "--jsonFile=absent/result.json"], 1, "cannot write"),
     ],
 )
 def test_one_clear_error(flags: list[str], status: int, message: str, folder: Path) -> None:

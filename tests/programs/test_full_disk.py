@@ -87,7 +87,7 @@ def test_converter(disk: Path, model: Path, tmp_path: Path, existing: bool, full
     assert "net.ms" in files
 
 
-@pytest.mark.parametrize("flag", ["--json=on", "--json=off"])
+@pytest.mark.parametrize("flag", ["--json=on", pytest.param("--json=off", marks=pytest.mark.slow)])
 def test_examination(disk: Path, model: Path, tmp_path: Path, flag: str) -> None:
     folder = tmp_path / "full"
     flags = [f"--modelFile={model}", "--check", flag, f"--checkReport={folder / 'net.html'}"]
@@ -108,7 +108,11 @@ def test_prune_report(disk: Path, model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("existing", "flags", "step"),
-    [(False, ["--target=x86"], 83), (True, ["--target=cortex-m4"], 89), (False, ["--target=x86", "--train"], 83)],
+    [
+        pytest.param(False, ["--target=x86"], 83, marks=pytest.mark.slow),
+        (True, ["--target=cortex-m4"], 89),
+        pytest.param(False, ["--target=x86", "--train"], 83, marks=pytest.mark.slow),
+    ],
 )
 def test_code_generator(disk: Path, model: Path, tmp_path: Path, existing: bool, flags: list[str], step: int) -> None:
     folder = tmp_path / "full"

@@ -21,7 +21,13 @@ from tests.converter.onnx_models import save
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
-PACKAGES = {"converter_lite": "numpy", "mslite-show": "flatbuffers", "mslite-codegen": "jinja2"}
+PACKAGES = {
+    "converter_lite": "numpy",
+    "mslite-show": "flatbuffers",
+    "mslite-codegen": "jinja2",
+    "mslite-crop": "elftools",
+    "cropper": "elftools",
+}
 """Program -> a package that it loads when it starts."""
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
 ARGUMENTS = {

@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[2]
 BENCHMARK = ROOT / os.environ.get("MSLITE_BUILD", "build") / "benchmark" / "benchmark"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PAGES = ("quantised", "examined", "refused", "generated", "measured")
+LOADED = ("clients", "rate")
+"""Pages of requests at once, which have no table."""
 SCREEN, PHONE = (1280, 900), (390, 844)
 LAYERS = 12
 PREFIX = "a_network_with_a_rather_long_name/of_many_parts/"
@@ -73,6 +75,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "project" / "report.html", folder / "generated.html")
     command = [BENCHMARK, "--modelFile=net.ms", "--htmlFile=measured.html", "--loopCount=2"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+    for name, flags in (
+        ("clients", ["--parallelTaskNum=1500"]),
+        ("rate", ["--requestRate=200", "--parallelTaskNum=40"]),
+    ):
+        command = [BENCHMARK, "--modelFile=net.ms", f"--htmlFile={name}.html", "--enableParallelPredict", *flags]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
     return folder
 
 
@@ -99,7 +107,7 @@ def seen(folder: Path, name: str, size: tuple[int, int], expression: str) -> obj
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *LOADED])
 def test_nothing_is_cut_off(name: str, size: tuple[int, int], pages: Path) -> None:
     """The page never moves sideways; on a screen, no table or drawing does either."""
     found = seen(
@@ -134,6 +142,29 @@ def test_long_names_are_short_and_told_apart(name: str, pages: Path) -> None:
         assert text == title, "a copy has the whole name"
         assert len(short) < 50
         assert PREFIX not in short
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_latencies_are_drawn(name: str, pages: Path) -> None:
+    """Over time, each as a dot or the moments of many as lines; and as a distribution, whose bars hold all of them."""
+    found = seen(
+        pages,
+        name,
+        SCREEN,
+        "({answered: result.answered, over: ['circle', 'line[stroke=\"var(--accent)\"]'].map(kind => "
+        "document.querySelectorAll(`#requests ${kind}`).length), bars: [...document.querySelectorAll('#distribution rect')]"
+        ".map(one => parseInt(one.textContent)), texts: [...document.querySelectorAll('svg text')].map(one => one.textContent),"
+        "outside: [...document.querySelectorAll('circle')].filter(one => one.cy.baseVal.value < 0 || one.cy.baseVal.value > 240"
+        "|| one.cx.baseVal.value > 1040).length, about: document.querySelectorAll('#about dd').length})",
+    )
+    assert isinstance(found, dict), found
+    assert sum(found["bars"]) == found["answered"] == (3000 if name == "clients" else 80)
+    dots, lines = found["over"]
+    assert (dots == 0 and lines > 10) if name == "clients" else (dots, lines) == (80, 0)
+    assert found["outside"] == 0
+    assert not [text for text in found["texts"] if "NaN" in text or "undefined" in text]
+    assert {text[:4] for text in found["texts"]} >= {"p50 ", "p90 ", "p99 "}
+    assert found["about"] == 4
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -64,7 +64,8 @@ def test_every_command_runs_in_order(checkout: Path) -> None:
     assert commands("Install")[0].startswith("make demo ")
     assert commands("Install")[1].startswith(ACTIVATE + " ")
     used = commands("Use")
-    assert {command.split()[0] for command in used} == set(programs()), "README.md shows every program"
+    croppers = {"mslite-crop", "cropper"}  # need a static library: docs/cropping.md
+    assert {command.split()[0] for command in used} == set(programs()) - croppers, "README.md shows every program"
     for command in used:
         typed(command, checkout)
         for name in re.findall(r"--(?:outputFile|output|checkReport|htmlFile)=(\S+)", command):

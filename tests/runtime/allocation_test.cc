@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 
 #include "include/api/model.h"
@@ -37,6 +38,11 @@ void *realloc(void *pointer, size_t size) {
 void *aligned_alloc(size_t alignment, size_t size) {
   Count();
   return __libc_memalign(alignment, size);
+}
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  Count();
+  *memory = __libc_memalign(alignment, size);
+  return *memory == nullptr ? ENOMEM : 0;
 }
 }
 

@@ -100,6 +100,22 @@ TEST_F(Small, WritesIntoTheCallersOutput) {
   EXPECT_EQ(outputs[0].Name(), "mine");
 }
 
+TEST_F(Small, WritesIntoItsOwnOutputThatRefersToTheCallersMemory) {
+  const std::vector<float> x = Ramp(1200);
+  std::vector<float> target(1200, -1.0f);
+  model.GetOutputs()[0].SetData(target.data(), false);
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, x)}, &outputs).IsOk());
+  EXPECT_EQ(target, Wanted(x));
+  EXPECT_TRUE(outputs[0] == model.GetOutputs()[0]);
+}
+
+TEST_F(Small, RefusesToResizeWhatWasGivenTooManyDimensions) {
+  const std::vector<MSTensor> inputs = model.GetInputs();
+  MSTensor(inputs[0]).SetShape(std::vector<int64_t>(64, 1));
+  EXPECT_EQ(model.Resize(inputs, {{4, 300}}), kLiteInputParamInvalid);
+}
+
 TEST_F(Small, RefusesWrongInputs) {
   std::vector<MSTensor> outputs;
   EXPECT_EQ(model.Predict({}, &outputs), kLiteInputTensorError);
@@ -145,6 +161,48 @@ TEST_F(Small, PredictsAsynchronously) {
   EXPECT_EQ(Contents(first[0]), Wanted(x));
 }
 
+TEST_F(Small, TakesNewWeights) {
+  const std::vector<float> x = Ramp(1200);
+  std::vector<float> wanted;
+  for (const float value : x) wanted.push_back(std::max(std::abs(value) * 3 + value, 0.0f));
+  const float three = 3.0f;
+  const MSTensor weight("two", DataType::kNumberTypeFloat32, {1}, &three, sizeof three);
+  EXPECT_EQ(Model().UpdateWeights({weight}), kLiteUninitializedObj);
+  EXPECT_EQ(model.UpdateWeights({}), kLiteParamInvalid);
+  EXPECT_EQ(model.UpdateWeights({MSTensor(nullptr)}), kLiteNullptr);
+  EXPECT_EQ(model.UpdateWeights({FloatTensor({1}, {3.0f})}), kLiteParamInvalid);  // a name that there is not
+  const float pair[] = {3.0f, 3.0f};
+  const std::vector<MSTensor> wrong = {weight, MSTensor("two", DataType::kNumberTypeFloat32, {2}, pair, sizeof pair)};
+  EXPECT_EQ(model.UpdateWeights(wrong), kLiteParamInvalid);
+  const int32_t integer = 3;
+  EXPECT_EQ(model.UpdateWeights({MSTensor("two", DataType::kNumberTypeInt32, {1}, &integer, 4)}), kLiteParamInvalid);
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, x)}, &outputs).IsOk());
+  EXPECT_EQ(Contents(outputs[0]), Wanted(x)) << "what was refused has changed nothing";
+
+  ASSERT_TRUE(model.Resize(model.GetInputs(), {{2, 600}}).IsOk());
+  ASSERT_TRUE(model.UpdateWeights({weight}).IsOk());
+  EXPECT_EQ(outputs[0].Data(), nullptr) << "memory of a session that is gone";
+  EXPECT_EQ(model.GetInputs()[0].Shape(), (std::vector<int64_t>{2, 600}));
+  EXPECT_EQ(model.GetOutputs()[0].Shape(), (std::vector<int64_t>{2, 600}));
+  ASSERT_TRUE(model.Predict({FloatTensor({2, 600}, x)}, &outputs).IsOk());
+  EXPECT_EQ(Contents(outputs[0]), wanted);
+}
+
+// What a tensor showed of the model's memory ends with the memory.
+TEST_F(Small, ShowsNoMemoryThatIsGone) {
+  std::vector<MSTensor> outputs;
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, Ramp(1200))}, &outputs).IsOk());
+  EXPECT_NE(outputs[0].Data(), nullptr);
+  ASSERT_TRUE(model.Resize(model.GetInputs(), {{40, 300}}).IsOk());
+  EXPECT_EQ(outputs[0].Data(), nullptr);
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, Ramp(1200))}, &outputs).IsOk());
+  const MSKernelCallBack broken = [](const std::vector<MSTensor> &, const std::vector<MSTensor> &,
+                                     const MSCallBackParam &) -> bool { throw std::runtime_error("of the user"); };
+  EXPECT_TRUE(model.Predict({FloatTensor({4, 300}, Ramp(1200))}, &outputs, broken).IsError());
+  EXPECT_EQ(outputs[0].Data(), nullptr);
+}
+
 TEST(DynamicShapes, AreDecidedByTheInputs) {
   const std::string file = SmallModel(-1, 300);
   Model model;
@@ -175,7 +233,7 @@ TEST(ModelContext, IsChecked) {
   EXPECT_EQ(model.Build(file.data(), file.size(), kONNX, MakeContext()), kLiteNotSupport);
   EXPECT_EQ(
       model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(), Key("0123456789abcdef", 16), "AES-GCM", ""),
-      kLiteNotSupport);
+      kLiteGraphFileError);
   EXPECT_EQ(model.Build(std::string("/no/such/file.ms"), kMindIR_Lite, MakeContext()), kLiteFileError);
   EXPECT_EQ(model.SetTrainMode(true), kLiteNotSupport);
   EXPECT_EQ(model.Predict(), kLiteUninitializedObj);

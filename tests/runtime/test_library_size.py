@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-BUDGET = 3_000_000
+BUDGET = 2_920_000
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build"))
 LIBRARY = BUILD / "lite_runtime" / "libmindspore-lite.so"
 X86_64 = 62  # e_machine of an ELF file

@@ -242,9 +242,16 @@ def test_mistakes_are_told(
 def test_settings_are_checked(setting: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error, match=setting):
         setattr(mslite.Context().cpu, setting, value)
+
+
+def test_other_devices_are_refused_by_name(file: Path) -> None:
     context = mslite.Context()
     with pytest.raises(ValueError, match="target"):
-        context.target = ["ascend"]
+        context.target = ["npu"]
+    context.target = ["Ascend"]
+    assert context.target == ["ascend"]
+    with pytest.raises(RuntimeError, match="'ascend' is not supported"):
+        build(file, context)
 
 
 def test_tensor_alone() -> None:

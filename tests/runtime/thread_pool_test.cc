@@ -4,8 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 namespace mslite {
 namespace {
@@ -86,5 +92,34 @@ TEST(ThreadPool, KeepsTheOrderOnOneThread) {
   ThreadPool::Instance().Run(note, &order, 5, 1);
   EXPECT_EQ(order, (std::vector<int32_t>{0, 1, 2, 3, 4}));
 }
+
+#if defined(__unix__) || defined(__APPLE__)
+// With the parent's helpers asleep or at work; in the child, more helpers than the parent had are asked for, too.
+TEST(ThreadPool, WorksInTheChildOfAFork) {
+  ThreadPool::Instance().Grow(4);
+  for (int32_t round = 0; round < 20; ++round) {
+    Count warm(40, 4);
+    ThreadPool::Instance().Run(&Count::Part, &warm, 40, 4);
+    if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(30);  // hanging is a failure
+      bool right = true;
+      for (int32_t i = 0; i < 200; ++i) {
+        if (i == 50) ThreadPool::Instance().Grow(8);
+        if (i % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        Count count(40, 8);
+        ThreadPool::Instance().Run(&Count::Part, &count, 40, 8);
+        right = right && count.EachOnce();
+      }
+      _exit(right ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+}
+#endif
 }  // namespace
 }  // namespace mslite

@@ -38,6 +38,7 @@ def run(folder: Path, *command: str) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_mypy_finds_a_type_error(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     copy_with(tmp_path, "converter/passes/cleanup.py", TYPE_ERROR)

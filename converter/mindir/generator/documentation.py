@@ -133,8 +133,9 @@ TfIdfVectorizer, and CenterCropPad with an int32 shape. Stored integers (quantis
 and is no gradient (Assign, AssignAdd, the losses, AllGather, ReduceScatter) belongs to training on other hardware; Custom stands
 for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels
 are compiled for; delegates that take it (`-`: there are none yet); targets that C code is generated for (`*`: with kernels
-of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only). A file that holds an
-operator which is declared only loads and prints; the operator is refused by name when it would have to run."""
+of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only; NonMaxSuppression
+becomes PaddedNonMaxSuppression there if `--padToMaxOutputSize` asks for it). A file that holds an operator which is declared only
+loads and prints; the operator is refused by name when it would have to run."""
 
 
 def emit(facts: Facts | None = None) -> str:

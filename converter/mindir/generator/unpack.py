@@ -82,39 +82,27 @@ def _function(declaration: OperatorDeclaration) -> str:
 def emit() -> str:
     """The text of `op_unpack.inc`."""
     parts = ["// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\n"]
-    standard, custom = [], []
+    entries = []
     for _, cls in sorted(OPERATORS_BY_ID.items()):
         declaration = cls.declaration
         parts.append(_function(declaration))
         name = declaration.name
-        body = (
-            f"auto *params = arena.Make<mslite_{name}>(); "
-            f"Unpack{name}(*primitive.value_as_{{table}}(), arena, params); return params;"
+        table = "Custom" if declaration.is_custom else name
+        parts.append(
+            f"const void *Make{name}(const schema::Primitive &primitive, Arena &arena) {{\n"
+            f"  auto *params = arena.Make<mslite_{name}>();\n"
+            f"  Unpack{name}(*primitive.value_as_{table}(), arena, params);\n"
+            "  return params;\n}\n"
         )
-        if declaration.is_custom:
-            custom.append(
-                f'  if (type == "{declaration.custom_type}") {{ *op = {declaration.wire_id}; '
-                f"{body.replace('{table}', 'Custom')} }}"
-            )
-        else:
-            standard.append(f"    case schema::PrimitiveType_{name}: {{ {body.replace('{table}', name)} }}")
+        custom_type = f'"{declaration.custom_type}"' if declaration.is_custom else "nullptr"
+        entries.append(f"    {{{declaration.wire_id}, Make{name}, {custom_type}}},")
     parts.append(
-        "// The parameter struct of a verified primitive and its operator number (ours for known Custom types).\n"
-        "inline const void *Unpack(const schema::Primitive &primitive, Arena &arena, int32_t *op) {\n"
-        "  *op = static_cast<int32_t>(primitive.value_type());\n"
-        "  if (const auto *known = UnpackCustom(primitive, arena, op); known != nullptr) return known;\n"
-        "  switch (primitive.value_type()) {\n" + "\n".join(standard) + "\n    default: return nullptr;\n  }\n}\n"
-    )
-    custom_body = (
-        "  const auto *table = primitive.value_as_Custom();\n"
-        "  if (table == nullptr || table->type() == nullptr) return nullptr;\n"
-        "  const std::string_view type = table->type()->string_view();\n" + "\n".join(custom) + "\n"
-        "  static_cast<void>(type); static_cast<void>(arena); static_cast<void>(op);\n  return nullptr;\n"
-    )
-    parts.insert(
-        len(parts) - 1,
-        "inline const void *UnpackCustom(const schema::Primitive &primitive, Arena &arena, int32_t *op) {\n"
-        + custom_body
-        + "}\n",
+        "// Outside of any file's own names: mslite-crop takes functions out of the compiled table.\n"
+        "}  // namespace\n"
+        'extern "C" {\n'
+        "extern const Unpacker mslite_unpackers[];\n"
+        "const Unpacker mslite_unpackers[] = {\n" + "\n".join(entries) + "\n};\n"
+        "}\n"
+        "namespace {\n"
     )
     return "\n".join(parts)

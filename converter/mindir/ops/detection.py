@@ -19,6 +19,15 @@ class NonMaxSuppression(Operator):
     center_point_box: int = long(0)
 
 
+@operator(1301, inputs="boxes scores [iou_threshold] [score_threshold]", custom_type="mslite.PaddedNonMaxSuppression")
+class PaddedNonMaxSuppression(Operator):
+    """NonMaxSuppression with a result of [images * classes * min(max_output_boxes, boxes), 3]: rows of -1 behind those found."""
+
+    center_point_box: int = long(0)
+    max_output_boxes: int = long(1)
+    """per image and class"""
+
+
 @operator(
     46,
     inputs="boxes scores anchors",

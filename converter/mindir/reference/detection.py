@@ -53,6 +53,17 @@ def non_max_suppression(op: ops.NonMaxSuppression, inputs: Inputs) -> list[Array
     return [np.array(found, np.int32).reshape(-1, 3)]
 
 
+@reference("PaddedNonMaxSuppression")
+def padded_non_max_suppression(op: ops.PaddedNonMaxSuppression, inputs: Inputs) -> list[Array]:
+    """NonMaxSuppression and rows of -1."""
+    boxes, scores, *thresholds = _given(inputs)
+    limit = np.array([op.max_output_boxes])
+    plain = ops.NonMaxSuppression(center_point_box=op.center_point_box)
+    (found,) = non_max_suppression(plain, [boxes, scores, limit, *thresholds])
+    rows = scores.shape[0] * scores.shape[1] * min(op.max_output_boxes, boxes.shape[1])
+    return [np.concatenate([found, np.full((rows - len(found), 3), -1, np.int32)])]
+
+
 @reference("SoftNonMaxSuppression")
 def soft_non_max_suppression(op: ops.SoftNonMaxSuppression, inputs: Inputs) -> list[Array]:
     """Each round takes the best of the scores, lowered by all boxes kept so far."""
@@ -246,6 +257,12 @@ case(
     ops.NonMaxSuppression(),
     [_boxes(1, 40), integers(0, 3, 1, 1, 40).astype(np.float32), _scalar(40, np.int64), _scalar(0.1)],
 )
+for _center in (0, 1):
+    for _most in (0, 9, 200):
+        _padded = ops.PaddedNonMaxSuppression(center_point_box=_center, max_output_boxes=_most)
+        _inputs = [_boxes(2, 60), np.abs(normal(2, 3, 60)), _scalar(0.4), _scalar(0.3)]
+        case(f"center{_center}-{_most}", _padded, _inputs)
+        case(f"center{_center}-{_most}-no-threshold", _padded, _inputs[:2])
 for _regular in (False, True):
     for _classes in (1, 4):
         _post = ops.DetectionPostProcess(

@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
 
 from .call import Call
-from .entries import Immediate
+from .entries import Entry, Immediate
 from .generic import emit_own
 from .registry import primitive
 
@@ -82,6 +82,12 @@ _BINARY: dict[str, type[Operator]] = {
 @primitive(*_BINARY, operators="AddFusion SubFusion MulFusion DivFusion")
 def binary(call: Call) -> Value:
     return call.emit(_BINARY[call.operator](), *both(call))
+
+
+@primitive("BiasAdd", operators="BiasAdd", arguments="input_x bias data_format")
+def bias_add(call: Call) -> Entry:
+    """Of 2.4 and later, whose layout is the third argument of the call."""
+    return emit_own(call, ops.BiasAdd(), [call.input(0), call.input(1)])
 
 
 @primitive("Pow", operators="PowFusion")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mslite.converter.encryption import Opener
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.encrypted import encryption_of
 from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
 
 from .messages import GraphProto, ModelProto
-
-ENCRYPTED_HEADS = {0x7F3A5ED8: "AES-GCM", 0x7F3A5ED9: "AES-CBC", 0x7F3A5EDA: "SM4-CBC"}
-"""The first four bytes (little-endian) of encrypted files."""
 
 KNOWN_VERSION = 3
 """The newest `mind_ir_version` whose meaning is built in."""
@@ -22,12 +21,14 @@ def file_error(name: str, message: str, code: ReturnCode = ReturnCode.GRAPH_FILE
     return ConversionError(f"{name}: {message}", code=code)
 
 
-def load(path: Path) -> Message:
-    """The model in a file, with the parameters of its variables folder. Raises ConversionError."""
-    content = _read(path)
-    encryption = ENCRYPTED_HEADS.get(int.from_bytes(content[:4], "little"))
+def load(path: Path, opener: Opener | None = None) -> Message:
+    """The model in a file, with the parameters of its variables folder. `opener` decrypts both. Raises ConversionError."""
+    content = _read(path, opener)
+    encryption = encryption_of(content)
     if encryption is not None:
-        message = f"the file is encrypted ({encryption}). Decrypt it, or export the model again without a key"
+        message = f"the file is encrypted ({encryption}). Give its key with --decryptKey and --decryptMode={encryption}"
+        if encryption == "SM4-CBC":
+            message = "the file is encrypted with SM4-CBC, which is not supported. Export the model without a key"
         raise file_error(str(path), message, ReturnCode.NOT_SUPPORTED)
     model = _parse(path, ModelProto, content)
     if not model.HasField("graph"):
@@ -38,13 +39,14 @@ def load(path: Path) -> Message:
         message = f"MINDIR version {model.mind_ir_version} is newer than {KNOWN_VERSION}, the newest that is known"
         raise file_error(str(path), f"{message}. Export the model with an older MindSpore", ReturnCode.NOT_SUPPORTED)
     if path.name.endswith(_SPLIT_SUFFIX) and not model.graph.parameter:
-        _add_variables(model, path)
+        _add_variables(model, path, opener)
     return model
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, opener: Opener | None) -> bytes:
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
+        return content if opener is None else opener(content, str(path))
     except OSError as error:
         message = f"the model file cannot be read: {error.strerror or error}"
         raise file_error(str(path), message, ReturnCode.FILE_ERROR) from None
@@ -73,11 +75,11 @@ def _is_text(message: Message) -> bool:
     return True
 
 
-def _add_variables(model: Message, path: Path) -> None:
+def _add_variables(model: Message, path: Path, opener: Opener | None) -> None:
     """Older files keep their parameters in `<name>_variables/`, as graphs that hold nothing else."""
     folder = path.with_name(path.name[: -len(_SPLIT_SUFFIX)] + "_variables")
     if not folder.is_dir():
         return
     for file in sorted(folder.iterdir()):
         if file.is_file() and not file.name.startswith("."):
-            model.graph.parameter.extend(_parse(file, GraphProto, _read(file)).parameter)
+            model.graph.parameter.extend(_parse(file, GraphProto, _read(file, opener)).parameter)

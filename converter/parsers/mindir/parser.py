@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from mslite.converter.encryption import Opener
 from mslite.converter.mindir.graph import Graph, Module
 from mslite.converter.mindir.ops import OPERATORS
 from mslite.converter.mindir.ops.enums import Format
@@ -28,8 +29,8 @@ FRAMEWORK_MINDIR = 3
 _MAX_GRAPHS = 4096
 
 
-def parse(path: Path) -> Module:
-    """Reads a `.mindir` model.
+def parse(path: Path, opener: Opener | None = None) -> Module:
+    """Reads a `.mindir` model; `opener` decrypts it.
 
     Images are NCHW, unless the model (or every node of images in it) says NHWC: then `Module.layout` does. Weights are in
     our own layout. Dimensions that the model leaves open are symbols.
@@ -37,19 +38,19 @@ def parse(path: Path) -> Module:
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
     """
     name = str(path)
-    model = load(path)
+    model = load(path, opener)
     try:
-        return _import(name, model, path)
+        return _import(name, model, path, opener)
     except RecursionError:
         raise file_error(name, "its tuples are nested too deeply") from None
 
 
-def _import(name: str, model: Message, path: Path) -> Module:
+def _import(name: str, model: Message, path: Path, opener: Opener | None) -> Module:
     protos = [model.graph, *model.functions]
     if len(protos) > _MAX_GRAPHS:
         raise file_error(name, f"the model has {len(protos)} graphs; {_MAX_GRAPHS} are supported")
     layout = _layout(model, protos)
-    session = Session(name, model, TensorReader(path.parent), layout)
+    session = Session(name, model, TensorReader(path.parent, opener), layout)
     for number, proto in enumerate(protos):
         if proto.name in session.graph_index:
             raise file_error(name, f"two graphs have the name '{proto.name}'")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mslite.converter.encryption import Opener
+from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Encoding, Shape, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format, WeightQuantCompressType
 from mslite.converter.mindir.ops.tables import QuantParam
@@ -44,8 +46,9 @@ def dimensions(tensor: Message) -> tuple[int, ...] | None:
 class TensorReader:
     """Reads constants. Data files are opened once; they must lie in the model's folder."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, opener: Opener | None = None) -> None:
         self._folder = folder
+        self._opener = opener
         self._files: dict[str, Array] = {}
 
     def array(self, tensor: Message) -> Array:
@@ -120,16 +123,25 @@ class TensorReader:
             raise TensorError("it lies in a data file, but the model is not a file")
         if location not in self._files:
             try:
-                self._files[location] = np.memmap(self._folder / location, np.uint8, "r")
+                self._files[location] = self._data_file(self._folder / location)
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or error
                 raise TensorError(f"its data file '{location}' cannot be read: {reason}") from None
         data = self._files[location]
-        if data[0] != _LITTLE_ENDIAN:
+        if data.size == 0 or data[0] != _LITTLE_ENDIAN:
             raise TensorError(f"its data file '{location}' is not little-endian")
         if offset < 0 or length < 0 or offset > len(data) or length > len(data) - offset:
             raise TensorError(f"bytes {offset} to {offset + length} are outside of its data file '{location}'")
         return data[offset : offset + length]
+
+    def _data_file(self, path: Path) -> Array:
+        data: Array = np.memmap(path, np.uint8, "r")
+        if self._opener is None:
+            return data
+        try:
+            return np.frombuffer(self._opener(data.data, str(path)), np.uint8)
+        except ConversionError as error:
+            raise TensorError(str(error)) from None
 
 
 _TYPED_FIELDS = {

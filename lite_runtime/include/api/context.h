@@ -62,6 +62,12 @@ class MS_API Context {
   std::shared_ptr<AbstractDelegate> get_delegate() const;
   void SetDelegate(const std::shared_ptr<Delegate> &delegate);
   std::shared_ptr<Delegate> GetDelegate() const;
+  /// Beyond MindSpore Lite: whether the CPU runs what an engine of this library, for a device of the context, cannot
+  /// run as a whole: because the device, its driver or its memory is missing, or fails. Where it may (the default), a
+  /// warning says so; where not, Build, Resize and Predict fail with the reason. Nodes that an engine does not support
+  /// are no failure: InspectPlacement lists them.
+  void SetFallback(bool is_allowed);
+  bool GetFallback() const;
   void SetMultiModalHW(bool float_mode);
   bool GetMultiModalHW() const;
   void SetGroupInfoFile(std::string file);
@@ -110,7 +116,7 @@ class MS_API CPUDeviceInfo : public DeviceInfoContext {
   bool GetEnableFP16() const;
 };
 
-// The devices below are declared so that sources compile. A model built for one of them alone is refused.
+// A context with one of the devices below needs a CPUDeviceInfo behind it, for what the device does not run.
 
 class MS_API KirinNPUDeviceInfo : public DeviceInfoContext {
  public:
@@ -147,8 +153,29 @@ class MS_API AscendDeviceInfo : public DeviceInfoContext {
   uint32_t GetDeviceID() const;
   void SetRankID(uint32_t rank_id);
   uint32_t GetRankID() const;
+  void SetInsertOpConfigPath(const std::string &path);
+  std::string GetInsertOpConfigPath() const;
+  void SetInputFormat(const std::string &format);
+  std::string GetInputFormat() const;
+  void SetInputShape(const std::string &shape);
+  std::string GetInputShape() const;
+  void SetInputShapeMap(const std::map<int, std::vector<int>> &shape);
+  std::map<int, std::vector<int>> GetInputShapeMap() const;
+  /// The sizes come back as text, separated by commas.
+  void SetDynamicBatchSize(const std::vector<size_t> &batch_sizes);
+  std::string GetDynamicBatchSize() const;
+  void SetDynamicImageSize(const std::string &image_size);
+  std::string GetDynamicImageSize() const;
+  void SetOutputType(enum DataType type);
+  enum DataType GetOutputType() const;
   void SetPrecisionMode(const std::string &mode);
   std::string GetPrecisionMode() const;
+  void SetOpSelectImplMode(const std::string &mode);
+  std::string GetOpSelectImplMode() const;
+  void SetFusionSwitchConfigPath(const std::string &path);
+  std::string GetFusionSwitchConfigPath() const;
+  void SetBufferOptimizeMode(const std::string &mode);
+  std::string GetBufferOptimizeMode() const;
 };
 using Ascend310DeviceInfo = AscendDeviceInfo;
 using Ascend910DeviceInfo = AscendDeviceInfo;

@@ -18,8 +18,13 @@
 #include "include/api/types.h"
 
 namespace mindspore {
+class Metrics;
 class ModelImpl;
 class ModelInspector;
+class TrainCallBack;
+namespace dataset {
+class Dataset;
+}
 
 /// Copies share the model. Calls on one model take turns; for requests in parallel use ModelParallelRunner.
 class MS_API Model {
@@ -38,7 +43,12 @@ class MS_API Model {
   /// Builds from a `.ms` file, which is mapped into memory and must not change while the model lives.
   Status Build(const std::string &model_path, ModelType model_type,
                const std::shared_ptr<Context> &model_context = nullptr);
-  /// As above for encrypted files, which are not supported: a non-empty key gives kLiteNotSupport.
+  /// As above for encrypted files; an empty key is none. Decrypted bytes are the model's own. `dec_mode` is "AES-GCM".
+  /// OpenSSL's libcrypto is loaded from `cropto_lib_path`, or where the linker finds it when that is empty.
+  ///
+  /// Errors: kLiteGraphFileError for another key, a file that was changed or cut off, or one that is not encrypted;
+  /// kLiteParamInvalid for a key that has not 16, 24 or 32 bytes; kLiteNotSupport for another mode; kLiteFileError
+  /// without libcrypto.
   Status Build(const void *model_data, size_t data_size, ModelType model_type,
                const std::shared_ptr<Context> &model_context, const Key &dec_key, const std::string &dec_mode,
                const std::string &cropto_lib_path);
@@ -53,6 +63,13 @@ class MS_API Model {
   /// Plans for new input shapes. `inputs` are tensors of GetInputs(); on failure the old shapes stay. Variables of the
   /// model get their first values again.
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
+  /// Gives constants of the file, found by their names, other contents of the same type and size, and plans again from
+  /// the model's bytes: as long as a build. The model shares its weights with no other one from then on, and variables
+  /// get their first values again. On failure the old weights stay. Names are those of the `.ms` file (`mslite-show`);
+  /// the converter folds some of the source's into others. Packed constants are given as they are unpacked.
+  ///
+  /// Errors: kLiteUninitializedObj before a build, kLiteParamInvalid for a name that is no constant's, or another type
+  /// or size.
   Status UpdateWeights(const std::vector<MSTensor> &new_weights);
 
   /// Runs the model. `inputs` in the order of GetInputs(); their shapes may differ from the planned ones where the
@@ -96,6 +113,10 @@ class MS_API Model {
   Status Finalize();
 
   // Training: every method gives kLiteNotSupport, or nothing.
+  Status InitMetrics(std::vector<Metrics *> metrics);
+  std::vector<Metrics *> GetMetrics();
+  Status Train(int epochs, std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks);
+  Status Evaluate(std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks);
   Status SetTrainMode(bool train);
   bool GetTrainMode() const;
   std::vector<MSTensor> GetGradients() const;
@@ -111,8 +132,9 @@ class MS_API Model {
 
  private:
   friend class Serialization;
+  friend class ModelGroup;
   friend class ModelInspector;
-  friend class ModelRun;
+  friend class ModelAccess;
   std::shared_ptr<ModelImpl> impl_;
 };
 }  // namespace mindspore

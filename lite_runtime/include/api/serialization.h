@@ -14,7 +14,7 @@
 namespace mindspore {
 class MS_API Serialization {
  public:
-  /// Copies the bytes of a model. A non-empty key is refused with kLiteNotSupport.
+  /// Copies the bytes of a model, or decrypts them with a key that is not empty, as Model::Build does.
   static Status Load(const void *model_data, size_t data_size, ModelType model_type, Graph *graph,
                      const Key &dec_key = {}, const std::string &dec_mode = kDecModeAesGcm);
   /// Opens a model file; ".ms" is added to a path that has no such suffix.

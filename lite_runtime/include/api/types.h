@@ -30,6 +30,8 @@ enum ModelType : uint32_t {
 
 enum QuantizationType : uint32_t { kNoQuant = 0, kWeightQuant = 1, kFullQuant = 2, kUnknownQuantType = 0xFFFFFFFF };
 
+enum class ModelGroupFlag : int { kUnknown = 0, kShareWeight = 1, kShareWorkspace = 2, kShareWeightAndWorkspace = 3 };
+
 enum OptimizationLevel : uint32_t { kO0 = 0, kO2 = 2, kO3 = 3, kAuto = 4, kOptimizationType = 0xFFFFFFFF };
 
 /// One linear quantisation record: real = scale * (stored - zero_point).
@@ -135,13 +137,16 @@ class MS_API Buffer {
 
 constexpr char kDecModeAesGcm[] = "AES-GCM";
 
-/// A decryption key. Encrypted models are not supported; any non-empty key is refused.
+/// The key of an encrypted model: 16, 24 or 32 bytes, which are wiped from memory with it. One that is longer, or null,
+/// is no key: `len` is 0.
 struct MS_API Key {
   const size_t max_key_len = 32;
   size_t len = 0;
   unsigned char key[32] = {0};
   Key() : len(0) {}
   explicit Key(const char *dec_key, size_t key_len);
+  Key(const Key &) = default;
+  ~Key();
 };
 
 /// What a callback learns of the node that is about to run, or has run.

@@ -27,6 +27,10 @@ MS_API void MSContextSetThreadAffinityCoreList(MSContextHandle context, const in
 MS_API const int32_t *MSContextGetThreadAffinityCoreList(const MSContextHandle context, size_t *core_num);
 MS_API void MSContextSetEnableParallel(MSContextHandle context, bool is_parallel);
 MS_API bool MSContextGetEnableParallel(const MSContextHandle context);
+/* Beyond MindSpore Lite, not in generated C: what one run may take, operators, wall time in milliseconds and bytes of
+   memory; 0: no limit. A run that reaches one ends with kMSStatusLiteServiceDeny or, for memory,
+   kMSStatusLiteMemoryFailed. False for negative numbers. */
+MS_API bool MSContextSetRunLimits(MSContextHandle context, int64_t steps, int64_t milliseconds, int64_t bytes);
 /* Takes the device over: it must not be destroyed afterwards. */
 MS_API void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_info);
 

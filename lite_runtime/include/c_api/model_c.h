@@ -42,11 +42,31 @@ MS_API MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t
                              const MSContextHandle model_context);
 MS_API MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
                                      const MSContextHandle model_context);
+/* As the two above for encrypted models, with a key of 16, 24 or 32 bytes, which is the caller's to wipe. `dec_mode` is
+   "AES-GCM", or NULL for the same; OpenSSL's libcrypto is loaded from `crypto_lib_path`, or where the linker finds it
+   when that is NULL. kMSStatusLiteGraphFileError: another key, or a file that was changed. Beyond MindSpore Lite; not
+   in generated C. */
+MS_API MSStatus MSModelBuildWithKey(MSModelHandle model, const void *model_data, size_t data_size,
+                                    MSModelType model_type, const MSContextHandle model_context, const void *dec_key,
+                                    size_t key_size, const char *dec_mode, const char *crypto_lib_path);
+MS_API MSStatus MSModelBuildFromFileWithKey(MSModelHandle model, const char *model_path, MSModelType model_type,
+                                            const MSContextHandle model_context, const void *dec_key, size_t key_size,
+                                            const char *dec_mode, const char *crypto_lib_path);
 MS_API MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                               size_t shape_info_num);
 /* An output array with handle_num 0 is filled with handles of the model. */
 MS_API MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                                const MSKernelCallBackC before, const MSKernelCallBackC after);
+/* Beyond MindSpore Lite, as the next one; not in generated C. Queues a run for a thread
+   of the model and returns. `inputs` and `outputs` must stay as they are until `done` has been called, which happens
+   exactly once: on that thread, or before this returns when the request is refused. `outputs` is filled as
+   MSModelPredict does; tensors of the model hold until `done` returns, for then the next request begins. */
+typedef void (*MSPredictDone)(MSStatus status, void *user_data);
+MS_API MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
+                                    MSPredictDone done, void *user_data);
+/* From any thread: ends the run of the model that goes on before its next operator, with kMSStatusLiteServiceDeny.
+   False when none does. */
+MS_API bool MSModelCancelPredict(MSModelHandle model);
 MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after);
 MS_API MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train);
 MS_API MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path);
@@ -54,6 +74,43 @@ MS_API MSTensorHandleArray MSModelGetInputs(const MSModelHandle model);
 MS_API MSTensorHandleArray MSModelGetOutputs(const MSModelHandle model);
 MS_API MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model, const char *tensor_name);
 MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const char *tensor_name);
+
+/* Gives constants of the file, found by the names of the tensors, other contents of the same type and size, and plans
+   again. On failure the old ones stay. Not in generated C. */
+MS_API MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights);
+
+/* Training in the runtime: declared so that sources compile; not in generated C. Where a status is returned it is
+   kMSStatusLiteNotSupport; MSModelGetTrainMode is false, arrays are empty and numbers 0. The settings of a
+   configuration are kept. */
+typedef void *MSTrainCfgHandle;
+
+MS_API MSTrainCfgHandle MSTrainCfgCreate(void);
+MS_API void MSTrainCfgDestroy(MSTrainCfgHandle *train_cfg);
+/* The texts and their array are from malloc; the caller frees each text, then the array. */
+MS_API char **MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num);
+MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num);
+MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);
+MS_API void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level);
+
+MS_API MSStatus MSTrainModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
+                                  const MSContextHandle model_context, const MSTrainCfgHandle train_cfg);
+MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
+                                          const MSContextHandle model_context, const MSTrainCfgHandle train_cfg);
+MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after);
+MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
+MS_API float MSModelGetLearningRate(MSModelHandle model);
+MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
+MS_API bool MSModelGetTrainMode(MSModelHandle model);
+MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum);
+MS_API MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const char *model_file,
+                              MSQuantizationType quantization_type, bool export_inference_only,
+                              char **output_tensor_name, size_t num);
+MS_API MSStatus MSExportModelBuffer(MSModelHandle model, MSModelType model_type, char **model_data, size_t *data_size,
+                                    MSQuantizationType quantization_type, bool export_inference_only,
+                                    char **output_tensor_name, size_t num);
+MS_API MSStatus MSExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType model_type,
+                                                    const char *weight_file, bool is_inference, bool enable_fp16,
+                                                    char **changeable_weights_name, size_t num);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,21 @@ typedef enum MSDeviceType {
   kMSDeviceTypeInvalid = 100,
 } MSDeviceType;
 
+typedef enum MSOptimizationLevel {
+  kMSKO0 = 0,
+  kMSKO2 = 2,
+  kMSKO3 = 3,
+  kMSKAUTO = 4,
+  kMSKOPTIMIZATIONTYPE = -1, /* 0xFFFFFFFF */
+} MSOptimizationLevel;
+
+typedef enum MSQuantizationType {
+  kMSNO_QUANT = 0,
+  kMSWEIGHT_QUANT = 1,
+  kMSFULL_QUANT = 2,
+  kMSUNKNOWN_QUANT_TYPE = -1, /* 0xFFFFFFFF */
+} MSQuantizationType;
+
 #ifdef __cplusplus
 }
 #endif

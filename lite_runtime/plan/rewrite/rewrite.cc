@@ -1,5 +1,6 @@
 #include "plan/rewrite/rewrite.h"
 
+#include "plan/kept.h"
 #include "plan/rewrite/channels_last.h"
 #include "plan/rewrite/expand_quantised.h"
 #include "plan/rewrite/expand_types.h"
@@ -7,9 +8,11 @@
 
 namespace mslite {
 Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps) {
+  MSLITE_TRY(CheckKept(*graph, keeps));
   JoinTransposedNorms(graph, keeps);
   MSLITE_TRY(ExpandQuantised(graph));
   MSLITE_TRY(ExpandTypes(graph, keeps));
-  return FindResidualSums(graph);
+  MSLITE_TRY(FindResidualSums(graph));
+  return CheckKept(*graph, keeps);
 }
 }  // namespace mslite

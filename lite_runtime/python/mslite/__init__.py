@@ -6,14 +6,18 @@ TYPE_CHECKING = False  # for type checkers True; importing `typing` takes longer
 if TYPE_CHECKING:
     from typing import Any
 
-    from mslite.context import Context
+    from mslite.context import Context, RunLimits
     from mslite.converter.converter_api import Converter
     from mslite.converter.options import FmkType
     from mslite.digest import verify_digest
-    from mslite.model import Model, ModelParallelRunner
+    from mslite.lite_infer import LiteInfer
+    from mslite.meta import TensorMeta
+    from mslite.model import Model
+    from mslite.model_group import ModelGroup
+    from mslite.parallel_runner import ModelParallelRunner
     from mslite.plugin import load_plugin
-    from mslite.tensor import Tensor, TensorMeta
-    from mslite.types import DataType, Format, ModelType
+    from mslite.tensor import Tensor
+    from mslite.types import DataType, Format, ModelGroupFlag, ModelType
 
 __version__ = "0.1.0"
 
@@ -23,11 +27,15 @@ _LAZY = {
     "DataType": "mslite.types",
     "FmkType": "mslite.converter.options",
     "Format": "mslite.types",
+    "LiteInfer": "mslite.lite_infer",
     "Model": "mslite.model",
-    "ModelParallelRunner": "mslite.model",
+    "ModelGroup": "mslite.model_group",
+    "ModelGroupFlag": "mslite.types",
+    "ModelParallelRunner": "mslite.parallel_runner",
     "ModelType": "mslite.types",
+    "RunLimits": "mslite.context",
     "Tensor": "mslite.tensor",
-    "TensorMeta": "mslite.tensor",
+    "TensorMeta": "mslite.meta",
     "load_plugin": "mslite.plugin",
     "verify_digest": "mslite.digest",
 }
@@ -35,22 +43,24 @@ _LAZY = {
 without any (`programs.py`)."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'mslite' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # for them a name that is not above is a mistake
 
-    try:
-        value = getattr(import_module(_LAZY[name]), name)
-    except ModuleNotFoundError as error:
-        from mslite.extras import remedy
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            raise AttributeError(f"module 'mslite' has no attribute {name!r}")
+        from importlib import import_module
 
-        advice = remedy(error)
-        if advice is None:
-            raise
-        raise ImportError(f"mslite.{name}: {advice}") from error
-    globals()[name] = value
-    return value
+        try:
+            value = getattr(import_module(_LAZY[name]), name)
+        except ModuleNotFoundError as error:
+            from mslite.extras import remedy
+
+            advice = remedy(error)
+            if advice is None:
+                raise
+            raise ImportError(f"mslite.{name}: {advice}") from error
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
@@ -63,9 +73,13 @@ __all__ = [
     "DataType",
     "FmkType",
     "Format",
+    "LiteInfer",
     "Model",
+    "ModelGroup",
+    "ModelGroupFlag",
     "ModelParallelRunner",
     "ModelType",
+    "RunLimits",
     "Tensor",
     "TensorMeta",
     "load_plugin",

@@ -4,107 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from mslite import _runtime
+from mslite.devices import CPU, GPU, Ascend
+from mslite.settings import Settings, checked, integer, integers, sections
 
 
-def _integer(name: str, value: Any, least: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, not {value}")
-    return value
+class Parallel(Settings):
+    """Settings of ModelParallelRunner. Wrong types raise TypeError, wrong values ValueError."""
 
-
-class CPU:
-    """Settings of the CPU."""
-
-    def __init__(self) -> None:
-        self._precision_mode = "enforce_fp32"
-        self._thread_num = 0
-        self._inter_op_parallel_num = 0
-        self._thread_affinity_mode = 0
-        self._thread_affinity_core_list: list[int] = []
-        self._provider = ""
-
-    @property
-    def provider(self) -> str:
-        """Whose registered kernels come before this library's own, for operators that it has; "": nobody's."""
-        return self._provider
-
-    @provider.setter
-    def provider(self, name: str) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"provider must be a str, not {type(name).__name__}")
-        self._provider = name
-
-    @property
-    def precision_mode(self) -> str:
-        """ "enforce_fp32", or "preferred_fp16" where the processor computes in float16."""
-        return self._precision_mode
-
-    @precision_mode.setter
-    def precision_mode(self, mode: str) -> None:
-        if mode not in ("enforce_fp32", "preferred_fp16"):
-            raise ValueError(f"precision_mode must be 'enforce_fp32' or 'preferred_fp16', not {mode!r}")
-        self._precision_mode = mode
-
-    @property
-    def thread_num(self) -> int:
-        """Threads of one operator; 0: chosen when the model is built."""
-        return self._thread_num
-
-    @thread_num.setter
-    def thread_num(self, number: int) -> None:
-        self._thread_num = _integer("thread_num", number)
-
-    @property
-    def inter_op_parallel_num(self) -> int:
-        """Operators that may run at the same time; 0 counts as 1."""
-        return self._inter_op_parallel_num
-
-    @inter_op_parallel_num.setter
-    def inter_op_parallel_num(self, number: int) -> None:
-        self._inter_op_parallel_num = _integer("inter_op_parallel_num", number)
-
-    @property
-    def thread_affinity_mode(self) -> int:
-        """0: threads are not bound, 1: to big cores first, 2: to middle cores first."""
-        return self._thread_affinity_mode
-
-    @thread_affinity_mode.setter
-    def thread_affinity_mode(self, mode: int) -> None:
-        if _integer("thread_affinity_mode", mode) > 2:
-            raise ValueError(f"thread_affinity_mode must be 0, 1 or 2, not {mode}")
-        self._thread_affinity_mode = mode
-
-    @property
-    def thread_affinity_core_list(self) -> list[int]:
-        """The cores that threads may use; wins over the mode."""
-        return list(self._thread_affinity_core_list)
-
-    @thread_affinity_core_list.setter
-    def thread_affinity_core_list(self, cores: Sequence[int]) -> None:
-        if not isinstance(cores, list | tuple):
-            raise TypeError(f"thread_affinity_core_list must be a list, not {type(cores).__name__}")
-        limit = os.cpu_count() or 1
-        for core in cores:
-            if _integer("thread_affinity_core_list", core) >= limit:
-                raise ValueError(f"thread_affinity_core_list: this machine has no core {core}")
-        self._thread_affinity_core_list = list(cores)
-
-    def __repr__(self) -> str:
-        return f"CPU(thread_num={self.thread_num}, precision_mode={self.precision_mode!r})"
-
-
-class Parallel:
-    """Settings of ModelParallelRunner."""
+    _names = ("workers_num", "config_info", "config_path", "device_ids")
 
     def __init__(self) -> None:
         self._workers_num = 0
-        self.config_info: dict[str, dict[str, str]] = {}
-        self.config_path = ""
+        self._config_info: dict[str, dict[str, str]] = {}
+        self._config_path = ""
+        self._device_ids: list[int] = []
 
     @property
     def workers_num(self) -> int:
@@ -113,40 +28,129 @@ class Parallel:
 
     @workers_num.setter
     def workers_num(self, number: int) -> None:
-        self._workers_num = _integer("workers_num", number)
+        self._workers_num = integer("workers_num", number)
+
+    @property
+    def config_info(self) -> dict[str, dict[str, str]]:
+        """Settings by section and key, which come before those of `config_path`."""
+        return self._config_info
+
+    @config_info.setter
+    def config_info(self, settings: dict[str, dict[str, str]]) -> None:
+        self._config_info = sections("config_info", settings)
+
+    @property
+    def config_path(self) -> str:
+        """A file of settings; "": none."""
+        return self._config_path
+
+    @config_path.setter
+    def config_path(self, path: str) -> None:
+        if checked("config_path", path, str) and not os.path.isfile(path):
+            raise ValueError(f"config_path: there is no file '{path}'")
+        self._config_path = path
+
+    @property
+    def device_ids(self) -> list[int]:
+        """Which devices the workers use. It has no effect: they all use the CPU."""
+        return list(self._device_ids)
+
+    @device_ids.setter
+    def device_ids(self, numbers: Sequence[int]) -> None:
+        self._device_ids = integers("device_ids", numbers)
 
 
-class Context:
-    """Settings that a model is built with: `target`, `cpu`, `parallel`."""
+class RunLimits(Settings):
+    """What one run of a model may take; 0: no limit. A model file may hold a loop that never ends.
+
+    A run that reaches a limit ends between two operators with RuntimeError, and the model can be run again."""
+
+    _names = ("steps", "milliseconds", "bytes")
+
+    def __init__(self) -> None:
+        self._steps = 0
+        self._milliseconds = 0
+        self._bytes = 0
+
+    @property
+    def steps(self) -> int:
+        """Operators, and calls of sub-graphs."""
+        return self._steps
+
+    @steps.setter
+    def steps(self, number: int) -> None:
+        self._steps = integer("steps", number)
+
+    @property
+    def milliseconds(self) -> int:
+        """Time on the clock."""
+        return self._milliseconds
+
+    @milliseconds.setter
+    def milliseconds(self, number: int) -> None:
+        self._milliseconds = integer("milliseconds", number)
+
+    @property
+    def bytes(self) -> int:
+        """Memory of activations, values and results together; 0: what the machine has."""
+        return self._bytes
+
+    @bytes.setter
+    def bytes(self, number: int) -> None:
+        self._bytes = integer("bytes", number)
+
+
+class Context(Settings):
+    """Settings that a model is built with: `target`, `cpu`, `parallel`, `run_limits`. Later changes concern later builds.
+
+    `gpu`, `ascend` and `group_info_file` are kept as they are set, and have no effect."""
+
+    _names = ("target", "cpu", "gpu", "ascend", "parallel", "run_limits", "group_info_file")
 
     def __init__(self) -> None:
         self._target = ["cpu"]
+        self._group_info_file = ""
         self.cpu = CPU()
+        self.gpu = GPU()
+        self.ascend = Ascend()
         self.parallel = Parallel()
+        self.run_limits = RunLimits()
 
     @property
     def target(self) -> list[str]:
-        """The devices, in the order of preference. Only "cpu" is there."""
+        """The devices, in the order of preference: "cpu", "gpu", "ascend". Models are built for ["cpu"] alone."""
         return list(self._target)
 
     @target.setter
     def target(self, devices: Sequence[str]) -> None:
-        if not isinstance(devices, list | tuple) or not all(isinstance(device, str) for device in devices):
-            raise TypeError("target must be a list of str")
-        if list(devices) != ["cpu"]:
-            raise ValueError(f"target must be ['cpu'], not {list(devices)}: this library runs models on the CPU")
-        self._target = list(devices)
+        if not isinstance(devices, list | tuple):
+            raise TypeError(f"target must be a list of str, not {type(devices).__name__}")
+        names = [checked("target", device, str).lower() for device in devices]
+        for name in names:
+            if name not in ("cpu", "gpu", "ascend"):
+                raise ValueError(f"target holds 'cpu', 'gpu' and 'ascend', not {name!r}")
+        self._target = names or ["cpu"]
 
-    def __repr__(self) -> str:
-        return f"Context(target={self._target}, cpu={self.cpu})"
+    @property
+    def group_info_file(self) -> str:
+        """A file about groups of devices, for models that are spread over several."""
+        return self._group_info_file
+
+    @group_info_file.setter
+    def group_info_file(self, path: str) -> None:
+        self._group_info_file = checked("group_info_file", path, str)
 
 
 def native_settings(context: Context | None) -> _runtime.ContextSettings:
-    """The settings as the native module takes them. Raises TypeError for anything but a Context or None."""
+    """The settings as the native module takes them. Raises TypeError for anything but a Context or None, RuntimeError
+    when its target is another device than the CPU."""
     if context is None:
         context = Context()
     if not isinstance(context, Context):
         raise TypeError(f"context must be a Context, not {type(context).__name__}")
+    for device in context.target:
+        if device != "cpu":
+            raise RuntimeError(f"target '{device}' is not supported: this library runs models on the CPU")
     settings = _runtime.ContextSettings()
     settings.thread_num = context.cpu.thread_num
     settings.inter_op_parallel_num = context.cpu.inter_op_parallel_num
@@ -154,7 +158,10 @@ def native_settings(context: Context | None) -> _runtime.ContextSettings:
     settings.affinity_cores = context.cpu.thread_affinity_core_list
     settings.provider = context.cpu.provider
     settings.fp16 = context.cpu.precision_mode == "preferred_fp16"
+    settings.step_limit = context.run_limits.steps
+    settings.time_limit = context.run_limits.milliseconds
+    settings.memory_limit = context.run_limits.bytes
     return settings
 
 
-__all__ = ["Context"]
+__all__ = ["Context", "Parallel", "RunLimits"]

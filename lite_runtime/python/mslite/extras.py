@@ -9,6 +9,8 @@ CONVERTER_PACKAGES = frozenset({"flatbuffers", "google", "jinja2", "onnx", "rich
 def remedy(error: ModuleNotFoundError) -> str | None:
     """What to say when a part of the converter is missing; None when `error` is about another module."""
     package = (error.name or "").split(".")[0]
+    if package == "elftools":
+        return "the Python package 'pyelftools' is not installed; what cropping needs comes with: pip install 'mslite[crop]'"
     if package not in CONVERTER_PACKAGES:
         return None
     return (

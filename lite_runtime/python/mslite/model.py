@@ -2,59 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
-
-import numpy as np
 
 from mslite import _runtime
 from mslite.context import Context, native_settings
-from mslite.tensor import Array, Tensor, TensorMeta, meta_of, native_input, tensor_of
-from mslite.types import ModelType, data_type_of
+from mslite.predictor import Path, Predictor, model_file
+from mslite.settings import checked, sections
+from mslite.tensor import Tensor, native_input, sizes_of
+from mslite.types import ModelType
+from mslite.workers import Workers
 
-Path = str | os.PathLike[str]
 Config = dict[str, dict[str, str]]
 
 
-def _file(model_path: Path) -> str:
-    path = os.fspath(model_path)
-    if not isinstance(path, str):
-        raise TypeError(f"model_path must be a str, not {type(path).__name__}")
-    if not os.path.isfile(path):
-        raise RuntimeError(f"model file '{path}' does not exist")
-    return path
+def checked_key(name: str, key: bytes | None) -> bytes:
+    """The key, empty where there is none. Raises TypeError and ValueError for what is no key of AES."""
+    if key is None:
+        return b""
+    if not isinstance(key, bytes):
+        raise TypeError(f"{name} must be bytes, not {type(key).__name__}")
+    if len(key) not in (16, 24, 32):
+        raise ValueError(f"{name} must have 16, 24 or 32 bytes, not {len(key)}")
+    return key
 
 
-def _predict(
-    model: _runtime.Model | _runtime.ModelParallelRunner,
-    metas: Sequence[TensorMeta],
-    inputs: Sequence[Tensor | Array],
-    outputs: Sequence[Tensor] | None,
-) -> list[Tensor]:
-    if len(inputs) != len(metas):
-        raise ValueError(f"the model has {len(metas)} inputs, {len(inputs)} were given")
-    native = []
-    for meta, given in zip(metas, inputs, strict=True):
-        tensor = given
-        if isinstance(given, np.ndarray):
-            if data_type_of(given) != meta.dtype:
-                raise TypeError(f"input '{meta.name}' holds {meta.dtype.name}, the array {given.dtype}")
-            tensor = Tensor(given)
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}")
-        native.append(native_input(tensor, meta.name))
-    targets = None if outputs is None else [native_input(output) for output in outputs]
-    return [tensor_of(meta, array) for meta, array in model.predict(native, targets)]
-
-
-class Model:
+class Model(Predictor):
     """A `.ms` file built for the CPU. Calls on one model take turns."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._model = _runtime.Model()
-        self._path = ""
-        self._turn = threading.Lock()
+        self._workers = Workers([self._model])
 
     def build_from_file(
         self,
@@ -69,89 +47,94 @@ class Model:
     ) -> None:
         """Loads and plans the model; the file is mapped into memory and must not change while the model lives.
 
+        `dec_key`, 16, 24 or 32 bytes, is the key of an encrypted file; `dec_mode` is "AES-GCM". Blocks are decrypted one
+        after the other, whatever `dec_num_parallel` says.
+
         Raises TypeError and ValueError for wrong arguments, RuntimeError for a model that cannot be built, with every
         node that is not supported."""
         if not isinstance(model_type, ModelType):
             raise TypeError(f"model_type must be a ModelType, not {type(model_type).__name__}")
-        if dec_key is not None:
-            raise ValueError("dec_key: encrypted models are not supported")
-        self._model.build(_file(model_path), model_type.value, native_settings(context), config_path, config_dict or {})
-        self._path = os.fspath(model_path)
+        checked("config_path", config_path, str)
+        config = sections("config_dict", config_dict or {})
+        key = checked_key("dec_key", dec_key)
+        checked("dec_mode", dec_mode, str)
+        path, settings = model_file(model_path), native_settings(context)
 
-    def get_inputs(self) -> list[Tensor]:
-        """Tensors for the inputs, without contents: fill them and hand them to `predict`."""
-        return [Tensor(meta_of(meta)) for meta in self._model.inputs()]
+        def build(model: _runtime.Model) -> None:
+            model.build(path, model_type.value, settings, config_path, config, key, dec_mode)
+            self._describe(model)
 
-    def get_outputs(self) -> tuple[TensorMeta, ...]:
-        """What is known of the outputs before a run."""
-        return tuple(meta_of(meta) for meta in self._model.outputs())
-
-    def predict(self, inputs: Sequence[Tensor | Array], outputs: Sequence[Tensor] | None = None) -> list[Tensor]:
-        """Runs the model and returns its outputs, which are the caller's to keep.
-
-        `inputs` are in the order of `get_inputs`. The contents of `outputs`, where given, are written in place. The
-        GIL is released. Raises TypeError, ValueError, or RuntimeError with the runtime's reason."""
-        metas = [meta_of(meta) for meta in self._model.inputs()]
-        with self._turn:  # outputs of unknown size are the model's own memory until they are copied
-            return _predict(self._model, metas, inputs, outputs)
+        self._workers.run(build)
+        self._path = path
 
     def resize(self, inputs: Sequence[Tensor], dims: Sequence[Sequence[int]]) -> None:
-        """Plans for new input shapes; `inputs` are those of `get_inputs` and get the new shapes too.
+        """Plans for new input shapes. `inputs` are tensors of `get_inputs`, all or some, found by their names; they get
+        the new shapes, and lose contents of another shape. Outputs of earlier runs stay as they are.
 
-        Raises ValueError for wrong counts, RuntimeError when the model cannot take the shapes (the old ones stay)."""
-        count = len(self._model.inputs())
-        if len(inputs) != count or len(dims) != count:
-            raise ValueError(f"the model has {count} inputs; {len(inputs)} tensors and {len(dims)} shapes were given")
-        self._model.resize([[int(size) for size in shape] for shape in dims])
-        for tensor, shape in zip(inputs, dims, strict=True):
-            tensor.shape = list(shape)
+        Raises TypeError and ValueError for wrong arguments, RuntimeError when the model cannot take the shapes: then it
+        and `inputs` have the old ones."""
+        for name, value in (("inputs", inputs), ("dims", dims)):
+            if not isinstance(value, list | tuple):
+                raise TypeError(f"{name} must be a list, not {type(value).__name__}")
+        if not inputs or len(inputs) != len(dims) or len(inputs) > len(self._inputs):
+            raise ValueError(
+                f"the model has {len(self._inputs)} inputs; {len(inputs)} tensors and {len(dims)} shapes were given"
+            )
+        shapes = [sizes_of("a shape of dims", shape) for shape in dims]
+        places = [self._place(tensor, position, len(inputs)) for position, tensor in enumerate(inputs)]
+        if len(set(places)) != len(places):
+            raise ValueError("an input stands twice in the list")
+
+        def resized(model: _runtime.Model) -> None:
+            model.resize(places, shapes)
+            self._describe(model)
+
+        self._workers.run(resized)
+        for tensor, shape in zip(inputs, shapes, strict=True):
+            tensor.shape = shape
+
+    def _place(self, tensor: Tensor, position: int, count: int) -> int:
+        """Which input a tensor is: by its name, or by its position in a list of all of them."""
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"inputs must be a list of Tensor, not of {type(tensor).__name__}")
+        names = [meta.name for meta in self._inputs]
+        if names.count(tensor.name) == 1:
+            return names.index(tensor.name)
+        if count != len(names):
+            raise ValueError(f"the model has no input '{tensor.name}'")
+        return position
 
     def update_weights(self, weights: Sequence[Sequence[Tensor]]) -> None:
-        """Not supported: raises RuntimeError."""
-        raise RuntimeError("update_weights is not supported: weights are packed when the model is built")
+        """Gives constants of the file other contents of the same type and size, and plans again: as long as a build.
+
+        `weights` are lists of named tensors; here they count together. Names are those of the `.ms` file (`mslite-show`);
+        the converter folds some of the source's weights into others. Variables get their first values again.
+
+        Raises TypeError and ValueError for wrong arguments, RuntimeError for a name that is no constant's, or another type
+        or size: then the old weights stay."""
+        if not isinstance(weights, list | tuple) or not all(isinstance(part, list | tuple) for part in weights):
+            raise TypeError("weights must be a list of lists of tensors")
+        tensors = [tensor for part in weights for tensor in part]
+        if not all(isinstance(tensor, Tensor) for tensor in tensors):
+            raise TypeError("weights must be lists of mslite.Tensor")
+        if not tensors:
+            raise ValueError("weights holds no tensor")
+        native = [native_input(tensor) for tensor in tensors]
+
+        def update(model: _runtime.Model) -> None:
+            model.update_weights(native)
+
+        self._workers.run(update)
 
     def get_model_info(self, key: str) -> str:
         """A fact that is stored with the model; empty when there is none of that name."""
-        return self._model.info(key)
+        return self._model.info(checked("key", key, str))
 
-    def __repr__(self) -> str:
-        return f"Model({self._path!r})"
+    def workspace_bytes(self) -> int:
+        """Bytes of activations, and of what operators need besides, for the present shapes. Beyond MindSpore Lite.
 
-
-class ModelParallelRunner:
-    """Runs many requests at once over one set of packed weights."""
-
-    def __init__(self) -> None:
-        self._runner = _runtime.ModelParallelRunner()
-        self._path = ""
-
-    def build_from_file(self, model_path: Path, context: Context | None = None) -> None:
-        """Loads the model for `context.parallel.workers_num` requests at a time. Raises as Model.build_from_file."""
-        parallel = (context or Context()).parallel
-        self._runner.build(
-            _file(model_path),
-            native_settings(context),
-            parallel.workers_num,
-            parallel.config_path,
-            parallel.config_info,
-        )
-        self._path = os.fspath(model_path)
-
-    def get_inputs(self) -> list[Tensor]:
-        """Tensors for the inputs, without contents."""
-        return [Tensor(meta_of(meta)) for meta in self._runner.inputs()]
-
-    def get_outputs(self) -> tuple[TensorMeta, ...]:
-        """What is known of the outputs before a run."""
-        return tuple(meta_of(meta) for meta in self._runner.outputs())
-
-    def predict(self, inputs: Sequence[Tensor | Array], outputs: Sequence[Tensor] | None = None) -> list[Tensor]:
-        """As Model.predict; may be called from many threads."""
-        metas = [meta_of(meta) for meta in self._runner.inputs()]
-        return _predict(self._runner, metas, inputs, outputs)
-
-    def __repr__(self) -> str:
-        return f"ModelParallelRunner({self._path!r})"
+        Raises RuntimeError while the model is not built."""
+        return self._workers.run(lambda model: model.workspace_bytes())
 
 
-__all__ = ["Model", "ModelParallelRunner"]
+__all__ = ["Model"]

@@ -32,6 +32,16 @@ def mslite_codegen() -> int:
     return _run("mslite-codegen", "mslite.codegen.cli")
 
 
+def mslite_crop() -> int:
+    """Cuts the runtime down to some models. Returns the exit status."""
+    return _run("mslite-crop", "mslite.cropper.cli")
+
+
+def cropper() -> int:
+    """The same with the flags of MindSpore Lite's tool. Returns the exit status."""
+    return _run("cropper", "mslite.cropper.original")
+
+
 def benchmark() -> None:
     """Becomes the `benchmark` program, with the same arguments. Exits 1 where it was not built."""
     program = os.path.join(os.path.dirname(__file__), "bin", "benchmark")

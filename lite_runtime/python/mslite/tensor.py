@@ -2,61 +2,51 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from mslite.meta import Meta, TensorMeta, data_size, element_num, fits, layout_hint, text_of
+from mslite.settings import checked
 from mslite.types import DataType, Format, data_type_of, numpy_type
 
 Array = npt.NDArray[Any]
-Meta = tuple[str, int, Sequence[int], int]
-"""How the native module tells of a tensor: name, element type, shape, format."""
 
 
-_IMAGE_RANK = 4
+class SupportsDLPack(Protocol):
+    """A tensor of any library that shares its memory by DLPack."""
+
+    def __dlpack__(self) -> Any: ...
+
+    def __dlpack_device__(self) -> Any: ...
 
 
-def _element_num(shape: Sequence[int]) -> int:
-    return -1 if any(size < 0 for size in shape) else math.prod(shape)
+_BIT_PATTERNS = (DataType.STRING, DataType.BFLOAT16)
 
 
-class TensorMeta:
-    """What is known of a tensor without its contents: `name`, `dtype`, `shape` (-1: unknown size), `format`."""
-
-    def __init__(self, name: str, dtype: DataType, shape: Sequence[int], format: Format) -> None:
-        self.name = name
-        self.dtype = dtype
-        self.shape = list(shape)
-        self.format = format
-
-    @property
-    def element_num(self) -> int:
-        """Number of elements, -1 when the shape is not known."""
-        return _element_num(self.shape)
-
-    @property
-    def data_size(self) -> int:
-        """Size in bytes, 0 when the shape is not known."""
-        return max(self.element_num, 0) * numpy_type(self.dtype).itemsize
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(name={self.name!r}, dtype={self.dtype.name}, shape={self.shape})"
-
-
-def meta_of(meta: Meta) -> TensorMeta:
-    """The Python form of what the native module tells."""
-    name, dtype, shape, layout = meta
-    return TensorMeta(name, DataType(dtype), shape, Format(layout))
+def sizes_of(name: str, shape: Any) -> list[int]:
+    """The sizes of a shape, -1 for one that is not known. Raises TypeError for no list of int, ValueError for another
+    negative size."""
+    if not isinstance(shape, list | tuple):
+        raise TypeError(f"{name} must be a list of int, not {type(shape).__name__}")
+    try:
+        sizes = [operator.index(size) for size in shape]
+    except TypeError:
+        raise TypeError(f"{name} must be a list of int, not {shape}") from None
+    if any(size < -1 for size in sizes):
+        raise ValueError(f"{name} {sizes} has a negative size")
+    return sizes
 
 
 class Tensor:
     """A tensor of host memory.
 
-    `tensor` is another Tensor (described again, its contents shared), a TensorMeta, or a NumPy array (shared, not
-    copied). `shape` and `dtype` describe it where `tensor` does not. `device` can only be None or "cpu".
+    `tensor` is another Tensor, whose contents are shared, a TensorMeta, or a NumPy array, which is shared where it is
+    C-contiguous and copied where not. `shape` and `dtype` describe it where `tensor` does not. `device` can only be None
+    or "cpu". NumPy (`np.asarray(tensor)`) and whatever knows DLPack (`torch.from_dlpack(tensor)`) share its memory.
 
     Raises TypeError and ValueError for what does not fit.
     """
@@ -70,32 +60,66 @@ class Tensor:
     ) -> None:
         if device not in (None, "", "cpu"):
             raise ValueError(f"device must be 'cpu', not {device!r}: tensors live in host memory")
-        self.name = ""
-        self._dtype = DataType.FLOAT32 if dtype is None else _checked(dtype, DataType, "dtype")
-        self._shape: list[int] = []
+        self._name = ""
+        self._dtype: DataType = DataType.FLOAT32 if dtype is None else checked("dtype", dtype, DataType)
+        self._shape: list[int] = [] if shape is None else sizes_of("shape", shape)
         self._format = Format.DEFAULT
         self._array: Array | None = None
+        if tensor is None:
+            return
         if isinstance(tensor, Tensor | TensorMeta):
-            self.name, self._dtype, self._shape = tensor.name, tensor.dtype, list(tensor.shape)
+            self._name, self._dtype, self._shape = tensor.name, tensor.dtype, list(tensor.shape)
             self._format = tensor.format
             self._array = tensor._array if isinstance(tensor, Tensor) else None
         elif isinstance(tensor, np.ndarray):
             self._dtype, self._shape = data_type_of(tensor), list(tensor.shape)
             self.set_data_from_numpy(tensor)
-        elif tensor is not None:
+        else:
             raise TypeError(f"tensor must be a Tensor or a NumPy array, not {type(tensor).__name__}")
+        if dtype is not None and dtype != self._dtype:
+            raise TypeError(f"dtype {dtype.name} is not that of the tensor, {self._dtype.name}")
+        if shape is not None and not fits(self._shape, shape):
+            raise TypeError(f"shape {list(shape)} is not that of the tensor, {self._shape}")
         if shape is not None:
-            self.shape = list(shape)
-        if dtype is not None:
-            self.dtype = dtype
+            self._shape = list(shape)
+
+    @classmethod
+    def from_numpy(cls, array: Array, name: str = "") -> Tensor:
+        """A tensor over the memory of an array, which is never copied.
+
+        Raises TypeError for what no tensor can hold, ValueError for an array that is not C-contiguous and aligned."""
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"array must be a NumPy array, not {type(array).__name__}")
+        if not array.flags.c_contiguous or not array.flags.aligned:
+            raise ValueError("the array is not C-contiguous and aligned; np.ascontiguousarray(array) copies it")
+        tensor = cls(array)
+        tensor.name = name
+        return tensor
+
+    @classmethod
+    def from_dlpack(cls, other: SupportsDLPack, name: str = "") -> Tensor:
+        """A tensor over the memory of another library's tensor on the CPU, which has `__dlpack__`; never copied.
+
+        Raises TypeError, ValueError or BufferError for what cannot be shared."""
+        return cls.from_numpy(np.from_dlpack(cast(Any, other)), name)
+
+    @property
+    def name(self) -> str:
+        """The name; `Model.resize` finds inputs by it."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = checked("name", name, str)
 
     @property
     def dtype(self) -> DataType:
+        """The element type. Setting another one drops the contents."""
         return self._dtype
 
     @dtype.setter
     def dtype(self, dtype: DataType) -> None:
-        if _checked(dtype, DataType, "dtype") != self._dtype:
+        if checked("dtype", dtype, DataType) != self._dtype:
             self._dtype, self._array = dtype, None
 
     @property
@@ -105,33 +129,33 @@ class Tensor:
 
     @shape.setter
     def shape(self, shape: Sequence[int]) -> None:
-        sizes = [int(size) for size in shape]
-        if any(size < -1 for size in sizes):
-            raise ValueError(f"shape {sizes} has a negative size")
+        sizes = sizes_of("shape", shape)
         if sizes != self._shape:
             self._shape, self._array = sizes, None
 
     @property
     def format(self) -> Format:
+        """The layout of the dimensions."""
         return self._format
 
     @format.setter
     def format(self, format: Format) -> None:
-        self._format = _checked(format, Format, "format")
+        self._format = checked("format", format, Format)
 
     @property
     def device(self) -> str:
+        """Where the memory is: "cpu"."""
         return "cpu"
 
     @property
     def element_num(self) -> int:
         """Number of elements, -1 when the shape is not known."""
-        return _element_num(self._shape)
+        return element_num(self._shape)
 
     @property
     def data_size(self) -> int:
         """Size in bytes, 0 when the shape is not known."""
-        return max(self.element_num, 0) * numpy_type(self._dtype).itemsize
+        return data_size(self._shape, self._dtype)
 
     def get_data_to_numpy(self) -> Array:
         """The contents, not copied; zeros where none were set. Strings are their packed bytes, bfloat16 its bits.
@@ -144,43 +168,59 @@ class Tensor:
         return self._array
 
     def set_data_from_numpy(self, numpy_obj: Array) -> None:
-        """Takes the array as contents, without a copy where it is C-contiguous.
+        """Takes the array as contents, without a copy where it is C-contiguous and aligned. An array of another rank that
+        has as many elements, such as a flat one, gets the tensor's shape.
 
         Raises TypeError when its dtype, and ValueError when its shape is not the tensor's."""
         if not isinstance(numpy_obj, np.ndarray):
             raise TypeError(f"numpy_obj must be a NumPy array, not {type(numpy_obj).__name__}")
         if numpy_obj.dtype != numpy_type(self._dtype):
             raise TypeError(f"tensor '{self.name}' holds {self._dtype.name}, not {numpy_obj.dtype}")
+        array = contiguous(numpy_obj)
         if self._dtype != DataType.STRING:
-            fits = numpy_obj.ndim == len(self._shape) and all(
-                wanted in (-1, size) for wanted, size in zip(self._shape, numpy_obj.shape, strict=True)
-            )
-            if not fits:
+            if array.ndim != len(self._shape) and array.size == self.element_num:
+                array = array.reshape(self._shape)
+            if not fits(self._shape, array.shape):
                 raise ValueError(
-                    f"tensor '{self.name}' has shape {self._shape}, the array {list(numpy_obj.shape)}"
-                    + _layout_hint(self._shape, numpy_obj.shape)
+                    f"tensor '{self.name}' has shape {self._shape}, the array {list(array.shape)}"
+                    + layout_hint(self._shape, array.shape)
                 )
-            self._shape = list(numpy_obj.shape)
-        self._array = numpy_obj if numpy_obj.flags.c_contiguous else np.ascontiguousarray(numpy_obj)
+            self._shape = list(array.shape)
+        self._array = array
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        array = self.get_data_to_numpy()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ValueError(f"a copy is needed to make {np.dtype(dtype)} of {array.dtype}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """A capsule that shares the memory. The options are those of the array API standard, as NumPy knows them.
+
+        Raises BufferError for strings and bfloat16, whose arrays hold bit patterns."""
+        if self._dtype in _BIT_PATTERNS:
+            raise BufferError(f"tensor '{self.name}' holds {self._dtype.name}, which is not handed on by DLPack")
+        return self.get_data_to_numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The device of DLPack: CPU, number 0."""
+        return (1, 0)
 
     def __repr__(self) -> str:
-        return f"Tensor(name={self.name!r}, dtype={self._dtype.name}, shape={self._shape})"
+        contents = "" if self._array is not None else ", no data"
+        return f"Tensor({text_of(TensorMeta(self._name, self._dtype, self._shape, self._format))}{contents})"
 
 
-def _layout_hint(shape: Sequence[int], given: Sequence[int]) -> str:
-    """What helps where an array has the channels in the other place."""
-    if len(shape) != _IMAGE_RANK or len(given) != _IMAGE_RANK:
-        return ""
-    turned = (given[0], given[2], given[3], given[1])
-    if not all(wanted in (-1, size) for wanted, size in zip(shape, turned, strict=True)):
-        return ""
-    return ": transpose(0, 2, 3, 1) makes NHWC of NCHW, or convert with --inputDataFormat=NCHW, which keeps the layout"
+Input = Tensor | Array | SupportsDLPack
+"""What predictions take."""
 
 
-def _checked(value: Any, kind: type[Any], name: str) -> Any:
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, not {type(value).__name__}")
-    return value
+def contiguous(array: Array) -> Array:
+    """The array, or a copy that is C-contiguous and aligned where it is not."""
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.require(array, requirements=["C", "A"])
 
 
 def native_input(tensor: Tensor, name: str = "") -> tuple[Meta, Array]:
@@ -189,11 +229,12 @@ def native_input(tensor: Tensor, name: str = "") -> tuple[Meta, Array]:
     return (tensor.name or name, tensor.dtype.value, tensor.shape, tensor.format.value), array
 
 
-def tensor_of(meta: Meta, array: Any) -> Tensor:
-    """A tensor that the native module has made."""
-    tensor = Tensor(meta_of(meta))
+def tensor_of(meta: TensorMeta, array: Any) -> Tensor:
+    """A tensor that the native module has made. What it says is true, so nothing is checked."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._name, tensor._dtype, tensor._shape, tensor._format = meta.name, meta.dtype, list(meta.shape), meta.format
     tensor._array = array
     return tensor
 
 
-__all__ = ["Tensor", "TensorMeta"]
+__all__ = ["Tensor"]

@@ -15,6 +15,14 @@ class ModelType(IntEnum):
     MINDIR_LITE = 4
 
 
+class ModelGroupFlag(IntEnum):
+    """What the models of a ModelGroup share."""
+
+    SHARE_WEIGHT = 1
+    SHARE_WORKSPACE = 2
+    SHARE_WEIGHT_WORKSPACE = 3
+
+
 class DataType(Enum):
     """The element type of a tensor."""
 
@@ -106,4 +114,4 @@ def data_type_of(array: npt.NDArray[np.generic]) -> DataType:
         raise TypeError(f"NumPy arrays of {array.dtype} are no tensors; convert the array first") from None
 
 
-__all__ = ["DataType", "Format", "ModelType"]
+__all__ = ["DataType", "Format", "ModelGroupFlag", "ModelType"]

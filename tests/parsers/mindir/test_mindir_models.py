@@ -197,7 +197,10 @@ def test_shared_primitives_and_attributes_as_arguments(tmp_path: Path) -> None:
     model.parameter("main:b", b := normal(5, 6))
     model.node("MatMul", "mm", ["y0", "main:b", "no", "yes"], (4, 5))
     model.constant("axes", (1,))
-    model.node("ReduceSum", "sum", ["mm", "axes", "yes", "no"], (4, 1))
+    model.parameter("main:bias", bias := normal(5))
+    model.constant("layout", 0)
+    model.node("BiasAdd", "biased", ["mm", "main:bias", "layout"], (4, 5))
+    model.node("ReduceSum", "sum", ["biased", "axes", "yes", "no"], (4, 1))
     model.constant("half", 0.5)
     model.node("Mul", "scaled", ["sum", "half"], (4, 1))
     model.constant("int32", Type(np.int32))
@@ -205,7 +208,8 @@ def test_shared_primitives_and_attributes_as_arguments(tmp_path: Path) -> None:
     model.output("scaled", "cast")
     x = normal(4, 6)
     centred = x - x.mean(1, keepdims=True)
-    want = ((centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta) @ b.T).sum(1, keepdims=True) * 0.5
+    normalised = centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta
+    want = (normalised @ b.T + bias).sum(1, keepdims=True) * 0.5
     y, cast = run(model.save(tmp_path / "shared.mindir"), x)
     np.testing.assert_allclose(y, want, rtol=1e-4, atol=1e-5)
     assert cast.dtype == np.int32

@@ -1,0 +1,7 @@
+package android.view;
+
+import android.graphics.SurfaceTexture;
+
+public class Surface {
+  public Surface(SurfaceTexture surfaceTexture) {}
+}

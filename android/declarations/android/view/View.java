@@ -1,0 +1,5 @@
+package android.view;
+
+public class View {
+  public native boolean postDelayed(Runnable action, long delayMillis);
+}

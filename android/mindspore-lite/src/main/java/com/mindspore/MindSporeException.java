@@ -1,0 +1,56 @@
+package com.mindspore;
+
+import java.nio.charset.StandardCharsets;
+
+/** Why a call failed: a code and a message. Codes are those of C++'s {@code StatusCode} as signed numbers. */
+public class MindSporeException extends RuntimeException {
+  /** The failure has no code of its own. */
+  public static final int ERROR = -1;
+
+  /** An argument is null. */
+  public static final int NULL_POINTER = -2;
+
+  /** An argument is outside of what is allowed. */
+  public static final int PARAM_INVALID = -3;
+
+  /** Memory is short. */
+  public static final int MEMORY_FAILED = -6;
+
+  /** This library does not have what was asked for. */
+  public static final int NOT_SUPPORTED = -7;
+
+  /** The object is not built, not initialised, or freed. */
+  public static final int UNINITIALIZED = -9;
+
+  /** A file cannot be read. */
+  public static final int FILE_ERROR = -10;
+
+  /** The model is built already. */
+  public static final int MODEL_REBUILD = -12;
+
+  /** A run uses the object. */
+  public static final int REENTRANT = -102;
+
+  private static final long serialVersionUID = 1L;
+
+  private final int code;
+
+  /**
+   * @param code one of the constants above, or another of C++'s {@code StatusCode}
+   * @param message the reason
+   */
+  public MindSporeException(int code, String message) {
+    super(message);
+    this.code = code;
+  }
+
+  /** Called by the native library. */
+  MindSporeException(int code, byte[] message) {
+    this(code, new String(message, StandardCharsets.UTF_8));
+  }
+
+  /** The code, 0 never. */
+  public int getCode() {
+    return code;
+  }
+}

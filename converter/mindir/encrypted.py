@@ -1,0 +1,11 @@
+"""How encrypted model files begin; `lite_runtime/crypto/` has the rest of their form."""
+
+from __future__ import annotations
+
+ENCRYPTED_HEADS = {0x7F3A5ED8: "AES-GCM", 0x7F3A5ED9: "AES-CBC", 0x7F3A5EDA: "SM4-CBC"}
+"""The first four bytes (little-endian) of encrypted files."""
+
+
+def encryption_of(content: bytes | memoryview) -> str | None:
+    """The mode in which a file is encrypted; None for one that is not."""
+    return ENCRYPTED_HEADS.get(int.from_bytes(content[:4], "little"))

@@ -1,0 +1,146 @@
+"""`mslite-crop`: a runtime with only what some models need."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import mslite
+from mslite.converter.errors import ExitStatus
+from mslite.converter.program import ends_quietly, reason_of
+from mslite.cropper.archive import CropError
+from mslite.cropper.build import build_archive
+from mslite.cropper.crop import INSTRUCTION_SETS, Library, crop, instruction_sets, kept_kernels
+from mslite.cropper.link import SONAME, Linked, Linker
+from mslite.cropper.needs import Need, needs_of
+from mslite.cropper.rooms import ROOMS
+
+_NAME = "libmindspore-lite"
+_EXAMPLES = """\
+examples:
+  mslite-crop --models=a.ms,b.ms --archive=/opt/mslite/lib/libmindspore-lite.a --output=cropped
+  mslite-crop --models=a.ms --source=mslite --toolchain=mslite/.ci/aarch64.cmake --output=cropped
+  mslite-crop --models=a.ms --source=mslite --preset=android-arm64-v8a --output=cropped
+  mslite-crop --models=a.ms --archive=libmindspore-lite.a --output=cropped --api=c --instructionSets=neon
+
+cropped/libmindspore-lite.so takes the place of the whole library for programs in C, C++ and Java;
+cropped/libmindspore-lite.a is linked into programs with -Wl,--gc-sections.
+A model that it was not made for is refused by name. docs/cropping.md has the rest.
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "mslite-crop",
+        description="Cuts the runtime down to the operators, element types and instruction sets that some models need.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"mslite-crop (mslite) {mslite.__version__}")
+    parser.add_argument("--models", required=True, help="a.ms,b.ms: the models that it shall run, at any shapes")
+    origin = parser.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--archive", type=Path, help="the whole libmindspore-lite.a, of any machine")
+    origin.add_argument("--source", type=Path, help="a checkout of mslite, which is compiled for size")
+    parser.add_argument("--toolchain", type=Path, help="with --source: CMake's description of a cross compiler")
+    parser.add_argument("--preset", help="with --source: one of its CMakePresets.json")
+    parser.add_argument("--build", type=Path, help="with --source: the folder to compile in (OUTPUT/build)")
+    parser.add_argument("--output", type=Path, required=True, help="the folder that both libraries are written to")
+    parser.add_argument(
+        "--instructionSets", default="",
+        help=f"of {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot; x86: scalar,avx2,avx512,vnni; others: scalar)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--api", choices=("all", "c"), default="all", help="c: the .so is for programs in C alone (all)"
+    )
+    parser.add_argument(
+        "--compiler", help="the C++ compiler that links the .so (that of Debian for the archive's machine)"
+    )
+    parser.add_argument(
+        "--soname", default=SONAME, help=f"the .so's own name, libmindspore-lite.so for Android ({SONAME})"
+    )
+    parser.add_argument("--staticStdlib", action="store_true", help="the .so holds what it needs of the C++ library")
+    return parser
+
+
+@ends_quietly("mslite-crop")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns its exit status."""
+    try:
+        given = _parser().parse_args(arguments)
+    except SystemExit as stop:  # argparse has said why
+        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
+    if given.source is None and (given.toolchain or given.preset or given.build):
+        print("mslite-crop: --toolchain, --preset and --build go with --source", file=sys.stderr)
+        return ExitStatus.WRONG_USAGE
+    try:
+        _crop(given)
+    except CropError as error:
+        print(f"mslite-crop: {error}", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except OSError as error:
+        print(f"mslite-crop: {reason_of(error)}", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    return ExitStatus.OK
+
+
+def _crop(given: argparse.Namespace) -> None:
+    models = [Path(name) for name in given.models.split(",") if name]
+    if not models:
+        raise CropError("--models names no file")
+    needs = needs_of(models)
+    archive: Path = given.archive
+    if archive is None:
+        folder = given.build or given.output / "build"
+        archive = build_archive(given.source, folder.resolve(), given.toolchain, given.preset)
+    whole = Library.read(archive.read_bytes(), str(archive))
+    isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
+    cropped = crop(whole, needs, [model.name for model in models], isas)
+    _print_needs(needs, whole, isas)
+    linker = Linker.of(whole, archive, given.compiler)
+    written = [(f"{_NAME}.a", cropped.write())]
+    if linker is not None:
+        c_only = given.api == "c"
+        before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is cropped, name=given.soname)
+                          for kind in (False, True)} for library in (whole, cropped))  # fmt: skip
+        _print_sizes(before, after)
+        written.append((f"{_NAME}.so", after[given.staticStdlib].contents))
+    given.output.mkdir(parents=True, exist_ok=True)
+    for name, contents in written:
+        write_file(given.output / name, contents)
+        print(f"written: {given.output / name} ({len(contents):,} bytes)")
+    if linker is None:
+        print("note: no .so, since there is no compiler here for the archive's machine (--compiler=...)")
+
+
+def write_file(file: Path, contents: bytes) -> None:
+    """Writes the file whole or not at all."""
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(contents)
+        unfinished.chmod(0o755 if file.suffix == ".so" else 0o644)
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _print_needs(needs: Mapping[int, Need], whole: Library, isas: frozenset[str]) -> None:
+    print(f"operators  {', '.join(need.name for need in needs.values())}")
+    print(f"sets       {', '.join(sorted(isas))}")
+    print(f"kernels    {len(kept_kernels(whole, needs, isas))} of {len(whole.kernels())}")
+
+
+def _print_sizes(before: Mapping[bool, Linked], after: Mapping[bool, Linked]) -> None:
+    """Stripped shared libraries, room by room without the C++ library."""
+    print(f"{'bytes':<28}{'before':>12}{'after':>12}")
+    for room in ROOMS:
+        print(f"{room:<28}{before[False].rooms[room]:>12,}{after[False].rooms[room]:>12,}")
+    print(f"{'stripped .so':<28}{before[False].size:>12,}{after[False].size:>12,}")
+    print(f"{'with -static-libstdc++':<28}{before[True].size:>12,}{after[True].size:>12,}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

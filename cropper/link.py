@@ -1,0 +1,92 @@
+"""The shared library of a static one, made by the compiler of its machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.cropper.archive import CropError
+from mslite.cropper.crop import Library, write_members
+from mslite.cropper.rooms import sizes_by_room, with_rooms
+
+SONAME = "libmindspore-lite.so.0"
+_COMPILERS = {
+    "EM_X86_64": ("x86_64-linux-gnu-g++", "g++", "c++"),
+    "EM_AARCH64": ("aarch64-linux-gnu-g++",),
+    "EM_ARM": ("arm-linux-gnueabihf-g++",),
+}
+_FLAGS = (
+    "-Wl,--gc-sections", "-Wl,--no-undefined", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack",
+    "-Wl,-z,max-page-size=16384", "-Wl,-s", "-static-libgcc",
+)  # fmt: skip
+
+
+_C_ONLY = re.compile(r'extern "C\+\+" \{[^}]*\};')
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A shared library without symbols that nobody needs to load it."""
+
+    contents: bytes
+    rooms: dict[str, int]  # room -> bytes
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return len(self.contents)
+
+
+@dataclass(frozen=True)
+class Linker:
+    """A compiler that links, and what the library's package says beside it."""
+
+    compiler: str
+    exports: str  # the version script of the public API
+    sources: Sequence[str]  # what the library was compiled from
+
+    @classmethod
+    def of(cls, library: Library, archive: Path, compiler: str | None) -> Linker | None:
+        """The compiler named, or one of the library's machine; None where none was named and none is here.
+        Raises CropError for a name that is no program, and an archive without its package's folder."""
+        folder = archive.parent / "mslite"
+        exports, sources = folder / "exports.map", folder / "sources.txt"
+        for file in (exports, sources):
+            if not file.is_file():
+                raise CropError(
+                    f"{archive}: the folder 'mslite' beside it lacks {file.name}; both are in mslite's package"
+                )
+        candidates = (compiler,) if compiler is not None else _COMPILERS.get(library.machine, ())
+        found = next((name for name in candidates if shutil.which(name) is not None), None)
+        if found is None and compiler is not None:
+            raise CropError(f"--compiler={compiler}: there is no such program")
+        if found is None:
+            return None
+        return cls(found, exports.read_text(encoding="utf-8"), sources.read_text(encoding="utf-8").split())
+
+    def link(self, library: Library, *, static_libstdcxx: bool, c_only: bool = False, name: str = SONAME) -> Linked:
+        """Links the library; `c_only`: for programs that call the C API alone; `name`: its soname. Raises CropError where the compiler refuses."""
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            archive, output, linker_map = folder / "library.a", folder / SONAME, folder / "map"
+            archive.write_bytes(write_members(with_rooms(library, self.sources)))
+            script = folder / "exports.map"
+            script.write_text(_C_ONLY.sub("", self.exports) if c_only else self.exports, encoding="utf-8")
+            command = [
+                self.compiler, "-shared", "-o", str(output), "-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive",
+                f"-Wl,-soname,{name}", f"-Wl,--version-script={script}", f"-Wl,-Map={linker_map}", *_FLAGS,
+            ]  # fmt: skip
+            if static_libstdcxx:
+                # Its symbols stay inside: two copies in one process must not mix.
+                command += ["-static-libstdc++", "-Wl,--exclude-libs,libstdc++.a"]
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+            if done.returncode != 0:
+                raise CropError(f"{self.compiler} cannot link {library.name}:\n{done.stderr.strip()[-2000:]}")
+            contents = output.read_bytes()
+            text = linker_map.read_text(encoding="utf-8", errors="replace")
+        return Linked(contents, sizes_by_room(text, len(contents)))

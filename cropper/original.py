@@ -1,0 +1,117 @@
+"""`cropper`: MindSpore Lite's tool, flag by flag, on mslite's static library."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mslite.converter.errors import ExitStatus, ReturnCode
+from mslite.converter.program import ends_quietly, reason_of
+from mslite.cropper.archive import CropError
+from mslite.cropper.cli import write_file
+from mslite.cropper.crop import Library, crop, instruction_sets
+from mslite.cropper.needs import needs_of
+
+_EXAMPLES = """\
+examples:
+  cropper --packageFile=libmindspore-lite.a --configFile=mslite/cropper_mapping_cpu.cfg --modelFile=a.ms,b.ms --outputFile=small.a
+  cropper --packageFile=libmindspore-lite.a --configFile=mslite/cropper_mapping_cpu.cfg --modelFolderPath=models
+
+mslite-crop does the same with more choice, makes the shared library too, and prints sizes.
+"""
+
+
+class _Refused(Exception):
+    """What the flags ask for cannot be done: a code and the reason."""
+
+    def __init__(self, code: ReturnCode, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "cropper", description="Cuts libmindspore-lite.a down to the operators of some models.", epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("--packageFile", type=Path, help="the .a to crop, of any machine")
+    parser.add_argument(
+        "--configFile", type=Path, help="the mapping file of the package; it must be there, and is not read"
+    )
+    parser.add_argument("--modelFile", help="a.ms,b.ms")
+    parser.add_argument("--modelFolderPath", type=Path, help="a folder: every .ms file in it and below")
+    parser.add_argument("--outputFile", type=Path, help="the .a to write (packageFile)")
+    return parser
+
+
+@ends_quietly("cropper")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns its exit status."""
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = _parser()
+    if not words:
+        parser.print_help()
+        return ExitStatus.OK
+    try:
+        given = parser.parse_args(words)
+    except SystemExit as stop:  # argparse has said why
+        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
+    try:
+        output = _crop(given)
+    except _Refused as error:
+        return _failed(error.code, str(error))
+    except CropError as error:
+        return _failed(ReturnCode.FILE_ERROR, str(error))
+    except OSError as error:
+        return _failed(ReturnCode.FILE_ERROR, reason_of(error))
+    print(f"Save package file{output} success.\nCROPPER RESULT SUCCESS:0")
+    return ExitStatus.OK
+
+
+def _crop(given: argparse.Namespace) -> Path:
+    models = _models(given)
+    for flag in ("packageFile", "configFile"):
+        if getattr(given, flag) is None:
+            raise _Refused(ReturnCode.INPUT_PARAMETER_INVALID, f"INPUT MISSING: --{flag} is necessary")
+        if not getattr(given, flag).is_file():
+            raise _Refused(ReturnCode.FILE_ERROR, f"--{flag}={getattr(given, flag)}: there is no such file")
+    output: Path = given.outputFile or given.packageFile
+    if output.suffix != ".a" or not output.parent.is_dir():
+        raise _Refused(
+            ReturnCode.INPUT_PARAMETER_INVALID, f"--outputFile={output}: must end in .a, in a folder that exists"
+        )
+    library = Library.read(given.packageFile.read_bytes(), str(given.packageFile))
+    isas = instruction_sets(library.machine, [])
+    write_file(output, crop(library, needs_of(models), [model.name for model in models], isas).write())
+    return output
+
+
+def _models(given: argparse.Namespace) -> list[Path]:
+    if given.modelFile and given.modelFolderPath:
+        raise _Refused(
+            ReturnCode.INPUT_PARAMETER_INVALID, "INPUT ILLEGAL: give --modelFile or --modelFolderPath, not both"
+        )
+    if not given.modelFile and not given.modelFolderPath:
+        raise _Refused(
+            ReturnCode.INPUT_PARAMETER_INVALID, "INPUT MISSING: --modelFile or --modelFolderPath is necessary"
+        )
+    if given.modelFile:
+        models = [Path(name) for name in given.modelFile.split(",") if name]
+    else:
+        models = sorted(given.modelFolderPath.rglob("*.ms"))
+    odd = [str(model) for model in models if model.suffix != ".ms"]
+    if odd or not models:
+        reason = f"not .ms files: {', '.join(odd)}" if odd else "there is no .ms file"
+        raise _Refused(ReturnCode.INPUT_PARAMETER_INVALID, f"--modelFile, --modelFolderPath: {reason}")
+    return models
+
+
+def _failed(code: ReturnCode, reason: str) -> int:
+    print(f"{reason}\nCROPPER RESULT FAILED:{code.value} {code.name}", file=sys.stderr)
+    return ExitStatus.BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""How many bytes of a linked runtime each of its rooms takes, from the linker's map."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from mslite.cropper.crop import Library
+from mslite.cropper.objects import ObjectFile
+
+ROOMS = ("loader", "plan", "exec", "API", "nodes", "kernels", "C++ library", "tables and padding")
+_FOLDERS = {
+    "lite_runtime/model": "loader", "lite_runtime/model/upgrade": "loader",
+    "lite_runtime/plan": "plan", "lite_runtime/plan/rewrite": "plan",
+    "lite_runtime/exec": "exec", "lite_runtime/threads": "exec",
+    "lite_runtime/api": "API", "lite_runtime/registry": "API",
+    "kernels/shape": "nodes",
+}  # fmt: skip
+# What is made of a file's nodes, operator by operator: attributes and names.
+_NODES = {"unpack.cc", "names.cc", "nodes.cc", "operands.cc"}
+_SECTION = re.compile(r"^ (\.[^\s*]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) ([^\n]+)$", re.MULTILINE)
+_LOADED = re.compile(
+    r"\.(text|rodata|data|init_array|fini_array|eh_frame|gcc_except_table|got|plt|ctors|dtors|tdata|ARM)"
+)
+
+
+def with_rooms(library: Library, sources: Sequence[str]) -> list[ObjectFile]:
+    """The objects, their names beginning with their room's, which a linker's map then shows. `sources` are the paths of the
+    files that the library was compiled from."""
+    return [one.renamed(f"{_room(one, sources)}|{one.member.name}") for one in library.objects]
+
+
+def sizes_by_room(linker_map: str, size: int) -> dict[str, int]:
+    """Bytes of each room in a linked library of `size` bytes; the rest is what the linker made: tables of symbols and
+    relocations, headers, padding."""
+    sizes = dict.fromkeys(ROOMS, 0)
+    begin = linker_map.find("Linker script and memory map")
+    for section, address, length, owner in _SECTION.findall(linker_map, max(begin, 0)):
+        if int(address, 16) == 0 or not _LOADED.match(section):
+            continue
+        room = re.search(r"\(([^|()]+)\|[^()]*\)$", owner)
+        is_other = room is None or room[1] not in sizes
+        sizes["C++ library" if is_other or room is None else room[1]] += int(length, 16)
+    sizes["tables and padding"] = size - sum(sizes.values())
+    return sizes
+
+
+def _room(one: ObjectFile, sources: Sequence[str]) -> str:
+    file = one.member.name.removesuffix(".o").removesuffix(".obj")
+    if file in _NODES:
+        return "nodes"
+    rooms = {
+        _FOLDERS.get(str(PurePosixPath(path).parent), "kernels") for path in sources if PurePosixPath(path).name == file
+    }
+    if len(rooms) == 1:
+        return rooms.pop()
+    # Rules and kernels of a family have one name.
+    is_rule = any(symbol.startswith("mslite_shape_") for symbol in one.defined)
+    return "nodes" if is_rule else "kernels" if file.endswith(".c") else "plan"

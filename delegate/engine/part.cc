@@ -1,0 +1,114 @@
+#include "engine/part.h"
+
+#include <algorithm>
+
+#include "model/message.h"
+#include "plan/shapes.h"
+
+namespace mslite {
+using mindspore::MSTensor;
+using mindspore::kernel::Kernel;
+
+namespace {
+// Types, shapes and contents as the tensor has them now.
+void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
+  tensor->name = source.Name();
+  tensor->source = source;
+  tensor->value = UnknownTensor();
+  mslite_tensor &value = tensor->value;
+  value.type = static_cast<int32_t>(source.DataType());
+  const std::vector<int64_t> &dims = source.Shape();
+  const bool has_rank = dims.size() <= MSLITE_MAX_RANK && !(dims.size() == 1 && dims[0] == -1);
+  value.rank = has_rank ? static_cast<int32_t>(dims.size()) : -1;
+  for (int32_t i = 0; i < value.rank; ++i) value.dims[i] = dims[static_cast<size_t>(i)];
+  if (source.IsConst()) {
+    value.data = source.Data().get();
+    FillKnown(&value);
+  }
+  tensor->quant.clear();
+  for (const mindspore::QuantParam &record : source.QuantParams()) {
+    tensor->quant.push_back({record.scale, record.zero_point, 0, 0});
+  }
+  value.quant_count = static_cast<int32_t>(tensor->quant.size());
+}
+}  // namespace
+
+bool HasShape(const mslite_tensor &tensor) {
+  return tensor.rank >= 0 && std::all_of(tensor.dims, tensor.dims + tensor.rank, [](int64_t dim) { return dim >= 0; });
+}
+
+int64_t BytesOf(const mslite_tensor &tensor) { return mslite_element_count(&tensor) * mslite_type_size(tensor.type); }
+
+Part::Call::Call(const Part &part, const Node &node) {
+  for (const int32_t input : node.inputs) inputs_.push_back(&part.tensors[static_cast<size_t>(input)].value);
+  for (const int32_t output : node.outputs) outputs_.push_back(&part.tensors[static_cast<size_t>(output)].value);
+  node_.op = node.op;
+  node_.params = node.params;
+  node_.input_count = static_cast<int32_t>(inputs_.size());
+  node_.output_count = static_cast<int32_t>(outputs_.size());
+  node_.inputs = inputs_.data();
+  node_.outputs = outputs_.data();
+  node_.quant_type = node.quant_type;
+}
+
+int32_t Part::IndexOf(const MSTensor &tensor) {
+  const auto [place, is_new] = indices_.emplace(tensor.impl().get(), static_cast<int32_t>(tensors.size()));
+  if (is_new) ReadTensor(tensor, &tensors.emplace_back());
+  return place->second;
+}
+
+Status Part::Read(const std::vector<Kernel *> &kernels, const Border &border) {
+  for (Kernel *kernel : kernels) {
+    Node node;
+    node.name = kernel->name();
+    node.quant_type = static_cast<int32_t>(kernel->quant_type());
+    node.kernel = kernel;
+    if (kernel->primitive() != nullptr) {
+      node.params = unpack::UnpackPrimitive(*kernel->primitive(), arena_, &node.op);
+      if (const char *attribute = arena_.TakeRefused(); attribute != nullptr) {
+        return Fail(mindspore::kLiteParamInvalid,
+                    "node '" + node.name + "': attribute '" + attribute + "' holds a number beyond 32 bits");
+      }
+    }
+    for (const MSTensor &input : kernel->inputs()) node.inputs.push_back(IndexOf(input));
+    for (const MSTensor &output : kernel->outputs()) node.outputs.push_back(IndexOf(output));
+    nodes.push_back(std::move(node));
+  }
+  for (const MSTensor &input : border.inputs) inputs.push_back(IndexOf(input));
+  for (const MSTensor &output : border.outputs) outputs.push_back(IndexOf(output));
+  for (Tensor &tensor : tensors) tensor.value.quant = tensor.quant.data();
+  return mindspore::kSuccess;
+}
+
+void Part::Infer() {
+  int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
+  for (const int32_t input : inputs) {
+    Tensor &tensor = tensors[static_cast<size_t>(input)];
+    ReadTensor(tensor.source, &tensor);
+    tensor.value.quant = tensor.quant.data();
+    for (int32_t i = 0; i < tensor.value.rank; ++i) {
+      if (tensor.value.dims[i] < 0) tensor.value.dims[i] = next_symbol--;
+    }
+  }
+  for (const Node &node : nodes) {
+    const Call call(*this, node);
+    std::vector<mslite_tensor> results(node.outputs.size(), UnknownTensor());
+    if (node.params != nullptr && HasShapeRule(node.op)) {
+      const std::vector<const mslite_tensor *> operands(call.node().inputs,
+                                                        call.node().inputs + call.node().input_count);
+      const bool is_known = std::all_of(operands.begin(), operands.end(),
+                                        [](const mslite_tensor *operand) { return operand->rank >= 0; });
+      if (!is_known || !InferShapes(node.op, node.params, operands, &results, &next_symbol).ok()) {
+        results.assign(node.outputs.size(), UnknownTensor());
+      }
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      Tensor &tensor = tensors[static_cast<size_t>(node.outputs[i])];
+      if (results[i].rank < 0) results[i].type = static_cast<int32_t>(tensor.source.DataType());
+      results[i].quant_count = static_cast<int32_t>(tensor.quant.size());
+      results[i].quant = tensor.quant.data();
+      tensor.value = results[i];
+    }
+  }
+}
+}  // namespace mslite

@@ -1,0 +1,29 @@
+# The engines that a library gets: DELEGATE_SOURCES, DELEGATE_INCLUDES and DELEGATE_DEFINITIONS.
+set(DELEGATE ${PROJECT_SOURCE_DIR}/delegate)
+file(GLOB DELEGATE_SOURCES CONFIGURE_DEPENDS ${DELEGATE}/*.cc ${DELEGATE}/engine/*.cc)
+set(DELEGATE_INCLUDES ${DELEGATE})
+set(DELEGATE_DEFINITIONS "")
+
+if(MSLITE_OPENCL)
+  # Headers alone: the library of the driver is opened at run time.
+  find_path(OPENCL_HEADERS CL/cl.h NO_CMAKE_FIND_ROOT_PATH)
+  if(NOT OPENCL_HEADERS)
+    message(STATUS "There is no CL/cl.h (Debian: opencl-c-headers): the library gets no OpenCL engine")
+  endif()
+endif()
+if(MSLITE_OPENCL AND OPENCL_HEADERS)
+  file(GLOB OPENCL_SOURCES CONFIGURE_DEPENDS ${DELEGATE}/opencl/*.cc ${DELEGATE}/opencl/operators/*.cc)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
+  file(CREATE_LINK ${OPENCL_HEADERS}/CL ${PROJECT_BINARY_DIR}/headers/CL SYMBOLIC)
+  # The kernels' sources travel in the library, as texts.
+  file(GLOB OPENCL_KERNELS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/gpu/*.cl)
+  set(OPENCL_TEXTS ${PROJECT_BINARY_DIR}/generated/opencl_texts.cc)
+  add_custom_command(
+    OUTPUT ${OPENCL_TEXTS}
+    COMMAND ${Python3_EXECUTABLE} ${DELEGATE}/opencl/texts.py ${OPENCL_TEXTS} ${OPENCL_KERNELS}
+    DEPENDS ${DELEGATE}/opencl/texts.py ${OPENCL_KERNELS}
+    VERBATIM)
+  list(APPEND DELEGATE_SOURCES ${OPENCL_SOURCES} ${OPENCL_TEXTS})
+  list(APPEND DELEGATE_INCLUDES ${PROJECT_BINARY_DIR}/headers)
+  list(APPEND DELEGATE_DEFINITIONS MSLITE_OPENCL CL_TARGET_OPENCL_VERSION=120)
+endif()

@@ -1,0 +1,205 @@
+#include "opencl/opencl_device.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "model/message.h"
+#include "opencl/opencl_programs.h"
+
+namespace mslite {
+namespace {
+std::mutex finding;
+std::map<cl_device_id, std::weak_ptr<OpenClDevice>> *devices = nullptr;  // made with the first model that asks
+
+std::string DeviceText(const OpenClLibrary &library, cl_device_id device, cl_device_info what) {
+  size_t size = 0;
+  if (library.clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  if (library.clGetDeviceInfo(device, what, size, text.data(), nullptr) != CL_SUCCESS) return "";
+  return text.c_str();
+}
+
+std::string PlatformText(const OpenClLibrary &library, cl_platform_id platform) {
+  size_t size = 0;
+  if (library.clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  if (library.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text.data(), nullptr) != CL_SUCCESS) return "";
+  return text.c_str();
+}
+
+struct Candidate {
+  cl_device_id id = nullptr;
+  std::string name;
+  std::string platform;
+  bool is_gpu = false;
+};
+
+std::vector<Candidate> AllDevices(const OpenClLibrary &library) {
+  std::vector<Candidate> found;
+  cl_uint platform_count = 0;
+  if (library.clGetPlatformIDs(0, nullptr, &platform_count) != CL_SUCCESS) return found;
+  std::vector<cl_platform_id> platforms(platform_count);
+  if (platform_count == 0 || library.clGetPlatformIDs(platform_count, platforms.data(), nullptr) != CL_SUCCESS) {
+    return found;
+  }
+  for (const cl_platform_id platform : platforms) {
+    cl_uint count = 0;
+    if (library.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0) continue;
+    std::vector<cl_device_id> devices(count);
+    if (library.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) continue;
+    for (const cl_device_id device : devices) {
+      cl_device_type type = 0;
+      library.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+      found.push_back({device, DeviceText(library, device, CL_DEVICE_NAME), PlatformText(library, platform),
+                       (type & CL_DEVICE_TYPE_GPU) != 0});
+    }
+  }
+  return found;
+}
+
+Status Choose(const std::vector<Candidate> &all, uint32_t number, Candidate *chosen) {
+  const char *wanted = std::getenv("MSLITE_OPENCL_DEVICE");
+  std::string listed;
+  uint32_t gpus = 0;
+  for (const Candidate &device : all) {
+    listed += (listed.empty() ? "'" : ", '") + device.name + "' (" + device.platform + ")";
+    const bool is_named = wanted != nullptr && (device.name.find(wanted) != std::string::npos ||
+                                                device.platform.find(wanted) != std::string::npos);
+    if (is_named || (wanted == nullptr && device.is_gpu && gpus++ == number)) {
+      *chosen = device;
+      return mindspore::kSuccess;
+    }
+  }
+  std::string reason = "OpenCL: there is no device";
+  if (wanted != nullptr) {
+    reason += std::string(" whose name, or platform, has '") + wanted + "' in it (MSLITE_OPENCL_DEVICE)";
+  } else {
+    reason += number == 0 ? " that is a GPU" : " that is GPU number " + std::to_string(number);
+  }
+  if (listed.empty()) listed = "none";
+  return Fail(mindspore::kLiteNotSupport,
+              reason + "; there is: " + listed +
+                  (wanted == nullptr && !all.empty() ? ". MSLITE_OPENCL_DEVICE names a device of another type" : ""));
+}
+
+const char *TextOf(const std::string &name) {
+  const OpenClText *text = kOpenClTexts;
+  while (text->name != nullptr && text->name != name) ++text;
+  return text->text;
+}
+
+template <typename Value>
+Value DeviceNumber(const OpenClLibrary &library, cl_device_id device, cl_device_info what, Value otherwise) {
+  Value value = otherwise;
+  return library.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : otherwise;
+}
+}  // namespace
+
+Status OpenClDevice::Find(uint32_t number, std::shared_ptr<OpenClDevice> *device) {
+  const OpenClLibrary *library = nullptr;
+  MSLITE_TRY(OpenClLibrary::Open(&library));
+  const std::lock_guard<std::mutex> lock(finding);
+  if (devices == nullptr) devices = new std::map<cl_device_id, std::weak_ptr<OpenClDevice>>;
+  Candidate chosen;
+  MSLITE_TRY(Choose(AllDevices(*library), number, &chosen));
+  std::weak_ptr<OpenClDevice> &known = (*devices)[chosen.id];
+  *device = known.lock();
+  if (*device != nullptr) return mindspore::kSuccess;
+  std::shared_ptr<OpenClDevice> made(new OpenClDevice(*library, chosen.id));
+  made->name_ = chosen.name;
+  made->limits_.is_gpu = chosen.is_gpu;
+  if (const Status status = made->Start(); status.IsError()) {
+    return Fail(mindspore::kLiteNotSupport, "OpenCL: device '" + chosen.name + "': " + status.GetErrDescription());
+  }
+  known = made;
+  *device = std::move(made);
+  return mindspore::kSuccess;
+}
+
+Status OpenClDevice::Start() {
+  if (DeviceNumber<cl_bool>(library_, device_, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) == CL_FALSE) {
+    return Fail(mindspore::kLiteNotSupport, "it has no compiler");
+  }
+  limits_.group_size = DeviceNumber<size_t>(library_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
+  limits_.alignment = DeviceNumber<cl_uint>(library_, device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+  limits_.largest_buffer = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
+  limits_.memory = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
+  cl_int error = CL_SUCCESS;
+  context_ = library_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
+  MSLITE_TRY(OpenClStatus(error, "clCreateContext"));
+  queue_ = library_.clCreateCommandQueue(context_, device_, 0, &error);
+  return OpenClStatus(error, "clCreateCommandQueue");
+}
+
+OpenClDevice::~OpenClDevice() {
+  for (const auto &[key, program] : programs_) library_.clReleaseProgram(program);
+  if (queue_ != nullptr) library_.clReleaseCommandQueue(queue_);
+  if (context_ != nullptr) library_.clReleaseContext(context_);
+}
+
+Status OpenClDevice::MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const {
+  if (limits_.largest_buffer != 0 && bytes > limits_.largest_buffer) {
+    return Fail(mindspore::kLiteMemoryFailed, Format("a buffer of %zu bytes, where the device has %llu at most", bytes,
+                                                     static_cast<unsigned long long>(limits_.largest_buffer)));
+  }
+  cl_int error = CL_SUCCESS;
+  const cl_mem memory = library_.clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes == 0 ? 1 : bytes, nullptr, &error);
+  MSLITE_TRY(OpenClStatus(error, Format("clCreateBuffer of %zu bytes", bytes).c_str()));
+  *buffer = std::make_unique<OpenClBuffer>(library_, memory);
+  return mindspore::kSuccess;
+}
+
+Status OpenClDevice::MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
+                                   std::unique_ptr<OpenClBuffer> *buffer) const {
+  const cl_buffer_region region = {offset, bytes};
+  cl_int error = CL_SUCCESS;
+  const cl_mem memory =
+      library_.clCreateSubBuffer(whole.memory(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  MSLITE_TRY(OpenClStatus(error, "clCreateSubBuffer"));
+  *buffer = std::make_unique<OpenClBuffer>(library_, memory);
+  return mindspore::kSuccess;
+}
+
+Status OpenClDevice::Build(const std::string &file, const std::string &defines, cl_program *program) {
+  const std::string key = file + " " + defines;
+  if (const auto place = programs_.find(key); place != programs_.end()) {
+    *program = place->second;
+    return mindspore::kSuccess;
+  }
+  const char *common = TextOf("common");
+  const char *text = TextOf(file);
+  if (common == nullptr || text == nullptr) {
+    return Fail(mindspore::kLiteError, "this library has no kernels/gpu/" + file + ".cl");
+  }
+  const char *sources[] = {defines.c_str(), common, text};
+  cl_int error = CL_SUCCESS;
+  const cl_program made = library_.clCreateProgramWithSource(context_, 3, sources, nullptr, &error);
+  MSLITE_TRY(OpenClStatus(error, "clCreateProgramWithSource"));
+  error = library_.clBuildProgram(made, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
+  if (error != CL_SUCCESS) {
+    std::string log(2000, '\0');
+    if (library_.clGetProgramBuildInfo(made, device_, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr) !=
+        CL_SUCCESS) {
+      log.clear();
+    }
+    library_.clReleaseProgram(made);
+    return OpenClStatus(error,
+                        ("clBuildProgram of " + file + ".cl with " + defines + " (" + log.c_str() + ")").c_str());
+  }
+  programs_[key] = made;
+  *program = made;
+  return mindspore::kSuccess;
+}
+
+Status OpenClDevice::MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
+                                std::unique_ptr<OpenClKernel> *kernel) {
+  const std::lock_guard<std::mutex> lock(building_);
+  cl_program program = nullptr;
+  MSLITE_TRY(Build(file, defines, &program));
+  cl_int error = CL_SUCCESS;
+  const cl_kernel made = library_.clCreateKernel(program, function.c_str(), &error);
+  MSLITE_TRY(OpenClStatus(error, ("clCreateKernel of " + function).c_str()));
+  *kernel = std::make_unique<OpenClKernel>(library_, made);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

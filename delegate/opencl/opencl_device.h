@@ -1,0 +1,87 @@
+// A device with its context and queue. Models on the same device share one.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "opencl/opencl_library.h"
+
+namespace mslite {
+// Memory of the device; ends with this object.
+class OpenClBuffer {
+ public:
+  OpenClBuffer(const OpenClLibrary &library, cl_mem memory) : library_(library), memory_(memory) {}
+  ~OpenClBuffer() { library_.clReleaseMemObject(memory_); }
+  OpenClBuffer(const OpenClBuffer &) = delete;
+  OpenClBuffer &operator=(const OpenClBuffer &) = delete;
+  cl_mem memory() const { return memory_; }
+
+ private:
+  const OpenClLibrary &library_;
+  cl_mem memory_;
+};
+
+// A kernel of a program that was built with some options. One object per launch: it holds the arguments.
+class OpenClKernel {
+ public:
+  OpenClKernel(const OpenClLibrary &library, cl_kernel kernel) : library_(library), kernel_(kernel) {}
+  ~OpenClKernel() { library_.clReleaseKernel(kernel_); }
+  OpenClKernel(const OpenClKernel &) = delete;
+  OpenClKernel &operator=(const OpenClKernel &) = delete;
+  cl_kernel kernel() const { return kernel_; }
+
+ private:
+  const OpenClLibrary &library_;
+  cl_kernel kernel_;
+};
+
+class OpenClDevice {
+ public:
+  struct Limits {
+    size_t group_size = 1;   // work items of a group, at most
+    size_t alignment = 128;  // of sub-buffers, in bytes
+    uint64_t largest_buffer = 0;
+    uint64_t memory = 0;
+    bool is_gpu = false;
+  };
+
+  // The device that MSLITE_OPENCL_DEVICE names, by a part of its name or of its platform's; else the GPU with this
+  // number. Errors: kLiteNotSupport where there is none, with those that there are.
+  static mindspore::Status Find(uint32_t number, std::shared_ptr<OpenClDevice> *device);
+  ~OpenClDevice();
+  OpenClDevice(const OpenClDevice &) = delete;
+  OpenClDevice &operator=(const OpenClDevice &) = delete;
+
+  const std::string &name() const { return name_; }
+  const Limits &limits() const { return limits_; }
+  const OpenClLibrary &library() const { return library_; }
+  cl_command_queue queue() const { return queue_; }
+
+  mindspore::Status MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
+  // Bytes [offset, offset + bytes) of another one, which must live longer.
+  mindspore::Status MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
+                                  std::unique_ptr<OpenClBuffer> *buffer) const;
+  // The kernel of a file of kernels/gpu behind these lines ("#define RANK 4\n"). Programs are kept.
+  mindspore::Status MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
+                               std::unique_ptr<OpenClKernel> *kernel);
+
+ private:
+  OpenClDevice(const OpenClLibrary &library, cl_device_id device) : library_(library), device_(device) {}
+  mindspore::Status Start();
+  mindspore::Status Build(const std::string &file, const std::string &defines, cl_program *program);
+
+  const OpenClLibrary &library_;
+  cl_device_id device_;
+  cl_context context_ = nullptr;
+  cl_command_queue queue_ = nullptr;
+  std::string name_;
+  Limits limits_;
+  std::mutex building_;
+  std::map<std::string, cl_program> programs_;
+};
+}  // namespace mslite
+
+#endif

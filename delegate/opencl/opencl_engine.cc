@@ -1,0 +1,32 @@
+#include "opencl/opencl_engine.h"
+
+#include "model/message.h"
+#include "opencl/opencl_part.h"
+#include "opencl/opencl_plan.h"
+
+namespace mslite {
+std::string OpenClEngine::WhyNot(const mslite_node &node) const {
+  const OpenClOperator *entry = FindOpenClOperator(node.op);
+  if (entry == nullptr) return "there is no OpenCL kernel for the operator";
+  if (node.quant_type == 4) return "it computes with quantised values";
+  for (int32_t side = 0; side < 2; ++side) {
+    const mslite_tensor *const *tensors = side == 0 ? node.inputs : node.outputs;
+    for (int32_t i = 0; i < (side == 0 ? node.input_count : node.output_count); ++i) {
+      const mslite_tensor &tensor = *tensors[i];
+      if (OpenClType(tensor.type) == nullptr) return "a type that OpenCL C does not have";
+      if (tensor.quant_count > 0) return "a quantised tensor";
+      const int64_t count = CountOf(tensor);
+      if (count == 0) return "an empty tensor";
+      // Kernels count in 32 bits.
+      if (count < 0 || count > INT32_MAX / 16)
+        return "a tensor of more than " + std::to_string(INT32_MAX / 16) + " elements";
+    }
+  }
+  return entry->why_not(node);
+}
+
+Status OpenClEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {
+  *compiled = std::make_unique<OpenClPart>(part, device_);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

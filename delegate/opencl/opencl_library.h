@@ -1,0 +1,57 @@
+// The functions of OpenCL 1.2 that the engine calls, from a library that is opened at run time.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_LIBRARY_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_LIBRARY_H
+
+#include <CL/cl.h>
+
+#include <string>
+
+#include "include/api/status.h"
+
+// CALL(name) for each function.
+#define MSLITE_OPENCL_FUNCTIONS(CALL) \
+  CALL(clGetPlatformIDs)              \
+  CALL(clGetPlatformInfo)             \
+  CALL(clGetDeviceIDs)                \
+  CALL(clGetDeviceInfo)               \
+  CALL(clCreateContext)               \
+  CALL(clReleaseContext)              \
+  CALL(clCreateCommandQueue)          \
+  CALL(clReleaseCommandQueue)         \
+  CALL(clCreateBuffer)                \
+  CALL(clCreateSubBuffer)             \
+  CALL(clReleaseMemObject)            \
+  CALL(clCreateProgramWithSource)     \
+  CALL(clCreateProgramWithBinary)     \
+  CALL(clBuildProgram)                \
+  CALL(clGetProgramInfo)              \
+  CALL(clGetProgramBuildInfo)         \
+  CALL(clReleaseProgram)              \
+  CALL(clCreateKernel)                \
+  CALL(clReleaseKernel)               \
+  CALL(clSetKernelArg)                \
+  CALL(clEnqueueNDRangeKernel)        \
+  CALL(clEnqueueReadBuffer)           \
+  CALL(clEnqueueWriteBuffer)          \
+  CALL(clEnqueueCopyBuffer)           \
+  CALL(clFlush)                       \
+  CALL(clFinish)
+
+namespace mslite {
+struct OpenClLibrary {
+#define MSLITE_MEMBER(name) decltype(&::name) name = nullptr;
+  MSLITE_OPENCL_FUNCTIONS(MSLITE_MEMBER)
+#undef MSLITE_MEMBER
+
+  // The library of this process, opened with the first call: MSLITE_OPENCL_LIBRARY, or where systems have it.
+  // Errors: kLiteNotSupport, with what is missing.
+  static mindspore::Status Open(const OpenClLibrary **library);
+};
+
+// "CL_OUT_OF_RESOURCES (-5)".
+std::string OpenClErrorText(cl_int error);
+// kLiteError, kLiteMemoryFailed where the device has no memory, or success.
+mindspore::Status OpenClStatus(cl_int error, const char *what);
+}  // namespace mslite
+
+#endif

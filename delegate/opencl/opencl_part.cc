@@ -1,0 +1,206 @@
+#include "opencl/opencl_part.h"
+
+#include <algorithm>
+
+#include "model/message.h"
+#include "plan/memory.h"
+
+namespace mslite {
+Status OpenClPart::Prepare() {
+  launches_.clear();
+  std::vector<std::unique_ptr<Part::Call>> calls;
+  std::vector<OpenClPlan> plans;
+  calls.reserve(part_.nodes.size());
+  plans.reserve(part_.nodes.size());
+  for (const Part::Node &node : part_.nodes) {
+    calls.push_back(std::make_unique<Part::Call>(part_, node));
+    const OpenClOperator *entry = FindOpenClOperator(node.op);
+    const std::string reason = entry == nullptr ? "no kernel" : entry->why_not(calls.back()->node());
+    if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
+    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs);
+    entry->plan(&plans.back());
+  }
+  roots_ = Roots(plans);
+  MSLITE_TRY(LayOut(plans));
+  MSLITE_TRY(UploadConstants(&plans));
+  return MakeLaunches(&plans);
+}
+
+// Aliases have the memory of the tensor that they show.
+std::vector<int32_t> OpenClPart::Roots(const std::vector<OpenClPlan> &plans) const {
+  std::vector<int32_t> roots(part_.tensors.size());
+  for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const Part::Node &node = part_.nodes[i];
+    for (const auto &[input, output] : plans[i].aliases()) {
+      roots[static_cast<size_t>(node.outputs[static_cast<size_t>(output)])] =
+          roots[static_cast<size_t>(node.inputs[static_cast<size_t>(input)])];
+    }
+  }
+  return roots;
+}
+
+// Tensors that live at the same time get memory of their own.
+Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
+  const auto count = static_cast<int32_t>(plans.size());
+  std::vector<ArenaBuffer> buffers;
+  tensor_pieces_.clear();
+  scratch_pieces_.assign(plans.size(), {});
+  const auto alignment = static_cast<int64_t>(std::max(device_->limits().alignment, size_t{64}));
+  const auto add = [&](int64_t bytes, int32_t first) {
+    ArenaBuffer buffer;
+    buffer.size = RoundUp(std::max<int64_t>(bytes, 1), alignment);
+    buffer.first = first;
+    buffer.last = {first};
+    buffers.push_back(buffer);
+    return buffers.size() - 1;
+  };
+  const auto use = [&](int32_t tensor, int32_t step) {
+    const int32_t root = roots_[static_cast<size_t>(tensor)];
+    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
+    if (value.data != nullptr) return;
+    const auto [place, is_new] = tensor_pieces_.emplace(root, 0);
+    if (is_new) place->second = add(BytesOf(value), step);
+    std::vector<int32_t> &last = buffers[place->second].last;
+    last[0] = std::max(last[0], step);
+  };
+  for (const int32_t input : part_.inputs) use(input, 0);
+  for (int32_t step = 0; step < count; ++step) {
+    const Part::Node &node = part_.nodes[static_cast<size_t>(step)];
+    for (const int32_t input : node.inputs) use(input, step + 1);
+    for (const int32_t output : node.outputs) use(output, step + 1);
+    for (const int64_t bytes : plans[static_cast<size_t>(step)].scratch()) {
+      scratch_pieces_[static_cast<size_t>(step)].push_back(add(bytes, step + 1));
+    }
+  }
+  for (const int32_t output : part_.outputs) use(output, count + 1);
+  const int64_t bytes = LayOutArena(StepOrder::Linear(), &buffers);
+  if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into memory");
+  pieces_.clear();
+  arena_.reset();
+  MSLITE_TRY(device_->MakeBuffer(static_cast<size_t>(bytes), &arena_));
+  for (const ArenaBuffer &buffer : buffers) {
+    MSLITE_TRY(device_->MakeSubBuffer(*arena_, static_cast<size_t>(buffer.offset), static_cast<size_t>(buffer.size),
+                                      &pieces_.emplace_back()));
+  }
+  return mindspore::kSuccess;
+}
+
+Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const {
+  MSLITE_TRY(device_->MakeBuffer(bytes, buffer));
+  if (bytes == 0) return mindspore::kSuccess;
+  return OpenClStatus(device_->library().clEnqueueWriteBuffer(device_->queue(), (*buffer)->memory(), CL_TRUE, 0, bytes,
+                                                              contents, 0, nullptr, nullptr),
+                      "clEnqueueWriteBuffer");
+}
+
+// Those of the model that a launch reads as they are, and those that the operators have made.
+Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
+  constants_.clear();
+  faults_.clear();
+  for (OpenClPlan &plan : *plans) {
+    const int32_t none = 0;
+    if (plan.has_fault()) MSLITE_TRY(Upload(&none, sizeof none, &faults_[constants_.size()]));
+    std::vector<std::unique_ptr<OpenClBuffer>> &made = constants_.emplace_back();
+    for (const std::vector<uint8_t> &contents : plan.constants()) {
+      MSLITE_TRY(Upload(contents.data(), contents.size(), &made.emplace_back()));
+    }
+    for (const OpenClLaunch &launch : plan.launches()) {
+      for (const OpenClLaunch::Argument &argument : launch.arguments) {
+        if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
+        const int32_t root = roots_[static_cast<size_t>(argument.operand.index)];
+        const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
+        if (value.data == nullptr || weights_.count(root) != 0) continue;
+        std::unique_ptr<OpenClBuffer> buffer;
+        MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &buffer));
+        weights_[root] = std::move(buffer);
+      }
+    }
+  }
+  // An output may be a constant that another name is given.
+  for (const int32_t output : part_.outputs) {
+    const int32_t root = roots_[static_cast<size_t>(output)];
+    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
+    if (value.data == nullptr || weights_.count(root) != 0) continue;
+    MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &weights_[root]));
+  }
+  return mindspore::kSuccess;
+}
+
+cl_mem OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
+  const auto index = static_cast<size_t>(operand.index);
+  if (operand.place == OpenClOperand::kConstant) return constants_[node][index]->memory();
+  if (operand.place == OpenClOperand::kFault) return faults_.at(node)->memory();
+  if (operand.place == OpenClOperand::kScratch) return pieces_[scratch_pieces_[node][index]]->memory();
+  const int32_t root = roots_[index];
+  const auto weight = weights_.find(root);
+  return weight != weights_.end() ? weight->second->memory() : pieces_[tensor_pieces_.at(root)]->memory();
+}
+
+Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
+  const OpenClLibrary &library = device_->library();
+  for (size_t i = 0; i < plans->size(); ++i) {
+    for (const OpenClLaunch &launch : (*plans)[i].launches()) {
+      ReadyLaunch ready = {nullptr, launch.global, launch.group};
+      MSLITE_TRY(device_->MakeKernel(launch.file, launch.defines, launch.function, &ready.kernel));
+      for (size_t k = 0; k < launch.arguments.size(); ++k) {
+        const OpenClLaunch::Argument &argument = launch.arguments[k];
+        const cl_mem memory = argument.is_buffer ? MemoryOf(i, argument.operand) : nullptr;
+        const void *value = &argument.integer;
+        size_t size = sizeof argument.integer;
+        if (argument.is_buffer) {
+          value = &memory;
+          size = sizeof memory;
+        } else if (argument.is_real) {
+          value = &argument.real;
+        }
+        MSLITE_TRY(OpenClStatus(library.clSetKernelArg(ready.kernel->kernel(), static_cast<cl_uint>(k), size, value),
+                                ("clSetKernelArg " + std::to_string(k) + " of " + launch.function).c_str()));
+      }
+      launches_.push_back(std::move(ready));
+    }
+  }
+  return mindspore::kSuccess;
+}
+
+Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
+  const OpenClLibrary &library = device_->library();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int32_t root = roots_[static_cast<size_t>(part_.inputs[i])];
+    const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(root)].value));
+    MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), pieces_[tensor_pieces_.at(root)]->memory(),
+                                                         CL_FALSE, 0, bytes, inputs[i], 0, nullptr, nullptr),
+                            "clEnqueueWriteBuffer"));
+  }
+  for (const ReadyLaunch &launch : launches_) {
+    const std::array<size_t, 3> local = {launch.group, 1, 1};
+    MSLITE_TRY(OpenClStatus(
+        library.clEnqueueNDRangeKernel(device_->queue(), launch.kernel->kernel(), 3, nullptr, launch.global.data(),
+                                       launch.group == 0 ? nullptr : local.data(), 0, nullptr, nullptr),
+        "clEnqueueNDRangeKernel"));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int32_t tensor = part_.outputs[i];
+    const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
+    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), MemoryOf(0, {OpenClOperand::kTensor, tensor}),
+                                                        CL_FALSE, 0, bytes, outputs[i], 0, nullptr, nullptr),
+                            "clEnqueueReadBuffer"));
+  }
+  std::map<size_t, cl_int> met;
+  for (const auto &[node, buffer] : faults_) {
+    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), buffer->memory(), CL_FALSE, 0, sizeof(cl_int),
+                                                        &met[node], 0, nullptr, nullptr),
+                            "clEnqueueReadBuffer"));
+  }
+  MSLITE_TRY(OpenClStatus(library.clFinish(device_->queue()), "clFinish"));
+  for (const auto &[node, value] : met) {
+    if (value == 0) continue;
+    const cl_int none = 0;
+    MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), faults_.at(node)->memory(), CL_TRUE, 0,
+                                                         sizeof none, &none, 0, nullptr, nullptr),
+                            "clEnqueueWriteBuffer"));
+    return Fail(mindspore::kLiteInputParamInvalid, "node '" + part_.nodes[node].name + "': an index is not there");
+  }
+  return mindspore::kSuccess;
+}
+}  // namespace mslite

@@ -1,0 +1,49 @@
+// A part of a model on an OpenCL device: its launches, its constants, and the memory of its tensors.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_PART_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_PART_H
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "engine/engine.h"
+#include "opencl/opencl_device.h"
+#include "opencl/opencl_plan.h"
+
+namespace mslite {
+class OpenClPart : public CompiledPart {
+ public:
+  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device) : device_(std::move(device)), part_(part) {}
+
+  Status Prepare() override;
+  Status Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) override;
+
+ private:
+  struct ReadyLaunch {
+    std::unique_ptr<OpenClKernel> kernel;
+    std::array<size_t, 3> global;
+    size_t group;
+  };
+  std::vector<int32_t> Roots(const std::vector<OpenClPlan> &plans) const;
+  Status LayOut(const std::vector<OpenClPlan> &plans);
+  Status Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
+  Status UploadConstants(std::vector<OpenClPlan> *plans);
+  Status MakeLaunches(std::vector<OpenClPlan> *plans);
+  cl_mem MemoryOf(size_t node, const OpenClOperand &operand) const;
+
+  std::shared_ptr<OpenClDevice> device_;  // ends last
+  const Part &part_;
+  std::map<int32_t, std::unique_ptr<OpenClBuffer>>
+      weights_;  // constants of the model, by tensor: kept when shapes change
+  std::vector<std::vector<std::unique_ptr<OpenClBuffer>>> constants_;  // of each node
+  std::unique_ptr<OpenClBuffer> arena_;
+  std::vector<std::unique_ptr<OpenClBuffer>> pieces_;       // of the arena
+  std::vector<int32_t> roots_;                              // of each tensor: the one whose memory it has
+  std::map<int32_t, size_t> tensor_pieces_;                 // of roots
+  std::vector<std::vector<size_t>> scratch_pieces_;         // of each node
+  std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // of nodes that may meet an impossible value: an int each
+  std::vector<ReadyLaunch> launches_;
+};
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,143 @@
+// What an operator needs to run on the device: launches of kernels, and their operands.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_PLAN_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_PLAN_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel.h"
+
+namespace mslite {
+// A buffer that a launch reads or writes.
+struct OpenClOperand {
+  enum Place { kTensor, kScratch, kConstant, kFault } place = kTensor;
+  int32_t index = 0;
+};
+
+// An enqueued kernel.
+struct OpenClLaunch {
+  struct Argument {
+    bool is_buffer = false;
+    OpenClOperand operand;
+    int32_t integer = 0;
+    float real = 0;
+    bool is_real = false;
+  };
+
+  std::string file;  // of kernels/gpu, without its ending
+  std::string function;
+  std::string defines;
+  std::vector<Argument> arguments;
+  std::array<size_t, 3> global = {1, 1, 1};
+  size_t group = 0;  // work items of a group along the first dimension; 0: the driver chooses
+
+  OpenClLaunch &Define(const char *name, const std::string &value) {
+    defines += std::string("#define ") + name + " " + value + "\n";
+    return *this;
+  }
+  OpenClLaunch &Define(const char *name, int64_t value) { return Define(name, std::to_string(value)); }
+  OpenClLaunch &Buffer(OpenClOperand operand) {
+    Argument argument;
+    argument.is_buffer = true;
+    argument.operand = operand;
+    arguments.push_back(argument);
+    return *this;
+  }
+  OpenClLaunch &Integer(int64_t value) {
+    Argument argument;
+    argument.integer = static_cast<int32_t>(value);
+    arguments.push_back(argument);
+    return *this;
+  }
+  OpenClLaunch &Real(double value) {
+    Argument argument;
+    argument.is_real = true;
+    argument.real = static_cast<float>(value);
+    arguments.push_back(argument);
+    return *this;
+  }
+  OpenClLaunch &Items(int64_t first, int64_t second = 1, int64_t third = 1) {
+    global = {static_cast<size_t>(first), static_cast<size_t>(second), static_cast<size_t>(third)};
+    return *this;
+  }
+  // One group of `items` work items for each of `groups`.
+  OpenClLaunch &Groups(int64_t groups, int64_t items) {
+    group = static_cast<size_t>(items);
+    return Items(groups * items);
+  }
+};
+
+// The launches of one node. Launches run in their order.
+class OpenClPlan {
+ public:
+  OpenClPlan(const mslite_node &node, const std::vector<int32_t> &inputs, const std::vector<int32_t> &outputs)
+      : node_(node), inputs_(inputs), outputs_(outputs) {}
+
+  const mslite_node &node() const { return node_; }
+  OpenClOperand Input(int32_t index) const { return {OpenClOperand::kTensor, inputs_[static_cast<size_t>(index)]}; }
+  OpenClOperand Output(int32_t index = 0) const {
+    return {OpenClOperand::kTensor, outputs_[static_cast<size_t>(index)]};
+  }
+  // Memory between launches of the node.
+  OpenClOperand Scratch(int64_t bytes) {
+    scratch_.push_back(bytes);
+    return {OpenClOperand::kScratch, static_cast<int32_t>(scratch_.size()) - 1};
+  }
+  // An int that a launch sets to 1 where it meets an impossible value.
+  OpenClOperand Fault() {
+    has_fault_ = true;
+    return {OpenClOperand::kFault, 0};
+  }
+  bool has_fault() const { return has_fault_; }
+  // Real numbers that are computed here, such as weights in another order.
+  OpenClOperand Reals(const std::vector<float> &numbers);
+  // Sizes and strides.
+  OpenClOperand Integers(const std::vector<int64_t> &numbers);
+  OpenClLaunch &Launch(const char *file, const char *function);
+  // The output has the contents of the input, in the same order: no launch is needed.
+  void Alias(int32_t input, int32_t output = 0) { aliases_.push_back({input, output}); }
+
+  std::vector<OpenClLaunch> &launches() { return launches_; }
+  const std::vector<int64_t> &scratch() const { return scratch_; }
+  std::vector<std::vector<uint8_t>> &constants() { return constants_; }
+  const std::vector<std::pair<int32_t, int32_t>> &aliases() const { return aliases_; }
+
+ private:
+  const mslite_node &node_;
+  const std::vector<int32_t> &inputs_;
+  const std::vector<int32_t> &outputs_;
+  std::vector<OpenClLaunch> launches_;
+  std::vector<int64_t> scratch_;
+  std::vector<std::vector<uint8_t>> constants_;
+  std::vector<std::pair<int32_t, int32_t>> aliases_;
+  bool has_fault_ = false;
+};
+
+// How an operator runs on OpenCL devices. Adding one: an entry of this kind in the family's file in operators/.
+struct OpenClOperator {
+  int32_t op;
+  // Why the node does not run; an empty text: it does.
+  std::string (*why_not)(const mslite_node &node);
+  void (*plan)(OpenClPlan *plan);
+};
+// Null where there is none.
+const OpenClOperator *FindOpenClOperator(int32_t op);
+
+// ---- what the operators' files share ----
+
+// The type in OpenCL C of an element; null where no kernel takes it.
+const char *OpenClType(int32_t type);
+int64_t CountOf(const mslite_tensor &tensor);
+int64_t RoundUp(int64_t value, int64_t multiple);
+// "" where all inputs and outputs are float32; else the reason.
+std::string WhyNotReal(const mslite_node &node);
+// The numbers of a constant, as float32. Empty for what is no constant of real numbers.
+std::vector<float> RealsOf(const mslite_tensor &tensor);
+// Whether the operand is there.
+bool HasInput(const mslite_node &node, int32_t index);
+}  // namespace mslite
+
+#endif

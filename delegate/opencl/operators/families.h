@@ -1,0 +1,27 @@
+// The families of operators that run on OpenCL devices: each file of this folder has one.
+#ifndef MSLITE_DELEGATE_OPENCL_OPERATORS_FAMILIES_H
+#define MSLITE_DELEGATE_OPENCL_OPERATORS_FAMILIES_H
+
+#include "opencl/opencl_plan.h"
+
+namespace mslite {
+// The operators of a family, ending with an entry without a plan.
+using OpenClFamily = const OpenClOperator *(*)();
+
+const OpenClOperator *OpenClConvolution();
+const OpenClOperator *OpenClElementwise();
+const OpenClOperator *OpenClIndexing();
+const OpenClOperator *OpenClMatmul();
+const OpenClOperator *OpenClMovement();
+const OpenClOperator *OpenClNormalization();
+const OpenClOperator *OpenClPooling();
+const OpenClOperator *OpenClReduction();
+const OpenClOperator *OpenClResize();
+
+constexpr OpenClFamily kOpenClFamilies[] = {
+    OpenClConvolution,   OpenClElementwise, OpenClIndexing,  OpenClMatmul, OpenClMovement,
+    OpenClNormalization, OpenClPooling,     OpenClReduction, OpenClResize,
+};
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,96 @@
+// Conv2DFusion and Conv2dTransposeFusion.
+#include "convolution/geometry.h"
+#include "opencl/operators/families.h"
+
+namespace mslite {
+namespace {
+std::string WhyNot(const mslite_node &node) {
+  mslite_convolution geometry;
+  if (node.input_count > 3) return "a convolution with a residual";
+  if (std::string reason = WhyNotReal(node); !reason.empty()) return reason;
+  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &geometry)) return "a convolution of unusual form";
+  if (node.inputs[1]->data == nullptr) return "its weights are no constant";
+  return "";
+}
+
+// [group][kernel height][kernel width][input channels of a group][output channels of a group, in fours].
+std::vector<float> Pack(const mslite_convolution &g, const std::vector<float> &weight, bool is_transposed) {
+  const int64_t padded = RoundUp(g.group_out, 4);
+  const int64_t taps = g.height.kernel * g.width.kernel;
+  std::vector<float> packed(static_cast<size_t>(g.group * taps * g.group_in * padded));
+  for (int64_t group = 0; group < g.group; ++group) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t in = 0; in < g.group_in; ++in) {
+        for (int64_t out = 0; out < g.group_out; ++out) {
+          const int64_t from = is_transposed ? ((group * g.group_in + in) * taps + tap) * g.group_out + out
+                                             : ((group * g.group_out + out) * taps + tap) * g.group_in + in;
+          const int64_t to = ((group * taps + tap) * g.group_in + in) * padded + out;
+          packed[static_cast<size_t>(to)] = weight[static_cast<size_t>(from)];
+        }
+      }
+    }
+  }
+  return packed;
+}
+
+// [kernel height][kernel width][channels].
+std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<float> &weight) {
+  const int64_t taps = g.height.kernel * g.width.kernel;
+  std::vector<float> packed(weight.size());
+  for (int64_t channel = 0; channel < g.group; ++channel) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      packed[static_cast<size_t>(tap * g.group + channel)] = weight[static_cast<size_t>(channel * taps + tap)];
+    }
+  }
+  return packed;
+}
+
+void AddWindow(const mslite_convolution &g, OpenClLaunch *launch) {
+  launch->Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
+  launch->Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
+  launch->Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
+}
+
+void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
+  const int64_t lanes = g.group % 4 == 0 ? 4 : 1;
+  const OpenClOperand weight = plan->Reals(PackDepthwise(g, RealsOf(*plan->node().inputs[1])));
+  OpenClLaunch &launch = plan->Launch("conv2d", "depthwise");
+  launch.Define("REAL", lanes == 4 ? "float4" : "float").Define("LANES", lanes).Define("ACTIVATION", g.activation);
+  if (g.has_bias) launch.Define("BIAS", 1);
+  launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
+  AddWindow(g, &launch);
+  launch.Integer(g.group / lanes).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
+}
+
+void Plan(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const bool is_transposed = node.op == MSLITE_OP_Conv2dTransposeFusion;
+  mslite_convolution g;
+  mslite_convolution_of(&node, &g);
+  if (mslite_is_depthwise(&g) && !is_transposed) {
+    PlanDepthwise(g, plan);
+    return;
+  }
+  constexpr int64_t kPixels = 4;
+  const OpenClOperand weight = plan->Reals(Pack(g, RealsOf(*node.inputs[1]), is_transposed));
+  OpenClLaunch &launch = plan->Launch("conv2d", is_transposed ? "conv2d_transpose" : "conv2d");
+  launch.Define("ACTIVATION", g.activation);
+  if (g.has_bias) launch.Define("BIAS", 1);
+  if (g.group_in % 4 == 0) launch.Define("FOURS", 1);
+  launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
+  AddWindow(g, &launch);
+  const int64_t fours = (g.group_out + 3) / 4;
+  launch.Integer(g.in_channels).Integer(g.group_in).Integer(g.group_out).Integer(fours).Integer(g.out_channels);
+  const int64_t columns = is_transposed ? g.width.output : (g.width.output + kPixels - 1) / kPixels;
+  launch.Items(g.group * fours, columns, g.batch * g.height.output);
+}
+
+constexpr OpenClOperator kOperators[] = {
+    {MSLITE_OP_Conv2DFusion, WhyNot, Plan},
+    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenClOperator *OpenClConvolution() { return kOperators; }
+}  // namespace mslite

@@ -1,0 +1,312 @@
+// What only moves elements: reshapes, copies between strided arrays, and maps from elements of the output to those of
+// the input. Copies and maps are those of the CPU's kernels.
+#include <algorithm>
+#include <cstring>
+
+#include "movement.h"
+#include "opencl/operators/families.h"
+
+namespace mslite {
+namespace {
+// The library's own kernel for the node on elements of 32 bits; null where it has none.
+const mslite_kernel *OwnKernel(const mslite_node &node) {
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    const mslite_kernel *kernel = mslite_kernels[i];
+    if (kernel == nullptr || kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0)
+      continue;
+    if (kernel->support(&node) != 0) return kernel;
+  }
+  return nullptr;
+}
+
+bool PrepareOwn(const mslite_node &node, std::vector<uint64_t> *derived, mslite_schedule *schedule) {
+  const mslite_kernel *kernel = OwnKernel(node);
+  if (kernel == nullptr) return false;
+  derived->assign(static_cast<size_t>(kernel->derived_size) / 8 + 1, 0);
+  *schedule = {};
+  return kernel->prepare(&node, derived->data(), schedule) == MSLITE_OK;
+}
+
+// ---- the same elements in the same order ----
+
+std::string WhyNotAlias(const mslite_node &node) {
+  if (node.output_count != 1) return "it gives more than one tensor";
+  if (CountOf(*node.inputs[0]) != CountOf(*node.outputs[0])) return "shapes that do not fit";
+  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
+}
+
+void PlanAlias(OpenClPlan *plan) { plan->Alias(0); }
+
+// ---- one copy between strided arrays ----
+
+struct Walk {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> from;
+  std::vector<int64_t> to;
+  int64_t from_base = 0;
+  int64_t to_base = 0;
+};
+
+void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t type, Walk walk) {
+  std::string element = OpenClType(type);
+  // Four adjacent elements of 32 bits move as one.
+  const auto is_even = [](int64_t number) { return number % 4 == 0; };
+  if (mslite_type_size(type) == 4 && !walk.sizes.empty() && walk.from.back() == 1 && walk.to.back() == 1 &&
+      is_even(walk.sizes.back()) && is_even(walk.from_base) && is_even(walk.to_base) &&
+      std::all_of(walk.from.begin(), walk.from.end() - 1, is_even) &&
+      std::all_of(walk.to.begin(), walk.to.end() - 1, is_even)) {
+    element = "uint4";
+    walk.sizes.back() /= 4;
+    walk.from_base /= 4;
+    walk.to_base /= 4;
+    for (size_t i = 0; i + 1 < walk.sizes.size(); ++i) {
+      walk.from[i] /= 4;
+      walk.to[i] /= 4;
+    }
+  }
+  int64_t count = 1;
+  for (const int64_t size : walk.sizes) count *= size;
+  std::vector<int64_t> shape = walk.sizes;
+  shape.insert(shape.end(), walk.from.begin(), walk.from.end());
+  shape.insert(shape.end(), walk.to.begin(), walk.to.end());
+  if (shape.empty()) shape.push_back(0);
+  const OpenClOperand numbers = plan->Integers(shape);
+  OpenClLaunch &launch = plan->Launch("copy", "copy");
+  launch.Define("TYPE", element).Buffer(from).Buffer(to).Buffer(numbers);
+  launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
+  launch.Integer(count).Items(count);
+}
+
+bool CopyOf(const mslite_node &node, Walk *walk) {
+  std::vector<uint64_t> derived;
+  mslite_schedule schedule;
+  if (!PrepareOwn(node, &derived, &schedule)) return false;
+  mslite_copy copy;  // the first member, where there are others
+  std::memcpy(&copy, derived.data(), sizeof copy);
+  walk->sizes.assign(copy.sizes, copy.sizes + copy.rank);
+  walk->from.assign(copy.from, copy.from + copy.rank);
+  walk->to.assign(copy.to, copy.to + copy.rank);
+  walk->from_base = copy.from_base;
+  walk->to_base = copy.to_base;
+  return true;
+}
+
+std::string WhyNotCopy(const mslite_node &node) {
+  for (int32_t i = 1; i < node.input_count; ++i) {
+    if (node.inputs[i]->data == nullptr) return "an operand that says what moves is no constant";
+  }
+  Walk walk;
+  return CopyOf(node, &walk) ? "" : "a form that its kernel does not take";
+}
+
+void PlanCopy(OpenClPlan *plan) {
+  Walk walk;
+  CopyOf(plan->node(), &walk);
+  LaunchCopy(plan, plan->Input(0), plan->Output(), plan->node().inputs[0]->type, std::move(walk));
+}
+
+// ---- a map: the library's own kernel moves the numbers of elements ----
+
+bool MapOf(const mslite_node &node, std::vector<int64_t> *map) {
+  mslite_tensor x = *node.inputs[0];
+  mslite_tensor y = *node.outputs[0];
+  x.type = y.type = MSLITE_INT32;
+  x.data = nullptr;
+  x.known_count = y.known_count = -1;
+  std::vector<const mslite_tensor *> inputs(node.inputs, node.inputs + node.input_count);
+  inputs[0] = &x;
+  const mslite_tensor *outputs[] = {&y};
+  mslite_node moved = node;
+  moved.inputs = inputs.data();
+  moved.outputs = outputs;
+  std::vector<uint64_t> derived;
+  mslite_schedule schedule;
+  if (node.output_count != 1 || !PrepareOwn(moved, &derived, &schedule)) return false;
+  std::vector<int32_t> numbers(static_cast<size_t>(CountOf(x)));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
+  std::vector<int32_t> result(static_cast<size_t>(CountOf(y)), -1);
+  std::vector<const void *> input_data = {numbers.data()};
+  for (int32_t i = 1; i < node.input_count; ++i) input_data.push_back(node.inputs[i]->data);
+  void *output_data[] = {result.data()};
+  std::vector<uint64_t> shared(static_cast<size_t>(schedule.shared_bytes) / 8 + 1);
+  std::vector<uint64_t> scratch(static_cast<size_t>(schedule.scratch_bytes) / 8 + 1);
+  mslite_failure failure = {};
+  const mslite_run run = {derived.data(), input_data.data(), output_data, shared.data(), scratch.data(), &failure};
+  for (int32_t phase = 0; phase < schedule.phase_count; ++phase) {
+    for (int32_t part = 0; part < schedule.part_count[phase]; ++part) OwnKernel(moved)->run(&run, phase, part);
+  }
+  if (failure.status != MSLITE_OK) return false;
+  map->assign(result.begin(), result.end());
+  return std::all_of(map->begin(), map->end(), [&](int64_t from) { return from >= 0 && from < CountOf(x); });
+}
+
+std::string WhyNotMap(const mslite_node &node) {
+  for (int32_t i = 1; i < node.input_count; ++i) {
+    if (node.inputs[i]->data == nullptr) return "an operand that says what moves is no constant";
+  }
+  std::vector<int64_t> map;
+  if (node.inputs[0]->type != node.outputs[0]->type) return "the output has another type";
+  return MapOf(node, &map) ? "" : "a form that its kernel does not take";
+}
+
+void PlanMap(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  std::vector<int64_t> map;
+  MapOf(node, &map);
+  const OpenClOperand numbers = plan->Integers(map);
+  const int64_t count = CountOf(*node.outputs[0]);
+  OpenClLaunch &launch = plan->Launch("copy", "copy_by_map");
+  launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers);
+  launch.Integer(count).Items(count);
+}
+
+// ---- PadFusion with a constant: fill, then copy what is inside ----
+
+bool Pads(const mslite_node &node, std::vector<int64_t> *pads) {
+  const mslite_tensor &x = *node.inputs[0];
+  const auto *params = static_cast<const mslite_PadFusion *>(node.params);
+  pads->assign(static_cast<size_t>(2 * x.rank), 0);
+  if (HasInput(node, 1)) {
+    const mslite_tensor &listed = *node.inputs[1];
+    if (listed.data == nullptr || CountOf(listed) != 2 * x.rank) return false;
+    for (int32_t i = 0; i < 2 * x.rank; ++i)
+      (*pads)[static_cast<size_t>(i)] = mslite_integer_at(listed.data, listed.type, i);
+  } else {
+    if (static_cast<int64_t>(params->paddings.count) != x.rank) return false;
+    for (int32_t i = 0; i < x.rank; ++i) {
+      if (params->paddings.at[i].count != 2) return false;
+      (*pads)[static_cast<size_t>(2 * i)] = params->paddings.at[i].at[0];
+      (*pads)[static_cast<size_t>(2 * i) + 1] = params->paddings.at[i].at[1];
+    }
+  }
+  for (int32_t i = 0; i < x.rank; ++i) {
+    const int64_t before = (*pads)[static_cast<size_t>(2 * i)];
+    const int64_t after = (*pads)[static_cast<size_t>(2 * i) + 1];
+    if (before < 0 || after < 0 || node.outputs[0]->dims[i] != x.dims[i] + before + after) return false;
+  }
+  return true;
+}
+
+bool PadsWithConstant(const mslite_node &node) {
+  const auto *params = static_cast<const mslite_PadFusion *>(node.params);
+  return params->padding_mode == MSLITE_PADDING_MODE_CONSTANT;
+}
+
+std::string WhyNotPad(const mslite_node &node) {
+  if (!PadsWithConstant(node)) return WhyNotMap(node);
+  std::vector<int64_t> pads;
+  if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32)
+    return "an input is not float32";
+  if (HasInput(node, 2) && RealsOf(*node.inputs[2]).size() != 1) return "its fill value is no constant";
+  return Pads(node, &pads) ? "" : "paddings that are negative or no constant";
+}
+
+void PlanPad(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  if (!PadsWithConstant(node)) {
+    PlanMap(plan);
+    return;
+  }
+  std::vector<int64_t> pads;
+  Pads(node, &pads);
+  const mslite_tensor &x = *node.inputs[0];
+  const mslite_tensor &y = *node.outputs[0];
+  const float value = HasInput(node, 2) ? RealsOf(*node.inputs[2])[0]
+                                        : static_cast<const mslite_PadFusion *>(node.params)->constant_value;
+  OpenClLaunch &fill = plan->Launch("copy", "fill");
+  fill.Define("TYPE", "float").Buffer(plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
+  Walk walk;
+  walk.sizes.assign(x.dims, x.dims + x.rank);
+  walk.from.resize(static_cast<size_t>(x.rank));
+  walk.to.resize(static_cast<size_t>(x.rank));
+  mslite_row_major(x.dims, x.rank, walk.from.data());
+  mslite_row_major(y.dims, y.rank, walk.to.data());
+  for (size_t i = 0; i < walk.to.size(); ++i) walk.to_base += pads[2 * i] * walk.to[i];
+  LaunchCopy(plan, plan->Input(0), plan->Output(), x.type, std::move(walk));
+}
+
+// ---- Concat, Stack, Split, Unstack: a copy for each piece ----
+
+bool Joins(int32_t op) { return op == MSLITE_OP_Concat || op == MSLITE_OP_Stack; }
+
+int32_t JoinAxis(const mslite_node &node) {
+  switch (node.op) {
+    case MSLITE_OP_Concat:
+      return mslite_normalize_axis(static_cast<const mslite_Concat *>(node.params)->axis, node.outputs[0]->rank);
+    case MSLITE_OP_Stack:
+      return mslite_normalize_axis(static_cast<const mslite_Stack *>(node.params)->axis, node.outputs[0]->rank);
+    case MSLITE_OP_Split:
+      return mslite_normalize_axis(static_cast<const mslite_Split *>(node.params)->axis, node.inputs[0]->rank);
+    default:
+      return mslite_normalize_axis(static_cast<const mslite_Unstack *>(node.params)->axis, node.inputs[0]->rank);
+  }
+}
+
+std::string WhyNotJoin(const mslite_node &node) {
+  const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];
+  const int32_t count = Joins(node.op) ? node.input_count : node.output_count;
+  const int32_t axis = JoinAxis(node);
+  if (axis < 0) return "an axis that is not there";
+  int64_t total = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    const mslite_tensor &piece = Joins(node.op) ? *node.inputs[i] : *node.outputs[i];
+    if (piece.type != whole.type) return "pieces of another type";
+    total += CountOf(piece);
+  }
+  return total == CountOf(whole) ? "" : "pieces that do not make the whole";
+}
+
+void PlanJoin(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const bool joins = Joins(node.op);
+  const mslite_tensor &whole = joins ? *node.outputs[0] : *node.inputs[0];
+  const int32_t axis = JoinAxis(node);
+  int64_t outer = 1;
+  for (int32_t i = 0; i < axis; ++i) outer *= whole.dims[i];
+  const int64_t row = CountOf(whole) / outer;
+  int64_t begin = 0;
+  for (int32_t i = 0; i < (joins ? node.input_count : node.output_count); ++i) {
+    const int64_t piece = CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer;
+    Walk walk;
+    walk.sizes = {outer, piece};
+    walk.from = {joins ? piece : row, 1};
+    walk.to = {joins ? row : piece, 1};
+    (joins ? walk.to_base : walk.from_base) = begin;
+    begin += piece;
+    LaunchCopy(plan, plan->Input(joins ? i : 0), plan->Output(joins ? 0 : i), whole.type, std::move(walk));
+  }
+}
+
+constexpr OpenClOperator kOperators[] = {
+    {MSLITE_OP_Reshape, WhyNotAlias, PlanAlias},
+    {MSLITE_OP_Flatten, WhyNotAlias, PlanAlias},
+    {MSLITE_OP_Squeeze, WhyNotAlias, PlanAlias},
+    {MSLITE_OP_Unsqueeze, WhyNotAlias, PlanAlias},
+    {MSLITE_OP_ExpandDims, WhyNotAlias, PlanAlias},
+    {MSLITE_OP_Dropout, WhyNotAlias, PlanAlias},
+    {MSLITE_OP_Transpose, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_FormatTranspose, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_SliceFusion, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_StridedSlice, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_Crop, WhyNotMap, PlanMap},
+    {MSLITE_OP_TileFusion, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_BroadcastTo, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_DepthToSpace, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_SpaceToDepth, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_ReverseV2, WhyNotCopy, PlanCopy},
+    {MSLITE_OP_BatchToSpace, WhyNotMap, PlanMap},
+    {MSLITE_OP_BatchToSpaceND, WhyNotMap, PlanMap},
+    {MSLITE_OP_ReverseSequence, WhyNotMap, PlanMap},
+    {MSLITE_OP_Splice, WhyNotMap, PlanMap},
+    {MSLITE_OP_GatherD, WhyNotMap, PlanMap},
+    {MSLITE_OP_PadFusion, WhyNotPad, PlanPad},
+    {MSLITE_OP_Concat, WhyNotJoin, PlanJoin},
+    {MSLITE_OP_Stack, WhyNotJoin, PlanJoin},
+    {MSLITE_OP_Split, WhyNotJoin, PlanJoin},
+    {MSLITE_OP_Unstack, WhyNotJoin, PlanJoin},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenClOperator *OpenClMovement() { return kOperators; }
+}  // namespace mslite

@@ -1,0 +1,221 @@
+// Softmax and what is normalised over whole rows.
+#include "opencl/operators/families.h"
+
+namespace mslite {
+namespace {
+// x as [outer, length, inner]: rows of `length` elements, `inner` apart.
+struct Rows {
+  int64_t outer = 1;
+  int64_t length = 1;
+  int64_t inner = 1;
+};
+
+// Rows along the dimensions [begin, end).
+Rows RowsOf(const mslite_tensor &x, int32_t begin, int32_t end) {
+  Rows rows;
+  for (int32_t i = 0; i < x.rank; ++i) {
+    int64_t &part = i < begin ? rows.outer : i < end ? rows.length : rows.inner;
+    part *= x.dims[i];
+  }
+  return rows;
+}
+
+// Short rows need fewer items.
+int64_t GroupOf(const Rows &rows) {
+  int64_t group = 1;
+  while (group < 64 && group * 2 <= rows.length) group *= 2;
+  return group;
+}
+
+OpenClLaunch &LaunchRows(OpenClPlan *plan, const char *function, const Rows &rows) {
+  const int64_t group = GroupOf(rows);
+  return plan->Launch("rows", function).Define("GROUP", group).Groups(rows.outer * rows.inner, group);
+}
+
+int32_t SoftmaxAxis(const mslite_node &node) {
+  int64_t axis = -1;
+  if (node.op == MSLITE_OP_LogSoftmax) {
+    axis = static_cast<const mslite_LogSoftmax *>(node.params)->axis;
+  } else if (const auto *params = static_cast<const mslite_Softmax *>(node.params); params->axis.count > 0) {
+    axis = params->axis.at[0];
+  }
+  return mslite_normalize_axis(axis, node.inputs[0]->rank);
+}
+
+std::string WhyNotSoftmax(const mslite_node &node) {
+  return SoftmaxAxis(node) < 0 ? "an axis that is not there" : WhyNotReal(node);
+}
+
+void PlanSoftmax(OpenClPlan *plan) {
+  const int32_t axis = SoftmaxAxis(plan->node());
+  const Rows rows = RowsOf(*plan->node().inputs[0], axis, axis + 1);
+  OpenClLaunch &launch = LaunchRows(plan, "softmax", rows);
+  if (plan->node().op == MSLITE_OP_LogSoftmax) launch.Define("LOGARITHM", 1);
+  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner);
+}
+
+void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::string &parameter,
+               bool is_centred = true) {
+  const mslite_node &node = plan->node();
+  OpenClLaunch &launch = LaunchRows(plan, "normalize", rows);
+  launch.Define("PARAMETER", parameter);
+  if (!is_centred) launch.Define("UNCENTRED", 1);
+  if (HasInput(node, 1)) launch.Define("GAMMA", 1);
+  if (HasInput(node, 2)) launch.Define("BETA", 1);
+  launch.Buffer(plan->Input(0)).Buffer(plan->Input(HasInput(node, 1) ? 1 : 0));
+  launch.Buffer(plan->Input(HasInput(node, 2) ? 2 : 0)).Buffer(plan->Output());
+  launch.Integer(rows.length).Integer(rows.inner).Real(epsilon);
+}
+
+int32_t LayerAxis(const mslite_node &node) {
+  const int64_t axis = node.op == MSLITE_OP_RmsNorm
+                           ? static_cast<const mslite_RmsNorm *>(node.params)->axis
+                           : static_cast<const mslite_LayerNormFusion *>(node.params)->begin_norm_axis;
+  return mslite_normalize_axis(axis, node.inputs[0]->rank);
+}
+
+std::string WhyNotLayer(const mslite_node &node) {
+  if (LayerAxis(node) < 0) return "an axis that is not there";
+  if (node.output_count > 1) return "it gives its statistics";
+  for (int32_t i = 1; i < node.input_count; ++i) {
+    // Parameters repeat along a row.
+    const Rows rows = RowsOf(*node.inputs[0], LayerAxis(node), node.inputs[0]->rank);
+    if (rows.length % CountOf(*node.inputs[i]) != 0) return "parameters that do not repeat along a row";
+  }
+  return WhyNotReal(node);
+}
+
+void PlanLayer(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const bool is_rms = node.op == MSLITE_OP_RmsNorm;
+  const double epsilon = is_rms ? static_cast<const mslite_RmsNorm *>(node.params)->epsilon
+                                : static_cast<const mslite_LayerNormFusion *>(node.params)->epsilon;
+  const std::string period = HasInput(node, 1) ? std::to_string(CountOf(*node.inputs[1])) : "1";
+  const Rows rows = RowsOf(*node.inputs[0], LayerAxis(node), node.inputs[0]->rank);
+  Normalize(plan, rows, epsilon, "i%" + period, !is_rms);
+}
+
+std::string WhyNotInstance(const mslite_node &node) {
+  if (node.inputs[0]->rank < 3) return "a tensor without pixels";
+  return WhyNotReal(node);
+}
+
+void PlanInstance(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const mslite_tensor &x = *node.inputs[0];
+  if (node.op == MSLITE_OP_ChannelsLastInstanceNorm) {
+    const double epsilon = static_cast<const mslite_ChannelsLastInstanceNorm *>(node.params)->epsilon;
+    Normalize(plan, RowsOf(x, 1, x.rank - 1), epsilon, "inside");
+    return;
+  }
+  const double epsilon = static_cast<const mslite_InstanceNorm *>(node.params)->epsilon;
+  Normalize(plan, RowsOf(x, 2, x.rank), epsilon, "outside%" + std::to_string(x.dims[1]));
+}
+
+std::string WhyNotGroup(const mslite_node &node) {
+  const auto *params = static_cast<const mslite_GroupNormFusion *>(node.params);
+  const mslite_tensor &x = *node.inputs[0];
+  if (x.rank < 2 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0) return "groups that do not fit";
+  if (params->affine != HasInput(node, 2)) return "an unusual form";
+  return WhyNotReal(node);
+}
+
+void PlanGroup(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const auto *params = static_cast<const mslite_GroupNormFusion *>(node.params);
+  const mslite_tensor &x = *node.inputs[0];
+  const int64_t pixels = RowsOf(x, 2, x.rank).length;
+  const int64_t channels = x.dims[1] / params->num_groups;
+  const Rows rows = {x.dims[0] * params->num_groups, channels * pixels, 1};
+  Normalize(plan, rows, params->epsilon,
+            "outside%" + std::to_string(params->num_groups) + "*" + std::to_string(channels) + "+i/" +
+                std::to_string(pixels));
+}
+
+// The dimensions that a norm is taken over, if they are adjacent.
+bool NormDimensions(const mslite_node &node, int32_t *begin, int32_t *end) {
+  const int32_t rank = node.inputs[0]->rank;
+  *begin = 0;
+  *end = rank;
+  if (node.op == MSLITE_OP_LpNormalization) {
+    *begin = mslite_normalize_axis(static_cast<const mslite_LpNormalization *>(node.params)->axis, rank);
+    *end = *begin + 1;
+    return *begin >= 0;
+  }
+  const mslite_longs axes = static_cast<const mslite_L2NormalizeFusion *>(node.params)->axis;
+  if (axes.count == 0) return true;
+  std::vector<bool> is_reduced(static_cast<size_t>(rank), false);
+  for (int64_t i = 0; i < static_cast<int64_t>(axes.count); ++i) {
+    const int32_t axis = mslite_normalize_axis(axes.at[i], rank);
+    if (axis < 0) return false;
+    is_reduced[static_cast<size_t>(axis)] = true;
+  }
+  while (!is_reduced[static_cast<size_t>(*begin)]) ++*begin;
+  *end = *begin;
+  while (*end < rank && is_reduced[static_cast<size_t>(*end)]) ++*end;
+  for (int32_t i = *end; i < rank; ++i) {
+    if (is_reduced[static_cast<size_t>(i)]) return false;
+  }
+  return true;
+}
+
+std::string WhyNotNorm(const mslite_node &node) {
+  int32_t begin = 0;
+  int32_t end = 0;
+  if (!NormDimensions(node, &begin, &end)) return "axes that are not adjacent";
+  if (node.op == MSLITE_OP_LpNormalization) {
+    const int64_t p = static_cast<const mslite_LpNormalization *>(node.params)->p;
+    if (p != 1 && p != 2) return "a norm other than L1 and L2";
+  }
+  return WhyNotReal(node);
+}
+
+void PlanNorm(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  int32_t begin = 0;
+  int32_t end = 0;
+  NormDimensions(node, &begin, &end);
+  const Rows rows = RowsOf(*node.inputs[0], begin, end);
+  OpenClLaunch &launch = LaunchRows(plan, "norm", rows);
+  double least = 0;
+  if (node.op == MSLITE_OP_LpNormalization) {
+    if (static_cast<const mslite_LpNormalization *>(node.params)->p == 1) launch.Define("ABSOLUTE", 1);
+  } else {
+    const auto *params = static_cast<const mslite_L2NormalizeFusion *>(node.params);
+    least = params->epsilon;
+    launch.Define("ACTIVATION", params->activation_type);
+  }
+  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner).Real(least);
+}
+
+void PlanLocalResponse(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const auto *params = static_cast<const mslite_LRN *>(node.params);
+  const int64_t count = CountOf(*node.inputs[0]);
+  OpenClLaunch &launch = plan->Launch("rows", "local_response");
+  launch.Define("GROUP", 1).Buffer(plan->Input(0)).Buffer(plan->Output());
+  launch.Integer(node.inputs[0]->dims[node.inputs[0]->rank - 1]).Integer(params->depth_radius);
+  launch.Real(params->bias).Real(params->alpha).Real(params->beta).Integer(count).Items(count);
+}
+
+std::string WhyNotLocalResponse(const mslite_node &node) {
+  return node.inputs[0]->rank < 1 ? "a single number" : WhyNotReal(node);
+}
+
+constexpr OpenClOperator kOperators[] = {
+    {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax},
+    {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax},
+    {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer},
+    {MSLITE_OP_RmsNorm, WhyNotLayer, PlanLayer},
+    {MSLITE_OP_InstanceNorm, WhyNotInstance, PlanInstance},
+    {MSLITE_OP_ChannelsLastInstanceNorm, WhyNotInstance, PlanInstance},
+    {MSLITE_OP_GroupNormFusion, WhyNotGroup, PlanGroup},
+    {MSLITE_OP_L2NormalizeFusion, WhyNotNorm, PlanNorm},
+    {MSLITE_OP_LpNormalization, WhyNotNorm, PlanNorm},
+    {MSLITE_OP_LRN, WhyNotLocalResponse, PlanLocalResponse},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenClOperator *OpenClNormalization() { return kOperators; }
+}  // namespace mslite

@@ -1,0 +1,43 @@
+// Means and maxima of windows.
+#include "opencl/operators/families.h"
+#include "pooling/geometry.h"
+
+namespace mslite {
+namespace {
+std::string WhyNot(const mslite_node &node) {
+  mslite_pooling geometry;
+  const char *reason = nullptr;
+  if (std::string type = WhyNotReal(node); !type.empty()) return type;
+  return mslite_pooling_resolve(node.op, node.params, node.inputs[0], &geometry, &reason) == MSLITE_OK
+             ? ""
+             : "a pooling of unusual form";
+}
+
+void Plan(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  mslite_pooling g;
+  const char *reason = nullptr;
+  mslite_pooling_resolve(node.op, node.params, node.inputs[0], &g, &reason);
+  OpenClLaunch &launch = plan->Launch("pooling", "pooling");
+  launch.Define("ACTIVATION", g.activation);
+  if (g.average) launch.Define("AVERAGE", 1);
+  if (g.count_include_pad) launch.Define("COUNT_PADDING", 1);
+  launch.Buffer(plan->Input(0)).Buffer(plan->Output());
+  launch.Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
+  launch.Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
+  launch.Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
+  launch.Integer(g.height.pad_after).Integer(g.width.pad_after).Integer(g.channels);
+  launch.Items(g.channels, g.width.output, g.batch * g.height.output);
+}
+
+constexpr OpenClOperator kOperators[] = {
+    {MSLITE_OP_AvgPoolFusion, WhyNot, Plan},
+    {MSLITE_OP_MaxPoolFusion, WhyNot, Plan},
+    {MSLITE_OP_AvgPoolExtended, WhyNot, Plan},
+    {MSLITE_OP_MaxPoolExtended, WhyNot, Plan},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenClOperator *OpenClPooling() { return kOperators; }
+}  // namespace mslite

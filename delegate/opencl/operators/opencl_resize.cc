@@ -1,0 +1,104 @@
+// Resize and ResizeND, of at most two dimensions: their taps are those of the CPU's kernels.
+#include "opencl/operators/families.h"
+#include "resize/taps.h"
+
+namespace mslite {
+namespace {
+struct Resized {
+  mslite_resize_plan plan;
+  std::vector<int32_t> axes;  // one or two, ascending
+};
+
+bool Read(const mslite_node &node, Resized *resized) {
+  mslite_shape_context context = {};
+  context.next_symbol = MSLITE_SYMBOL_LIMIT;
+  const mslite_status status = node.op == MSLITE_OP_Resize
+                                   ? mslite_plan_resize(&context, static_cast<const mslite_Resize *>(node.params),
+                                                        node.inputs, node.input_count, &resized->plan)
+                                   : mslite_plan_resize_nd(&context, static_cast<const mslite_ResizeND *>(node.params),
+                                                           node.inputs, node.input_count, &resized->plan);
+  if (status != MSLITE_OK) return false;
+  const mslite_tensor &x = *node.inputs[0];
+  for (int32_t i = 0; i < x.rank; ++i) {
+    if (mslite_is_symbol(resized->plan.out[i]) || resized->plan.out[i] != node.outputs[0]->dims[i]) return false;
+    const float scale = mslite_resize_scale(&resized->plan, i, x.dims[i], resized->plan.out[i]);
+    const bool is_same =
+        x.dims[i] == resized->plan.out[i] && scale == 1.0f && resized->plan.coordinates != RESIZE_TF_CROP_AND_RESIZE;
+    if (!is_same) resized->axes.push_back(i);
+    if (!is_same && mslite_resize_taps(&resized->plan, scale) > MSLITE_MAX_TAPS) return false;
+  }
+  return true;
+}
+
+std::string WhyNot(const mslite_node &node) {
+  if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32)
+    return "an input is not float32";
+  Resized resized;
+  if (!Read(node, &resized)) return "its sizes are no constants";
+  return resized.axes.size() > 2 ? "more than two dimensions change" : "";
+}
+
+// Indices and weights of the source elements of each output element along a dimension; without one: of a single
+// element.
+int32_t Taps(const mslite_node &node, const mslite_resize_plan &plan, int32_t axis, std::vector<int64_t> *indices,
+             std::vector<float> *weights) {
+  if (axis < 0) {
+    indices->push_back(0);
+    weights->push_back(1.0f);
+    return 1;
+  }
+  const int64_t in = node.inputs[0]->dims[axis];
+  const int64_t out = plan.out[axis];
+  const int32_t taps = mslite_resize_taps(&plan, mslite_resize_scale(&plan, axis, in, out));
+  std::vector<int32_t> index(static_cast<size_t>(taps));
+  std::vector<float> weight(static_cast<size_t>(taps));
+  for (int64_t at = 0; at < out; ++at) {
+    const int32_t found = mslite_resize_taps_at(&plan, axis, in, out, at, taps, index.data(), weight.data());
+    for (size_t i = 0; i < index.size(); ++i) {
+      indices->push_back(found == 0 ? -1 : index[i]);
+      weights->push_back(found == 0 ? 0.0f : weight[i]);
+    }
+  }
+  return taps;
+}
+
+void Plan(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const mslite_tensor &x = *node.inputs[0];
+  Resized resized;
+  Read(node, &resized);
+  const int32_t first = resized.axes.empty() ? -1 : resized.axes.front();
+  const int32_t second = resized.axes.size() < 2 ? -1 : resized.axes.back();
+  std::vector<int64_t> indices[2];
+  std::vector<float> weights[2];
+  const int32_t taps_h = Taps(node, resized.plan, first, &indices[0], &weights[0]);
+  const int32_t taps_w = Taps(node, resized.plan, second, &indices[1], &weights[1]);
+  const OpenClOperand rows = plan->Integers(indices[0]);
+  const OpenClOperand row_weights = plan->Reals(weights[0]);
+  const OpenClOperand columns = plan->Integers(indices[1]);
+  const OpenClOperand column_weights = plan->Reals(weights[1]);
+  // x is [outer, height, middle, width, inner]; without a second dimension, middle and width are 1.
+  int64_t middle = 1;
+  int64_t inner = 1;
+  for (int32_t i = first + 1; i < x.rank; ++i) {
+    if (second >= 0 && i < second) middle *= x.dims[i];
+    if (second < 0 || i > second) inner *= x.dims[i];
+  }
+  const int64_t count = CountOf(*node.outputs[0]);
+  OpenClLaunch &launch = plan->Launch("resize", "resize");
+  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(rows).Buffer(row_weights).Buffer(columns);
+  launch.Buffer(column_weights).Integer(first < 0 ? 1 : x.dims[first]).Integer(middle);
+  launch.Integer(second < 0 ? 1 : x.dims[second]).Integer(first < 0 ? CountOf(x) : inner);
+  launch.Integer(first < 0 ? 1 : resized.plan.out[first]).Integer(second < 0 ? 1 : resized.plan.out[second]);
+  launch.Integer(taps_h).Integer(taps_w).Real(resized.plan.extrapolation_value).Integer(count).Items(count);
+}
+
+constexpr OpenClOperator kOperators[] = {
+    {MSLITE_OP_Resize, WhyNot, Plan},
+    {MSLITE_OP_ResizeND, WhyNot, Plan},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenClOperator *OpenClResize() { return kOperators; }
+}  // namespace mslite

@@ -1,0 +1,196 @@
+"""The bodies of KServe's Open Inference Protocol, version 2, over HTTP: JSON, and tensors as bytes behind it.
+
+https://github.com/kserve/open-inference-protocol names the fields; binary tensors are its extension `binary_tensor_data`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import mslite
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Object = dict[str, Any]
+Described = mslite.Tensor | mslite.TensorMeta
+
+DATATYPES = {
+    mslite.DataType.BOOL: "BOOL",
+    mslite.DataType.UINT8: "UINT8",
+    mslite.DataType.UINT16: "UINT16",
+    mslite.DataType.UINT32: "UINT32",
+    mslite.DataType.UINT64: "UINT64",
+    mslite.DataType.INT8: "INT8",
+    mslite.DataType.INT16: "INT16",
+    mslite.DataType.INT32: "INT32",
+    mslite.DataType.INT64: "INT64",
+    mslite.DataType.FLOAT16: "FP16",
+    mslite.DataType.FLOAT32: "FP32",
+    mslite.DataType.FLOAT64: "FP64",
+}
+_NUMPY = {
+    name: np.dtype("bool" if name == "BOOL" else name.lower().replace("fp", "float")) for name in DATATYPES.values()
+}
+HEADER_LENGTH = "Inference-Header-Content-Length"
+_LARGEST = 1 << 40
+
+
+class BadRequest(ValueError):
+    """A body that is not of the protocol, or does not fit the model."""
+
+
+@dataclass
+class InferenceRequest:
+    inputs: list[Array]
+    id: str | None = None
+    outputs: list[tuple[str, bool]] = field(default_factory=list)
+    """Names of the outputs that are asked for, and whether as bytes; empty: all."""
+    all_binary: bool = False
+
+
+def _expect(value: object, kind: type, what: str) -> Any:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise BadRequest(
+            f"{what} must be {'an object' if kind is dict else 'a list' if kind is list else kind.__name__}"
+        )
+    return value
+
+
+def _split(body: bytes, header_length: str | None) -> tuple[Object, memoryview]:
+    """The JSON of a body, and the bytes behind it."""
+    length = len(body)
+    if header_length is not None:
+        if not header_length.isascii() or not header_length.isdigit() or int(header_length) > len(body):
+            raise BadRequest(f"{HEADER_LENGTH}: {header_length} is no length within the body's {len(body)} bytes")
+        length = int(header_length)
+    try:
+        document = json.loads(body[:length])
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is no JSON: {error}") from None
+    return _expect(document, dict, "the body"), memoryview(body)[length:]
+
+
+def _parameters(value: Mapping[str, object], what: str) -> Object:
+    parameters: Object = _expect(value.get("parameters", {}), dict, f"parameters of {what}")
+    return parameters
+
+
+def _array(tensor: Object, what: str, rest: memoryview) -> tuple[Array, memoryview]:
+    """An input's numbers, and what is left of the bytes."""
+    shape = _expect(tensor.get("shape"), list, f"shape of {what}")
+    if any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in shape) or len(shape) > 32:
+        raise BadRequest(f"shape of {what} must be a list of sizes")
+    datatype = tensor.get("datatype")
+    if datatype not in _NUMPY:
+        raise BadRequest(f"datatype of {what} is {datatype!r}; there are {', '.join(_NUMPY)}")
+    dtype, count = _NUMPY[datatype], math.prod(shape)
+    if count > _LARGEST:
+        raise BadRequest(f"{what} is too large")
+    size = _parameters(tensor, what).get("binary_data_size")
+    if size is not None:
+        if _expect(size, int, f"binary_data_size of {what}") != count * dtype.itemsize or size > len(rest):
+            raise BadRequest(
+                f"{what} has {size} bytes of {len(rest)} that are left, its shape needs {count * dtype.itemsize}"
+            )
+        return np.frombuffer(rest[:size], dtype).reshape(shape), rest[size:]
+    if datatype == "FP16":
+        raise BadRequest(f"{what}: numbers of FP16 come as bytes (binary_data_size), JSON has no form for them")
+    data = _expect(tensor.get("data"), list, f"data of {what}")
+    try:
+        array = np.asarray(data)
+        if array.dtype == object or array.size != count or array.dtype.kind in "USmM":
+            raise ValueError("they are not as many numbers as the shape says")
+        if array.dtype.kind == "f" and dtype.kind in "iub":
+            raise ValueError(f"real numbers where {datatype} is expected")
+        if (
+            dtype.kind in "iu"
+            and array.size
+            and (array.min() < np.iinfo(dtype).min or array.max() > np.iinfo(dtype).max)
+        ):
+            raise ValueError(f"numbers beyond {datatype}")
+        return array.astype(dtype).reshape(shape), rest
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadRequest(f"data of {what}: {error}") from None
+
+
+def read_request(body: bytes, header_length: str | None, metas: Sequence[Described]) -> InferenceRequest:
+    """A request for a model with these inputs. Raises BadRequest."""
+    document, rest = _split(body, header_length)
+    identifier = document.get("id")
+    if identifier is not None:
+        _expect(identifier, str, "id")
+    tensors: dict[str, Object] = {}
+    arrays: dict[str, Array] = {}
+    for tensor in _expect(document.get("inputs"), list, "inputs"):
+        name = _expect(_expect(tensor, dict, "an input").get("name"), str, "the name of an input")
+        if name in tensors:
+            raise BadRequest(f"input '{name}' stands twice in the request")
+        tensors[name] = tensor
+        arrays[name], rest = _array(tensor, f"input '{name}'", rest)
+    if len(rest) > 0:
+        raise BadRequest(f"{len(rest)} bytes behind the last input")
+    wanted = {meta.name: DATATYPES.get(meta.dtype, meta.dtype.name) for meta in metas}
+    if set(tensors) != set(wanted):
+        raise BadRequest(f"the model has the inputs {sorted(wanted)}, the request {sorted(tensors)}")
+    for name, datatype in wanted.items():
+        if tensors[name]["datatype"] != datatype:
+            raise BadRequest(f"input '{name}' is {datatype}, the request has {tensors[name]['datatype']}")
+    outputs = []
+    for output in _expect(document.get("outputs", []), list, "outputs"):
+        name = _expect(_expect(output, dict, "an output").get("name"), str, "the name of an output")
+        outputs.append((name, bool(_parameters(output, f"output '{name}'").get("binary_data", False))))
+    all_binary = bool(_parameters(document, "the request").get("binary_data_output", False))
+    return InferenceRequest([arrays[meta.name] for meta in metas], identifier, outputs, all_binary)
+
+
+def write_response(
+    model: str, request: InferenceRequest, results: Sequence[mslite.Tensor]
+) -> tuple[bytes, dict[str, str]]:
+    """Body and headers of the answer. Raises BadRequest for an output that the model does not have."""
+    by_name = {tensor.name: tensor for tensor in results}
+    wanted = request.outputs or [(tensor.name, False) for tensor in results]
+    outputs, blocks = [], []
+    for name, is_binary in wanted:
+        if name not in by_name:
+            raise BadRequest(f"the model has the outputs {sorted(by_name)}, not '{name}'")
+        array = np.ascontiguousarray(by_name[name].get_data_to_numpy())
+        datatype = DATATYPES[by_name[name].dtype]
+        output: Object = {"name": name, "shape": list(array.shape), "datatype": datatype}
+        if is_binary or request.all_binary or datatype == "FP16":
+            output["parameters"] = {"binary_data_size": array.nbytes}
+            blocks.append(array.tobytes())
+        else:
+            output["data"] = array.ravel().tolist()
+        outputs.append(output)
+    document: Object = {"model_name": model, "outputs": outputs}
+    if request.id is not None:
+        document["id"] = request.id
+    header = json.dumps(document).encode()
+    if not blocks:
+        return header, {"Content-Type": "application/json"}
+    return b"".join([header, *blocks]), {
+        "Content-Type": "application/octet-stream",
+        HEADER_LENGTH: str(len(header)),
+    }
+
+
+def describe_model(name: str, inputs: Sequence[Described], outputs: Sequence[Described]) -> Object:
+    """The metadata of a model."""
+
+    def tensors(metas: Sequence[Described]) -> list[Object]:
+        return [
+            {"name": meta.name, "datatype": DATATYPES.get(meta.dtype, meta.dtype.name), "shape": list(meta.shape)}
+            for meta in metas
+        ]
+
+    return {"name": name, "platform": "mslite", "inputs": tensors(inputs), "outputs": tensors(outputs)}
+
+
+def describe_server() -> Object:
+    """The metadata of the server."""
+    return {"name": "mslite", "version": mslite.__version__, "extensions": ["binary_tensor_data"]}

@@ -1,0 +1,9 @@
+/* Finds the shape rule of an operator: not where the table is, so that no compiler takes its entries for granted. */
+#include "shape/shape.h"
+
+mslite_shape_rule mslite_find_shape_rule(int32_t op) {
+  for (int32_t i = 0; i < mslite_shape_rule_count; ++i) {
+    if (mslite_shape_rules[i].op == op) return mslite_shape_rules[i].rule;
+  }
+  return NULL;
+}

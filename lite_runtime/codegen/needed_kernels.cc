@@ -1,0 +1,65 @@
+#include "codegen/needed_kernels.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "codegen/type_probe.h"
+#include "model/bytes.h"
+#include "model/load.h"
+#include "plan/kept.h"
+#include "plan/rewrite/rewrite.h"
+#include "schema/ops_generated.h"
+
+namespace mslite::codegen {
+namespace {
+void Add(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
+  // What a graph is called with may be known.
+  const bool has_calls = graph.subgraphs.size() > 1;
+  std::vector<bool> known(graph.tensors.size());
+  const auto add = [&](const Node &node) {
+    OperatorNeeds &need = (*needs)[node.op];
+    need.kinds |= KernelKinds(graph, node);
+    need.is_folded = IsFoldable(graph, node, &known) || has_calls || need.is_folded;
+  };
+  for (const SubGraph &subgraph : graph.subgraphs) {
+    for (const int32_t index : subgraph.nodes) {
+      const Node &node = graph.nodes[static_cast<size_t>(index)];
+      if (node.custom_type.empty()) add(node);
+    }
+    for (const Fusion &fusion : subgraph.fusions) add(fusion.call);
+  }
+}
+
+void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
+  TypeProbe probe(graph);
+  for (const SubGraph &subgraph : graph.subgraphs) {
+    for (const int32_t index : subgraph.nodes) probe.Visit(graph.nodes[static_cast<size_t>(index)]);
+    for (const Fusion &fusion : subgraph.fusions) probe.Visit(fusion.call);
+  }
+  for (auto &[op, need] : *needs) need.refuse_float32 = probe.RefuseFloat32(op);
+}
+}  // namespace
+
+Status NeededKernels(const std::string &path, std::map<int32_t, OperatorNeeds> *needs) {
+  std::shared_ptr<const Bytes> bytes;
+  std::shared_ptr<Graph> graph;
+  MSLITE_TRY(Bytes::Map(path, &bytes));
+  MSLITE_TRY(Load(std::move(bytes), &graph));
+  // All nodes of the file are read, those too that no graph holds, or that are not what they were.
+  unpack::Arena arena;
+  for (const schema::CNode *node : *schema::GetMetaGraph(graph->file->data())->nodes()) {
+    int32_t op = 0;
+    if (unpack::UnpackPrimitive(*node->primitive(), arena, &op) != nullptr) (*needs)[op];
+  }
+  Add(*graph, needs);
+  MSLITE_TRY(RewriteGraph(graph.get(), [](const Node & /*node*/) { return false; }));
+  Add(*graph, needs);
+  Probe(*graph, needs);
+  // Constants are cast while the graph is rewritten.
+  OperatorNeeds &cast = (*needs)[MSLITE_OP_Cast];
+  cast.kinds |= MSLITE_KIND_FLOAT32 | MSLITE_KIND_OTHER;
+  cast.is_folded = true;
+  return mindspore::kSuccess;
+}
+}  // namespace mslite::codegen

@@ -1,0 +1,23 @@
+// Which kernels a model needs of a runtime that was cropped for it.
+#ifndef MSLITE_CODEGEN_NEEDED_KERNELS_H
+#define MSLITE_CODEGEN_NEEDED_KERNELS_H
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "include/api/status.h"
+
+namespace mslite::codegen {
+struct OperatorNeeds {
+  int32_t kinds = 0;                     // sum of MSLITE_KIND_...
+  bool is_folded = false;                // while loading or planning, which scalar kernels do
+  std::set<std::string> refuse_float32;  // kernels that take no call whose first operand is float32
+};
+
+/// The operators of the file, and of what loading makes of them, by number. Errors: those of loading.
+mindspore::Status NeededKernels(const std::string &path, std::map<int32_t, OperatorNeeds> *needs);
+}  // namespace mslite::codegen
+
+#endif

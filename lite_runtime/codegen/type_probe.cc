@@ -1,0 +1,110 @@
+#include "codegen/type_probe.h"
+
+#include <algorithm>
+
+#include "plan/choose_kernel.h"
+#include "plan/kernel_types.h"
+#include "plan/shapes.h"
+
+namespace mslite::codegen {
+namespace {
+constexpr int32_t kOtherTypes[] = {MSLITE_FLOAT64, MSLITE_INT32, MSLITE_INT64, MSLITE_BOOL,
+                                   MSLITE_INT8,    MSLITE_UINT8, MSLITE_INT16, MSLITE_STRING};
+constexpr int32_t kParameterTypes[] = {MSLITE_INT32, MSLITE_INT64, MSLITE_BOOL, MSLITE_FLOAT32};
+
+struct Call {
+  int32_t op;
+  const void *params;
+  std::vector<mslite_tensor> inputs;
+  std::vector<mslite_tensor> outputs;
+
+  // With another type in the place of `from` (`is_that`) or of all but `from`. What the contents were is then unknown.
+  Call With(int32_t from, bool is_that, int32_t type) const {
+    Call other = *this;
+    for (std::vector<mslite_tensor> *list : {&other.inputs, &other.outputs}) {
+      for (mslite_tensor &tensor : *list) {
+        if ((tensor.type == from) != is_that || tensor.type == type) continue;
+        tensor.type = type;
+        tensor.data = nullptr;
+      }
+    }
+    return other;
+  }
+};
+
+bool Takes(const mslite_kernel &kernel, Call call) {
+  std::vector<const mslite_tensor *> operands;
+  for (const std::vector<mslite_tensor> *list : {&call.inputs, &call.outputs}) {
+    for (const mslite_tensor &tensor : *list) operands.push_back(&tensor);
+  }
+  const auto input_count = static_cast<int32_t>(call.inputs.size());
+  const auto output_count = static_cast<int32_t>(call.outputs.size());
+  const mslite_node node = {
+      call.op, call.params, input_count, output_count, operands.data(), operands.data() + input_count, 0};
+  for (const bool are_scalars : {false, true}) {
+    for (std::vector<mslite_tensor> *list : {&call.inputs, &call.outputs}) {
+      for (mslite_tensor &tensor : *list) AssumeSizes(&tensor, are_scalars);
+    }
+    if (kernel.support(&node) > 0) return true;
+  }
+  return false;
+}
+
+// False: it takes float32, or why it does not is not known.
+bool RefusesFloat32(const mslite_kernel &kernel, const Call &call) {
+  if (Takes(kernel, call)) return false;
+  for (const int32_t type : kParameterTypes) {
+    if (Takes(kernel, call.With(MSLITE_FLOAT32, false, type))) return false;
+  }
+  return std::any_of(std::begin(kOtherTypes), std::end(kOtherTypes),
+                     [&](int32_t type) { return Takes(kernel, call.With(MSLITE_FLOAT32, true, type)); });
+}
+}  // namespace
+
+const mslite_tensor &TypeProbe::FactsOf(int32_t index) {
+  const auto [place, is_new] = facts_.try_emplace(index, UnknownTensor());
+  mslite_tensor &facts = place->second;
+  if (!is_new || index < 0) return facts;
+  const Tensor &tensor = graph_.tensors[static_cast<size_t>(index)];
+  facts.type = tensor.type;
+  if ((!tensor.has_rank && tensor.dims.empty() && !tensor.is_constant) || tensor.dims.size() > MSLITE_MAX_RANK) {
+    return facts;
+  }
+  facts.rank = static_cast<int32_t>(tensor.dims.size());
+  for (size_t i = 0; i < tensor.dims.size(); ++i) facts.dims[i] = tensor.dims[i] < 0 ? next_symbol_-- : tensor.dims[i];
+  if (!tensor.is_constant) return facts;
+  facts.data = tensor.data;
+  FillKnown(&facts);
+  return facts;
+}
+
+void TypeProbe::Visit(const Node &node) {
+  if (node.params == nullptr) return;
+  Call call = {node.op, node.params, {}, std::vector<mslite_tensor>(node.outputs.size())};
+  for (const int32_t input : node.inputs) call.inputs.push_back(FactsOf(input));
+  std::vector<const mslite_tensor *> inputs;
+  inputs.reserve(call.inputs.size());
+  for (const mslite_tensor &input : call.inputs) inputs.push_back(&input);
+  const bool is_inferred = InferShapes(node.op, node.params, inputs, &call.outputs, &next_symbol_).ok();
+  for (size_t i = 0; is_inferred && i < node.outputs.size(); ++i) facts_[node.outputs[i]] = call.outputs[i];
+  const bool is_float = !call.inputs.empty() && call.inputs[0].type == MSLITE_FLOAT32;
+  const KernelList kernels = OwnKernels();
+  for (int32_t i = 0; i < kernels.count; ++i) {
+    const mslite_kernel *kernel = kernels.kernels[i];
+    if (kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0) continue;
+    const bool refuses = is_inferred && is_float && RefusesFloat32(*kernel, call);
+    bool &entry = refused_[node.op].try_emplace(kernel->name, true).first->second;
+    entry = entry && refuses;
+  }
+}
+
+std::set<std::string> TypeProbe::RefuseFloat32(int32_t op) const {
+  std::set<std::string> names;
+  const auto place = refused_.find(op);
+  if (place == refused_.end()) return names;
+  for (const auto &[name, refuses] : place->second) {
+    if (refuses) names.insert(name);
+  }
+  return names;
+}
+}  // namespace mslite::codegen

@@ -1,0 +1,83 @@
+/// Delegates that take over kernels of a model: Context::set_delegate, then Model::Build. mslite/delegate.h helps to
+/// write one.
+#ifndef MINDSPORE_INCLUDE_API_DELEGATE_H
+#define MINDSPORE_INCLUDE_API_DELEGATE_H
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "include/api/delegate_api.h"
+#include "include/api/kernel.h"
+#include "include/api/status.h"
+#include "include/api/types.h"
+
+namespace mindspore {
+enum SchemaVersion {
+  SCHEMA_INVALID = -1,
+  SCHEMA_CUR = 0,
+  SCHEMA_V0 = 1,
+};
+
+using KernelIter = std::vector<kernel::Kernel *>::iterator;
+
+/// The kernels of a model in the order in which they run. T describes an operator.
+template <class T>
+class DelegateModel {
+ public:
+  DelegateModel() = default;
+  DelegateModel(std::vector<kernel::Kernel *> *kernels, const std::vector<MSTensor> &inputs,
+                const std::vector<MSTensor> &outputs, const std::map<kernel::Kernel *, const T *> &primitives,
+                SchemaVersion version)
+      : kernels_(kernels), inputs_(inputs), outputs_(outputs), primitives_(primitives), version_(version) {}
+  ~DelegateModel() = default;
+
+  /// The operator of a kernel; nullptr for one that is not of this model.
+  const T *GetPrimitive(kernel::Kernel *kernel) const {
+    const auto place = primitives_.find(kernel);
+    return place == primitives_.end() ? nullptr : place->second;
+  }
+  KernelIter BeginKernelIterator() { return kernels_->begin(); }
+  KernelIter EndKernelIterator() { return kernels_->end(); }
+  /// Puts `graph_kernel` where the kernels [from, end) stand, and returns the place behind it.
+  KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel *graph_kernel) {
+    return kernels_->insert(kernels_->erase(from, end), graph_kernel) + 1;
+  }
+  std::vector<kernel::Kernel *> *nodes() { return kernels_; }
+  const std::vector<MSTensor> &inputs() { return inputs_; }
+  const std::vector<MSTensor> &outputs() { return outputs_; }
+  SchemaVersion GetVersion() const { return version_; }
+
+ protected:
+  std::vector<kernel::Kernel *> *kernels_ = nullptr;
+  std::vector<MSTensor> inputs_;
+  std::vector<MSTensor> outputs_;
+  std::map<kernel::Kernel *, const T *> primitives_;
+  SchemaVersion version_ = SCHEMA_INVALID;
+};
+using LiteDelegateGraph = DelegateModel<schema::Primitive>;
+
+class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Kernel> {
+ public:
+  Delegate() = default;
+  Delegate(const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs) : IDelegate(inputs, outputs) {}
+
+  /// kLiteNotSupport leaves all kernels to the library; another error fails the build of the model.
+  virtual Status Init() = 0;
+  /// Replaces the kernels that the engine runs.
+  virtual Status Build(LiteDelegateGraph *model) = 0;
+
+  std::shared_ptr<kernel::Kernel> CreateKernel(const std::shared_ptr<kernel::Kernel> &) override { return nullptr; }
+  bool IsDelegateNode(const std::shared_ptr<kernel::Kernel> &) override { return false; }
+  void ReplaceNodes(const std::shared_ptr<LiteDelegateGraph> &) override {}
+};
+
+/// Apple's engine, which this library does not have.
+class CoreMLDelegate : public Delegate {
+ public:
+  Status Init() override { return Status(kLiteNotSupport, "this library has no CoreML delegate"); }
+  Status Build(LiteDelegateGraph *) override { return Init(); }
+};
+}  // namespace mindspore
+
+#endif

@@ -1,0 +1,114 @@
+#include "plan/kept.h"
+
+#include <algorithm>
+
+#include "model/message.h"
+#include "plan/quantised.h"
+
+namespace mslite {
+namespace {
+constexpr size_t kListedNodes = 20;
+
+int32_t PlainKind(const Tensor &tensor) {
+  if (tensor.type == 0) return MSLITE_KIND_FLOAT32 | MSLITE_KIND_OTHER;
+  return tensor.type == MSLITE_FLOAT32 ? MSLITE_KIND_FLOAT32 : MSLITE_KIND_OTHER;
+}
+
+// By the first operand, or the first result of a node that reads nothing.
+int32_t PlainKind(const Graph &graph, const Node &node) {
+  for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
+    for (const int32_t index : *list) {
+      if (index >= 0) return PlainKind(graph.tensors[static_cast<size_t>(index)]);
+    }
+  }
+  return MSLITE_KIND_OTHER;
+}
+
+int32_t KindOf(const Tensor &tensor) {
+  switch (tensor.type) {
+    case MSLITE_INT8:
+    case MSLITE_UINT8:
+      return MSLITE_KIND_INT8;
+    case MSLITE_INT16:
+    case MSLITE_UINT16:
+      return MSLITE_KIND_INT16;
+    case 0:  // the file does not say
+      return MSLITE_KIND_INT8 | MSLITE_KIND_INT16 | PlainKind(tensor);
+    default:
+      return 0;
+  }
+}
+
+std::string KindsText(int32_t kinds) {
+  std::string text;
+  const auto add = [&](int32_t kind, const char *name) {
+    if ((kinds & kind) != 0) text += (text.empty() ? "" : " and ") + std::string(name);
+  };
+  add(MSLITE_KIND_FLOAT32, "float32");
+  add(MSLITE_KIND_INT8, "quantised 8-bit integers");
+  add(MSLITE_KIND_INT16, "quantised 16-bit integers");
+  add(MSLITE_KIND_OTHER, "element types other than float32");
+  return text;
+}
+
+int32_t KeptKinds(int32_t op) {
+  const mslite_kept *end = mslite_cropped.kept + mslite_cropped.kept_count;
+  const mslite_kept *entry = std::find_if(mslite_cropped.kept, end, [op](const auto &kept) { return kept.op == op; });
+  return entry == end ? 0 : entry->kinds;
+}
+
+// Small integers may be known from shapes, or when a run has begun.
+bool MayBeKnown(const Tensor &tensor) {
+  return tensor.is_constant || tensor.type == MSLITE_INT32 || tensor.type == MSLITE_INT64 ||
+         tensor.type == MSLITE_BOOL || tensor.type == 0;
+}
+}  // namespace
+
+int32_t KernelKinds(const Graph &graph, const Node &node) {
+  const QuantisedUse use = QuantisedUseOf(node.op);
+  if (use == QuantisedUse::kReadsRecords || use == QuantisedUse::kIgnores) return PlainKind(graph, node);
+  int32_t kinds = 0;
+  for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
+    for (const int32_t index : *list) {
+      if (index < 0) continue;
+      // Stored weights of a product on real numbers are decoded; kernels for integers have some that are no constants.
+      const Tensor &tensor = graph.tensors[static_cast<size_t>(index)];
+      const bool is_quantised = !tensor.quant.empty() || IsQuantisedKind(node.quant_type);
+      if (is_quantised && !tensor.is_constant) kinds |= KindOf(tensor);
+    }
+  }
+  return kinds == 0 || use == QuantisedUse::kMoves ? kinds | PlainKind(graph, node) : kinds;
+}
+
+bool IsFoldable(const Graph &graph, const Node &node, std::vector<bool> *known) {
+  known->resize(graph.tensors.size());
+  const bool is_foldable = std::all_of(node.inputs.begin(), node.inputs.end(), [&](int32_t index) {
+    const auto place = static_cast<size_t>(index);
+    return index < 0 || (*known)[place] || MayBeKnown(graph.tensors[place]);
+  });
+  if (!is_foldable) return false;
+  for (const int32_t output : node.outputs) {
+    if (output >= 0) (*known)[static_cast<size_t>(output)] = true;
+  }
+  return true;
+}
+
+Status CheckKept(const Graph &graph, const std::function<bool(const Node &)> &keeps) {
+  if (mslite_cropped.is_cropped == 0) return mindspore::kSuccess;
+  std::string text;
+  size_t found = 0;
+  const auto check = [&](const Node &node) {
+    if (keeps(node) || !node.custom_type.empty()) return;
+    const int32_t missing = KernelKinds(graph, node) & ~KeptKinds(node.op);
+    if (missing == 0 || ++found > kListedNodes) return;
+    text += "\n  " + Describe(node) + ": it has no kernel for " + OperatorName(node.op) + " on " + KindsText(missing);
+  };
+  for (const SubGraph &subgraph : graph.subgraphs) {
+    for (const int32_t index : subgraph.nodes) check(graph.nodes[static_cast<size_t>(index)]);
+    for (const Fusion &fusion : subgraph.fusions) check(fusion.call);
+  }
+  if (found == 0) return mindspore::kSuccess;
+  if (found > kListedNodes) text += "\n  ... and " + std::to_string(found - kListedNodes) + " more";
+  return Fail(mindspore::kLiteNotFindOp, CroppedText(graph, text));
+}
+}  // namespace mslite

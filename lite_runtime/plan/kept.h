@@ -1,0 +1,26 @@
+// What a cropped library (mslite-crop) has kernels for, and which kernels a graph needs.
+#ifndef MSLITE_PLAN_KEPT_H
+#define MSLITE_PLAN_KEPT_H
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cropped.h"
+#include "model/graph.h"
+#include "model/internal_api.h"
+
+namespace mslite {
+/// Which kernels of its operator the node may be offered to, at any shape: a sum of MSLITE_KIND_...
+MSLITE_INTERNAL_API int32_t KernelKinds(const Graph &graph, const Node &node);
+
+/// True when the node may be computed while loading or planning, which the scalar kernels do: all that it reads may be
+/// known before it runs. `known`: whether that holds of each tensor of the graph; nodes come in the order of execution.
+MSLITE_INTERNAL_API bool IsFoldable(const Graph &graph, const Node &node, std::vector<bool> *known);
+
+/// kLiteNotFindOp with all nodes for which this library was cropped too far; always kSuccess in a whole one. `keeps`:
+/// calls that kernels of others run.
+Status CheckKept(const Graph &graph, const std::function<bool(const Node &)> &keeps);
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,17 @@
+// A graph for one set of input shapes.
+#ifndef MSLITE_PLAN_REWRITE_BIND_SHAPES_H
+#define MSLITE_PLAN_REWRITE_BIND_SHAPES_H
+
+#include <vector>
+
+#include "model/graph.h"
+#include "plan/frame.h"
+
+namespace mslite {
+// Gives the inputs of the main graph these shapes, all dimensions of which are known, and its tensors those that
+// follow. What the rules tell of contents (sizes that a model computes with, mostly) becomes constants, and the nodes
+// that made it go. Nodes that fit no rule stay as they are: planning says what is wrong with them.
+void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph);
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,165 @@
+"""What models and runners have in common: tensors in, tensors out, now or later."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mslite import _runtime
+from mslite.meta import Meta, TensorMeta, meta_of, text_of
+from mslite.settings import integer
+from mslite.tensor import Array, Input, Tensor, contiguous, native_input, tensor_of
+from mslite.types import data_type_of
+from mslite.workers import Workers, ask
+
+Path = str | os.PathLike[str]
+_Native = list[tuple[Meta, Array]]
+
+
+def model_file(model_path: Path) -> str:
+    """The path as a str. Raises TypeError for what is none, RuntimeError when there is no such file."""
+    path = os.fspath(model_path) if isinstance(model_path, os.PathLike) else model_path
+    if not isinstance(path, str):
+        raise TypeError(f"model_path must be a str, not {type(path).__name__}")
+    if not os.path.isfile(path):
+        raise RuntimeError(f"model file '{path}' does not exist")
+    return path
+
+
+class Predictor:
+    """Native models that run requests in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._workers = Workers([])
+        self._path = ""
+        self._inputs: list[TensorMeta] = []
+        self._outputs: list[TensorMeta] = []
+
+    def _describe(self, model: _runtime.Model) -> None:
+        """Remembers the tensors of a model that nobody else uses now."""
+        self._inputs = [meta_of(meta) for meta in model.inputs()]
+        self._outputs = [meta_of(meta) for meta in model.outputs()]
+
+    def get_inputs(self) -> list[Tensor]:
+        """Tensors for the inputs, without contents: fill them and hand them to `predict`."""
+        return [Tensor(meta) for meta in self._inputs]
+
+    def get_outputs(self) -> tuple[TensorMeta, ...]:
+        """What is known of the outputs before a run, or of those of the last one."""
+        return tuple(TensorMeta(meta.name, meta.dtype, meta.shape, meta.format) for meta in self._outputs)
+
+    def predict(self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None = None) -> list[Tensor]:
+        """Runs the model and returns its outputs, which are the caller's to keep.
+
+        `inputs` are in the order of `get_inputs`: tensors, NumPy arrays, or what has `__dlpack__`; C-contiguous memory is
+        read in place. The memory of `outputs`, where given, is written in place. The GIL is released; calls from several
+        threads are served in the order in which they came.
+
+        Raises TypeError, ValueError, or RuntimeError with the runtime's reason."""
+        return self._workers.run(self._work(inputs, outputs))
+
+    async def predict_async(
+        self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None = None
+    ) -> list[Tensor]:
+        """As `predict`, without blocking the event loop. The memory of `inputs` must stay as it is until this returns.
+
+        Requests run in the order in which they were started, those of `predict` among them. Cancelling the task takes
+        out a request that waits, and ends the run of one that runs between two operators; when CancelledError comes,
+        nothing touches the memory of `inputs` and `outputs` any more.
+
+        Raises as `predict`, and asyncio.QueueFull when `max_waiting` requests wait already."""
+        return await ask(self._workers, self._work(inputs, outputs))
+
+    def cancel(self) -> bool:
+        """Ends what runs at this moment, from any thread: its call raises RuntimeError before the next operator.
+
+        Returns False, and does nothing, when nothing runs. What waits is not ended."""
+        return self._workers.cancel()
+
+    @property
+    def max_waiting(self) -> int:
+        """How many requests may wait before `predict_async` raises asyncio.QueueFull; 1000 at first."""
+        return self._workers.max_waiting
+
+    @max_waiting.setter
+    def max_waiting(self, number: int) -> None:
+        self._workers.max_waiting = integer("max_waiting", number)
+
+    def _work(
+        self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None
+    ) -> Callable[[_runtime.Model], list[Tensor]]:
+        """The run of checked arguments."""
+        native = _native_inputs(self._inputs, inputs)
+        targets = None if outputs is None else _native_outputs(self._outputs, outputs)
+        if targets is not None:
+            _check_overlaps(native, targets)
+
+        def work(model: _runtime.Model) -> list[Tensor]:
+            results = [(meta_of(meta), array) for meta, array in model.predict(native, targets)]
+            self._outputs = [meta for meta, _ in results]
+            return [tensor_of(meta, array) for meta, array in results]
+
+        return work
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if not self._path:
+            return f"{name}()"
+        parts = [
+            f"{kind}=[{', '.join(f'({text_of(meta)})' for meta in metas)}]"
+            for kind, metas in (("inputs", self._inputs), ("outputs", self._outputs))
+        ]
+        return f"{name}({self._path!r}, {', '.join(parts)})"
+
+
+def _native_inputs(metas: Sequence[TensorMeta], inputs: Sequence[Input]) -> _Native:
+    given_inputs = _listed("inputs", inputs, len(metas))
+    native = []
+    for meta, given in zip(metas, given_inputs, strict=True):
+        if isinstance(given, Tensor):
+            native.append(native_input(given, meta.name))
+            continue
+        array = given
+        if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
+            array = np.from_dlpack(given)
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}")
+        if data_type_of(array) != meta.dtype:
+            raise TypeError(f"input '{meta.name}' holds {meta.dtype.name}, the array {array.dtype}")
+        array = contiguous(array)
+        native.append(((meta.name, meta.dtype.value, array.shape, meta.format.value), array))
+    return native
+
+
+def _native_outputs(metas: Sequence[TensorMeta], outputs: Sequence[Tensor | Array]) -> _Native:
+    native = []
+    for meta, given in zip(metas, _listed("outputs", outputs, len(metas)), strict=True):
+        if not isinstance(given, Tensor | np.ndarray):
+            raise TypeError(f"output '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}")
+        try:
+            tensor = given if isinstance(given, Tensor) else Tensor.from_numpy(given)
+        except ValueError as error:
+            raise ValueError(f"output '{meta.name}': {error}") from None
+        described, array = native_input(tensor, meta.name)
+        if not array.flags.writeable:
+            raise ValueError(f"output '{meta.name}': the memory is read-only")
+        native.append((described, array))
+    return native
+
+
+def _listed(name: str, tensors: Sequence[Any], count: int) -> list[Any]:
+    if not isinstance(tensors, list | tuple):
+        raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}")
+    if len(tensors) != count:
+        raise ValueError(f"the model has {count} {name}, {len(tensors)} were given")
+    return list(tensors)
+
+
+def _check_overlaps(inputs: _Native, outputs: _Native) -> None:
+    for index, (meta, array) in enumerate(outputs):
+        for other, taken in [*inputs, *outputs[:index]]:
+            if np.may_share_memory(array, taken):
+                raise ValueError(f"output '{meta[0]}' has the memory of '{other[0]}'")

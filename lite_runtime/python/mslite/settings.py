@@ -1,0 +1,67 @@
+"""What the settings of the API have in common: their checks, and how they print."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+def checked(name: str, value: Any, kind: type[Any]) -> Any:
+    """The value. Raises TypeError when it is of another type; True and False are no int."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"{name} must be {kind.__name__}, not {type(value).__name__}")
+    return value
+
+
+def integer(name: str, value: Any, least: int = 0) -> int:
+    """The value. Raises TypeError when it is no int, ValueError when it is less than `least`."""
+    number: int = checked(name, value, int)
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, not {number}")
+    return number
+
+
+def integers(name: str, values: Any) -> list[int]:
+    """A copy of the list. Raises TypeError when it is none of int, ValueError when one is negative."""
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{name} must be a list of int, not {type(values).__name__}")
+    return [integer(name, value) for value in values]
+
+
+def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """The value. Raises TypeError when it is no str, ValueError when it is none of `choices`."""
+    if checked(name, value, str) not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return str(value)
+
+
+def sections(name: str, value: Any) -> dict[str, dict[str, str]]:
+    """A copy of settings by section and key. Raises TypeError for anything but str in dict in dict."""
+    result: dict[str, dict[str, str]] = {}
+    for section, entries in checked(name, value, dict).items():
+        checked(f"a section of {name}", section, str)
+        result[section] = dict(checked(f"{name}[{section!r}]", entries, dict))
+        for key, entry in result[section].items():
+            checked(f"a key of {name}[{section!r}]", key, str)
+            checked(f"{name}[{section!r}][{key!r}]", entry, str)
+    return result
+
+
+class Settings:
+    """Attributes that all have a default; only those that differ from it are printed."""
+
+    _names: ClassVar[tuple[str, ...]] = ()
+
+    def changes(self) -> dict[str, Any]:
+        """The attributes that differ from their defaults; those of settings within these have a dot in their name."""
+        usual = type(self)()
+        result: dict[str, Any] = {}
+        for name in self._names:
+            value = getattr(self, name)
+            if isinstance(value, Settings):
+                result.update({f"{name}.{inner}": change for inner, change in value.changes().items()})
+            elif value != getattr(usual, name):
+                result[name] = value
+        return result
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.changes().items())})"

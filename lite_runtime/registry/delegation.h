@@ -1,0 +1,69 @@
+// What delegates have taken over of a model.
+#ifndef MSLITE_REGISTRY_DELEGATION_H
+#define MSLITE_REGISTRY_DELEGATION_H
+
+#include <memory>
+#include <vector>
+
+#include "include/api/delegate.h"
+#include "model/graph.h"
+#include "registry/placement.h"
+
+namespace mslite {
+class Delegation {
+ public:
+  // A kernel of the delegate, and the nodes of the file that it stands for, in their order.
+  struct Part {
+    std::unique_ptr<mindspore::kernel::Kernel> kernel;
+    std::vector<Node> nodes;
+  };
+
+  // Offers the nodes of the main graph to each of the context's delegates in turn: that of the application, then our
+  // engines for the context's devices. Puts one node (`Node::part`) in the place of those that each of their kernels
+  // stands for. Nothing is taken where a delegate's Init gives kLiteNotSupport; what our engines cannot run is left to
+  // the CPU, unless the context forbids it.
+  // Errors: the application's delegate's own; kLiteParamInvalid where what it made of the graph cannot run.
+  static Status Offer(const std::shared_ptr<mindspore::Context> &context, bool with_engines, Graph *graph,
+                      std::shared_ptr<Delegation> *result);
+
+  const std::vector<Part> &parts() const { return parts_; }
+  // Of our engines, in the order in which they were asked.
+  const std::vector<const Placing *> &placings() const { return placings_; }
+  // Whether a delegate of the application was offered tensors whose sizes were open.
+  bool was_open() const { return was_open_; }
+  // Why one of our engines failed since; empty: none did.
+  std::string EngineFailure() const;
+
+ private:
+  class Offered;
+  struct Taking;
+  // A delegate, and what it was offered.
+  struct Round {
+    std::shared_ptr<mindspore::Delegate> delegate;  // outlives its kernels
+    std::vector<mindspore::MSTensor> tensors;       // of the graph; null where no offered node has them
+    std::vector<std::unique_ptr<mindspore::kernel::Kernel>> offered;
+    std::vector<std::unique_ptr<mindspore::kernel::Kernel>> made;  // not yet in a part
+  };
+
+  Status OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate,
+                 const std::shared_ptr<mindspore::Context> &context, Graph *graph, bool *is_missing);
+  static Status Ask(const std::shared_ptr<mindspore::Context> &context, const Graph &graph, Round *round,
+                    std::vector<mindspore::kernel::Kernel *> *kernels);
+  Status Take(Round *round, const std::vector<mindspore::kernel::Kernel *> &kernels, Graph *graph);
+
+  std::vector<std::unique_ptr<Round>> rounds_;
+  std::vector<Part> parts_;  // end before the rounds
+  std::vector<const Placing *> placings_;
+  bool was_open_ = false;
+};
+
+// The delegate of a context, also one that was set by the older function; null where there is none.
+std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context &context);
+// Whether there is a delegate to ask: the application's, or an engine of ours.
+bool MayDelegate(mindspore::Context *context);
+// When an engine of ours cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
+// CPU runs it instead.
+Status FallBack(const mindspore::Context &context, const std::string &reason);
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,19 @@
+// The engines of ours that a context asks for. The room delegate/ has them, which knows this one, not the other way
+// round.
+#ifndef MSLITE_REGISTRY_ENGINES_H
+#define MSLITE_REGISTRY_ENGINES_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "include/api/delegate.h"
+
+namespace mslite {
+// Delegates for the devices of a context, in its order, up to the first CPUDeviceInfo without a provider. `missing`
+// gets a line for each device that this library has no engine for.
+std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
+                                                            std::vector<std::string> *missing);
+}  // namespace mslite
+
+#endif

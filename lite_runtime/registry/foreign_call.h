@@ -1,0 +1,29 @@
+// Calls of code that applications bring along.
+#ifndef MSLITE_REGISTRY_FOREIGN_CALL_H
+#define MSLITE_REGISTRY_FOREIGN_CALL_H
+
+#include <exception>
+#include <string>
+
+#include "model/message.h"
+
+namespace mslite {
+// Whatever foreign code does, but for ending the process, ends here. An error says which function failed, and why.
+template <typename Function>
+Status ForeignCall(const char *what, Function function) {
+  try {
+    const Status status = function();
+    if (status.IsOk()) return status;
+    const std::string own = status.GetErrDescription();
+    const auto number = static_cast<int32_t>(static_cast<uint32_t>(status.StatusCode()) << 4) >> 4;
+    return Fail(status.StatusCode(), std::string(what) + " failed with " + std::to_string(number) + " (" +
+                                         (own.empty() ? Status::CodeAsString(status.StatusCode()) : own) + ")");
+  } catch (const std::exception &error) {
+    return Fail(mindspore::kLiteError, std::string(what) + " threw an exception: " + error.what());
+  } catch (...) {
+    return Fail(mindspore::kLiteError, std::string(what) + " threw an exception");
+  }
+}
+}  // namespace mslite
+
+#endif

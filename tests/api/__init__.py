@@ -1,0 +1,1 @@
+"""The public interfaces, compared with what MindSpore Lite's programs expect of them."""

@@ -1,0 +1,148 @@
+"""Programs in C++, C and Java that were written from the reference of MindSpore Lite's API alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mslite
+from mslite.converter.options import FmkType
+from tests.runtime.encrypted_files import KEY, gcm_file
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(os.environ.get("MSLITE_BUILD", ROOT / "build")).resolve()
+JAR = PROGRAMS / "android/mindspore-lite/mindspore-lite-java.jar"
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("digits")
+    converter = mslite.Converter()
+    converter.input_shape = {"image": [1, 1, 8, 8]}
+    converter.convert(FmkType.ONNX, str(ROOT / "examples" / "digits" / "digits.onnx"), str(folder / "digits"))
+    return folder / "digits.ms"
+
+
+def run(program: str, *arguments: object) -> dict[str, np.ndarray]:
+    """What a program prints: a name and numbers in each line. Programs of this build are paths in it."""
+    command = [str(PROGRAMS / program) if "/" in program else program, *(str(argument) for argument in arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"{program}: {done.returncode}\n{done.stdout}{done.stderr}"
+    lines = [line.split(" ") for line in done.stdout.splitlines()]
+    return {line[0]: np.array(line[1:], np.float32) for line in lines}
+
+
+def expected(model_path: Path, values: np.ndarray) -> dict[str, np.ndarray]:
+    """The same from Python, for inputs of another batch too."""
+    model = mslite.Model()
+    model.build_from_file(str(model_path), mslite.ModelType.MINDIR_LITE)
+    inputs = model.get_inputs()
+    if list(values.shape) != inputs[0].shape:
+        model.resize(inputs, [list(values.shape)])
+    outputs = model.predict([values])
+    return {output.name: output.get_data_to_numpy().ravel() for output in outputs}
+
+
+def check(answers: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
+    assert answers.keys() == wanted.keys()
+    for name, numbers in wanted.items():
+        np.testing.assert_allclose(answers[name], numbers, rtol=1e-4, atol=1e-4)  # texts of six digits
+
+
+def input_shape(path: Path, batch: int = 1) -> list[int]:
+    model = mslite.Model()
+    model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE)
+    return [batch, *model.get_inputs()[0].shape[1:]]
+
+
+@pytest.mark.parametrize("language", ["cpp", "c"])
+def test_quick_start(language: str, digits: Path, tmp_path: Path) -> None:
+    values = np.random.default_rng(1).random(input_shape(digits), np.float32)
+    values.tofile(tmp_path / "input.bin")
+    check(run(f"tests/api/api_{language}_quick_start", digits, tmp_path / "input.bin"), expected(digits, values))
+
+
+def test_resize_and_callbacks(digits: Path) -> None:
+    shape = input_shape(digits, 3)
+    values = (np.arange(np.prod(shape)) % 5 / np.float32(4)).astype(np.float32).reshape(shape)
+    check(run("tests/api/api_cpp_resize_and_callbacks", digits), expected(digits, values))
+
+
+def test_resize_in_c(digits: Path) -> None:
+    shape = input_shape(digits, 2)
+    values = (np.arange(np.prod(shape)) % 7 / np.float32(6)).astype(np.float32).reshape(shape)
+    check(run("tests/api/api_c_resize", digits), expected(digits, values))
+
+
+def test_tensors(digits: Path) -> None:
+    check(run("tests/api/api_cpp_tensors", digits), expected(digits, np.full(input_shape(digits), 0.5, np.float32)))
+
+
+def test_parallel_runner(digits: Path) -> None:
+    ((name, firsts),) = run("tests/api/api_cpp_parallel_runner", digits).items()
+    for number, first in enumerate(firsts):
+        wanted = expected(digits, np.full(input_shape(digits), number * 0.25, np.float32))[name]
+        np.testing.assert_allclose(first, wanted[0], rtol=1e-4, atol=1e-4)
+
+
+def test_the_example_in_c(digits: Path, tmp_path: Path) -> None:
+    with np.load(ROOT / "examples" / "digits" / "digits_test.npz") as data:
+        images = data[data.files[0]]
+    image = np.ascontiguousarray(images[:1], np.float32).reshape(input_shape(digits))
+    image.tofile(tmp_path / "image.bin")
+    program = PROGRAMS / "examples/c/example_c_classify"
+    done = subprocess.run([program, digits, tmp_path / "image.bin"], capture_output=True, text=True, check=True)
+    (best,) = {int(np.argmax(output)) for output in expected(digits, image).values()}
+    assert done.stdout.startswith(f"class {best}: ")
+    assert subprocess.run([program], capture_output=True, check=False).returncode == 2
+    missing = subprocess.run([program, "there_is_none.ms"], capture_output=True, text=True, check=False)
+    assert missing.returncode == 1
+    assert "build failed" in missing.stderr
+
+
+@pytest.fixture(scope="module")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The classes of the programs in Java, which see the API alone."""
+    folder = tmp_path_factory.mktemp("java")
+    sources = sorted((ROOT / "tests/api/programs/java").glob("*.java"))
+    command = ["javac", "--release", "8", "-Xlint:all,-options,-try", "-Werror", "-cp", JAR, "-d", folder, *sources]
+    subprocess.run(command, check=True, timeout=120)
+    return folder
+
+
+def run_java(classes: Path, program: str, *arguments: object) -> dict[str, np.ndarray]:
+    return run("java", f"-Djava.io.tmpdir={classes}", "-cp", f"{JAR}:{classes}", program, *arguments)
+
+
+def test_quick_start_in_java(java: Path, digits: Path, tmp_path: Path) -> None:
+    values = np.random.default_rng(2).random(input_shape(digits), np.float32)
+    values.tofile(tmp_path / "input.bin")
+    check(run_java(java, "QuickStart", digits, tmp_path / "input.bin"), expected(digits, values))
+
+
+def test_an_encrypted_model_in_java(java: Path, digits: Path, tmp_path: Path) -> None:
+    values = np.random.default_rng(3).random(input_shape(digits), np.float32)
+    values.tofile(tmp_path / "input.bin")
+    encrypted = tmp_path / "encrypted.ms"
+    encrypted.write_bytes(gcm_file(digits.read_bytes()))
+    arguments = [encrypted, tmp_path / "input.bin", KEY.decode(), "libcrypto.so.3"]
+    check(run_java(java, "QuickStart", *arguments), expected(digits, values))
+    with pytest.raises(AssertionError, match="build failed"):
+        run_java(java, "QuickStart", encrypted, tmp_path / "input.bin", KEY.decode()[::-1], "libcrypto.so.3")
+
+
+def test_resize_in_java(java: Path, digits: Path) -> None:
+    shape = input_shape(digits, 3)
+    values = (np.arange(np.prod(shape)) % 5 / np.float32(4)).astype(np.float32).reshape(shape)
+    check(run_java(java, "ResizeGraph", digits), expected(digits, values))
+
+
+def test_parallel_runner_in_java(java: Path, digits: Path) -> None:
+    ((name, firsts),) = run_java(java, "ParallelRunner", digits).items()
+    for number, first in enumerate(firsts):
+        wanted = expected(digits, np.full(input_shape(digits), number * 0.25, np.float32))[name]
+        np.testing.assert_allclose(first, wanted[0], rtol=1e-4, atol=1e-4)

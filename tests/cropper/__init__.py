@@ -1,0 +1,1 @@
+"""Cropped runtimes: what stays, what is refused, and that results are the same."""

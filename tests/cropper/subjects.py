@@ -1,0 +1,74 @@
+"""What the tests crop, and the programs that run it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.mindir import module_io
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, constant
+from mslite.converter.mindir.ops.activation import Activation
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, QuantType
+from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.ops.unary import Cos
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
+ARCHIVE = BUILD / "lite_runtime" / "libmindspore-lite.a"
+HERE = Path(__file__).parent
+
+
+def product(path: Path) -> Path:
+    """tanh(x @ weight) for x of [rows, 24]."""
+    weight = np.random.default_rng(3).standard_normal((24, 40)).astype(np.float32)
+    x = Value("x", DataType.FLOAT32, (SYMBOL_LIMIT, 24))
+    y = Value("y", DataType.FLOAT32, (SYMBOL_LIMIT, 40))
+    z = Value("z", DataType.FLOAT32, (SYMBOL_LIMIT, 40))
+    nodes = [
+        Node(MatMulFusion(), "product", (x, constant("weight", weight)), (y,)),
+        Node(Activation(activation_type=ActivationType.TANH), "tanh", (y,), (z,)),
+    ]
+    module_io.save(Module([Graph("main", [x], [z], nodes)]), path)
+    return path
+
+
+def cosine(path: Path, dtype: DataType = DataType.FLOAT32) -> Path:
+    """cos(x) for x of [4, 24]."""
+    x, y = Value("x", dtype, (4, 24)), Value("y", dtype, (4, 24))
+    module_io.save(Module([Graph("main", [x], [y], [Node(Cos(), "waves", (x,), (y,))])]), path)
+    return path
+
+
+def squashed(path: Path, dtype: DataType, quant: tuple[QuantParam, ...] = ()) -> Path:
+    """relu(x) for x of [4, 24], on another element type or on quantised integers."""
+    x, y = Value("x", dtype, (4, 24), quant=quant), Value("y", dtype, (4, 24), quant=quant)
+    kind = QuantType.QUANT_ALL if quant else QuantType.QUANT_NONE
+    node = Node(Activation(activation_type=ActivationType.RELU), "squash", (x,), (y,), quant_type=kind)
+    module_io.save(Module([Graph("main", [x], [y], [node])]), path)
+    return path
+
+
+def program(archive: Path, target: Path) -> Path:
+    """run_model.c with the static library."""
+    c_file = target.with_suffix(".o")
+    includes = [f"-I{ROOT}/lite_runtime", f"-I{ROOT}/lite_runtime/include"]
+    subprocess.run(["cc", "-c", *includes, "-o", c_file, HERE / "run_model.c"], check=True)
+    link = ["c++", "-o", target, c_file, archive, "-Wl,--gc-sections", "-lpthread", "-ldl"]
+    subprocess.run(link, check=True)
+    return target
+
+
+def run(command: Path, model: Path, given: bytes, *rows: int, library: Path | None = None) -> tuple[bytes | None, str]:
+    """The results of the program, None where it fails, and what it says; with `library` in place of its shared one."""
+    source, target = model.with_suffix(".in"), model.with_suffix(".out")
+    source.write_bytes(given)
+    target.unlink(missing_ok=True)
+    environment = {**os.environ} if library is None else {**os.environ, "LD_PRELOAD": str(library)}
+    arguments = [str(command), str(model), str(source), str(target), *map(str, rows)]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return (target.read_bytes() if done.returncode == 0 else None), done.stdout + done.stderr

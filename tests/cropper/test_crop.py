@@ -1,0 +1,236 @@
+"""A cropped runtime computes the bits of the whole one for the models that it was made for, and refuses others by name."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mslite import _native
+from mslite.converter import cli as converter
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.cropper import cli, original
+from mslite.cropper.crop import INSTRUCTION_SETS, Library
+from tests.cropper.subjects import ARCHIVE, ROOT, cosine, product, program, run, squashed
+
+pytestmark = pytest.mark.skipif(not ARCHIVE.is_file() or shutil.which("c++") is None, reason=f"no {ARCHIVE}, or no c++")
+DIGITS = ROOT / "examples" / "digits"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Models, the cropped libraries for them, and programs with the static libraries."""
+
+    float_model: Path
+    product: Path
+    folder: Path
+    report: str
+    whole: Path
+    cropped: Path
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    folder = tmp_path_factory.mktemp("crop")
+    common = [f"--modelFile={DIGITS / 'digits.onnx'}", "--inputShape=image:1,1,8,8"]
+    assert converter.main([*common, f"--outputFile={folder / 'digits'}"]) == 0
+    models = folder / "digits.ms", product(folder / "product.ms")
+    command = [f"--models={models[0]},{models[1]}", f"--archive={ARCHIVE}", f"--output={folder / 'cropped'}"]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        assert cli.main(command) == 0
+    cropped = program(folder / "cropped" / "libmindspore-lite.a", folder / "run_cropped")
+    return Subject(
+        models[0],
+        models[1],
+        folder,
+        output.getvalue(),
+        program(ARCHIVE, folder / "run_whole"),
+        cropped,
+    )
+
+
+def values(count: int, seed: int) -> bytes:
+    return np.random.default_rng(seed).standard_normal(count).astype(np.float32).tobytes()
+
+
+def test_the_bits_are_those_of_the_whole_runtime(subject: Subject) -> None:
+    for model, count in ((subject.float_model, 64), (subject.product, 24)):
+        wanted, _ = run(subject.whole, model, values(count, 1), 1)
+        found, said = run(subject.cropped, model, values(count, 1), 1)
+        assert wanted, said
+        assert found == wanted, said
+
+
+def dynamic_section(library: Path) -> str:
+    return subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_shared_library_has_its_name_and_is_the_same_again(subject: Subject, tmp_path: Path) -> None:
+    first = subject.folder / "cropped" / "libmindspore-lite.so"
+    assert "[libmindspore-lite.so.0]" in dynamic_section(first)
+    command = [f"--models={subject.float_model},{subject.product}", f"--archive={ARCHIVE}"]
+    for name in ("again", "named"):
+        flags = ["--soname=libmindspore-lite.so"] if name == "named" else []
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert cli.main([*command, f"--output={tmp_path / name}", *flags]) == 0
+    assert (tmp_path / "again" / "libmindspore-lite.so").read_bytes() == first.read_bytes()
+    assert "[libmindspore-lite.so]" in dynamic_section(tmp_path / "named" / "libmindspore-lite.so")
+
+
+@pytest.mark.parametrize("rows", [2, 7, 300])
+def test_shapes_may_change(subject: Subject, rows: int) -> None:
+    given = values(24 * rows, rows)
+    wanted, _ = run(subject.whole, subject.product, given, rows)
+    found, said = run(subject.cropped, subject.product, given, rows)
+    assert wanted, said
+    assert found == wanted, said
+
+
+def test_another_operator_is_refused_by_name(subject: Subject) -> None:
+    other = cosine(subject.folder / "cosine.ms")
+    assert run(subject.whole, other, values(96, 2))[0] is not None
+    found, said = run(subject.cropped, other, values(96, 2))
+    assert found is None
+    assert "this runtime was cropped for 'digits.ms, product.ms'" in said
+    assert "node 'waves' (Cos): it has no kernel for Cos" in said
+
+
+@pytest.mark.parametrize(
+    ("dtype", "quant", "kind"),
+    [
+        (DataType.INT8, (QuantParam(scale=0.1, zeroPoint=3, inited=True),), "quantised 8-bit integers"),
+        (DataType.INT32, (), "element types other than float32"),
+    ],
+)
+def test_other_types_are_refused_and_not_computed_in_float(
+    dtype: DataType, quant: tuple[QuantParam, ...], kind: str, subject: Subject
+) -> None:
+    model = squashed(subject.folder / f"{dtype.name}.ms", dtype, quant)
+    assert run(subject.whole, model, values(96, 2))[0] is not None
+    found, said = run(subject.cropped, model, values(96, 2))
+    assert found is None
+    assert f"node 'squash' (Activation): it has no kernel for Activation on {kind}" in said
+
+
+def test_the_shared_library_takes_the_place_of_the_whole_one(subject: Subject) -> None:
+    shared = subject.folder / "cropped" / "libmindspore-lite.so"
+    includes = [f"-I{ROOT}/lite_runtime", f"-I{ROOT}/lite_runtime/include"]
+    command = subject.folder / "run_shared"
+    whole = ARCHIVE.with_suffix(".so")
+    source = Path(__file__).parent / "run_model.c"
+    subprocess.run(["cc", *includes, "-o", command, source, whole, f"-Wl,-rpath,{whole.parent}"], check=True)
+    wanted, _ = run(command, subject.float_model, values(64, 3))
+    assert wanted is not None
+    assert run(command, subject.float_model, values(64, 3), library=shared)[0] == wanted
+    assert run(command, cosine(subject.folder / "other.ms"), values(96, 3), library=shared)[0] is None
+
+
+def test_the_report_shows_what_shrank(subject: Subject) -> None:
+    rows = {
+        name.strip(): (int(before.replace(",", "")), int(after.replace(",", "")))
+        for name, before, after in re.findall(r"^(.{28})\s*([\d,]+)\s+([\d,]+)$", subject.report, re.MULTILINE)
+    }
+    before, after = rows["stripped .so"]
+    assert after == (subject.folder / "cropped" / "libmindspore-lite.so").stat().st_size
+    assert after < before / 2
+    rooms = [rows[room] for room in cli.ROOMS]
+    assert (sum(room[0] for room in rooms), sum(room[1] for room in rooms)) == (before, after)
+    assert all(size > 1000 for room in rooms for size in room)
+    assert rows["kernels"][1] < rows["kernels"][0] / 3
+
+
+def test_kernels_are_read_from_the_archive_as_the_library_tells_them() -> None:
+    library = Library.read(ARCHIVE.read_bytes(), "whole")
+    numbers = INSTRUCTION_SETS
+    quantised = set(_native.quantised_kernels())
+    wanted = [(numbers[isa], name in quantised) for name, _, isa, _ in _native.kernels()]
+    assert [(kernel.isa, kernel.is_quantised) for kernel in library.kernels()] == wanted
+
+
+def test_an_archive_written_again_is_the_same_to_a_linker(tmp_path: Path, subject: Subject) -> None:
+    copy = tmp_path / "copy.a"
+    copy.write_bytes(Library.read(ARCHIVE.read_bytes(), "whole").write())
+    listed = [
+        subprocess.run(["nm", "-s", file], capture_output=True, text=True, check=True).stdout
+        for file in (ARCHIVE, copy)
+    ]
+    index = [sorted(line for line in text.splitlines() if " in " in line) for text in listed]
+    assert len(index[0]) > 1000
+    assert index[0] == index[1]
+    found, said = run(program(copy, tmp_path / "run"), subject.float_model, values(64, 4))
+    assert found is not None, said
+
+
+@pytest.mark.parametrize(
+    ("contents", "reason"),
+    [
+        (b"", "no static library"),
+        (b"!<thin>\n", "a thin archive"),
+        (b"!<arch>\nabc", "damaged at byte 8"),
+        (b"!<arch>\n" + b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (b"a.o/", 0, 0, 0, 0, 9), "ends within a member"),
+        (b"!<arch>\n" + b"%-16s%-12d%-6d%-6d%-8o%-10d`\nabcd" % (b"a.o/", 0, 0, 0, 0, 4), "no ELF object file"),
+        (b"!<arch>\n", "no libmindspore-lite.a of mslite"),
+    ],
+)
+def test_what_cannot_be_cropped_is_refused(
+    contents: bytes, reason: str, tmp_path: Path, subject: Subject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "odd.a"
+    file.write_bytes(contents)
+    assert cli.main([f"--models={subject.product}", f"--archive={file}", f"--output={tmp_path / 'out'}"]) == 1
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cropped_library_is_not_cropped_again(
+    subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cropped = subject.folder / "cropped" / "libmindspore-lite.a"
+    assert cli.main([f"--models={subject.product}", f"--archive={cropped}", f"--output={tmp_path / 'out'}"]) == 1
+    assert "was cropped before" in capsys.readouterr().err
+
+
+def test_float64_models_keep_what_casts_need(subject: Subject, tmp_path: Path) -> None:
+    model = cosine(tmp_path / "wide.ms", DataType.FLOAT64)
+    output = tmp_path / "out"
+    assert cli.main([f"--models={model}", f"--archive={ARCHIVE}", f"--output={output}"]) == 0
+    given = np.linspace(-3, 3, 96).tobytes()
+    wanted, _ = run(subject.whole, model, given)
+    found, said = run(program(output / "libmindspore-lite.a", tmp_path / "run"), model, given)
+    assert wanted is not None
+    assert found == wanted, said
+
+
+def test_the_original_s_flags(subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mapping = ARCHIVE.parent / "mslite" / "cropper_mapping_cpu.cfg"
+    output = tmp_path / "small.a"
+    flags = [f"--packageFile={ARCHIVE}", f"--configFile={mapping}", f"--outputFile={output}"]
+    assert original.main([*flags, f"--modelFile={subject.float_model}"]) == 0
+    said = capsys.readouterr().out
+    assert f"Save package file{output} success.\nCROPPER RESULT SUCCESS:0\n" in said
+    wanted, _ = run(subject.whole, subject.float_model, values(64, 5))
+    found, _ = run(program(output, tmp_path / "run"), subject.float_model, values(64, 5))
+    assert wanted is not None
+    assert found == wanted
+    models = tmp_path / "models" / "inner"
+    models.mkdir(parents=True)
+    product(models / "product.ms")
+    assert original.main([*flags, f"--modelFolderPath={models.parent}"]) == 0
+    capsys.readouterr()
+    assert original.main(flags) == 1
+    assert "INPUT MISSING" in capsys.readouterr().err
+    assert original.main([*flags, "--modelFile=a.ms", "--modelFolderPath=b"]) == 1
+    assert "INPUT ILLEGAL" in capsys.readouterr().err
+    assert original.main([*flags, "--modelFile=nothing.ms"]) == 1
+    assert "CROPPER RESULT FAILED:" in capsys.readouterr().err
+    assert original.main([]) == 0
+    assert "--packageFile" in capsys.readouterr().out
