@@ -34,7 +34,8 @@ std::vector<Flag> Table(Flags *f) {
   return {
       {"modelFile", &f->modelFile, "FILE", "the .ms model (required)"},
       {"modelType", &f->modelType, "MindIR|MindIR_Lite", "kind of model; a .ms file loads under either"},
-      {"device", &f->device, "CPU", "where to run"},
+      {"device", &f->device, "CPU|GPU", "where to run (CPU); what the GPU has no kernel for runs on the CPU"},
+      {"deviceId", &f->deviceId, "N", "with --device=GPU: which GPU (0)"},
       {"numThreads", &f->numThreads, "N", "threads (2)"},
       {"interOpParallelNum", &f->interOpParallelNum, "N", "branches that run at the same time (1)"},
       {"cpuBindMode", &f->cpuBindMode, "0|1|2", "no binding, bigger cores first, middle cores first (1)"},
@@ -81,7 +82,6 @@ const std::set<std::string> &NotBuilt() {
                                               "perfProfiling",
                                               "perfEvent",
                                               "GroupInfoFile",
-                                              "deviceId",
                                               "rankId",
                                               "enableSharedThreadPool",
                                               "threadNumLimitPerWorker",
@@ -224,9 +224,17 @@ std::string Check(const Flags &flags, const std::set<std::string> &given) {
     return "--decryptKey: expected 32, 48 or 64 hexadecimal digits";
   }
   if (!flags.cryptoLibPath.empty() && digits == 0) return "--cryptoLibPath needs --decryptKey";
-  if (flags.device != "CPU") {
+  if (flags.device != "CPU" && flags.device != "GPU") {
     const std::string problem = OneOf("device", flags.device, {"CPU", "GPU", "NPU", "Ascend"});
-    return problem.empty() ? "--device=" + flags.device + " is not built into this program; use CPU" : problem;
+    return problem.empty() ? "--device=" + flags.device + " is not built into this program; use CPU or GPU" : problem;
+  }
+  if (flags.deviceId < 0) return "--deviceId must not be negative";
+  if (flags.device == "CPU" && given.count("deviceId") != 0) return "--deviceId needs --device=GPU";
+  if (flags.device == "GPU" && flags.enableParallelPredict) {
+    return "--enableParallelPredict measures the CPU; leave out --device=GPU";
+  }
+  if (flags.device == "GPU" && flags.enableFp16) {
+    return "--enableFp16: kernels for GPUs compute in float32; leave it out with --device=GPU";
   }
   std::string problem = OneOf("modelType", flags.modelType, {"MindIR", "MindIR_Lite"});
   if (problem.empty()) {

@@ -11,6 +11,7 @@ struct Flags {
   std::string modelFile;
   std::string modelType = "MindIR";
   std::string device = "CPU";
+  int deviceId = 0;
   std::string inDataFile;
   std::string inputShapes;
   std::string inputShape;

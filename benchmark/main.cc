@@ -79,6 +79,12 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
     for (const std::string &word : Split(flags.cpuCoreList, ",")) cores.push_back(std::atoi(word.c_str()));
     context->SetThreadAffinity(cores);
   }
+  if (flags.device == "GPU") {
+    auto gpu = std::make_shared<mindspore::GPUDeviceInfo>();
+    gpu->SetDeviceID(static_cast<uint32_t>(flags.deviceId));
+    context->MutableDeviceInfo().push_back(gpu);
+    context->SetFallback(false);  // figures of the CPU must not pass for those of a GPU
+  }
   auto cpu = std::make_shared<mindspore::CPUDeviceInfo>();
   cpu->SetEnableFP16(flags.enableFp16);
   cpu->SetProvider(flags.provider);

@@ -27,12 +27,18 @@ std::string DeviceName(const DeviceInfoContext &device) {
   }
 }
 
-// Null where this library has none.
-std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device) {
+// Null where this library has none, or where it cannot do what the device's settings ask for; `reason` says which.
+std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, std::string *reason) {
+  *reason = "this library has no engine for " + DeviceName(*device);
   const std::string provider = device->GetProvider();
 #ifdef MSLITE_OPENCL
   if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
-    return std::make_shared<EngineDelegate>(std::make_shared<OpenClEngine>());
+    const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
+    if (gpu->GetEnableGLTexture()) {
+      *reason = "the OpenCL engine does not take GL textures (SetEnableGLTexture)";
+      return nullptr;
+    }
+    return std::make_shared<EngineDelegate>(std::make_shared<OpenClEngine>(gpu->GetDeviceID()));
   }
 #endif
   return nullptr;
@@ -45,11 +51,12 @@ std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *
   for (const auto &device : context->MutableDeviceInfo()) {
     if (device == nullptr) continue;
     if (device->GetDeviceType() == mindspore::kCPU && device->GetProvider().empty()) break;
-    auto engine = EngineOf(device.get());
+    std::string reason;
+    auto engine = EngineOf(device.get(), &reason);
     if (engine != nullptr) {
       engines.push_back(std::move(engine));
     } else if (device->GetDeviceType() != mindspore::kCPU) {  // kernels may be registered for other providers
-      missing->push_back("this library has no engine for " + DeviceName(*device));
+      missing->push_back(reason);
     }
   }
   return engines;

@@ -4,10 +4,6 @@
 
 #include "strided_copy.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Defines the table entry `mslite_kernel_<name>`. */
 #define MSLITE_MOVEMENT_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
   MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 0)
@@ -40,9 +36,5 @@ void mslite_run_copy(const mslite_run *run, int32_t phase, int32_t part);
 
 /* Ends the preparation of such a kernel. */
 mslite_status mslite_schedule_copy(mslite_copy *copy, mslite_schedule *schedule);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

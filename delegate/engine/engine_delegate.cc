@@ -126,6 +126,7 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
     const auto end = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.end);
     const std::vector<Kernel *> kernels(begin, end);
     std::vector<Part::Node> nodes;
+    nodes.reserve(kernels.size());
     for (const Kernel *kernel : kernels) nodes.push_back(whole.nodes[positions[kernel]]);
     const Border border = BorderOf(model, range);
     const bool is_worth_it = IsWorthIt(nodes, whole, {0, nodes.size()}, border);

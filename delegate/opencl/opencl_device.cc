@@ -11,12 +11,14 @@ namespace {
 std::mutex finding;
 std::map<cl_device_id, std::weak_ptr<OpenClDevice>> *devices = nullptr;  // made with the first model that asks
 
+std::string UpToZero(const std::string &text) { return text.substr(0, text.find('\0')); }
+
 std::string DeviceText(const OpenClLibrary &library, cl_device_id device, cl_device_info what) {
   size_t size = 0;
   if (library.clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
   std::string text(size, '\0');
   if (library.clGetDeviceInfo(device, what, size, text.data(), nullptr) != CL_SUCCESS) return "";
-  return text.c_str();
+  return UpToZero(text);
 }
 
 std::string PlatformText(const OpenClLibrary &library, cl_platform_id platform) {
@@ -24,7 +26,7 @@ std::string PlatformText(const OpenClLibrary &library, cl_platform_id platform) 
   if (library.clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
   std::string text(size, '\0');
   if (library.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text.data(), nullptr) != CL_SUCCESS) return "";
-  return text.c_str();
+  return UpToZero(text);
 }
 
 struct Candidate {
@@ -184,7 +186,7 @@ Status OpenClDevice::Build(const std::string &file, const std::string &defines, 
     }
     library_.clReleaseProgram(made);
     return OpenClStatus(error,
-                        ("clBuildProgram of " + file + ".cl with " + defines + " (" + log.c_str() + ")").c_str());
+                        ("clBuildProgram of " + file + ".cl with " + defines + " (" + UpToZero(log) + ")").c_str());
   }
   programs_[key] = made;
   *program = made;

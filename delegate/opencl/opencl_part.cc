@@ -150,7 +150,7 @@ Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
         size_t size = sizeof argument.integer;
         if (argument.is_buffer) {
           value = &memory;
-          size = sizeof memory;
+          size = sizeof(cl_mem);
         } else if (argument.is_real) {
           value = &argument.real;
         }

@@ -10,9 +10,10 @@
 #include "plan/work.h"
 
 namespace mindspore {
-// The one way from a public Model to its session.
+// The one way from a public Model to its insides.
 class ModelInspector {
  public:
+  static const ModelImpl *Inside(const Model &model) { return model.impl_.get(); }
   static const mslite::Session *SessionOf(const Model &model) {
     return model.impl_ == nullptr ? nullptr : model.impl_->session();
   }
@@ -85,7 +86,47 @@ void AddBuffers(const Plan &plan, const Graph &graph, int32_t first_step, std::v
   }
 }
 
+// Adds what one more engine was offered: the nodes that those before it have left, in the same order, with one node for
+// each of their parts.
+void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
+  const bool is_first = nodes->empty();
+  size_t next = 0;
+  for (const Placement &offered : placing.placements()) {
+    if (is_first) {
+      nodes->push_back({offered.node, offered.op, "CPU", -1, "", offered.flops});
+      next = nodes->size() - 1;
+    } else {
+      const auto is_it = [&](const NodePlacement &one) { return one.engine == "CPU" && one.node == offered.node; };
+      const auto begin = nodes->begin() + static_cast<std::ptrdiff_t>(next);
+      const auto place = std::find_if(begin, nodes->end(), is_it);
+      if (place == nodes->end()) continue;  // a part of another engine
+      next = static_cast<size_t>(place - nodes->begin());
+    }
+    NodePlacement &node = (*nodes)[next++];
+    node.flops = std::max(node.flops, offered.flops);
+    if (offered.reason.empty()) {
+      node.engine = placing.engine_name();
+      node.part = offered.part;
+      node.reason.clear();
+    } else {
+      node.reason += (node.reason.empty() ? "" : "; ") + placing.engine_name() + ": " + offered.reason;
+    }
+  }
+}
+
 }  // namespace
+
+mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info) {
+  if (mindspore::ModelInspector::SessionOf(model) == nullptr || info == nullptr) {
+    return {mindspore::kLiteUninitializedObj, "InspectPlacement needs a model that is built"};
+  }
+  *info = PlacementInfo();
+  const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
+  if (delegation == nullptr) return mindspore::kSuccess;
+  for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
+  info->missing = delegation->missing();
+  return mindspore::kSuccess;
+}
 
 mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info) {
   const Session *session = mindspore::ModelInspector::SessionOf(model);

@@ -75,6 +75,9 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
     return Fail(mindspore::kLiteNotSupport,
                 "only Model::Build takes a delegate; ModelParallelRunner and ModelGroup do not");
   }
+  if (delegation == nullptr && MayDelegate(context.get())) {
+    MSLITE_TRY(FallBack(*context, "ModelParallelRunner and ModelGroup run on the CPU alone"));
+  }
   const auto cores = std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), int32_t{1});
   int32_t threads = context->GetThreadNum();
   if (threads < 0)

@@ -128,7 +128,7 @@ Status FallBack(const mindspore::Context &context, const std::string &reason) {
 
 bool MayDelegate(mindspore::Context *context) {
   std::vector<std::string> missing;
-  return DelegateOf(*context) != nullptr || !EnginesOf(context, &missing).empty();
+  return DelegateOf(*context) != nullptr || !EnginesOf(context, &missing).empty() || !missing.empty();
 }
 
 std::string Delegation::EngineFailure() const {
@@ -278,8 +278,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
     });
   }
   if (!with_engines) return mindspore::kSuccess;
-  std::vector<std::string> missing;
-  for (const auto &engine : EnginesOf(context.get(), &missing)) {
+  for (const auto &engine : EnginesOf(context.get(), &made->missing_)) {
     bool is_missing = false;
     const size_t parts = made->parts_.size();
     const size_t nodes = graph->nodes.size();
@@ -290,9 +289,9 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
     }
     made->parts_.resize(parts);
     graph->nodes.resize(nodes);
-    missing.push_back(status.GetErrDescription());
+    made->missing_.push_back(status.GetErrDescription());
   }
-  for (const std::string &reason : missing) MSLITE_TRY(FallBack(*context, reason));
+  for (const std::string &reason : made->missing_) MSLITE_TRY(FallBack(*context, reason));
   return mindspore::kSuccess;
 }
 }  // namespace mslite

@@ -29,6 +29,8 @@ class Delegation {
   const std::vector<Part> &parts() const { return parts_; }
   // Of our engines, in the order in which they were asked.
   const std::vector<const Placing *> &placings() const { return placings_; }
+  // Why engines that the context asks for are not there.
+  const std::vector<std::string> &missing() const { return missing_; }
   // Whether a delegate of the application was offered tensors whose sizes were open.
   bool was_open() const { return was_open_; }
   // Why one of our engines failed since; empty: none did.
@@ -54,12 +56,13 @@ class Delegation {
   std::vector<std::unique_ptr<Round>> rounds_;
   std::vector<Part> parts_;  // end before the rounds
   std::vector<const Placing *> placings_;
+  std::vector<std::string> missing_;
   bool was_open_ = false;
 };
 
 // The delegate of a context, also one that was set by the older function; null where there is none.
 std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context &context);
-// Whether there is a delegate to ask: the application's, or an engine of ours.
+// Whether there is a delegate to ask: the application's, or an engine for a device that the context prefers to the CPU.
 bool MayDelegate(mindspore::Context *context);
 // When an engine of ours cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
 // CPU runs it instead.

@@ -31,6 +31,7 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   mslite_broadcast_plan broadcast;
   mslite_schedule schedule;
   std::vector<const mslite_tensor *> tensors;
+  tensors.reserve(operands.size());
   for (const Operand &operand : operands) tensors.push_back(operand.tensor);
   mslite_plan_broadcast(&y, tensors.data(), static_cast<int32_t>(tensors.size()), &broadcast, &schedule);
   std::vector<int64_t> shape(broadcast.dims, broadcast.dims + broadcast.rank);
@@ -57,6 +58,7 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
 
 std::vector<Operand> InputsOf(const OpenClPlan &plan, int32_t count) {
   std::vector<Operand> operands;
+  operands.reserve(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) operands.push_back({plan.Input(i), plan.node().inputs[i]});
   return operands;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "movement.h"
 #include "opencl/operators/families.h"
+#include "strided_copy.h"
 
 namespace mslite {
 namespace {

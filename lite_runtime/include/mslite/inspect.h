@@ -34,6 +34,24 @@ struct PlanInfo {
   std::vector<BufferInfo> buffers;
 };
 
+// Where a node of the file runs.
+struct NodePlacement {
+  std::string node;
+  std::string op;
+  std::string engine;  // "OpenCL (name of the device)"; "CPU"
+  int32_t part = -1;   // of those that the engine runs: which of its parts it belongs to
+  std::string reason;  // why no engine runs it; "" where one does
+  int64_t flops = 0;   // of one run, as in StepInfo; 0 where shapes are open
+};
+
+struct PlacementInfo {
+  std::vector<NodePlacement> nodes;  // of the main graph, in their order; none where no engine was asked
+  std::vector<std::string> missing;  // why engines or devices that the context names are not there
+};
+
+// Says which engine, for a device of the context, runs which node. Fails when the model is not built.
+MS_API mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info);
+
 // Describes the plan for the model's present input shapes. Fails when the model is not built.
 MS_API mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info);
 
