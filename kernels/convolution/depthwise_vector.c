@@ -207,7 +207,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t channel = part % numbers->channel_blocks * numbers->channel_block;
   const int64_t first = part / numbers->channel_blocks * numbers->row_block, rows = g->batch * g->height.output;
   const depthwise_function function = find_tiled(g);
-  depthwise_tile tile;
+  depthwise_tile tile __attribute__((aligned(64))); /* gcc 12 assumes more than it gives */
   tile.w_step = numbers->weight_step;
   tile.bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL;
   tile.y_step = g->group;

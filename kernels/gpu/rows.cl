@@ -50,7 +50,7 @@ kernel void softmax(global const float *x, global float *y, int length, int inne
 // (x - mean) / sqrt(variance + epsilon), times gamma and plus beta where they are there. PARAMETER: which of these belongs
 // to element i of a row, whose place is `outside` and `inside`. UNCENTRED: the mean is taken for 0.
 #ifdef PARAMETER
-kernel void normalize(global const float *x, global const float *gamma, global const float *beta, global float *y,
+kernel void normalize_rows(global const float *x, global const float *gamma, global const float *beta, global float *y,
                       int length, int inner, float epsilon) {
   local float shared[GROUP];
   const int outside = get_group_id(0) / inner;

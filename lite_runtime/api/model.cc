@@ -4,6 +4,7 @@
 #include "api/log.h"
 #include "api/model_group_impl.h"
 #include "api/model_impl.h"
+#include "api/session_options.h"
 #include "api/shared_models.h"
 
 namespace mindspore {
@@ -40,6 +41,7 @@ Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context>
     if (context == nullptr) return Fail(kLiteNullptr, "no context");
     if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
     MSLITE_TRY(CheckType(type));
+    MSLITE_TRY(mslite::CheckDevices(context.get()));
     mslite::OpenSettings settings;
     settings.decryption = decryption == nullptr || decryption->key.len == 0 ? nullptr : decryption;
     MSLITE_TRY(mslite::ObfuscationRatio(impl->config, &settings.obfuscation_ratio));

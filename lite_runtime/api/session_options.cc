@@ -40,6 +40,8 @@ CoreMask CoresOfMode(int mode, int32_t threads, int32_t cores) {
   return order;
 }
 
+}  // namespace
+
 Status CheckDevices(mindspore::Context *context) {
   const auto &devices = context->MutableDeviceInfo();
   if (devices.empty()) return Fail(mindspore::kLiteParamInvalid, "the context lists no device; add a CPUDeviceInfo");
@@ -55,6 +57,7 @@ Status CheckDevices(mindspore::Context *context) {
   return mindspore::kSuccess;
 }
 
+namespace {
 bool WantsHalf(mindspore::Context *context) {
   const auto &devices = context->MutableDeviceInfo();
   return std::any_of(devices.begin(), devices.end(), [](const auto &device) {

@@ -9,8 +9,11 @@
 #include "registry/delegation.h"
 
 namespace mslite {
+// Errors: kLiteParamInvalid for a context without devices, kLiteNullptr for a null one, kLiteNotSupport where the CPU is
+// not among them.
+Status CheckDevices(mindspore::Context *context);
 // Checks the context and fills `options`. Errors: kLiteNullptr without context, kLiteParamInvalid for numbers that make
-// no sense, kLiteNotSupport for devices other than the CPU, and for a delegate that no nodes were offered to.
+// no sense, kLiteNotSupport for a delegate that no nodes were offered to; those of CheckDevices.
 Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
                    const std::shared_ptr<const Delegation> &delegation, SessionOptions *options);
 }  // namespace mslite

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -190,6 +191,8 @@ struct ContextSettings {
   std::vector<int> affinity_cores;
   bool fp16 = false;
   std::string provider;
+  std::optional<uint32_t> gpu;  // its number: it comes before the CPU
+  bool fallback = true;
   RunLimits limits;
 
   std::shared_ptr<ms::Context> Make() const {
@@ -200,6 +203,12 @@ struct ContextSettings {
       context->SetThreadAffinity(affinity_mode);
     } else {
       context->SetThreadAffinity(affinity_cores);
+    }
+    context->SetFallback(fallback);
+    if (gpu) {
+      auto device = std::make_shared<ms::GPUDeviceInfo>();
+      device->SetDeviceID(*gpu);
+      context->MutableDeviceInfo().push_back(device);
     }
     auto cpu = std::make_shared<ms::CPUDeviceInfo>();
     cpu->SetEnableFP16(fp16);
@@ -237,6 +246,20 @@ int64_t WorkspaceBytes(const ms::Model &model) {
   return info.arena_bytes;
 }
 
+// node, operator, engine, part, reason, FLOPs
+using Placed = std::tuple<std::string, std::string, std::string, int32_t, std::string, int64_t>;
+
+std::vector<Placed> PlacementsOf(const ms::Model &model) {
+  PlacementInfo info;
+  Check(InspectPlacement(model, &info));
+  std::vector<Placed> placed;
+  placed.reserve(info.nodes.size());
+  for (const NodePlacement &node : info.nodes) {
+    placed.emplace_back(node.node, node.op, node.engine, node.part, node.reason, node.flops);
+  }
+  return placed;
+}
+
 }  // namespace
 
 NB_MODULE(_runtime, module) {
@@ -261,6 +284,8 @@ NB_MODULE(_runtime, module) {
       .def_rw("affinity_cores", &ContextSettings::affinity_cores)
       .def_rw("fp16", &ContextSettings::fp16)
       .def_rw("provider", &ContextSettings::provider)
+      .def_rw("gpu", &ContextSettings::gpu)
+      .def_rw("fallback", &ContextSettings::fallback)
       .def_prop_rw(
           "step_limit", [](const ContextSettings &settings) { return settings.limits.steps; },
           [](ContextSettings &settings, int64_t steps) { settings.limits.steps = steps; })
@@ -301,6 +326,7 @@ NB_MODULE(_runtime, module) {
       .def("predict", &Predict, nb::arg("inputs"), nb::arg("targets").none())
       .def("cancel", [](const ms::Model &model) { return CancelPredict(model); })
       .def("workspace_bytes", &WorkspaceBytes)
+      .def("placements", &PlacementsOf)
       .def("info", &ms::Model::GetModelInfo, nb::arg("key"));
 }
 

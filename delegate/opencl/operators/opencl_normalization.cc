@@ -57,7 +57,7 @@ void PlanSoftmax(OpenClPlan *plan) {
 void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::string &parameter,
                bool is_centred = true) {
   const mslite_node &node = plan->node();
-  OpenClLaunch &launch = LaunchRows(plan, "normalize", rows);
+  OpenClLaunch &launch = LaunchRows(plan, "normalize_rows", rows);
   launch.Define("PARAMETER", parameter);
   if (!is_centred) launch.Define("UNCENTRED", 1);
   if (HasInput(node, 1)) launch.Define("GAMMA", 1);

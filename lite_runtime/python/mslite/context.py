@@ -101,14 +101,16 @@ class RunLimits(Settings):
 
 
 class Context(Settings):
-    """Settings that a model is built with: `target`, `cpu`, `parallel`, `run_limits`. Later changes concern later builds.
+    """Settings that a model is built with: `target`, `cpu`, `gpu`, `parallel`, `run_limits`, `fallback`. Later changes
+    concern later builds.
 
-    `gpu`, `ascend` and `group_info_file` are kept as they are set, and have no effect."""
+    `ascend` and `group_info_file` are kept as they are set, and have no effect."""
 
-    _names = ("target", "cpu", "gpu", "ascend", "parallel", "run_limits", "group_info_file")
+    _names = ("target", "cpu", "gpu", "ascend", "parallel", "run_limits", "fallback", "group_info_file")
 
     def __init__(self) -> None:
         self._target = ["cpu"]
+        self._fallback = True
         self._group_info_file = ""
         self.cpu = CPU()
         self.gpu = GPU()
@@ -118,7 +120,8 @@ class Context(Settings):
 
     @property
     def target(self) -> list[str]:
-        """The devices, in the order of preference: "cpu", "gpu", "ascend". Models are built for ["cpu"] alone."""
+        """The devices, in the order of preference: "cpu", "gpu", "ascend". A GPU in front of the CPU, or alone, gets what
+        it has kernels for; the CPU runs the rest. Models are not built for "ascend"."""
         return list(self._target)
 
     @target.setter
@@ -132,6 +135,16 @@ class Context(Settings):
         self._target = names or ["cpu"]
 
     @property
+    def fallback(self) -> bool:
+        """Whether the CPU runs it all where the GPU, its driver or its memory is missing, or fails: then a warning is
+        logged; if not, RuntimeError is raised. Beyond MindSpore Lite."""
+        return self._fallback
+
+    @fallback.setter
+    def fallback(self, is_allowed: bool) -> None:
+        self._fallback = checked("fallback", is_allowed, bool)
+
+    @property
     def group_info_file(self) -> str:
         """A file about groups of devices, for models that are spread over several."""
         return self._group_info_file
@@ -143,15 +156,16 @@ class Context(Settings):
 
 def native_settings(context: Context | None) -> _runtime.ContextSettings:
     """The settings as the native module takes them. Raises TypeError for anything but a Context or None, RuntimeError
-    when its target is another device than the CPU."""
+    when its target is a device that models are not built for."""
     if context is None:
         context = Context()
     if not isinstance(context, Context):
         raise TypeError(f"context must be a Context, not {type(context).__name__}")
-    for device in context.target:
-        if device != "cpu":
-            raise RuntimeError(f"target '{device}' is not supported: this library runs models on the CPU")
+    if "ascend" in context.target:
+        raise RuntimeError("target 'ascend' is not supported: this library runs models on the CPU and on GPUs")
     settings = _runtime.ContextSettings()
+    settings.gpu = context.gpu.device_id if context.target[0] == "gpu" else None
+    settings.fallback = context.fallback
     settings.thread_num = context.cpu.thread_num
     settings.inter_op_parallel_num = context.cpu.inter_op_parallel_num
     settings.affinity_mode = context.cpu.thread_affinity_mode

@@ -91,7 +91,7 @@ class CPU(Settings):
 
 
 class GPU(Settings):
-    """Settings of a GPU. They have no effect: this library runs models on the CPU."""
+    """Settings of a GPU, which OpenCL finds. It computes in float32, whatever `precision_mode` prefers."""
 
     _names = ("precision_mode", "device_id")
 
@@ -110,7 +110,7 @@ class GPU(Settings):
 
     @property
     def device_id(self) -> int:
-        """Which GPU."""
+        """Which GPU, where there are several."""
         return self._device_id
 
     @device_id.setter
@@ -129,7 +129,7 @@ class GPU(Settings):
 
 
 class Ascend(Settings):
-    """Settings of an Ascend processor. They have no effect: this library runs models on the CPU."""
+    """Settings of an Ascend processor. They have no effect: this library has no engine for it."""
 
     _names = ("precision_mode", "device_id", "rank_id", "provider")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mslite import _runtime
 from mslite.context import Context, native_settings
@@ -26,8 +27,23 @@ def checked_key(name: str, key: bytes | None) -> bytes:
     return key
 
 
+class Placement(NamedTuple):
+    """Where a node of the file runs."""
+
+    node: str
+    op: str
+    engine: str
+    """"CPU", or the engine and its device: "OpenCL (...)"."""
+    part: int
+    """Which of the engine's parts the node belongs to; -1: of none."""
+    reason: str
+    """Why no engine runs it; "" where one does."""
+    flops: int
+    """Floating-point operations of one run; a multiply-add counts as two. 0 where shapes are open."""
+
+
 class Model(Predictor):
-    """A `.ms` file built for the CPU. Calls on one model take turns."""
+    """A `.ms` file built for the devices of a context. Calls on one model take turns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,5 +152,12 @@ class Model(Predictor):
         Raises RuntimeError while the model is not built."""
         return self._workers.run(lambda model: model.workspace_bytes())
 
+    def placements(self) -> list[Placement]:
+        """Which engine runs which node, in the order of the main graph; empty where no GPU was asked. Beyond MindSpore
+        Lite.
 
-__all__ = ["Model"]
+        Raises RuntimeError while the model is not built."""
+        return self._workers.run(lambda model: [Placement(*placed) for placed in model.placements()])
+
+
+__all__ = ["Model", "Placement"]
