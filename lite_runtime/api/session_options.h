@@ -9,8 +9,8 @@
 #include "registry/delegation.h"
 
 namespace mslite {
-// Errors: kLiteParamInvalid for a context without devices, kLiteNullptr for a null one, kLiteNotSupport where the CPU is
-// not among them.
+// Errors: kLiteParamInvalid for a context without devices, kLiteNullptr for a null one, kLiteNotSupport where the CPU
+// is not among them.
 Status CheckDevices(mindspore::Context *context);
 // Checks the context and fills `options`. Errors: kLiteNullptr without context, kLiteParamInvalid for numbers that make
 // no sense, kLiteNotSupport for a delegate that no nodes were offered to; those of CheckDevices.
