@@ -27,8 +27,9 @@ class PartKernel : public Kernel {
         engine_(std::move(engine)),
         failure_(std::move(failure)) {}
 
-  Status Read(const std::vector<Kernel *> &kernels, const Border &border) {
+  Status Read(const std::vector<Kernel *> &kernels, const Border &border, const Part &whole) {
     MSLITE_TRY(part_.Read(kernels, border));
+    part_.Assume(whole);
     for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // they end with the delegate's Build
     return engine_->Compile(part_, &compiled_);
   }
@@ -74,15 +75,31 @@ class PartKernel : public Kernel {
   bool is_prepared_ = false;
 };
 
-std::string WhyNot(const Engine &engine, const Part &part, const Part::Node &node) {
-  if (node.params == nullptr) return "only the library knows the operator";
+// An operand whose shape is open; null where there is none.
+const Part::Tensor *OpenOperand(const Part &part, const Part::Node &node) {
   for (const std::vector<int32_t> *operands : {&node.inputs, &node.outputs}) {
     for (const int32_t index : *operands) {
       const Part::Tensor &tensor = part.tensors[static_cast<size_t>(index)];
-      if (!HasShape(tensor.value)) return "the shape of '" + tensor.name + "' is open until the model runs";
+      if (!HasShape(tensor.value)) return &tensor;
     }
   }
-  return engine.WhyNot(Part::Call(part, node).node());
+  return nullptr;
+}
+
+Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &node) {
+  Placement placement;
+  placement.node = node.name;
+  placement.op = OperatorName(node.op);
+  if (node.params == nullptr) {
+    placement.reason = "only the library knows the operator";
+  } else if (const Part::Tensor *open = OpenOperand(part, node); open != nullptr) {
+    placement.reason = "the shape of '" + open->name + "' is open until the model runs";
+  } else {
+    const Part::Call call(part, node);
+    placement.reason = engine.WhyNot(call.node());
+    placement.flops = CountFlops(call.node());
+  }
+  return placement;
 }
 
 // Whether the CPU would need longer for these nodes than the copies at their border take.
@@ -111,13 +128,8 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
   whole.Infer();
   std::map<const Kernel *, size_t> positions;
   for (const Part::Node &node : whole.nodes) {
-    Placement placement;
-    placement.node = node.name;
-    placement.op = OperatorName(node.op);
-    placement.reason = WhyNot(*engine_, whole, node);
-    if (placement.reason.empty()) placement.flops = CountFlops(Part::Call(whole, node).node());
     positions[node.kernel] = placements_.size();
-    placements_.push_back(std::move(placement));
+    placements_.push_back(PlacementOf(*engine_, whole, node));
   }
   const auto supports = [&](Kernel *kernel) { return placements_[positions[kernel]].reason.empty(); };
   int32_t parts = 0;
@@ -138,7 +150,7 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
     if (!is_worth_it) continue;
     auto kernel = std::make_unique<PartKernel>(border, engine_, failure_);
     kernel->set_name(engine_->name() + " #" + std::to_string(parts++));
-    MSLITE_TRY(kernel->Read(kernels, border));
+    MSLITE_TRY(kernel->Read(kernels, border, whole));
     model->Replace(begin, end, kernel.release());  // the library deletes it
   }
   return mindspore::kSuccess;

@@ -31,6 +31,10 @@ void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
   }
   value.quant_count = static_cast<int32_t>(tensor->quant.size());
 }
+
+bool HasShapeOf(const mslite_tensor &tensor, const mslite_tensor &other) {
+  return tensor.rank == other.rank && std::equal(tensor.dims, tensor.dims + std::max(tensor.rank, 0), other.dims);
+}
 }  // namespace
 
 bool HasShape(const mslite_tensor &tensor) {
@@ -80,12 +84,25 @@ Status Part::Read(const std::vector<Kernel *> &kernels, const Border &border) {
   return mindspore::kSuccess;
 }
 
+void Part::Assume(const Part &whole) {
+  for (const int32_t input : inputs) {
+    const auto place = whole.indices_.find(tensors[static_cast<size_t>(input)].source.impl().get());
+    if (place == whole.indices_.end()) continue;
+    const mslite_tensor &value = whole.tensors[static_cast<size_t>(place->second)].value;
+    if (value.known_count >= 0) assumed_.emplace(input, value);
+  }
+}
+
 void Part::Infer() {
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
   for (const int32_t input : inputs) {
     Tensor &tensor = tensors[static_cast<size_t>(input)];
     ReadTensor(tensor.source, &tensor);
     tensor.value.quant = tensor.quant.data();
+    if (const auto place = assumed_.find(input); place != assumed_.end() && HasShapeOf(tensor.value, place->second)) {
+      tensor.value.known_count = place->second.known_count;
+      std::copy_n(place->second.known, place->second.known_count, tensor.value.known);
+    }
     for (int32_t i = 0; i < tensor.value.rank; ++i) {
       if (tensor.value.dims[i] < 0) tensor.value.dims[i] = next_symbol--;
     }

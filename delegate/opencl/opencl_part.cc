@@ -163,13 +163,15 @@ Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
   return mindspore::kSuccess;
 }
 
+// Copies block: after a failure nothing is under way that reads or writes memory of the caller. Kernels that run on
+// have buffers of their own.
 Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
   const OpenClLibrary &library = device_->library();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const int32_t root = roots_[static_cast<size_t>(part_.inputs[i])];
     const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(root)].value));
     MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), pieces_[tensor_pieces_.at(root)]->memory(),
-                                                         CL_FALSE, 0, bytes, inputs[i], 0, nullptr, nullptr),
+                                                         CL_TRUE, 0, bytes, inputs[i], 0, nullptr, nullptr),
                             "clEnqueueWriteBuffer"));
   }
   for (const ReadyLaunch &launch : launches_) {
@@ -183,15 +185,16 @@ Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vecto
     const int32_t tensor = part_.outputs[i];
     const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
     MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), MemoryOf(0, {OpenClOperand::kTensor, tensor}),
-                                                        CL_FALSE, 0, bytes, outputs[i], 0, nullptr, nullptr),
+                                                        CL_TRUE, 0, bytes, outputs[i], 0, nullptr, nullptr),
                             "clEnqueueReadBuffer"));
   }
   std::map<size_t, cl_int> met;
   for (const auto &[node, buffer] : faults_) {
-    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), buffer->memory(), CL_FALSE, 0, sizeof(cl_int),
+    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), buffer->memory(), CL_TRUE, 0, sizeof(cl_int),
                                                         &met[node], 0, nullptr, nullptr),
                             "clEnqueueReadBuffer"));
   }
+  // A part without outputs, or whose outputs are constants, has waited for nothing.
   MSLITE_TRY(OpenClStatus(library.clFinish(device_->queue()), "clFinish"));
   for (const auto &[node, value] : met) {
     if (value == 0) continue;

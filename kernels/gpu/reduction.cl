@@ -1,10 +1,10 @@
 // y[outer, inner] = the elements of x that fold into it, by COMBINE(total, value), from START on, then FINISH(total).
 //
 // `shape` has the kept dimensions, their strides, the dimensions of the runs, their strides: a run is `length` elements,
-// `length_stride` apart. A group of GROUP items, a power of two, makes one element.
+// `length_stride` apart. Dimensions stand last first. A group of GROUP items, a power of two, makes one element.
 int walk(int at, global const int *sizes, global const int *strides, int rank) {
   int offset = 0;
-  for (int i = rank - 1; i >= 0; --i) {
+  for (int i = 0; i < rank; ++i) {
     offset += at % sizes[i] * strides[i];
     at /= sizes[i];
   }

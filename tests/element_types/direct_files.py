@@ -74,7 +74,7 @@ def _reference(case: Case, inputs: list[Array]) -> list[Array] | None:
         return None
 
 
-def _module(call: Call) -> tuple[Module, list[Array]]:
+def module_of(call: Call) -> tuple[Module, list[Array]]:
     """The call as a model, and what enters it."""
     values = [
         constant(f"x{index}", array)
@@ -106,16 +106,16 @@ def run(module: Module, inputs: list[Array], folder: Path) -> list[Array] | str:
 
 def outcome(call: Call, folder: Path) -> str:
     """Empty when the file runs and gives the reference's numbers; otherwise why not."""
-    got = run(*_module(call), folder)
+    got = run(*module_of(call), folder)
     return got if isinstance(got, str) else next(filter(None, map(_difference, got, call.wanted)), "")
 
 
 def is_as_converted(call: Call, folder: Path) -> bool | None:
     """Whether the file gives the bits, or refuses, as what the converter makes of it does; None where both refuse."""
-    module, inputs = _module(call)
+    module, inputs = module_of(call)
     results = [value.dtype for value in native_results(call)]
     got = run(module, inputs, folder)
-    module, _ = _module(call)
+    module, _ = module_of(call)
     for value, dtype in zip(module.main.outputs, results, strict=False):
         value.dtype = dtype
     cast_unsupported_types(module, Context(Settings()))

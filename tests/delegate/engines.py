@@ -1,0 +1,62 @@
+"""The engines of the library that tests run against: adding one here gives it the tests of operators and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import mslite
+from mslite.model import Placement
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine, and what makes models run on it here."""
+
+    name: str
+    """As placements begin with it."""
+    target: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def context(self) -> mslite.Context:
+        """Models built with it run on the engine, or fail."""
+        context = mslite.Context()
+        context.target = list(self.target)
+        context.fallback = False
+        return context
+
+    @contextmanager
+    def chosen(self, **more: str) -> Iterator[None]:
+        """Sets the environment that the engine is found by."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**self.environment, **more}.items():
+                patch.setenv(name, value)
+            yield
+
+    def built(self, path: Path) -> mslite.Model:
+        """The model on the engine. Raises RuntimeError where the engine is missing or fails."""
+        model = mslite.Model()
+        model.build_from_file(path, mslite.ModelType.MINDIR_LITE, self.context())
+        return model
+
+    def has(self, placement: Placement) -> bool:
+        """Whether the engine runs the node."""
+        return placement.engine.startswith(self.name)
+
+    def share(self, placements: list[Placement]) -> float:
+        """The share of the floating-point operations that run on it; 1 where there are none."""
+        total = sum(placement.flops for placement in placements)
+        return sum(placement.flops for placement in placements if self.has(placement)) / total if total else 1.0
+
+
+OPENCL = Engine(
+    "OpenCL",
+    ("gpu", "cpu"),
+    # PoCL compiles each kernel anew for each size of a group, which takes longer than all else.
+    {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
+)
+ENGINES = (OPENCL,)

@@ -1,0 +1,115 @@
+/* An OpenCL library that hands every call to the system's, and fails those that it is told to. */
+#define _GNU_SOURCE
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stddef.h>
+
+static long calls, first_failing = LONG_MAX, last_failing = LONG_MAX;
+
+/* Calls [first, last] fail, counted from now on; the first is number 1. Returns how many there were since the last
+ * time. */
+long fail_calls(long first, long last) {
+  const long counted = calls;
+  calls = 0;
+  first_failing = first;
+  last_failing = last;
+  return counted;
+}
+
+static int fails(void) {
+  ++calls;
+  return calls >= first_failing && calls <= last_failing;
+}
+
+/* NULL where the system has no OpenCL: every call fails. */
+static void *real(const char *name) {
+  static void *library;
+  if (library == NULL) library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  return library == NULL ? NULL : dlsym(library, name);
+}
+
+#define STATUS(name, parameters, arguments)                                        \
+  CL_API_ENTRY cl_int CL_API_CALL name parameters {                                \
+    static cl_int(*function) parameters;                                           \
+    if (function == NULL) *(void **)&function = real(#name);                       \
+    return function == NULL || fails() ? CL_OUT_OF_RESOURCES : function arguments; \
+  }
+
+#define OBJECT(type, name, parameters, arguments)                \
+  CL_API_ENTRY type CL_API_CALL name parameters {                \
+    static type(*function) parameters;                           \
+    if (function == NULL) *(void **)&function = real(#name);     \
+    if (function != NULL && !fails()) return function arguments; \
+    if (error != NULL) *error = CL_OUT_OF_RESOURCES;             \
+    return NULL;                                                 \
+  }
+
+/* What gives memory back cannot fail. */
+#define RELEASE(name, type)                                  \
+  CL_API_ENTRY cl_int CL_API_CALL name(type object) {        \
+    static cl_int (*function)(type);                         \
+    if (function == NULL) *(void **)&function = real(#name); \
+    return function == NULL ? CL_SUCCESS : function(object); \
+  }
+
+STATUS(clGetPlatformIDs, (cl_uint room, cl_platform_id *ids, cl_uint *count), (room, ids, count))
+STATUS(clGetPlatformInfo, (cl_platform_id id, cl_platform_info what, size_t room, void *value, size_t *size),
+       (id, what, room, value, size))
+STATUS(clGetDeviceIDs, (cl_platform_id id, cl_device_type type, cl_uint room, cl_device_id *ids, cl_uint *count),
+       (id, type, room, ids, count))
+STATUS(clGetDeviceInfo, (cl_device_id id, cl_device_info what, size_t room, void *value, size_t *size),
+       (id, what, room, value, size))
+OBJECT(cl_context, clCreateContext,
+       (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+        void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *error),
+       (properties, count, devices, notify, data, error))
+RELEASE(clReleaseContext, cl_context)
+OBJECT(cl_command_queue, clCreateCommandQueue,
+       (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error),
+       (context, device, properties, error))
+RELEASE(clReleaseCommandQueue, cl_command_queue)
+OBJECT(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error),
+       (context, flags, size, host, error))
+OBJECT(cl_mem, clCreateSubBuffer,
+       (cl_mem memory, cl_mem_flags flags, cl_buffer_create_type type, const void *info, cl_int *error),
+       (memory, flags, type, info, error))
+RELEASE(clReleaseMemObject, cl_mem)
+OBJECT(cl_program, clCreateProgramWithSource,
+       (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *error),
+       (context, count, texts, lengths, error))
+OBJECT(cl_program, clCreateProgramWithBinary,
+       (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+        const unsigned char **binaries, cl_int *statuses, cl_int *error),
+       (context, count, devices, lengths, binaries, statuses, error))
+STATUS(clBuildProgram,
+       (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+        void(CL_CALLBACK *notify)(cl_program, void *), void *data),
+       (program, count, devices, options, notify, data))
+STATUS(clGetProgramInfo, (cl_program program, cl_program_info what, size_t room, void *value, size_t *size),
+       (program, what, room, value, size))
+STATUS(clGetProgramBuildInfo,
+       (cl_program program, cl_device_id device, cl_program_build_info what, size_t room, void *value, size_t *size),
+       (program, device, what, room, value, size))
+RELEASE(clReleaseProgram, cl_program)
+OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *error), (program, name, error))
+RELEASE(clReleaseKernel, cl_kernel)
+STATUS(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value), (kernel, index, size, value))
+STATUS(clEnqueueNDRangeKernel,
+       (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset, const size_t *global,
+        const size_t *local, cl_uint count, const cl_event *waits, cl_event *event),
+       (queue, kernel, dimensions, offset, global, local, count, waits, event))
+STATUS(clEnqueueReadBuffer,
+       (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t offset, size_t size, void *to, cl_uint count,
+        const cl_event *waits, cl_event *event),
+       (queue, memory, blocks, offset, size, to, count, waits, event))
+STATUS(clEnqueueWriteBuffer,
+       (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t offset, size_t size, const void *from,
+        cl_uint count, const cl_event *waits, cl_event *event),
+       (queue, memory, blocks, offset, size, from, count, waits, event))
+STATUS(clEnqueueCopyBuffer,
+       (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
+        cl_uint count, const cl_event *waits, cl_event *event),
+       (queue, from, to, from_offset, to_offset, size, count, waits, event))
+STATUS(clFlush, (cl_command_queue queue), (queue))
+STATUS(clFinish, (cl_command_queue queue), (queue))

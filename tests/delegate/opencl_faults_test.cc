@@ -1,0 +1,129 @@
+// Every call of the driver fails in turn, once or for good: the CPU takes over, or there is one clear error; nothing is
+// lost, and the next model works.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+
+#include "include/api/model.h"
+#include "include/mslite/inspect.h"
+#include "model_builder.h"
+
+namespace mslite::test {
+namespace {
+using namespace mindspore;  // NOLINT
+
+// x -> transpose -> softmax -> gather (indices that may be wrong) -> relu.
+std::string GatheringModel() {
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {4, 6});
+  const uint32_t at = m.Value("at", {3}, kInt);
+  const uint32_t order = m.Constant<int32_t>("order", {2}, {1, 0}, kInt);
+  const uint32_t axis = m.Constant<int32_t>("axis", {1}, {0}, kInt);
+  const uint32_t t = m.Value("t", {6, 4});
+  const uint32_t s = m.Value("s", {6, 4});
+  const uint32_t g = m.Value("g", {3, 4});
+  const uint32_t y = m.Value("y", {3, 4});
+  m.Node("transpose", schema::CreateTranspose(m.builder), {x, order}, {t});
+  const std::vector<int64_t> last = {-1};
+  m.Node("softmax", schema::CreateSoftmaxDirect(m.builder, &last), {t}, {s});
+  m.Node("gather", schema::CreateGather(m.builder), {s, at, axis}, {g});
+  m.Node("relu", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {g}, {y});
+  m.Graph({x, at}, {y}, {0, 1, 2, 3});
+  return m.Finish({x, at}, {y});
+}
+
+class OpenClFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("MSLITE_OPENCL_LIBRARY", MSLITE_FAILING_OPENCL, 1);
+    setenv("MSLITE_OPENCL_DEVICE", "Portable Computing Language", 1);
+    setenv("MSLITE_DELEGATE_COSTS", "off", 1);
+    setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 1);
+    void *library = dlopen(MSLITE_FAILING_OPENCL, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    *reinterpret_cast<void **>(&fail_calls_) = dlsym(library, "fail_calls");
+    ASSERT_NE(fail_calls_, nullptr);
+    fail_calls_(LONG_MAX, LONG_MAX);
+    if (const Status status = Run(false); status.IsError()) {
+      const std::string reason = status.GetErrDescription();
+      ASSERT_NE(reason.find("there is no device"), std::string::npos) << reason;
+      GTEST_SKIP() << reason;
+    }
+    ASSERT_EQ(on_engine_, 4);
+  }
+
+  // Builds the model and runs it twice; `outputs_` has what the second run gave.
+  Status Run(bool may_fall_back, int32_t index = 2) {
+    auto context = std::make_shared<Context>();
+    context->SetThreadNum(1);
+    context->MutableDeviceInfo() = {std::make_shared<GPUDeviceInfo>(), std::make_shared<CPUDeviceInfo>()};
+    context->SetFallback(may_fall_back);
+    Model model;
+    if (auto status = model.Build(file_.data(), file_.size(), kMindIR_Lite, context); status.IsError()) return status;
+    PlacementInfo info;
+    if (auto status = InspectPlacement(model, &info); status.IsError()) return status;
+    on_engine_ = std::count_if(info.nodes.begin(), info.nodes.end(),
+                               [](const NodePlacement &node) { return node.engine != "CPU"; });
+    for (int turn = 0; turn < 2; ++turn) {
+      std::vector<MSTensor> inputs = model.GetInputs();
+      auto *x = static_cast<float *>(inputs[0].MutableData());
+      for (int i = 0; i < 24; ++i) x[i] = std::sin(static_cast<float>(i + turn));
+      auto *at = static_cast<int32_t *>(inputs[1].MutableData());
+      std::fill(at, at + 3, index);
+      std::vector<MSTensor> outputs;
+      if (auto status = model.Predict(inputs, &outputs); status.IsError()) return status;
+      const auto *y = static_cast<const float *>(outputs[0].Data().get());
+      outputs_.assign(y, y + outputs[0].ElementNum());
+    }
+    return kSuccess;
+  }
+
+  // Lets call number n fail, up to call number `last`, for every n.
+  void FailEach(bool for_good) {
+    const std::vector<float> right = outputs_;
+    fail_calls_(LONG_MAX, LONG_MAX);
+    ASSERT_TRUE(Run(false).IsOk());
+    const long count = fail_calls_(LONG_MAX, LONG_MAX);
+    ASSERT_GT(count, 30);
+    long failures = 0;
+    for (long n = 1; n <= count; n += for_good ? 3 : 1) {
+      const long last = for_good ? LONG_MAX : n;
+      fail_calls_(n, last);
+      const Status fallen_back = Run(true);
+      EXPECT_TRUE(fallen_back.IsOk()) << "call " << n << ": " << fallen_back.GetErrDescription();
+      for (size_t i = 0; i < right.size(); ++i) EXPECT_NEAR(outputs_[i], right[i], 1e-6) << "call " << n;
+      fail_calls_(n, last);
+      const Status strict = Run(false);
+      if (strict.IsError()) {
+        ++failures;
+        EXPECT_NE(strict.GetErrDescription().find("OpenCL"), std::string::npos) << strict.GetErrDescription();
+      }
+      fail_calls_(LONG_MAX, LONG_MAX);
+      const Status next = Run(false);
+      ASSERT_TRUE(next.IsOk()) << "after call " << n << ": " << next.GetErrDescription();
+      for (size_t i = 0; i < right.size(); ++i) EXPECT_NEAR(outputs_[i], right[i], 1e-6) << "after call " << n;
+    }
+    EXPECT_GT(failures, count / (for_good ? 4 : 2));
+  }
+
+  const std::string file_ = GatheringModel();
+  long (*fail_calls_)(long, long) = nullptr;
+  std::ptrdiff_t on_engine_ = 0;
+  std::vector<float> outputs_;
+};
+
+TEST_F(OpenClFaults, OneCallFails) { FailEach(false); }
+TEST_F(OpenClFaults, TheDeviceIsLost) { FailEach(true); }
+
+TEST_F(OpenClFaults, AnIndexThatIsNotThere) {
+  const Status status = Run(false, 6);
+  EXPECT_TRUE(status.IsError());
+  EXPECT_NE(status.GetErrDescription().find("gather"), std::string::npos) << status.GetErrDescription();
+  EXPECT_TRUE(Run(false, 5).IsOk());
+}
+}  // namespace
+}  // namespace mslite::test
