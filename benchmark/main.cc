@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <new>
+#include <set>
 
 #include "accuracy.h"
 #include "files.h"
@@ -191,6 +192,9 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
   }
   result->statistics = Summarize(result->runs_ms);
   if (const mindspore::Status status = InspectPlan(*model, &result->plan); status.IsError()) return status.ToString();
+  if (const mindspore::Status status = InspectPlacement(*model, &result->placement); status.IsError()) {
+    return status.ToString();
+  }
   if (flags.timeProfiling || !flags.jsonFile.empty() || !flags.htmlFile.empty()) {
     Profile profile;
     for (int i = 0; i < flags.loopCount; ++i) {
@@ -208,6 +212,39 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
   return "";
 }
 
+// Where the nodes run, where an engine was asked; what the CPU got is grouped by operator and reason.
+void PrintPlacement(const std::vector<NodePlacement> &nodes) {
+  struct Group {
+    size_t nodes = 0;
+    int64_t flops = 0;
+  };
+  std::map<std::string, Group> engines;
+  std::map<std::string, Group> reasons;
+  int64_t total = 0;
+  for (const NodePlacement &node : nodes) {
+    total += node.flops;
+    for (Group *group :
+         {&engines[node.engine], node.engine == "CPU" ? &reasons[node.op + ": " + node.reason] : nullptr}) {
+      if (group == nullptr) continue;
+      ++group->nodes;
+      group->flops += node.flops;
+    }
+  }
+  const auto share = [total](const Group &group) {
+    return total == 0 ? 0.0 : 100.0 * static_cast<double>(group.flops) / static_cast<double>(total);
+  };
+  for (const auto &[engine, group] : engines) {
+    std::set<int32_t> parts;
+    for (const NodePlacement &node : nodes) {
+      if (node.engine == engine && node.part >= 0) parts.insert(node.part);
+    }
+    std::printf("On %s: %zu of %zu nodes, %.2f %% of the operations", engine.c_str(), group.nodes, nodes.size(),
+                share(group));
+    std::printf(parts.empty() ? "\n" : ", in %zu parts\n", parts.size());
+  }
+  for (const auto &[reason, group] : reasons) std::printf("  %zu x %s\n", group.nodes, reason.c_str());
+}
+
 void PrintSummary(const Result &result) {
   const Statistics &s = result.statistics;
   std::printf("Model = %s, NumThreads = %d, MinRunTime = %f ms, MaxRuntime = %f ms, AvgRunTime = %f ms\n",
@@ -220,6 +257,7 @@ void PrintSummary(const Result &result) {
               static_cast<double>(result.plan.packed_bytes) / 1048576.0);
   std::printf("Machine: %s, %d usable cores, instruction set %s\n", ProcessorName().c_str(), UsableCores(),
               result.plan.isa.c_str());
+  PrintPlacement(result.placement.nodes);
   for (const TensorInfo &output : result.outputs) {
     std::printf("Output %s: CRC-32 %08x\n", output.name.c_str(), output.crc);
   }

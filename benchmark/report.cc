@@ -49,6 +49,15 @@ ordered_json ToJson(const Result &result) {
   json["inputs"] = Tensors(result.inputs, false);
   json["outputs"] = Tensors(result.outputs, true);
   json["operators"] = Operators(result);
+  json["placement"] = ordered_json::array();
+  for (const NodePlacement &node : result.placement.nodes) {
+    json["placement"].push_back({{"node", node.node},
+                                 {"op", node.op},
+                                 {"engine", node.engine},
+                                 {"part", node.part},
+                                 {"reason", node.reason},
+                                 {"flops", node.flops}});
+  }
   json["buffers"] = ordered_json::array();
   for (const BufferInfo &buffer : result.plan.buffers) {
     json["buffers"].push_back({{"tensor", buffer.tensor},

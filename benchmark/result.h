@@ -40,6 +40,7 @@ struct Result {
   std::vector<TensorInfo> outputs;
   std::vector<OperatorTime> operators;
   PlanInfo plan;
+  PlacementInfo placement;
   double peak_gflops = 0;  // of one core, measured
   int profiled_loops = 0;
 };

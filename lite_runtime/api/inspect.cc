@@ -109,7 +109,8 @@ void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
       node.part = offered.part;
       node.reason.clear();
     } else {
-      node.reason += (node.reason.empty() ? "" : "; ") + placing.engine_name() + ": " + offered.reason;
+      const std::string engine = placing.engine_name();
+      node.reason += (node.reason.empty() ? "" : "; ") + engine.substr(0, engine.find(" (")) + ": " + offered.reason;
     }
   }
 }
