@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <stdexcept>
 
 #include "include/errorcode.h"
@@ -102,14 +103,16 @@ Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &
   return placement;
 }
 
-// Whether the CPU would need longer for these nodes than the copies at their border take.
-bool IsWorthIt(const std::vector<Part::Node> &nodes, const Part &part, KernelRange range, const Border &border) {
+// Whether the CPU would need longer for these kernels than the copies at their border take.
+bool IsWorthIt(const Part &whole, const std::vector<Kernel *> &kernels, const Border &border) {
   if (const char *costs = std::getenv("MSLITE_DELEGATE_COSTS"); costs != nullptr && std::string(costs) == "off") {
     return true;
   }
+  const std::set<const Kernel *> chosen(kernels.begin(), kernels.end());
   double compute = 0;
-  for (size_t i = range.begin; i < range.end; ++i) {
-    const Part::Call call(part, nodes[i]);
+  for (const Part::Node &node : whole.nodes) {
+    if (chosen.count(node.kernel) == 0) continue;
+    const Part::Call call(whole, node);
     compute += static_cast<double>(CountFlops(call.node())) / kFlopsPerSecond +
                static_cast<double>(CountBytes(call.node())) / kBytesPerSecond;
   }
@@ -132,26 +135,35 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
     placements_.push_back(PlacementOf(*engine_, whole, node));
   }
   const auto supports = [&](Kernel *kernel) { return placements_[positions[kernel]].reason.empty(); };
-  int32_t parts = 0;
+  const auto kernels_of = [&](KernelRange range) {
+    const auto begin = model->BeginKernelIterator();
+    return std::vector<Kernel *>(begin + static_cast<std::ptrdiff_t>(range.begin),
+                                 begin + static_cast<std::ptrdiff_t>(range.end));
+  };
+  std::vector<KernelRange> worthy;  // the last one first, as they are found
   for (const KernelRange range : SupportedRanges(model, supports)) {
-    const auto begin = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.begin);
-    const auto end = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.end);
-    const std::vector<Kernel *> kernels(begin, end);
-    std::vector<Part::Node> nodes;
-    nodes.reserve(kernels.size());
-    for (const Kernel *kernel : kernels) nodes.push_back(whole.nodes[positions[kernel]]);
-    const Border border = BorderOf(model, range);
-    const bool is_worth_it = IsWorthIt(nodes, whole, {0, nodes.size()}, border);
-    for (const Kernel *kernel : kernels) {
-      Placement &placement = placements_[positions[kernel]];
-      placement.part = is_worth_it ? parts : -1;
-      if (!is_worth_it) placement.reason = "copying to the device and back would take longer than computing it";
+    const std::vector<Kernel *> kernels = kernels_of(range);
+    if (IsWorthIt(whole, kernels, BorderOf(model, range))) {
+      worthy.push_back(range);
+      continue;
     }
-    if (!is_worth_it) continue;
+    for (const Kernel *kernel : kernels) {
+      placements_[positions[kernel]].reason = "copying to the device and back would take longer than computing it";
+    }
+  }
+  const std::string name = engine_->name();
+  auto part = static_cast<int32_t>(worthy.size());  // numbered in the order in which they run
+  for (const KernelRange range : worthy) {
+    --part;
+    const std::vector<Kernel *> kernels = kernels_of(range);
+    for (const Kernel *kernel : kernels) placements_[positions[kernel]].part = part;
+    const Border border = BorderOf(model, range);
     auto kernel = std::make_unique<PartKernel>(border, engine_, failure_);
-    kernel->set_name(engine_->name() + " #" + std::to_string(parts++));
+    kernel->set_name(name.substr(0, name.find(" (")) + " #" + std::to_string(part));
     MSLITE_TRY(kernel->Read(kernels, border, whole));
-    model->Replace(begin, end, kernel.release());  // the library deletes it
+    const auto begin = model->BeginKernelIterator();
+    model->Replace(begin + static_cast<std::ptrdiff_t>(range.begin), begin + static_cast<std::ptrdiff_t>(range.end),
+                   kernel.release());  // the library deletes it
   }
   return mindspore::kSuccess;
 }
