@@ -74,6 +74,12 @@ class PartKernel : public Kernel {
   bool is_prepared_ = false;
 };
 
+bool IsCounted(const Part &part, const Part::Node &node) {
+  const auto has_shape = [&](int32_t index) { return HasShape(part.tensors[static_cast<size_t>(index)].value); };
+  return node.params != nullptr && std::all_of(node.inputs.begin(), node.inputs.end(), has_shape) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), has_shape);
+}
+
 std::string WhyNot(const Engine &engine, const Part &part, const Part::Node &node) {
   if (node.params == nullptr) return "only the library knows the operator";
   for (const std::vector<int32_t> *operands : {&node.inputs, &node.outputs}) {
@@ -115,7 +121,8 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
     placement.node = node.name;
     placement.op = OperatorName(node.op);
     placement.reason = WhyNot(*engine_, whole, node);
-    if (placement.reason.empty()) placement.flops = CountFlops(Part::Call(whole, node).node());
+    // Of all that can be counted, so that the share of the engine can be told.
+    if (IsCounted(whole, node)) placement.flops = CountFlops(Part::Call(whole, node).node());
     positions[node.kernel] = placements_.size();
     placements_.push_back(std::move(placement));
   }
