@@ -10,12 +10,18 @@ using OpenVinoFamily = const OpenVinoOperator *(*)();
 
 const OpenVinoOperator *OpenVinoConvolution();
 const OpenVinoOperator *OpenVinoElementwise();
+const OpenVinoOperator *OpenVinoIndexing();
 const OpenVinoOperator *OpenVinoMatmul();
 const OpenVinoOperator *OpenVinoMovement();
+const OpenVinoOperator *OpenVinoNormalization();
 const OpenVinoOperator *OpenVinoPooling();
+const OpenVinoOperator *OpenVinoRecurrent();
+const OpenVinoOperator *OpenVinoReduction();
+const OpenVinoOperator *OpenVinoResize();
 
 constexpr OpenVinoFamily kOpenVinoFamilies[] = {
-    OpenVinoConvolution, OpenVinoElementwise, OpenVinoMatmul, OpenVinoMovement, OpenVinoPooling,
+    OpenVinoConvolution,   OpenVinoElementwise, OpenVinoIndexing,  OpenVinoMatmul,    OpenVinoMovement,
+    OpenVinoNormalization, OpenVinoPooling,     OpenVinoRecurrent, OpenVinoReduction, OpenVinoResize,
 };
 }  // namespace mslite
 

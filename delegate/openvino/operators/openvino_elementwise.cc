@@ -241,10 +241,11 @@ constexpr Function kBinary[] = {
     {MSLITE_OP_Mod, "Mod", "opset1"},
     {MSLITE_OP_SquaredDifference, "SquaredDifference", "opset1"},
 };
+// Greater is Less the other way round: OpenVINO's own says that NaN is greater.
 constexpr Function kComparisons[] = {
-    {MSLITE_OP_Equal, "Equal", "opset1"},     {MSLITE_OP_NotEqual, "NotEqual", "opset1"},
-    {MSLITE_OP_Less, "Less", "opset1"},       {MSLITE_OP_LessEqual, "LessEqual", "opset1"},
-    {MSLITE_OP_Greater, "Greater", "opset1"}, {MSLITE_OP_GreaterEqual, "GreaterEqual", "opset1"},
+    {MSLITE_OP_Equal, "Equal", "opset1"},  {MSLITE_OP_NotEqual, "NotEqual", "opset1"},
+    {MSLITE_OP_Less, "Less", "opset1"},    {MSLITE_OP_LessEqual, "LessEqual", "opset1"},
+    {MSLITE_OP_Greater, "Less", "opset1"}, {MSLITE_OP_GreaterEqual, "LessEqual", "opset1"},
 };
 constexpr Function kLogical[] = {
     {MSLITE_OP_LogicalAnd, "LogicalAnd", "opset1"},
@@ -291,7 +292,8 @@ std::string WhyNotComparison(const mslite_node &node) {
 void PlanBinary(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const Operands x(plan, 2);
-  OpenVinoValue y = plan->Binary(BinaryOf(node.op)->layer, x[0], x[1]);
+  const bool is_turned = node.op == MSLITE_OP_Greater || node.op == MSLITE_OP_GreaterEqual;
+  OpenVinoValue y = plan->Binary(BinaryOf(node.op)->layer, x[is_turned ? 1 : 0], x[is_turned ? 0 : 1]);
   if (node.op == MSLITE_OP_FloorDiv) y = plan->Layer("Floor", {y});
   x.Give(plan->Activated(y, FusedActivation(node)));
 }
