@@ -27,8 +27,9 @@ class PartKernel : public Kernel {
         engine_(std::move(engine)),
         failure_(std::move(failure)) {}
 
-  Status Read(const std::vector<Kernel *> &kernels, const Border &border) {
+  Status Read(const std::vector<Kernel *> &kernels, const Border &border, const Part &whole) {
     MSLITE_TRY(part_.Read(kernels, border));
+    part_.LearnInputs(whole);
     for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // they end with the delegate's Build
     return engine_->Compile(part_, &compiled_);
   }
@@ -144,7 +145,7 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
     if (!is_worth_it) continue;
     auto kernel = std::make_unique<PartKernel>(border, engine_, failure_);
     kernel->set_name(engine_->name() + " #" + std::to_string(parts++));
-    MSLITE_TRY(kernel->Read(kernels, border));
+    MSLITE_TRY(kernel->Read(kernels, border, whole));
     model->Replace(begin, end, kernel.release());  // the library deletes it
   }
   return mindspore::kSuccess;

@@ -15,14 +15,15 @@ std::string WhyNotTensor(const mslite_tensor &tensor) {
 
 std::string OpenVinoEngine::WhyNot(const mslite_node &node) const {
   const OpenVinoOperator *entry = FindOpenVinoOperator(node.op);
-  if (entry == nullptr) return "the engine has no layers for the operator";
+  if (entry == nullptr && !IsKnown(node)) return "the engine has no layers for the operator";
+  if (node.quant_type != 0) return "it computes with quantised values";
   for (int32_t i = 0; i < node.input_count; ++i) {
     if (std::string reason = WhyNotTensor(*node.inputs[i]); !reason.empty()) return reason;
   }
   for (int32_t i = 0; i < node.output_count; ++i) {
     if (std::string reason = WhyNotTensor(*node.outputs[i]); !reason.empty()) return reason;
   }
-  return entry->why_not(node);
+  return IsKnown(node) ? "" : entry->why_not(node);
 }
 
 Status OpenVinoEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {

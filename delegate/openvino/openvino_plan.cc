@@ -1,5 +1,6 @@
 #include "openvino/openvino_plan.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -22,7 +23,34 @@ OpenVinoValue ValueOf(const Part &part, int32_t tensor, OpenVinoDraft *draft) {
   }
   return draft->values[tensor] = made;
 }
+// As constants of the tensor's type.
+OpenVinoValue KnownValue(const mslite_tensor &tensor, OpenVinoDraft *draft) {
+  std::vector<uint8_t> bytes;
+  for (int32_t i = 0; i < tensor.known_count; ++i) {
+    const int64_t value = tensor.known[i];
+    const auto narrow = static_cast<int32_t>(value);
+    const uint8_t truth = value != 0 ? 1 : 0;
+    const void *begin = tensor.type == MSLITE_INT64   ? static_cast<const void *>(&value)
+                        : tensor.type == MSLITE_INT32 ? static_cast<const void *>(&narrow)
+                                                      : &truth;
+    const auto *first = static_cast<const uint8_t *>(begin);
+    bytes.insert(bytes.end(), first, first + mslite_type_size(tensor.type));
+  }
+  return draft->ir.Constant(OpenVinoType(tensor.type), DimsOf(tensor), bytes.data(), bytes.size());
+}
 }  // namespace
+
+bool IsKnown(const mslite_node &node) {
+  const auto is_known = [](const mslite_tensor *tensor) {
+    // OpenVINO computes with int64 as int32.
+    const auto is_value = [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; };
+    const bool is_whole =
+        tensor->type == MSLITE_INT64 || tensor->type == MSLITE_INT32 || tensor->type == MSLITE_BOOL;
+    return is_whole && tensor->known_count > 0 && tensor->known_count == CountIn(*tensor) &&
+           std::all_of(tensor->known, tensor->known + tensor->known_count, is_value);
+  };
+  return std::all_of(node.outputs, node.outputs + node.output_count, is_known);
+}
 
 OpenVinoValue OpenVinoPlan::Input(int32_t index) {
   return ValueOf(part_, entry_.inputs[static_cast<size_t>(index)], draft_);
@@ -171,10 +199,16 @@ Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft) {
   }
   for (const Part::Node &node : part.nodes) {
     const Part::Call call(part, node);
+    draft->ir.Begin(node.name);
+    if (IsKnown(call.node())) {
+      for (int32_t i = 0; i < call.node().output_count; ++i) {
+        draft->values[node.outputs[static_cast<size_t>(i)]] = KnownValue(*call.node().outputs[i], draft);
+      }
+      continue;
+    }
     const OpenVinoOperator *entry = FindOpenVinoOperator(node.op);
     const std::string reason = entry == nullptr ? "no layer" : entry->why_not(call.node());
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
-    draft->ir.Begin(node.name);
     OpenVinoPlan plan(part, node, call.node(), draft);
     entry->plan(&plan);
   }

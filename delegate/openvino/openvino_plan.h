@@ -81,6 +81,10 @@ struct OpenVinoOperator {
 // Null where there is none.
 const OpenVinoOperator *FindOpenVinoOperator(int32_t op);
 
+// Whether all that the node gives is known before anything runs, such as sizes: its outputs are written as constants,
+// whatever its operator is.
+bool IsKnown(const mslite_node &node);
+
 // Writes the whole part: its inputs in their order, its nodes, its outputs in their order, then the faults.
 // Errors: kLiteNotSupport for a node that OpenVINO cannot run in the shapes that the part has now.
 Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft);
