@@ -89,7 +89,8 @@ void Part::LearnInputs(const Part &whole) {
       continue;
     }
     mslite_tensor value = whole.tensors[static_cast<size_t>(place->second)].value;
-    if (std::any_of(value.known, value.known + std::max(value.known_count, 0), mslite_is_symbol)) value.known_count = -1;
+    if (std::any_of(value.known, value.known + std::max(value.known_count, 0), mslite_is_symbol))
+      value.known_count = -1;
     learnt_.push_back(value);
   }
 }
@@ -106,7 +107,8 @@ void Part::Infer() {
   }
   const auto is_learnt = [&](size_t i) {
     const mslite_tensor &value = tensors[static_cast<size_t>(inputs[i])].value;
-    return value.rank == learnt_[i].rank && std::equal(value.dims, value.dims + std::max(value.rank, 0), learnt_[i].dims);
+    return value.rank == learnt_[i].rank &&
+           std::equal(value.dims, value.dims + std::max(value.rank, 0), learnt_[i].dims);
   };
   bool is_same = learnt_.size() == inputs.size();
   for (size_t i = 0; is_same && i < inputs.size(); ++i) is_same = is_learnt(i);

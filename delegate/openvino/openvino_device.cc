@@ -63,8 +63,8 @@ Status OpenVinoDevice::ReadTypes() {
   MSLITE_TRY(ReadModel(ir.Text(), nullptr, &model));
   for (size_t i = 0; i < std::size(kTypes); ++i) {
     OvPort *port = nullptr;
-    MSLITE_TRY(library_.Check(library_.ov_model_const_input_by_index(model.get(), i, &port),
-                              "ov_model_const_input_by_index"));
+    MSLITE_TRY(
+        library_.Check(library_.ov_model_const_input_by_index(model.get(), i, &port), "ov_model_const_input_by_index"));
     const OpenVinoHandle<OvPort> owned(port, library_.ov_output_const_port_free);
     MSLITE_TRY(library_.Check(library_.ov_port_get_element_type(port, &types_[kTypes[i]]), "ov_port_get_element_type"));
   }

@@ -9,7 +9,8 @@ namespace {
 std::string WhyNotTensor(const mslite_tensor &tensor) {
   if (tensor.quant_count > 0) return "a quantised tensor";
   if (OpenVinoType(tensor.type) == nullptr) return "an element type other than float32, int32, int64 and bool";
-  return CountIn(tensor) > 0 ? "" : "an empty tensor";
+  if (CountIn(tensor) <= 0) return "an empty tensor";
+  return FitsIn32Bits(tensor, tensor.data) ? "" : "an int64 number beyond 32 bits";
 }
 }  // namespace
 

@@ -14,7 +14,9 @@ std::string Plain(const std::string &name) {
   return plain;
 }
 
-std::string Quoted(const char *name, const std::string &value) { return std::string(" ") + name + "=\"" + value + "\""; }
+std::string Quoted(const char *name, const std::string &value) {
+  return std::string(" ") + name + "=\"" + value + "\"";
+}
 }  // namespace
 
 std::string ListOf(const std::vector<int64_t> &numbers) {

@@ -57,8 +57,8 @@ Status OpenNamed(const std::string &named, void **handle) {
   }
   *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (*handle != nullptr) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteNotSupport, "OpenVINO: MSLITE_OPENVINO_LIBRARY names '" + named +
-                                              "', which cannot be loaded: " + dlerror());
+  return Fail(mindspore::kLiteNotSupport,
+              "OpenVINO: MSLITE_OPENVINO_LIBRARY names '" + named + "', which cannot be loaded: " + dlerror());
 }
 
 Status OpenInstalled(void **handle) {
@@ -93,8 +93,8 @@ Status Load(OpenVinoLibrary *library) {
 #undef MSLITE_LOAD
   if (missing == nullptr) return mindspore::kSuccess;
   dlclose(handle);
-  return Fail(mindspore::kLiteNotSupport, std::string("OpenVINO: the library is too old, or is none: it has no ") +
-                                              missing + "; " + kRemedy);
+  return Fail(mindspore::kLiteNotSupport,
+              std::string("OpenVINO: the library is too old, or is none: it has no ") + missing + "; " + kRemedy);
 }
 }  // namespace
 

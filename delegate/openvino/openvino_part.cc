@@ -15,7 +15,12 @@ Status OpenVinoPart::Prepare() {
 }
 
 Status OpenVinoPart::ShowInput(size_t index, const void *contents) {
-  const mslite_tensor &tensor = part_.tensors[static_cast<size_t>(part_.inputs[index])].value;
+  const Part::Tensor &input = part_.tensors[static_cast<size_t>(part_.inputs[index])];
+  const mslite_tensor &tensor = input.value;
+  if (!FitsIn32Bits(tensor, contents)) {
+    return Fail(mindspore::kLiteInputParamInvalid,
+                "'" + input.name + "' holds a number beyond 32 bits, which OpenVINO does not compute with");
+  }
   OpenVinoHandle<OvTensor> shown(nullptr, device_->library().ov_tensor_free);
   // OpenVINO does not write to inputs; its C library has no tensor that says so.
   MSLITE_TRY(device_->TensorOf(tensor.type, DimsOf(tensor), const_cast<void *>(contents), &shown));
@@ -42,8 +47,8 @@ Status OpenVinoPart::Run(const std::vector<const void *> &inputs, const std::vec
   for (size_t i = 0; i < is_met.size(); ++i) {
     MSLITE_TRY(ShowOutput(outputs.size() + i, MSLITE_BOOL, {}, &is_met[i]));
   }
-  MSLITE_TRY(device_->library().Check(device_->library().ov_infer_request_infer(request_.get()),
-                                      "ov_infer_request_infer"));
+  MSLITE_TRY(
+      device_->library().Check(device_->library().ov_infer_request_infer(request_.get()), "ov_infer_request_infer"));
   for (size_t i = 0; i < is_met.size(); ++i) {
     if (is_met[i] == 0) continue;
     return Fail(mindspore::kLiteInputParamInvalid, "node '" + fault_nodes_[i] + "': an index is not there");

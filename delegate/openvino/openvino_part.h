@@ -24,8 +24,8 @@ class OpenVinoPart : public CompiledPart {
 
   std::shared_ptr<OpenVinoDevice> device_;  // ends last
   const Part &part_;
-  std::vector<uint8_t> weights_;             // which the request reads
-  std::vector<std::string> fault_nodes_;     // whose outputs stand behind those of the part
+  std::vector<uint8_t> weights_;          // which the request reads
+  std::vector<std::string> fault_nodes_;  // whose outputs stand behind those of the part
   OpenVinoHandle<OvInferRequest> request_;
 };
 }  // namespace mslite

@@ -42,10 +42,8 @@ OpenVinoValue KnownValue(const mslite_tensor &tensor, OpenVinoDraft *draft) {
 
 bool IsKnown(const mslite_node &node) {
   const auto is_known = [](const mslite_tensor *tensor) {
-    // OpenVINO computes with int64 as int32.
     const auto is_value = [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; };
-    const bool is_whole =
-        tensor->type == MSLITE_INT64 || tensor->type == MSLITE_INT32 || tensor->type == MSLITE_BOOL;
+    const bool is_whole = tensor->type == MSLITE_INT64 || tensor->type == MSLITE_INT32 || tensor->type == MSLITE_BOOL;
     return is_whole && tensor->known_count > 0 && tensor->known_count == CountIn(*tensor) &&
            std::all_of(tensor->known, tensor->known + tensor->known_count, is_value);
   };
@@ -84,9 +82,7 @@ OpenVinoValue OpenVinoPlan::Integers(const std::vector<int64_t> &numbers) {
                              numbers.size() * sizeof(int64_t));
 }
 
-OpenVinoValue OpenVinoPlan::Integer(int64_t number) {
-  return draft_->ir.Constant("i64", {}, &number, sizeof number);
-}
+OpenVinoValue OpenVinoPlan::Integer(int64_t number) { return draft_->ir.Constant("i64", {}, &number, sizeof number); }
 
 OpenVinoValue OpenVinoPlan::Indices(const std::vector<int32_t> &numbers) {
   return draft_->ir.Constant("i32", {static_cast<int64_t>(numbers.size())}, numbers.data(),
@@ -240,6 +236,13 @@ const char *OpenVinoType(int32_t type) {
     default:
       return nullptr;
   }
+}
+
+bool FitsIn32Bits(const mslite_tensor &tensor, const void *contents) {
+  if (tensor.type != MSLITE_INT64 || contents == nullptr) return true;
+  const auto *numbers = static_cast<const int64_t *>(contents);
+  return std::all_of(numbers, numbers + CountIn(tensor),
+                     [](int64_t number) { return number >= INT32_MIN && number <= INT32_MAX; });
 }
 
 int64_t CountIn(const mslite_tensor &tensor) { return mslite_element_count(&tensor); }

@@ -93,6 +93,8 @@ Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft);
 
 // The name of an element type in the intermediate representation; null for those that the engine does not take.
 const char *OpenVinoType(int32_t type);
+// False where contents of int64 (null: unknown) do not fit into int32, with which OpenVINO computes: it would wrap.
+bool FitsIn32Bits(const mslite_tensor &tensor, const void *contents);
 int64_t CountIn(const mslite_tensor &tensor);
 OpenVinoIr::Dims DimsOf(const mslite_tensor &tensor);
 // "" where all inputs and outputs are float32; else the reason.

@@ -8,8 +8,7 @@ bool IsTransposed(const mslite_node &node) { return node.op == MSLITE_OP_Conv2dT
 
 // What the output of a transposed convolution has beyond its windows.
 int64_t ExtraOf(const mslite_axis &axis) {
-  return axis.output -
-         ((axis.input - 1) * axis.stride + mslite_axis_span(&axis) - axis.pad_before - axis.pad_after);
+  return axis.output - ((axis.input - 1) * axis.stride + mslite_axis_span(&axis) - axis.pad_before - axis.pad_after);
 }
 
 // Windows are laid by padding at both ends, which is all that OpenVINO knows.
@@ -56,8 +55,7 @@ void Plan(OpenVinoPlan *plan) {
   const int64_t inner = is_transposed ? g.group_out : g.group_in;
   std::vector<int64_t> dims = {outer, inner, g.height.kernel, g.width.kernel};
   if (g.group > 1) dims.insert(dims.begin(), g.group);
-  const OpenVinoValue weight =
-      plan->Reals(dims, TapsLast(FloatsOf(*node.inputs[1]), g.group * outer, taps, inner));
+  const OpenVinoValue weight = plan->Reals(dims, TapsLast(FloatsOf(*node.inputs[1]), g.group * outer, taps, inner));
   OpenVinoPlan::Attributes attributes = {
       {"strides", ListOf({g.height.stride, g.width.stride})},
       {"dilations", ListOf({g.height.dilation, g.width.dilation})},

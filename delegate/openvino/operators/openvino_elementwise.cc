@@ -61,12 +61,12 @@ const Function *FindFunction(const Function *begin, const Function *end, int32_t
 // ---- one operand ----
 
 constexpr Function kUnary[] = {
-    {MSLITE_OP_Abs, "Abs", "opset1"},     {MSLITE_OP_Acos, "Acos", "opset1"},   {MSLITE_OP_Acosh, "Acosh", "opset4"},
-    {MSLITE_OP_Asin, "Asin", "opset1"},   {MSLITE_OP_Asinh, "Asinh", "opset4"}, {MSLITE_OP_Atan, "Atan", "opset1"},
+    {MSLITE_OP_Abs, "Abs", "opset1"},     {MSLITE_OP_Acos, "Acos", "opset1"},    {MSLITE_OP_Acosh, "Acosh", "opset4"},
+    {MSLITE_OP_Asin, "Asin", "opset1"},   {MSLITE_OP_Asinh, "Asinh", "opset4"},  {MSLITE_OP_Atan, "Atan", "opset1"},
     {MSLITE_OP_Atanh, "Atanh", "opset4"}, {MSLITE_OP_Ceil, "Ceiling", "opset1"}, {MSLITE_OP_Cos, "Cos", "opset1"},
-    {MSLITE_OP_Cosh, "Cosh", "opset1"},   {MSLITE_OP_Erf, "Erf", "opset1"},     {MSLITE_OP_Floor, "Floor", "opset1"},
-    {MSLITE_OP_Log, "Log", "opset1"},     {MSLITE_OP_Mish, "Mish", "opset4"},   {MSLITE_OP_Neg, "Negative", "opset1"},
-    {MSLITE_OP_Sign, "Sign", "opset1"},   {MSLITE_OP_Sin, "Sin", "opset1"},     {MSLITE_OP_Sinh, "Sinh", "opset1"},
+    {MSLITE_OP_Cosh, "Cosh", "opset1"},   {MSLITE_OP_Erf, "Erf", "opset1"},      {MSLITE_OP_Floor, "Floor", "opset1"},
+    {MSLITE_OP_Log, "Log", "opset1"},     {MSLITE_OP_Mish, "Mish", "opset4"},    {MSLITE_OP_Neg, "Negative", "opset1"},
+    {MSLITE_OP_Sign, "Sign", "opset1"},   {MSLITE_OP_Sin, "Sin", "opset1"},      {MSLITE_OP_Sinh, "Sinh", "opset1"},
     {MSLITE_OP_Sqrt, "Sqrt", "opset1"},   {MSLITE_OP_Tan, "Tan", "opset1"},
 };
 
@@ -137,8 +137,8 @@ void PlanActivation(OpenVinoPlan *plan) {
     case MSLITE_ACTIVATION_TYPE_HARD_TANH:
       return x.Give(plan->Layer("Clamp", {x[0]}, {{"min", TextOf(params->min_val)}, {"max", TextOf(params->max_val)}}));
     case MSLITE_ACTIVATION_TYPE_GELU:
-      return x.Give(plan->Activated(x[0], params->approximate ? MSLITE_ACTIVATION_TYPE_FAST_GELU
-                                                              : MSLITE_ACTIVATION_TYPE_GELU));
+      return x.Give(
+          plan->Activated(x[0], params->approximate ? MSLITE_ACTIVATION_TYPE_FAST_GELU : MSLITE_ACTIVATION_TYPE_GELU));
     default:
       return x.Give(plan->Activated(x[0], params->activation_type));
   }
@@ -208,12 +208,10 @@ void PlanClip(OpenVinoPlan *plan) {
 
 // ---- Cast ----
 
-// OpenVINO computes with int64 as int32, so numbers of it are left alone.
+// OpenVINO computes with int64 as int32: what comes in as int64 is known to fit.
 std::string WhyNotCast(const mslite_node &node) {
-  for (const mslite_tensor *tensor : {node.inputs[0], node.outputs[0]}) {
-    if (tensor->type == MSLITE_INT64) return "a cast from or to int64";
-  }
-  return "";
+  const bool may_not_fit = node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_INT64;
+  return may_not_fit ? "a cast from float32 to int64" : "";
 }
 
 void PlanCast(OpenVinoPlan *plan) {

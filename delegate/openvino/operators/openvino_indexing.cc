@@ -16,7 +16,6 @@ std::string WhyNot(const mslite_node &node) {
   const int32_t type = node.inputs[1]->type;
   if (AxisOf(node) < 0) return "its axis is no constant";
   if (type != MSLITE_INT32 && type != MSLITE_INT64) return "indices of another type than int32 and int64";
-  if (node.inputs[0]->type == MSLITE_INT64) return "elements of int64";
   return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
 }
 

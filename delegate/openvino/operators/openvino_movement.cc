@@ -5,11 +5,8 @@
 
 namespace mslite {
 namespace {
-// OpenVINO computes with int64 as int32.
 std::string WhyNotType(const mslite_node &node) {
-  const int32_t type = node.outputs[0]->type;
-  if (node.inputs[0]->type != type) return "the output has another type";
-  return type == MSLITE_INT64 ? "elements of int64" : "";
+  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
 }
 
 // ---- the same elements in the same order ----
@@ -112,10 +109,10 @@ void PlanSlice(OpenVinoPlan *plan) {
     end.push_back(behind < 0 ? -x.dims[i] - 1 : behind);
     axes.push_back(i);
   }
-  plan->Give(plan->Layer("Slice",
-                         {plan->Input(0), plan->Integers(box.begin), plan->Integers(end), plan->Integers(box.step),
-                          plan->Integers(axes)},
-                         {}, "opset8"));
+  plan->Give(plan->Layer(
+      "Slice",
+      {plan->Input(0), plan->Integers(box.begin), plan->Integers(end), plan->Integers(box.step), plan->Integers(axes)},
+      {}, "opset8"));
 }
 
 // ---- Transpose ----
@@ -209,9 +206,9 @@ void PlanPad(OpenVinoPlan *plan) {
     begin = {begin[0], begin[3], begin[1], begin[2]};
     end = {end[0], end[3], end[1], end[2]};
   }
-  const OpenVinoValue y =
-      plan->Layer("Pad", {is_image ? plan->Image(0) : plan->Input(0), plan->Integers(begin), plan->Integers(end), value},
-                  {{"pad_mode", "constant"}});
+  const OpenVinoValue y = plan->Layer(
+      "Pad", {is_image ? plan->Image(0) : plan->Input(0), plan->Integers(begin), plan->Integers(end), value},
+      {{"pad_mode", "constant"}});
   if (is_image) {
     plan->GiveImage(y);
   } else {

@@ -33,9 +33,8 @@ void PlanSoftmax(OpenVinoPlan *plan) {
 
 // (x - mean) / sqrt(variance + epsilon) over the axes.
 OpenVinoValue Centred(OpenVinoPlan *plan, OpenVinoValue x, const std::vector<int64_t> &axes, double epsilon) {
-  return plan->Layer(
-      "MVN", {x, plan->Integers(axes)},
-      {{"eps", TextOf(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}}, "opset6");
+  return plan->Layer("MVN", {x, plan->Integers(axes)},
+                     {{"eps", TextOf(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}}, "opset6");
 }
 
 OpenVinoValue Reduced(OpenVinoPlan *plan, const char *type, OpenVinoValue x, const std::vector<int64_t> &axes) {
@@ -174,9 +173,8 @@ void PlanNorm(OpenVinoPlan *plan) {
   const OpenVinoValue x = plan->Input(0);
   if (node.op == MSLITE_OP_LpNormalization) {
     const bool is_l1 = static_cast<const mslite_LpNormalization *>(node.params)->p == 1;
-    const OpenVinoValue norm =
-        plan->Layer(is_l1 ? "ReduceL1" : "ReduceL2", {x, plan->Integers(NormAxes(node))}, {{"keep_dims", "true"}},
-                    "opset4");
+    const OpenVinoValue norm = plan->Layer(is_l1 ? "ReduceL1" : "ReduceL2", {x, plan->Integers(NormAxes(node))},
+                                           {{"keep_dims", "true"}}, "opset4");
     // Rows of zeros stay so.
     const OpenVinoValue is_zero = plan->Binary("Equal", norm, plan->Real(0));
     plan->Give(plan->Binary("Divide", x, plan->Selected(is_zero, plan->Real(1), norm)));

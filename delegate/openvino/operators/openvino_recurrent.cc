@@ -45,7 +45,8 @@ std::string WhyNotForm(const mslite_recurrent_plan &p) {
 std::string WhyNot(const mslite_node &node) {
   mslite_recurrent_plan p;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (const char *why = mslite_plan_recurrent(node.op, node.params, node.inputs, node.input_count, &p); why != nullptr) {
+  if (const char *why = mslite_plan_recurrent(node.op, node.params, node.inputs, node.input_count, &p);
+      why != nullptr) {
     return why;
   }
   for (const int32_t operand : {p.weight_input, p.weight_hidden, p.bias}) {
@@ -129,8 +130,7 @@ void Plan(OpenVinoPlan *plan) {
   inputs.push_back(p.batch_first != 0 ? plan->Input(0) : plan->Transposed(plan->Input(0), {1, 0, 2}));
   inputs.push_back(InitialState(plan, p, p.initial_hidden));
   if (is_lstm) inputs.push_back(InitialState(plan, p, p.initial_cell));
-  inputs.push_back(
-      plan->Indices(std::vector<int32_t>(static_cast<size_t>(p.batch), static_cast<int32_t>(p.time))));
+  inputs.push_back(plan->Indices(std::vector<int32_t>(static_cast<size_t>(p.batch), static_cast<int32_t>(p.time))));
   const int64_t rows = p.gates * p.hidden;
   inputs.push_back(
       plan->Reals({p.directions, rows, p.input}, Rows(node, p, p.weight_input, p.weight_input_at, p.input)));
@@ -141,7 +141,7 @@ void Plan(OpenVinoPlan *plan) {
   OpenVinoValue output = plan->Layer(type, inputs, AttributesOf(p), "opset5", is_lstm ? 3 : 2);
   // The sequence is [batch, directions, time, state] here; the states are [batch, directions, state].
   const bool is_whole = p.batch_first != 0;
-  OpenVinoValue y = plan->Transposed(output, is_whole       ? std::vector<int64_t>{0, 2, 1, 3}
+  OpenVinoValue y = plan->Transposed(output, is_whole        ? std::vector<int64_t>{0, 2, 1, 3}
                                              : p.joined != 0 ? std::vector<int64_t>{2, 0, 1, 3}
                                                              : std::vector<int64_t>{2, 1, 0, 3});
   plan->Give(plan->Reshaped(y, DimsOf(*node.outputs[0])));

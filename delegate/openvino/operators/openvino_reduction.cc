@@ -10,10 +10,14 @@ struct Mode {
 };
 
 constexpr Mode kModes[] = {
-    {MSLITE_REDUCE_MODE_REDUCE_MEAN, "ReduceMean", "opset1"}, {MSLITE_REDUCE_MODE_REDUCE_MAX, "ReduceMax", "opset1"},
-    {MSLITE_REDUCE_MODE_REDUCE_MIN, "ReduceMin", "opset1"},   {MSLITE_REDUCE_MODE_REDUCE_PROD, "ReduceProd", "opset1"},
-    {MSLITE_REDUCE_MODE_REDUCE_SUM, "ReduceSum", "opset1"},   {MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE, "ReduceSum", "opset1"},
-    {MSLITE_REDUCE_MODE_REDUCE_ASUM, "ReduceL1", "opset4"},   {MSLITE_REDUCE_MODE_REDUCE_L2, "ReduceL2", "opset4"},
+    {MSLITE_REDUCE_MODE_REDUCE_MEAN, "ReduceMean", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_MAX, "ReduceMax", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_MIN, "ReduceMin", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_PROD, "ReduceProd", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_SUM, "ReduceSum", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE, "ReduceSum", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_ASUM, "ReduceL1", "opset4"},
+    {MSLITE_REDUCE_MODE_REDUCE_L2, "ReduceL2", "opset4"},
 };
 
 const Mode *ModeOf(const mslite_node &node) {
@@ -29,8 +33,7 @@ bool AxesOf(const mslite_node &node, std::vector<int64_t> *axes) {
   const mslite_tensor &x = *node.inputs[0];
   std::vector<int64_t> listed(MSLITE_MAX_RANK);
   int32_t count = 0;
-  if (node.input_count > 1 &&
-      !mslite_exact_entries(node.inputs[1], listed.data(), MSLITE_MAX_RANK, &count)) {
+  if (node.input_count > 1 && !mslite_exact_entries(node.inputs[1], listed.data(), MSLITE_MAX_RANK, &count)) {
     return false;
   }
   const bool is_to_end = static_cast<const mslite_ReduceFusion *>(node.params)->reduce_to_end;
@@ -96,7 +99,8 @@ ArgAttributes ArgOf(const mslite_node &node) {
 
 std::string WhyNotArg(const mslite_node &node) {
   const ArgAttributes attributes = ArgOf(node);
-  if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1) return "it gives more than one index";
+  if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
+    return "it gives more than one index";
   return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_INT32 ? ""
                                                                                          : "an input is not float32";
 }

@@ -76,15 +76,32 @@ def write_model(
         np.save(folder / f"input_{number}.npy", array)
 
 
-def run(folders: Sequence[Path], **settings: str) -> list[Result]:
+def operators() -> list[str]:
+    """The operators that the engine has."""
+    return subprocess.run([PROGRAM, "--operators"], capture_output=True, text=True, check=True).stdout.split()
+
+
+def run(folders: Sequence[Path], *options: str, **settings: str) -> list[Result]:
     """Runs the models of all folders in one process; `settings` are environment variables."""
+    return run_and_hear(folders, *options, **settings)[0]
+
+
+def run_and_hear(folders: Sequence[Path], *options: str, **settings: str) -> tuple[list[Result], str]:
+    """The same, and what the process logs."""
+    for folder in folders:
+        for path in [folder / "report.txt", folder / "error.txt", *folder.glob("output_*.npy")]:
+            path.unlink(missing_ok=True)
     environment = {**os.environ, "MSLITE_OPENVINO_LIBRARY": str(openvino_folder()), "MSLITE_DELEGATE_COSTS": "off"}
-    command = [PROGRAM, *folders]
-    subprocess.run(command, env={**environment, **settings}, check=True, timeout=1200)
-    return [_read(folder) for folder in folders]
+    command = [PROGRAM, *options, *folders]
+    done = subprocess.run(
+        command, env={**environment, **settings}, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr}"
+    return [read(folder) for folder in folders], done.stderr
 
 
-def _read(folder: Path) -> Result:
+def read(folder: Path) -> Result:
+    """What the program has written into a folder."""
     placements = []
     if (folder / "report.txt").is_file():
         for line in (folder / "report.txt").read_text().splitlines():
