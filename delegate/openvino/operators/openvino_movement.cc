@@ -257,6 +257,7 @@ void PlanConcat(OpenVinoPlan *plan) {
   }
   is_image = is_image && has_image;
   std::vector<OpenVinoValue> pieces;
+  pieces.reserve(static_cast<size_t>(node.input_count));
   for (int32_t i = 0; i < node.input_count; ++i) pieces.push_back(is_image ? plan->Image(i) : plan->Input(i));
   if (is_image) {
     constexpr int32_t kPlaces[] = {0, 2, 3, 1};
@@ -276,6 +277,7 @@ void PlanStack(OpenVinoPlan *plan) {
   OpenVinoIr::Dims dims = DimsOf(*node.outputs[0]);
   dims[static_cast<size_t>(axis)] = 1;
   std::vector<OpenVinoValue> pieces;
+  pieces.reserve(static_cast<size_t>(node.input_count));
   for (int32_t i = 0; i < node.input_count; ++i) pieces.push_back(plan->Reshaped(plan->Input(i), dims));
   plan->Give(plan->Layer("Concat", pieces, {{"axis", std::to_string(axis)}}));
 }
@@ -285,6 +287,7 @@ void PlanSplit(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
   std::vector<int64_t> lengths;
+  lengths.reserve(static_cast<size_t>(node.output_count));
   for (int32_t i = 0; i < node.output_count; ++i) {
     lengths.push_back(node.op == MSLITE_OP_Unstack ? 1 : node.outputs[i]->dims[axis]);
   }
@@ -315,6 +318,7 @@ void PlanTile(OpenVinoPlan *plan) {
     return;
   }
   std::vector<int64_t> repeats;
+  repeats.reserve(static_cast<size_t>(x.rank));
   for (int32_t i = 0; i < x.rank; ++i) repeats.push_back(y.dims[i] / x.dims[i]);
   plan->Give(plan->Layer("Tile", {plan->Input(0), plan->Integers(repeats)}));
 }
