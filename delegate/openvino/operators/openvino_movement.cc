@@ -2,6 +2,7 @@
 // the input, which are those of the CPU's kernels.
 #include "engine/element_map.h"
 #include "openvino/operators/families.h"
+#include "rearrange/block_plan.h"
 
 namespace mslite {
 namespace {
@@ -354,6 +355,55 @@ void PlanBlocks(OpenVinoPlan *plan) {
                               {{"mode", "blocks_first"}, {"block_size", std::to_string(size)}}));
 }
 
+// ---- blocks between space and batch ----
+
+bool IsToBatch(const mslite_node &node) {
+  return node.op == MSLITE_OP_SpaceToBatch || node.op == MSLITE_OP_SpaceToBatchND;
+}
+
+bool BlocksOf(const mslite_node &node, mslite_block_plan *blocks) {
+  return mslite_plan_blocks(node.op, node.params, node.inputs, node.input_count, blocks) && blocks->count >= 0;
+}
+
+std::string WhyNotBatch(const mslite_node &node) {
+  mslite_block_plan blocks;
+  if (!BlocksOf(node, &blocks)) return "its blocks are no constants";
+  if (node.inputs[0]->rank != 4 || blocks.count > 2) return "other than four dimensions";
+  return WhyNotFloat(mslite_node{node.op, node.params, 1, node.output_count, node.inputs, node.outputs, 0});
+}
+
+// By reshapes and transpositions: OpenVINO's own SpaceToBatch and BatchToSpace go wrong between convolutions (2026.4).
+void PlanBatch(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const mslite_tensor &x = *node.inputs[0];
+  const mslite_tensor &y = *node.outputs[0];
+  mslite_block_plan blocks;
+  BlocksOf(node, &blocks);
+  std::vector<int64_t> before(4, 0);
+  std::vector<int64_t> after(4, 0);
+  int64_t size[] = {1, 1};
+  for (int32_t i = 0; i < blocks.count; ++i) {
+    const auto place = static_cast<size_t>(i) + 1;
+    size[i] = blocks.block[i];
+    before[place] = blocks.before[i];
+    after[place] = blocks.after[i];
+  }
+  if (IsToBatch(node)) {
+    OpenVinoValue value =
+        plan->Layer("Pad", {plan->Input(0), plan->Integers(before), plan->Integers(after), plan->Real(0)},
+                    {{"pad_mode", "constant"}});
+    value = plan->Reshaped(value, {x.dims[0], y.dims[1], size[0], y.dims[2], size[1], x.dims[3]});
+    plan->Give(plan->Reshaped(plan->Transposed(value, {2, 4, 0, 1, 3, 5}), DimsOf(y)));
+    return;
+  }
+  OpenVinoValue value = plan->Reshaped(plan->Input(0), {size[0], size[1], y.dims[0], x.dims[1], x.dims[2], x.dims[3]});
+  value = plan->Reshaped(plan->Transposed(value, {2, 3, 0, 4, 1, 5}),
+                         {y.dims[0], x.dims[1] * size[0], x.dims[2] * size[1], x.dims[3]});
+  const std::vector<int64_t> end = {y.dims[0], before[1] + y.dims[1], before[2] + y.dims[2], y.dims[3]};
+  plan->Give(plan->Layer("Slice", {value, plan->Integers(before), plan->Integers(end), plan->Integers({1, 1, 1, 1})},
+                         {}, "opset8"));
+}
+
 constexpr OpenVinoOperator kOperators[] = {
     {MSLITE_OP_Reshape, WhyNotAlias, PlanAlias},
     {MSLITE_OP_Flatten, WhyNotAlias, PlanAlias},
@@ -367,8 +417,10 @@ constexpr OpenVinoOperator kOperators[] = {
     {MSLITE_OP_Crop, WhyNotMap, PlanSlice},
     {MSLITE_OP_ReverseV2, WhyNotMap, PlanSlice},
     {MSLITE_OP_FormatTranspose, WhyNotMap, PlanMap},
-    {MSLITE_OP_BatchToSpace, WhyNotMap, PlanMap},
-    {MSLITE_OP_BatchToSpaceND, WhyNotMap, PlanMap},
+    {MSLITE_OP_BatchToSpace, WhyNotBatch, PlanBatch},
+    {MSLITE_OP_BatchToSpaceND, WhyNotBatch, PlanBatch},
+    {MSLITE_OP_SpaceToBatch, WhyNotBatch, PlanBatch},
+    {MSLITE_OP_SpaceToBatchND, WhyNotBatch, PlanBatch},
     {MSLITE_OP_ReverseSequence, WhyNotMap, PlanMap},
     {MSLITE_OP_Splice, WhyNotMap, PlanMap},
     {MSLITE_OP_GatherD, WhyNotMap, PlanMap},

@@ -123,10 +123,28 @@ void PlanArg(OpenVinoPlan *plan) {
   plan->Give(plan->Reshaped(index, DimsOf(*node.outputs[0])));
 }
 
+std::string WhyNotTopK(const mslite_node &node) {
+  const auto *params = static_cast<const mslite_TopKFusion *>(node.params);
+  const mslite_tensor &x = *node.inputs[0];
+  if (mslite_normalize_axis(params->axis, x.rank) < 0) return "an axis that is not there";
+  if (x.type != MSLITE_FLOAT32) return "an input is not float32";
+  if (node.output_count > 1 && node.outputs[1]->type != MSLITE_INT32) return "indices of another type than int32";
+  return "";
+}
+
+void PlanTopK(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const auto *params = static_cast<const mslite_TopKFusion *>(node.params);
+  const int32_t axis = mslite_normalize_axis(params->axis, node.inputs[0]->rank);
+  OpenVinoValue output = Sorted(plan, node.outputs[0]->dims[axis], axis, params->largest >= 0);
+  for (int32_t i = 0; i < node.output_count; ++i, ++output.port) plan->Give(output, i);
+}
+
 constexpr OpenVinoOperator kOperators[] = {
     {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
     {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
     {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_TopKFusion, WhyNotTopK, PlanTopK},
     {0, nullptr, nullptr},
 };
 }  // namespace
