@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import mslite
-from tests.e2e.models import Entry, convert_model, differences, models
+from tests.e2e.models import Entry, convert_model, differences, models, run_case
 
 from . import runs
 
@@ -26,6 +27,29 @@ SHARE = 0.95
 """Of the floating-point operations of all models together."""
 STANDARD = ("mobilenet", "resnet18", "squeezenet", "shufflenet", "efficientnet", "unet", "bert", "vit", "rfb_320")
 """Each model with such a name has the share on its own."""
+
+
+def _openvino() -> mslite.Context:
+    """OpenVINO's CPU device, as Python's context names it."""
+    context = mslite.Context()
+    context.cpu.provider = "openvino"
+    context.cpu.thread_num = 2
+    return context
+
+
+def test_every_case_also_of_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models whose sizes are open: one model runs all its cases one after the other."""
+    monkeypatch.setenv("MSLITE_OPENVINO_LIBRARY", os.fspath(runs.openvino_folder() or ""))
+    monkeypatch.setenv("MSLITE_DELEGATE_COSTS", "off")
+    problems: list[str] = []
+    for entry in FLOAT_MODELS:
+        if len({np.load(entry.folder / name).shape for case in entry.cases for name in case["inputs"][:1]}) < 2:
+            continue
+        model = mslite.Model()
+        model.build_from_file(str(convert_model(entry, tmp_path)), mslite.ModelType.MINDIR_LITE, _openvino())
+        for case in entry.cases:
+            problems.extend(f"{entry.path}: {text}" for text in differences(entry, case, run_case(entry, model, case)))
+    assert not problems, "\n".join(problems)
 
 
 def _prepare(entry: Entry, folder: Path) -> None:
