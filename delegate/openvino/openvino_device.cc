@@ -40,10 +40,11 @@ Status OpenVinoDevice::Find(const std::string &device, int32_t threads, std::sha
   return mindspore::kSuccess;
 }
 
-// Also tells whether the device is there.
+// Also tells whether the device is there. "AUTO:GPU,CPU" is asked as "AUTO", which is all that it may be asked as.
 Status OpenVinoDevice::ReadName() {
   char *name = nullptr;
-  const int status = library_.ov_core_get_property(core_.get(), device_.c_str(), "FULL_DEVICE_NAME", &name);
+  const std::string asked = device_.substr(0, device_.find(':'));
+  const int status = library_.ov_core_get_property(core_.get(), asked.c_str(), "FULL_DEVICE_NAME", &name);
   const Status result = library_.Check(status, "ov_core_get_property");
   if (result != mindspore::kSuccess) {
     return Fail(mindspore::kLiteNotSupport,

@@ -1,5 +1,5 @@
 // The functions of OpenVINO's C library that the engine calls, from a library that is opened at run time. They are
-// declared here, so that nothing of OpenVINO is needed to build; all are in releases from 2023.2 on.
+// declared here, so that nothing of OpenVINO is needed to build. Releases 2024.6 to 2026.4 have them.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_LIBRARY_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_LIBRARY_H
 

@@ -85,6 +85,18 @@ def test_a_device_that_is_not_there(tmp_path: Path, real_library: str) -> None:
 
 
 @pytest.mark.frameworks
+@pytest.mark.parametrize("device", ["CPU", "AUTO", "AUTO:CPU", "HETERO:CPU"])
+def test_names_of_devices(device: str, tmp_path: Path, real_library: str) -> None:
+    model, dump = _model(tmp_path / "model"), tmp_path / "dump"
+    dump.mkdir()
+    settings = {"MSLITE_OPENVINO_LIBRARY": real_library, "MSLITE_OPENVINO_DUMP": os.fspath(dump)}
+    (result,) = runs.run([model], f"--device={device}", "--strict", **settings)
+    assert not result.error
+    assert np.array_equal(result.outputs[0], X + X)
+    assert (dump / "part_0.xml").is_file(), "the engine was not asked"
+
+
+@pytest.mark.frameworks
 def test_compiled_parts_are_kept_in_a_folder(tmp_path: Path, real_library: str) -> None:
     model, cache = _model(tmp_path / "model"), tmp_path / "cache"
     settings = {"MSLITE_OPENVINO_LIBRARY": real_library, "MSLITE_OPENVINO_CACHE": os.fspath(cache)}
