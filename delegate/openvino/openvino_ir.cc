@@ -1,5 +1,6 @@
 #include "openvino/openvino_ir.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mslite {
@@ -64,7 +65,7 @@ OpenVinoValue OpenVinoIr::Constant(const char *type, const Dims &dims, const voi
   constexpr size_t kAlignment = 64;  // of vectors
   weights_.resize((weights_.size() + kAlignment - 1) / kAlignment * kAlignment);
   const size_t offset = weights_.size();
-  weights_.resize(offset + bytes);
+  weights_.resize(offset + std::max<size_t>(bytes, 1));  // a file without bytes would be refused
   if (bytes != 0) std::memcpy(weights_.data() + offset, contents, bytes);
   const Attributes attributes = {{"element_type", type},
                                  {"shape", ListOf(dims)},

@@ -9,7 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mslite.converter.mindir import module_io
+from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.ops.activation import Shrink
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Transpose
+from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.reference import CASES, Case
 from tests.kernels.calls import difference, expected, inputs_of
 
@@ -84,6 +90,22 @@ def test_openvino_itself_reads_what_is_written(operator: str, tmp_path: Path) ->
         outputs = list(compiled(inputs).values())
         for got, wanted in zip(result.outputs, outputs, strict=False):  # what checks indices stands behind the outputs
             assert difference(got, np.asarray(wanted), 1e-6) == "", case.name
+
+
+def test_a_part_whose_constants_are_empty(tmp_path: Path) -> None:
+    """A number is transposed, by an order of no dimensions, between two operators that the CPU runs."""
+    x = np.array([1, -3, 5], np.float32)
+    values = [Value("x", DataType.FLOAT32, (3,)), *(Value(name, DataType.FLOAT32, ()) for name in "abcd")]
+    graph = Graph("main", [values[0]], [values[4]])
+    operators = (ReduceFusion(mode=ReduceMode.ReduceSum), Shrink(), Transpose(), Shrink())
+    for op, source, target in zip(operators, values[:-1], values[1:], strict=True):
+        graph.nodes.append(Node(op, target.name, (source,), (target,)))
+    module_io.save(Module([graph]), tmp_path / "model.ms")
+    np.save(tmp_path / "input_0.npy", x)
+    (result,) = runs.run([tmp_path])
+    assert not result.error
+    assert [node.part >= 0 for node in result.placements] == [True, False, True, False]
+    assert np.array_equal(result.outputs[0], np.float32(3))
 
 
 def test_an_index_that_is_not_there(tmp_path: Path) -> None:
