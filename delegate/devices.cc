@@ -1,9 +1,14 @@
 // Which engine of ours runs on which device of a context.
 #include "include/api/context.h"
 #include "registry/engines.h"
-#ifdef MSLITE_OPENCL
+#if defined(MSLITE_OPENCL) || defined(MSLITE_OPENVINO)
 #include "engine/engine_delegate.h"
+#endif
+#ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
+#endif
+#ifdef MSLITE_OPENVINO
+#include "openvino/openvino_engine.h"
 #endif
 
 namespace mslite {
@@ -28,9 +33,18 @@ std::string DeviceName(const DeviceInfoContext &device) {
 }
 
 // Null where this library has none, or where it cannot do what the device's settings ask for; `reason` says which.
-std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, std::string *reason) {
+// `threads`: of the context.
+std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe_unused]] int32_t threads,
+                                              std::string *reason) {
   *reason = "this library has no engine for " + DeviceName(*device);
   const std::string provider = device->GetProvider();
+#ifdef MSLITE_OPENVINO
+  if (provider == "openvino") {
+    std::string name = device->GetProviderDevice();
+    if (name.empty()) name = device->GetDeviceType() == mindspore::kGPU ? "GPU" : "CPU";
+    return std::make_shared<EngineDelegate>(std::make_shared<OpenVinoEngine>(std::move(name), threads));
+  }
+#endif
 #ifdef MSLITE_OPENCL
   if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
     const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
@@ -52,7 +66,7 @@ std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *
     if (device == nullptr) continue;
     if (device->GetDeviceType() == mindspore::kCPU && device->GetProvider().empty()) break;
     std::string reason;
-    auto engine = EngineOf(device.get(), &reason);
+    auto engine = EngineOf(device.get(), context->GetThreadNum(), &reason);
     if (engine != nullptr) {
       engines.push_back(std::move(engine));
     } else if (device->GetDeviceType() != mindspore::kCPU) {  // kernels may be registered for other providers

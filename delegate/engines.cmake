@@ -27,3 +27,10 @@ if(MSLITE_OPENCL AND OPENCL_HEADERS)
   list(APPEND DELEGATE_INCLUDES ${PROJECT_BINARY_DIR}/headers)
   list(APPEND DELEGATE_DEFINITIONS MSLITE_OPENCL CL_TARGET_OPENCL_VERSION=120)
 endif()
+
+if(MSLITE_OPENVINO)
+  # The library is opened at run time, and its functions are declared here: nothing of OpenVINO is needed to build.
+  file(GLOB OPENVINO_SOURCES CONFIGURE_DEPENDS ${DELEGATE}/openvino/*.cc ${DELEGATE}/openvino/operators/*.cc)
+  list(APPEND DELEGATE_SOURCES ${OPENVINO_SOURCES})
+  list(APPEND DELEGATE_DEFINITIONS MSLITE_OPENVINO)
+endif()

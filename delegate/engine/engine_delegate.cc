@@ -30,7 +30,7 @@ class PartKernel : public Kernel {
 
   Status Read(const std::vector<Kernel *> &kernels, const Border &border, const Part &whole) {
     MSLITE_TRY(part_.Read(kernels, border));
-    part_.Assume(whole);
+    part_.LearnInputs(whole);
     for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // they end with the delegate's Build
     return engine_->Compile(part_, &compiled_);
   }

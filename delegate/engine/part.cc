@@ -31,10 +31,6 @@ void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
   }
   value.quant_count = static_cast<int32_t>(tensor->quant.size());
 }
-
-bool HasShapeOf(const mslite_tensor &tensor, const mslite_tensor &other) {
-  return tensor.rank == other.rank && std::equal(tensor.dims, tensor.dims + std::max(tensor.rank, 0), other.dims);
-}
 }  // namespace
 
 bool HasShape(const mslite_tensor &tensor) {
@@ -84,12 +80,18 @@ Status Part::Read(const std::vector<Kernel *> &kernels, const Border &border) {
   return mindspore::kSuccess;
 }
 
-void Part::Assume(const Part &whole) {
+void Part::LearnInputs(const Part &whole) {
+  learnt_.clear();
   for (const int32_t input : inputs) {
     const auto place = whole.indices_.find(tensors[static_cast<size_t>(input)].source.impl().get());
-    if (place == whole.indices_.end()) continue;
-    const mslite_tensor &value = whole.tensors[static_cast<size_t>(place->second)].value;
-    if (value.known_count >= 0) assumed_.emplace(input, value);
+    if (place == whole.indices_.end()) {
+      learnt_.push_back(UnknownTensor());
+      continue;
+    }
+    mslite_tensor value = whole.tensors[static_cast<size_t>(place->second)].value;
+    if (std::any_of(value.known, value.known + std::max(value.known_count, 0), mslite_is_symbol))
+      value.known_count = -1;
+    learnt_.push_back(value);
   }
 }
 
@@ -99,13 +101,21 @@ void Part::Infer() {
     Tensor &tensor = tensors[static_cast<size_t>(input)];
     ReadTensor(tensor.source, &tensor);
     tensor.value.quant = tensor.quant.data();
-    if (const auto place = assumed_.find(input); place != assumed_.end() && HasShapeOf(tensor.value, place->second)) {
-      tensor.value.known_count = place->second.known_count;
-      std::copy_n(place->second.known, place->second.known_count, tensor.value.known);
-    }
     for (int32_t i = 0; i < tensor.value.rank; ++i) {
       if (tensor.value.dims[i] < 0) tensor.value.dims[i] = next_symbol--;
     }
+  }
+  const auto is_learnt = [&](size_t i) {
+    const mslite_tensor &value = tensors[static_cast<size_t>(inputs[i])].value;
+    return value.rank == learnt_[i].rank &&
+           std::equal(value.dims, value.dims + std::max(value.rank, 0), learnt_[i].dims);
+  };
+  bool is_same = learnt_.size() == inputs.size();
+  for (size_t i = 0; is_same && i < inputs.size(); ++i) is_same = is_learnt(i);
+  for (size_t i = 0; is_same && i < inputs.size(); ++i) {
+    mslite_tensor &value = tensors[static_cast<size_t>(inputs[i])].value;
+    value.known_count = learnt_[i].known_count;
+    std::copy_n(learnt_[i].known, MSLITE_MAX_KNOWN, value.known);
   }
   for (const Node &node : nodes) {
     const Call call(*this, node);

@@ -45,9 +45,9 @@ class Part {
 
   // Of kernels in the order in which they run. Errors: kLiteParamInvalid for attributes beyond any size.
   Status Read(const std::vector<mindspore::kernel::Kernel *> &kernels, const Border &border);
-  // Takes over what `whole`, which this is a part of, has inferred of the contents of this part's inputs: sizes that
-  // come from outside. They hold for the shapes that the inputs have now.
-  void Assume(const Part &whole);
+  // Takes what the whole model knows of the contents of this part's inputs, such as sizes that are computed in front of
+  // it, for as long as its inputs have the shapes that they have there.
+  void LearnInputs(const Part &whole);
   // Infers the shapes of all tensors, by the rules of the operators, from those that the part's inputs have now.
   // Nodes whose shapes do not follow get outputs of unknown rank.
   void Infer();
@@ -61,8 +61,8 @@ class Part {
   int32_t IndexOf(const mindspore::MSTensor &tensor);
 
   unpack::Arena arena_;
-  std::unordered_map<const void *, int32_t> indices_;   // of tensors, by the objects that hold them
-  std::unordered_map<int32_t, mslite_tensor> assumed_;  // of inputs
+  std::unordered_map<const void *, int32_t> indices_;  // of tensors, by the objects that hold them
+  std::vector<mslite_tensor> learnt_;                  // of the inputs
 };
 
 // Whether all dimensions are known.

@@ -5,6 +5,10 @@
 
 #include "known.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct {
   int32_t count; /* dimensions 1 .. count are blocked; -1: not known yet */
   int64_t block[MSLITE_MAX_RANK];
@@ -15,5 +19,9 @@ typedef struct {
 /* Reads the plan of one of the four operators. False when attributes or inputs make no sense. */
 bool mslite_plan_blocks(int32_t op, const void *params, const mslite_tensor *const *inputs, int32_t input_count,
                         mslite_block_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

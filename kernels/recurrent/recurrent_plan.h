@@ -4,6 +4,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum { RECURRENT_RNN, RECURRENT_LSTM, RECURRENT_GRU } mslite_recurrent_cell;
 
 typedef enum {
@@ -48,5 +52,9 @@ typedef struct {
 /* Reads operator `op`. Gives NULL, or why it cannot be run. */
 const char *mslite_plan_recurrent(int32_t op, const void *params, const mslite_tensor *const *inputs,
                                   int32_t input_count, mslite_recurrent_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

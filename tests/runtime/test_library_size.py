@@ -1,4 +1,4 @@
-"""The library stays small: with the kernels of every x86 instruction set, stripped, under 3 MB.
+"""The library stays small: with the kernels of every x86 instruction set, stripped, under 3 MB, and what engines add.
 
 It is found through MSLITE_BUILD (the CMake build folder) or in `build/`.
 """
@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 BUDGET = 2_920_000
+ENGINES = {"MSLITE_OPENCL": 160_000, "MSLITE_OPENVINO": 150_000}
+"""Sub-graphs as OpenCL launches, with the kernels' texts; as OpenVINO's representation."""
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build"))
 LIBRARY = BUILD / "lite_runtime" / "libmindspore-lite.so"
 X86_64 = 62  # e_machine of an ELF file
@@ -39,4 +41,4 @@ def test_the_stripped_library_is_within_its_budget(tmp_path: Path) -> None:
         assert instructions in contents, f"no kernels named *{instructions[:-1].decode()}"
     stripped = tmp_path / "stripped.so"
     subprocess.run(["strip", "-o", stripped, LIBRARY], check=True, timeout=60)
-    assert stripped.stat().st_size < BUDGET
+    assert stripped.stat().st_size < BUDGET + sum(size for engine, size in ENGINES.items() if cached(engine) == "ON")

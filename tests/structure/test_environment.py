@@ -8,8 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = re.compile(r"""(?:getenv\(|environ(?:\.get\(|\.setdefault\(|\[))\s*["'](\w+)["']""")
-OF_THE_SYSTEM = {"TERM", "XDG_CACHE_HOME", "PYTHONPATH", "RAY_USAGE_STATS_ENABLED"}
-OF_ONE_TEST = {"ELSEWHERE", "INTER_OP", "TF_USE_LEGACY_KERAS", "FAILING_AFTER", "FAILING_FOLDER"}
+OF_THE_SYSTEM = {"LD_LIBRARY_PATH", "TERM", "XDG_CACHE_HOME", "PYTHONPATH", "RAY_USAGE_STATS_ENABLED"}
+OF_ONE_TEST = {
+    "CALLS",
+    "ELSEWHERE",
+    "FAIL_AT",
+    "REAL_OPENVINO",
+    "INTER_OP",
+    "TF_USE_LEGACY_KERAS",
+    "FAILING_AFTER",
+    "FAILING_FOLDER",
+}
 """Set by the test that reads them, for a program that it starts."""
 
 

@@ -1,0 +1,64 @@
+#include "engine/element_map.h"
+
+#include <algorithm>
+
+namespace mslite {
+namespace {
+// The library's own kernel for the node on elements of 32 bits; null where it has none.
+const mslite_kernel *OwnKernel(const mslite_node &node) {
+  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+    const mslite_kernel *kernel = mslite_kernels[i];
+    if (kernel == nullptr || kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0) {
+      continue;
+    }
+    if (kernel->support(&node) != 0) return kernel;
+  }
+  return nullptr;
+}
+
+bool Run(const mslite_kernel &kernel, const mslite_node &node, const std::vector<const void *> &inputs,
+         std::vector<int32_t> *result) {
+  std::vector<uint64_t> derived(static_cast<size_t>(kernel.derived_size) / 8 + 1);
+  mslite_schedule schedule = {};
+  if (kernel.prepare(&node, derived.data(), &schedule) != MSLITE_OK) return false;
+  std::vector<uint64_t> shared(static_cast<size_t>(schedule.shared_bytes) / 8 + 1);
+  std::vector<uint64_t> scratch(static_cast<size_t>(schedule.scratch_bytes) / 8 + 1);
+  void *outputs[] = {result->data()};
+  mslite_failure failure = {};
+  const mslite_run run = {derived.data(), inputs.data(), outputs, shared.data(), scratch.data(), &failure};
+  for (int32_t phase = 0; phase < schedule.phase_count; ++phase) {
+    for (int32_t part = 0; part < schedule.part_count[phase]; ++part) kernel.run(&run, phase, part);
+  }
+  return failure.status == MSLITE_OK;
+}
+}  // namespace
+
+bool MapElements(const mslite_node &node, std::vector<int32_t> *map) {
+  const int64_t count = mslite_element_count(node.inputs[0]);
+  const int64_t result = mslite_element_count(node.outputs[0]);
+  if (node.output_count != 1 || count < 0 || count > INT32_MAX || result < 0 || result > INT32_MAX) return false;
+  mslite_tensor x = *node.inputs[0];
+  mslite_tensor y = *node.outputs[0];
+  x.type = y.type = MSLITE_INT32;
+  x.data = nullptr;
+  x.known_count = y.known_count = -1;
+  std::vector<const mslite_tensor *> operands(node.inputs, node.inputs + node.input_count);
+  operands[0] = &x;
+  const mslite_tensor *outputs[] = {&y};
+  mslite_node moved = node;
+  moved.inputs = operands.data();
+  moved.outputs = outputs;
+  const mslite_kernel *kernel = OwnKernel(moved);
+  if (kernel == nullptr) return false;
+  std::vector<int32_t> numbers(static_cast<size_t>(count));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
+  std::vector<const void *> contents = {numbers.data()};
+  for (int32_t i = 1; i < node.input_count; ++i) {
+    if (node.inputs[i]->data == nullptr) return false;
+    contents.push_back(node.inputs[i]->data);
+  }
+  map->assign(static_cast<size_t>(result), -1);
+  if (!Run(*kernel, moved, contents, map)) return false;
+  return std::all_of(map->begin(), map->end(), [&](int32_t from) { return from >= 0 && from < count; });
+}
+}  // namespace mslite

@@ -1,0 +1,16 @@
+// Where the elements of a node that only moves them come from.
+#ifndef MSLITE_DELEGATE_ENGINE_ELEMENT_MAP_H
+#define MSLITE_DELEGATE_ENGINE_ELEMENT_MAP_H
+
+#include <vector>
+
+#include "kernel.h"
+
+namespace mslite {
+// map[i]: which element of input 0 element i of output 0 is, found by letting the library's own kernel move the numbers
+// of elements. All other inputs must be constants. False: the kernel does not take the node, or an element comes from
+// elsewhere.
+bool MapElements(const mslite_node &node, std::vector<int32_t> *map);
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,42 @@
+// MatMulFusion and FullConnection.
+#include "matmul/geometry.h"
+#include "openvino/operators/families.h"
+
+namespace mslite {
+namespace {
+std::string WhyNot(const mslite_node &node) {
+  mslite_product product;
+  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &product)) return "a matrix product of unusual form";
+  return IsFusedActivation(product.activation) ? "" : "an activation that OpenVINO does not have";
+}
+
+void Plan(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  mslite_product p;
+  mslite_product_of(&node, &p);
+  const bool is_full = node.op == MSLITE_OP_FullConnection;
+  OpenVinoValue a = plan->Input(0);
+  OpenVinoValue b = plan->Input(1);
+  // A vector is a row on the left, and a column on the right; a fully connected layer takes any tensor as rows.
+  const bool is_flat = is_full || node.inputs[0]->rank == 1;
+  if (is_flat) a = plan->Reshaped(a, {p.m, p.k});
+  if (node.inputs[1]->rank == 1) b = plan->Reshaped(b, {p.k, p.n});
+  OpenVinoValue y = plan->Layer("MatMul", {a, b},
+                                {{"transpose_a", !is_flat && p.transpose_a ? "true" : "false"},
+                                 {"transpose_b", is_full || p.transpose_b ? "true" : "false"}});
+  if (p.has_bias) y = plan->Binary("Add", y, plan->Reshaped(plan->Input(2), {p.n}));
+  y = plan->Activated(y, p.activation);
+  if (is_flat || node.inputs[1]->rank == 1) y = plan->Reshaped(y, DimsOf(*node.outputs[0]));
+  plan->Give(y);
+}
+
+constexpr OpenVinoOperator kOperators[] = {
+    {MSLITE_OP_MatMulFusion, WhyNot, Plan},
+    {MSLITE_OP_FullConnection, WhyNot, Plan},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenVinoOperator *OpenVinoMatmul() { return kOperators; }
+}  // namespace mslite

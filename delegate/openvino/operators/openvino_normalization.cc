@@ -1,0 +1,220 @@
+// Softmax and what is normalised over whole rows.
+#include "openvino/operators/families.h"
+
+namespace mslite {
+namespace {
+// The dimensions [begin, end).
+std::vector<int64_t> Range(int32_t begin, int32_t end) {
+  std::vector<int64_t> axes;
+  for (int32_t i = begin; i < end; ++i) axes.push_back(i);
+  return axes;
+}
+
+int32_t SoftmaxAxis(const mslite_node &node) {
+  int64_t axis = -1;
+  if (node.op == MSLITE_OP_LogSoftmax) {
+    axis = static_cast<const mslite_LogSoftmax *>(node.params)->axis;
+  } else if (const auto *params = static_cast<const mslite_Softmax *>(node.params); params->axis.count > 0) {
+    axis = params->axis.at[0];
+  }
+  return mslite_normalize_axis(axis, node.inputs[0]->rank);
+}
+
+std::string WhyNotSoftmax(const mslite_node &node) {
+  return SoftmaxAxis(node) < 0 ? "an axis that is not there" : WhyNotFloat(node);
+}
+
+void PlanSoftmax(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const bool is_logarithm = node.op == MSLITE_OP_LogSoftmax;
+  plan->Give(plan->Layer(is_logarithm ? "LogSoftmax" : "Softmax", {plan->Input(0)},
+                         {{"axis", std::to_string(SoftmaxAxis(node))}}, is_logarithm ? "opset5" : "opset8"));
+}
+
+// (x - mean) / sqrt(variance + epsilon) over the axes.
+OpenVinoValue Centred(OpenVinoPlan *plan, OpenVinoValue x, const std::vector<int64_t> &axes, double epsilon) {
+  return plan->Layer("MVN", {x, plan->Integers(axes)},
+                     {{"eps", TextOf(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}}, "opset6");
+}
+
+OpenVinoValue Reduced(OpenVinoPlan *plan, const char *type, OpenVinoValue x, const std::vector<int64_t> &axes) {
+  return plan->Layer(type, {x, plan->Integers(axes)}, {{"keep_dims", "true"}});
+}
+
+int32_t LayerAxis(const mslite_node &node) {
+  const int64_t axis = node.op == MSLITE_OP_RmsNorm
+                           ? static_cast<const mslite_RmsNorm *>(node.params)->axis
+                           : static_cast<const mslite_LayerNormFusion *>(node.params)->begin_norm_axis;
+  return mslite_normalize_axis(axis, node.inputs[0]->rank);
+}
+
+// The first dimensions of a row are repeated for: the parameters are as many as the last ones have elements. -1: they
+// are not.
+int32_t ParameterAxis(const mslite_tensor &x, int32_t axis, int64_t count) {
+  int64_t elements = 1;
+  int32_t first = x.rank;
+  while (first > axis && elements < count) elements *= x.dims[--first];
+  return elements == count ? first : -1;
+}
+
+std::string WhyNotLayer(const mslite_node &node) {
+  if (LayerAxis(node) < 0) return "an axis that is not there";
+  if (node.output_count > 1) return "it gives its statistics";
+  for (int32_t i = 1; i < node.input_count; ++i) {
+    if (ParameterAxis(*node.inputs[0], LayerAxis(node), CountIn(*node.inputs[i])) < 0) {
+      return "parameters that do not repeat along a row";
+    }
+  }
+  return WhyNotFloat(node);
+}
+
+void PlanLayer(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const mslite_tensor &x = *node.inputs[0];
+  const std::vector<int64_t> axes = Range(LayerAxis(node), x.rank);
+  OpenVinoValue y = plan->Input(0);
+  if (node.op == MSLITE_OP_RmsNorm) {
+    const OpenVinoValue mean = Reduced(plan, "ReduceMean", plan->Binary("Multiply", y, y), axes);
+    const double epsilon = static_cast<const mslite_RmsNorm *>(node.params)->epsilon;
+    y = plan->Binary("Divide", y, plan->Layer("Sqrt", {plan->Binary("Add", mean, plan->Real(epsilon))}));
+  } else {
+    y = Centred(plan, y, axes, static_cast<const mslite_LayerNormFusion *>(node.params)->epsilon);
+  }
+  for (int32_t i = 1; i < node.input_count; ++i) {
+    const int32_t first = ParameterAxis(x, LayerAxis(node), CountIn(*node.inputs[i]));
+    const OpenVinoValue parameter = plan->Reshaped(plan->Input(i), {x.dims + first, x.dims + x.rank});
+    y = plan->Binary(i == 1 ? "Multiply" : "Add", y, parameter);
+  }
+  plan->Give(y);
+}
+
+std::string WhyNotInstance(const mslite_node &node) {
+  const mslite_tensor &x = *node.inputs[0];
+  if (x.rank < 3 || node.input_count != 3) return "an unusual form";
+  if (node.op == MSLITE_OP_ChannelsLastInstanceNorm && x.rank != 4) return "other than four dimensions";
+  return WhyNotFloat(node);
+}
+
+// One number per channel, of dimension 1.
+OpenVinoValue PerChannel(OpenVinoPlan *plan, int32_t index, int32_t rank) {
+  OpenVinoIr::Dims dims(static_cast<size_t>(rank) - 1, 1);
+  dims[0] = CountIn(*plan->node().inputs[index]);
+  return plan->Reshaped(plan->Input(index), dims);
+}
+
+void PlanInstance(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const int32_t rank = node.inputs[0]->rank;
+  const bool is_last = node.op == MSLITE_OP_ChannelsLastInstanceNorm;
+  const double epsilon = is_last ? static_cast<const mslite_ChannelsLastInstanceNorm *>(node.params)->epsilon
+                                 : static_cast<const mslite_InstanceNorm *>(node.params)->epsilon;
+  OpenVinoValue y = Centred(plan, is_last ? plan->Image(0) : plan->Input(0), Range(2, rank), epsilon);
+  y = plan->Binary("Multiply", y, PerChannel(plan, 1, rank));
+  y = plan->Binary("Add", y, PerChannel(plan, 2, rank));
+  if (is_last) {
+    plan->GiveImage(y);
+  } else {
+    plan->Give(y);
+  }
+}
+
+std::string WhyNotGroup(const mslite_node &node) {
+  const auto *params = static_cast<const mslite_GroupNormFusion *>(node.params);
+  const mslite_tensor &x = *node.inputs[0];
+  if (x.rank < 3 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0) return "groups that do not fit";
+  if (node.input_count != (params->affine ? 3 : 1)) return "an unusual form";
+  return WhyNotFloat(node);
+}
+
+void PlanGroup(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const auto *params = static_cast<const mslite_GroupNormFusion *>(node.params);
+  const mslite_tensor &x = *node.inputs[0];
+  const int64_t rows = x.dims[0] * params->num_groups;
+  OpenVinoValue y = plan->Reshaped(plan->Input(0), {rows, CountIn(x) / rows});
+  y = plan->Reshaped(Centred(plan, y, {1}, params->epsilon), DimsOf(x));
+  if (params->affine) {
+    y = plan->Binary("Multiply", y, PerChannel(plan, 1, x.rank));
+    y = plan->Binary("Add", y, PerChannel(plan, 2, x.rank));
+  }
+  plan->Give(y);
+}
+
+// The dimensions that a norm is taken over; none: one of them is not there.
+std::vector<int64_t> NormAxes(const mslite_node &node) {
+  const int32_t rank = node.inputs[0]->rank;
+  if (node.op == MSLITE_OP_LpNormalization) {
+    const int32_t axis = mslite_normalize_axis(static_cast<const mslite_LpNormalization *>(node.params)->axis, rank);
+    return axis < 0 ? std::vector<int64_t>() : std::vector<int64_t>{axis};
+  }
+  const mslite_longs listed = static_cast<const mslite_L2NormalizeFusion *>(node.params)->axis;
+  if (listed.count == 0) return Range(0, rank);
+  std::vector<int64_t> axes;
+  for (int32_t i = 0; i < static_cast<int32_t>(listed.count); ++i) {
+    axes.push_back(mslite_normalize_axis(listed.at[i], rank));
+    if (axes.back() < 0) return {};
+  }
+  return axes;
+}
+
+std::string WhyNotNorm(const mslite_node &node) {
+  if (NormAxes(node).empty()) return "an axis that is not there";
+  if (node.op == MSLITE_OP_LpNormalization) {
+    const int64_t p = static_cast<const mslite_LpNormalization *>(node.params)->p;
+    if (p != 1 && p != 2) return "a norm other than L1 and L2";
+  } else if (!IsFusedActivation(static_cast<const mslite_L2NormalizeFusion *>(node.params)->activation_type)) {
+    return "an activation that OpenVINO does not have";
+  }
+  return WhyNotFloat(node);
+}
+
+void PlanNorm(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const OpenVinoValue x = plan->Input(0);
+  if (node.op == MSLITE_OP_LpNormalization) {
+    const bool is_l1 = static_cast<const mslite_LpNormalization *>(node.params)->p == 1;
+    const OpenVinoValue norm = plan->Layer(is_l1 ? "ReduceL1" : "ReduceL2", {x, plan->Integers(NormAxes(node))},
+                                           {{"keep_dims", "true"}}, "opset4");
+    // Rows of zeros stay so.
+    const OpenVinoValue is_zero = plan->Binary("Equal", norm, plan->Real(0));
+    plan->Give(plan->Binary("Divide", x, plan->Selected(is_zero, plan->Real(1), norm)));
+    return;
+  }
+  const auto *params = static_cast<const mslite_L2NormalizeFusion *>(node.params);
+  const OpenVinoValue sum = Reduced(plan, "ReduceSum", plan->Binary("Multiply", x, x), NormAxes(node));
+  const OpenVinoValue norm = plan->Layer("Sqrt", {plan->Binary("Maximum", sum, plan->Real(params->epsilon))});
+  plan->Give(plan->Activated(plan->Binary("Divide", x, norm), params->activation_type));
+}
+
+std::string WhyNotLocalResponse(const mslite_node &node) {
+  return node.inputs[0]->rank != 4 ? "other than four dimensions" : WhyNotFloat(node);
+}
+
+// OpenVINO divides alpha by the number of channels that are summed.
+void PlanLocalResponse(OpenVinoPlan *plan) {
+  const auto *params = static_cast<const mslite_LRN *>(plan->node().params);
+  const int64_t size = 2 * params->depth_radius + 1;
+  plan->GiveImage(plan->Layer("LRN", {plan->Image(0), plan->Integers({1})},
+                              {{"alpha", TextOf(static_cast<double>(params->alpha) * static_cast<double>(size))},
+                               {"beta", TextOf(params->beta)},
+                               {"bias", TextOf(params->bias)},
+                               {"size", std::to_string(size)}}));
+}
+
+constexpr OpenVinoOperator kOperators[] = {
+    {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax},
+    {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax},
+    {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer},
+    {MSLITE_OP_RmsNorm, WhyNotLayer, PlanLayer},
+    {MSLITE_OP_InstanceNorm, WhyNotInstance, PlanInstance},
+    {MSLITE_OP_ChannelsLastInstanceNorm, WhyNotInstance, PlanInstance},
+    {MSLITE_OP_GroupNormFusion, WhyNotGroup, PlanGroup},
+    {MSLITE_OP_L2NormalizeFusion, WhyNotNorm, PlanNorm},
+    {MSLITE_OP_LpNormalization, WhyNotNorm, PlanNorm},
+    {MSLITE_OP_LRN, WhyNotLocalResponse, PlanLocalResponse},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenVinoOperator *OpenVinoNormalization() { return kOperators; }
+}  // namespace mslite

@@ -1,0 +1,73 @@
+// Means and maxima of windows.
+#include "openvino/operators/families.h"
+#include "pooling/geometry.h"
+
+namespace mslite {
+namespace {
+// The padding behind the input with which windows that must lie within give the output's size; 0 where the last one
+// ends before.
+int64_t PaddingBehind(const mslite_axis &axis) {
+  const int64_t end = (axis.output - 1) * axis.stride + mslite_axis_span(&axis) - axis.pad_before;
+  return end > axis.input ? end - axis.input : 0;
+}
+
+std::string WhyNotAxis(const mslite_axis &axis, const mslite_pooling &g) {
+  const int64_t behind = PaddingBehind(axis);
+  if (axis.pad_before < 0) return "negative padding";
+  const int64_t room = axis.input + axis.pad_before + behind - mslite_axis_span(&axis);
+  if (room / axis.stride + 1 != axis.output) return "an output of unusual size";
+  if (axis.pad_before >= axis.kernel || behind >= axis.kernel) return "windows that may lie outside of the input";
+  if (g.average && axis.dilation != 1) return "an average with dilation";
+  if (g.average && g.count_include_pad && behind > axis.pad_after) return "windows beyond the padding";
+  return "";
+}
+
+bool GeometryOf(const mslite_node &node, mslite_pooling *g) {
+  const char *reason = nullptr;
+  return mslite_pooling_resolve(node.op, node.params, node.inputs[0], g, &reason) == MSLITE_OK;
+}
+
+std::string WhyNot(const mslite_node &node) {
+  mslite_pooling g;
+  if (std::string type = WhyNotFloat(node); !type.empty()) return type;
+  if (!GeometryOf(node, &g)) return "a pooling of unusual form";
+  if (!IsFusedActivation(g.activation)) return "an activation that OpenVINO does not have";
+  if (std::string reason = WhyNotAxis(g.height, g); !reason.empty()) return reason;
+  return WhyNotAxis(g.width, g);
+}
+
+void Plan(OpenVinoPlan *plan) {
+  mslite_pooling g;
+  GeometryOf(plan->node(), &g);
+  OpenVinoPlan::Attributes attributes = {
+      {"kernel", ListOf({g.height.kernel, g.width.kernel})},
+      {"strides", ListOf({g.height.stride, g.width.stride})},
+      {"pads_begin", ListOf({g.height.pad_before, g.width.pad_before})},
+      {"pads_end", ListOf({PaddingBehind(g.height), PaddingBehind(g.width)})},
+      {"rounding_type", "floor"},
+      {"auto_pad", "explicit"},
+  };
+  OpenVinoValue y;
+  if (g.average) {
+    attributes.push_back({"exclude-pad", g.count_include_pad ? "false" : "true"});
+    y = plan->Layer("AvgPool", {plan->Image(0)}, attributes);
+  } else {
+    attributes.push_back({"dilations", ListOf({g.height.dilation, g.width.dilation})});
+    attributes.push_back({"index_element_type", "i64"});
+    attributes.push_back({"axis", "0"});
+    y = plan->Layer("MaxPool", {plan->Image(0)}, attributes, "opset8", 2);
+  }
+  plan->GiveImage(plan->Activated(y, g.activation));
+}
+
+constexpr OpenVinoOperator kOperators[] = {
+    {MSLITE_OP_AvgPoolFusion, WhyNot, Plan},
+    {MSLITE_OP_MaxPoolFusion, WhyNot, Plan},
+    {MSLITE_OP_AvgPoolExtended, WhyNot, Plan},
+    {MSLITE_OP_MaxPoolExtended, WhyNot, Plan},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenVinoOperator *OpenVinoPooling() { return kOperators; }
+}  // namespace mslite

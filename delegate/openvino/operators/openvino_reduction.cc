@@ -1,0 +1,153 @@
+// Reductions, and the places of the largest and smallest elements.
+#include "openvino/operators/families.h"
+
+namespace mslite {
+namespace {
+struct Mode {
+  int32_t mode;
+  const char *layer;
+  const char *opset;
+};
+
+constexpr Mode kModes[] = {
+    {MSLITE_REDUCE_MODE_REDUCE_MEAN, "ReduceMean", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_MAX, "ReduceMax", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_MIN, "ReduceMin", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_PROD, "ReduceProd", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_SUM, "ReduceSum", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE, "ReduceSum", "opset1"},
+    {MSLITE_REDUCE_MODE_REDUCE_ASUM, "ReduceL1", "opset4"},
+    {MSLITE_REDUCE_MODE_REDUCE_L2, "ReduceL2", "opset4"},
+};
+
+const Mode *ModeOf(const mslite_node &node) {
+  const int32_t mode = static_cast<const mslite_ReduceFusion *>(node.params)->mode;
+  for (const Mode &known : kModes) {
+    if (known.mode == mode) return &known;
+  }
+  return nullptr;
+}
+
+// False where they are no constant, or not there.
+bool AxesOf(const mslite_node &node, std::vector<int64_t> *axes) {
+  const mslite_tensor &x = *node.inputs[0];
+  std::vector<int64_t> listed(MSLITE_MAX_RANK);
+  int32_t count = 0;
+  if (node.input_count > 1 && !mslite_exact_entries(node.inputs[1], listed.data(), MSLITE_MAX_RANK, &count)) {
+    return false;
+  }
+  const bool is_to_end = static_cast<const mslite_ReduceFusion *>(node.params)->reduce_to_end;
+  std::vector<bool> is_reduced(static_cast<size_t>(x.rank), count == 0);
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t axis = mslite_normalize_axis(listed[static_cast<size_t>(i)], x.rank);
+    if (axis < 0) return false;
+    for (int32_t k = axis; k < (is_to_end ? x.rank : axis + 1); ++k) is_reduced[static_cast<size_t>(k)] = true;
+  }
+  for (int32_t i = 0; i < x.rank; ++i) {
+    if (is_reduced[static_cast<size_t>(i)]) axes->push_back(i);
+  }
+  return !axes->empty();
+}
+
+std::string WhyNotReduce(const mslite_node &node) {
+  std::vector<int64_t> axes;
+  if (ModeOf(node) == nullptr) return "a reduction that OpenVINO does not have";
+  if (!AxesOf(node, &axes)) return "its axes are no constant";
+  return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_FLOAT32 ? ""
+                                                                                           : "an input is not float32";
+}
+
+void PlanReduce(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const auto *params = static_cast<const mslite_ReduceFusion *>(node.params);
+  const Mode &mode = *ModeOf(node);
+  std::vector<int64_t> axes;
+  AxesOf(node, &axes);
+  // Means of images are taken in the form that they come in; with all dimensions kept, so that they leave in it.
+  const bool is_image = plan->HasImage(0) && node.outputs[0]->rank == 4;
+  if (is_image) {
+    constexpr int64_t kPlaces[] = {0, 2, 3, 1};
+    for (int64_t &axis : axes) axis = kPlaces[axis];
+  }
+  OpenVinoValue x = is_image ? plan->Image(0) : plan->Input(0);
+  if (mode.mode == MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE) x = plan->Binary("Multiply", x, x);
+  OpenVinoValue y = plan->Layer(mode.layer, {x, plan->Integers(axes)}, {{"keep_dims", "true"}}, mode.opset);
+  if (params->reduce_to_end && params->coeff != 0) y = plan->Binary("Multiply", y, plan->Real(params->coeff));
+  if (is_image) {
+    plan->GiveImage(y);
+  } else {
+    plan->Give(plan->Reshaped(y, DimsOf(*node.outputs[0])));
+  }
+}
+
+// ---- ArgMaxFusion, ArgMinFusion: the first element in an order that keeps equal ones as they stand ----
+
+struct ArgAttributes {
+  int32_t axis;
+  bool is_first_index;  // neither several indices nor values
+};
+
+ArgAttributes ArgOf(const mslite_node &node) {
+  const int32_t rank = node.inputs[0]->rank;
+  if (node.op == MSLITE_OP_ArgMaxFusion) {
+    const auto *params = static_cast<const mslite_ArgMaxFusion *>(node.params);
+    return {mslite_normalize_axis(params->axis, rank), params->top_k <= 1 && !params->out_max_value};
+  }
+  const auto *params = static_cast<const mslite_ArgMinFusion *>(node.params);
+  return {mslite_normalize_axis(params->axis, rank), params->top_k <= 1 && !params->out_max_value};
+}
+
+std::string WhyNotArg(const mslite_node &node) {
+  const ArgAttributes attributes = ArgOf(node);
+  if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
+    return "it gives more than one index";
+  return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_INT32 ? ""
+                                                                                         : "an input is not float32";
+}
+
+// Values are the first output, indices the second.
+OpenVinoValue Sorted(OpenVinoPlan *plan, int64_t count, int32_t axis, bool is_largest) {
+  return plan->Layer("TopK", {plan->Input(0), plan->Integer(count)},
+                     {{"axis", std::to_string(axis)},
+                      {"mode", is_largest ? "max" : "min"},
+                      {"sort", "value"},
+                      {"stable", "true"},
+                      {"index_element_type", "i32"}},
+                     "opset11", 2);
+}
+
+void PlanArg(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  OpenVinoValue index = Sorted(plan, 1, ArgOf(node).axis, node.op == MSLITE_OP_ArgMaxFusion);
+  ++index.port;
+  plan->Give(plan->Reshaped(index, DimsOf(*node.outputs[0])));
+}
+
+std::string WhyNotTopK(const mslite_node &node) {
+  const auto *params = static_cast<const mslite_TopKFusion *>(node.params);
+  const mslite_tensor &x = *node.inputs[0];
+  if (mslite_normalize_axis(params->axis, x.rank) < 0) return "an axis that is not there";
+  if (x.type != MSLITE_FLOAT32) return "an input is not float32";
+  if (node.output_count > 1 && node.outputs[1]->type != MSLITE_INT32) return "indices of another type than int32";
+  return "";
+}
+
+void PlanTopK(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  const auto *params = static_cast<const mslite_TopKFusion *>(node.params);
+  const int32_t axis = mslite_normalize_axis(params->axis, node.inputs[0]->rank);
+  OpenVinoValue output = Sorted(plan, node.outputs[0]->dims[axis], axis, params->largest >= 0);
+  for (int32_t i = 0; i < node.output_count; ++i, ++output.port) plan->Give(output, i);
+}
+
+constexpr OpenVinoOperator kOperators[] = {
+    {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
+    {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_TopKFusion, WhyNotTopK, PlanTopK},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenVinoOperator *OpenVinoReduction() { return kOperators; }
+}  // namespace mslite

@@ -1,0 +1,156 @@
+// Resize and ResizeND: the layer of OpenVINO where it computes the same, else sums of the elements and weights that the
+// CPU's kernels take.
+#include <cmath>
+
+#include "openvino/operators/families.h"
+#include "resize/taps.h"
+
+namespace mslite {
+namespace {
+struct Resized {
+  mslite_resize_plan plan;
+  std::vector<int32_t> axes;  // those that change
+};
+
+// The source elements of a dimension, and their weights, for each place of a window.
+struct Taps {
+  std::vector<std::vector<int32_t>> indices;
+  std::vector<std::vector<float>> weights;
+};
+
+bool Read(const mslite_node &node, Resized *resized) {
+  mslite_shape_context context = {};
+  context.next_symbol = MSLITE_SYMBOL_LIMIT;
+  const mslite_status status = node.op == MSLITE_OP_Resize
+                                   ? mslite_plan_resize(&context, static_cast<const mslite_Resize *>(node.params),
+                                                        node.inputs, node.input_count, &resized->plan)
+                                   : mslite_plan_resize_nd(&context, static_cast<const mslite_ResizeND *>(node.params),
+                                                           node.inputs, node.input_count, &resized->plan);
+  if (status != MSLITE_OK) return false;
+  const mslite_tensor &x = *node.inputs[0];
+  for (int32_t i = 0; i < x.rank; ++i) {
+    if (mslite_is_symbol(resized->plan.out[i]) || resized->plan.out[i] != node.outputs[0]->dims[i]) return false;
+    const float scale = mslite_resize_scale(&resized->plan, i, x.dims[i], resized->plan.out[i]);
+    const bool is_same =
+        x.dims[i] == resized->plan.out[i] && scale == 1.0f && resized->plan.coordinates != RESIZE_TF_CROP_AND_RESIZE;
+    if (!is_same) resized->axes.push_back(i);
+  }
+  return true;
+}
+
+bool TapsOf(const mslite_node &node, const mslite_resize_plan &plan, int32_t axis, Taps *taps) {
+  constexpr int32_t kMost = 16;  // each is a pass over the image
+  const int64_t in = node.inputs[0]->dims[axis];
+  const int64_t out = plan.out[axis];
+  const int32_t count = mslite_resize_taps(&plan, mslite_resize_scale(&plan, axis, in, out));
+  if (count > kMost) return false;
+  taps->indices.assign(static_cast<size_t>(count), {});
+  taps->weights.assign(static_cast<size_t>(count), {});
+  std::vector<int32_t> index(static_cast<size_t>(count));
+  std::vector<float> weight(static_cast<size_t>(count));
+  for (int64_t at = 0; at < out; ++at) {
+    if (mslite_resize_taps_at(&plan, axis, in, out, at, count, index.data(), weight.data()) == 0) return false;
+    for (size_t i = 0; i < index.size(); ++i) {
+      taps->indices[i].push_back(index[i]);
+      taps->weights[i].push_back(weight[i]);
+    }
+  }
+  return true;
+}
+
+std::string WhyNot(const mslite_node &node) {
+  if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32) {
+    return "an input is not float32";
+  }
+  Resized resized;
+  if (!Read(node, &resized)) return "its sizes are no constants";
+  for (const int32_t axis : resized.axes) {
+    Taps taps;
+    if (!TapsOf(node, resized.plan, axis, &taps)) return "elements beyond the image, or too many for each";
+  }
+  return "";
+}
+
+// The name of what OpenVINO computes alike; null where there is none.
+const char *CoordinatesOf(const mslite_resize_plan &plan) {
+  switch (plan.coordinates) {
+    case RESIZE_ASYMMETRIC:
+      return "asymmetric";
+    case RESIZE_ALIGN_CORNERS:
+      return "align_corners";
+    case RESIZE_HALF_PIXEL:
+      return "half_pixel";
+    case RESIZE_PYTORCH_HALF_PIXEL:
+      return "pytorch_half_pixel";
+    default:
+      return nullptr;
+  }
+}
+
+bool IsLinearImage(const mslite_node &node, const Resized &resized) {
+  const mslite_resize_plan &plan = resized.plan;
+  if (plan.method != MSLITE_RESIZE_METHOD_LINEAR || plan.antialias != 0 || CoordinatesOf(plan) == nullptr) return false;
+  if (node.inputs[0]->rank != 4 || resized.axes.size() != 2 || resized.axes[1] != resized.axes[0] + 1) return false;
+  if (resized.axes[0] != 1 && resized.axes[0] != 2) return false;
+  for (const int32_t axis : resized.axes) {
+    // OpenVINO takes the quotient of the sizes.
+    const float given = plan.scale[axis] * static_cast<float>(node.inputs[0]->dims[axis]);
+    if (given > 0 && std::fabs(given - static_cast<float>(plan.out[axis])) > 1e-4f) return false;
+  }
+  return true;
+}
+
+void Plan(OpenVinoPlan *plan) {
+  const mslite_node &node = plan->node();
+  Resized resized;
+  Read(node, &resized);
+  if (IsLinearImage(node, resized)) {
+    const bool is_last = resized.axes[0] == 1;  // the channels
+    const std::vector<int64_t> sizes = {resized.plan.out[resized.axes[0]], resized.plan.out[resized.axes[1]]};
+    const OpenVinoValue y = plan->Layer(
+        "Interpolate", {is_last ? plan->Image(0) : plan->Input(0), plan->Integers(sizes), plan->Integers({2, 3})},
+        {{"mode", "linear_onnx"},
+         {"shape_calculation_mode", "sizes"},
+         {"coordinate_transformation_mode", CoordinatesOf(resized.plan)},
+         {"nearest_mode", "round_prefer_floor"},
+         {"antialias", "false"},
+         {"pads_begin", "0,0,0,0"},
+         {"pads_end", "0,0,0,0"},
+         {"cube_coeff", "-0.75"}},
+        "opset11");
+    if (is_last) {
+      plan->GiveImage(y);
+    } else {
+      plan->Give(y);
+    }
+    return;
+  }
+  OpenVinoValue x = plan->Input(0);
+  for (const int32_t axis : resized.axes) {
+    Taps taps;
+    TapsOf(node, resized.plan, axis, &taps);
+    OpenVinoIr::Dims dims(static_cast<size_t>(node.inputs[0]->rank - axis), 1);
+    dims[0] = resized.plan.out[axis];
+    OpenVinoValue sum;
+    for (size_t i = 0; i < taps.indices.size(); ++i) {
+      OpenVinoValue term = plan->Layer("Gather", {x, plan->Indices(taps.indices[i]), plan->Integer(axis)},
+                                       {{"batch_dims", "0"}}, "opset8");
+      if (resized.plan.method != MSLITE_RESIZE_METHOD_NEAREST) {
+        term = plan->Binary("Multiply", term, plan->Reals(dims, taps.weights[i]));
+      }
+      sum = i == 0 ? term : plan->Binary("Add", sum, term);
+    }
+    x = sum;
+  }
+  plan->Give(x);
+}
+
+constexpr OpenVinoOperator kOperators[] = {
+    {MSLITE_OP_Resize, WhyNot, Plan},
+    {MSLITE_OP_ResizeND, WhyNot, Plan},
+    {0, nullptr, nullptr},
+};
+}  // namespace
+
+const OpenVinoOperator *OpenVinoResize() { return kOperators; }
+}  // namespace mslite
