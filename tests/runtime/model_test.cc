@@ -380,6 +380,35 @@ TEST(CApi, BuildsAndPredicts) {
   EXPECT_EQ(model, nullptr);
 }
 
+// A program in C gets a number: the reason is in the log.
+TEST(CApi, FailuresAreLogged) {
+  MSModelHandle model = MSModelCreate();
+  const auto says = [](const char *reason, const auto &call) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_NE(call(), kMSStatusSuccess);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(reason), std::string::npos) << "'" << said << "' does not say '" << reason << "'";
+  };
+  MSTensorHandleArray outputs = {0, nullptr};
+  says("not built", [&] { return MSModelPredict(model, {0, nullptr}, &outputs, nullptr, nullptr); });
+  MSContextHandle context = MSContextCreate();
+  MSContextAddDeviceInfo(context, MSDeviceInfoCreate(kMSDeviceTypeCPU));
+  const std::string file = SmallModel(-1, 4);
+  const auto build = [&](MSModelType type) { return MSModelBuild(model, file.data(), file.size(), type, context); };
+  says("kMSModelTypeMindIR", [&] { return build(kMSModelTypeInvalid); });
+  ASSERT_EQ(build(kMSModelTypeMindIR), kMSStatusSuccess);
+  // The context is the model's now, and gone: it is not read.
+  says("built already", [&] { return build(kMSModelTypeMindIR); });
+  const MSTensorHandleArray inputs = MSModelGetInputs(model);
+  MSShapeInfo shape = {2, {-2, 4}};
+  says("is not possible", [&] { return MSModelResize(model, inputs, &shape, 1); });
+  shape.shape_num = MS_MAX_SHAPE_NUM + 1;
+  says("MS_MAX_SHAPE_NUM", [&] { return MSModelResize(model, inputs, &shape, 1); });
+  MSTensorHandle none = nullptr;
+  says("NULL", [&] { return MSModelPredict(model, {1, &none}, &outputs, nullptr, nullptr); });
+  MSModelDestroy(&model);
+}
+
 std::string WriteFile(const std::string &name, const std::string &text) {
   const std::string path = ::testing::TempDir() + name + std::to_string(getpid());
   std::ofstream(path, std::ios::binary) << text;
