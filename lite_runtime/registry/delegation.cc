@@ -126,9 +126,32 @@ Status FallBack(const mindspore::Context &context, const std::string &reason) {
   return mindspore::kSuccess;
 }
 
+// EnginesOf, where the engines are.
+std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,
+                                                              std::vector<std::string> *missing) {
+  if (mslite_engines[0] != nullptr) return mslite_engines[0](context, missing);
+  const auto &devices = context->MutableDeviceInfo();
+  const bool is_plain = std::all_of(devices.begin(), devices.end(), [](const auto &device) {
+    return device == nullptr || device->GetDeviceType() == mindspore::kCPU;
+  });
+  if (!is_plain) {
+    missing->push_back(
+        "this runtime was cropped and has no engine for other devices than the CPU (mslite-crop --engines=opencl keeps "
+        "it)");
+  }
+  return {};
+}
+
 bool MayDelegate(mindspore::Context *context) {
   std::vector<std::string> missing;
-  return DelegateOf(*context) != nullptr || !EnginesOf(context, &missing).empty();
+  return DelegateOf(*context) != nullptr || !FindEngines(context, &missing).empty();
+}
+
+Status TellMissingEngines(mindspore::Context *context) {
+  std::vector<std::string> missing;
+  FindEngines(context, &missing);
+  for (const std::string &reason : missing) MSLITE_TRY(FallBack(*context, reason));
+  return mindspore::kSuccess;
 }
 
 std::string Delegation::EngineFailure() const {
@@ -279,7 +302,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
   }
   if (!with_engines) return mindspore::kSuccess;
   std::vector<std::string> missing;
-  for (const auto &engine : EnginesOf(context.get(), &missing)) {
+  for (const auto &engine : FindEngines(context.get(), &missing)) {
     bool is_missing = false;
     const size_t parts = made->parts_.size();
     const size_t nodes = graph->nodes.size();

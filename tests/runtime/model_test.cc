@@ -380,6 +380,22 @@ TEST(CApi, BuildsAndPredicts) {
   EXPECT_EQ(model, nullptr);
 }
 
+// A device that this library has no engine for is named: the CPU takes its place, unless the context forbids it.
+TEST(Devices, WithoutAnEngineAreNamed) {
+  const std::string file = SmallModel(-1, 4);
+  auto context = std::make_shared<Context>();
+  context->MutableDeviceInfo() = {std::make_shared<KirinNPUDeviceInfo>(), std::make_shared<CPUDeviceInfo>()};
+  ::testing::internal::CaptureStderr();
+  Model model;
+  EXPECT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no engine for Kirin NPU"), std::string::npos);
+  context->SetFallback(false);
+  Model strict;
+  const Status status = strict.Build(file.data(), file.size(), kMindIR_Lite, context);
+  EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
+  EXPECT_NE(status.GetErrDescription().find("no engine for Kirin NPU"), std::string::npos) << status.ToString();
+}
+
 // A program in C gets a number: the reason is in the log.
 TEST(CApi, FailuresAreLogged) {
   MSModelHandle model = MSModelCreate();
