@@ -10,12 +10,13 @@ from mslite.cropper.archive import CropError
 _SHOWN = 3000
 
 
-def build_archive(source: Path, folder: Path, toolchain: Path | None, preset: str | None) -> Path:
+def build_archive(source: Path, folder: Path, toolchain: Path | None, preset: str | None, with_engines: bool) -> Path:
     """Configures and compiles the checkout `source` in `folder`; returns the library. Raises CropError, with the end of what
     the compilers say."""
     if not (source / "CMakeLists.txt").is_file() or not (source / "lite_runtime").is_dir():
         raise CropError(f"--source={source}: no checkout of mslite")
     configure = ["cmake", "-S", str(source), "-B", str(folder), "-DMSLITE_SMALL=ON"]
+    configure.append(f"-DMSLITE_OPENCL={'ON' if with_engines else 'OFF'}")
     if preset is not None:
         configure += ["--preset", preset]
     if toolchain is not None:

@@ -19,7 +19,9 @@ _ALWAYS_THERE = {"EM_AARCH64": "neon"}
 _USUAL = {"EM_AARCH64": ("neon", "neon_dot"), "EM_X86_64": ("scalar", "avx2", "avx512", "vnni"), "EM_ARM": ("scalar",)}
 
 _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cropped"
-_UNPACKERS = "mslite_unpackers"
+_UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"
+# Engines for other devices than the CPU, which the library reaches through the table of engines.
+ENGINES = ("opencl",)
 # Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
 _BY_OPERATOR = {_RULES: (2, 1), _UNPACKERS: (3, 1)}
 _PREFIX = "mslite_kernel_"
@@ -37,7 +39,7 @@ class Library:
     def read(cls, data: bytes, name: str) -> Library:
         """Raises CropError where it is none, or not one of mslite that can be cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
-        for table in (_KERNELS, _RULES, _UNPACKERS, _CROPPED):
+        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, _CROPPED):
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
             raise CropError(f"{name}: this library was cropped before; crop the whole one")
@@ -111,7 +113,17 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
     return kept
 
 
-def crop(library: Library, needs: Mapping[int, Need], models: Sequence[str], isas: frozenset[str]) -> Library:
+def engines_named(wanted: Sequence[str]) -> bool:
+    """Whether engines stay. Raises CropError for a name that is none."""
+    for name in wanted:
+        if name not in ENGINES:
+            raise CropError(f"'{name}' is no engine; there is {', '.join(ENGINES)}")
+    return bool(wanted)
+
+
+def crop(
+    library: Library, needs: Mapping[int, Need], models: Sequence[str], isas: frozenset[str], with_engines: bool = False
+) -> Library:
     """The library with only what these models need, and without the objects that nothing in it names any more."""
     kept = kept_kernels(library, needs, isas)
     replaced: dict[int, Member] = {}
@@ -123,6 +135,8 @@ def crop(library: Library, needs: Mapping[int, Need], models: Sequence[str], isa
     replace(_KERNELS, owner.without_references(_KERNELS, lambda one: one.symbol not in kept))
     for table, (words, function) in _BY_OPERATOR.items():
         replace(table, _without_operators(library.owner(table), table, words, function, needs))
+    if not with_engines:
+        replace(_ENGINES, library.owner(_ENGINES).without_references(_ENGINES, lambda _: True))
     replace(_CROPPED, library.owner(_CROPPED).overwrite(_CROPPED, _record(needs, models)))
     objects = [ObjectFile(replaced[id(one.member)]) if id(one.member) in replaced else one for one in library.objects]
     return Library(library.name, _reachable(objects))
