@@ -108,8 +108,9 @@ def _crop(given: argparse.Namespace) -> None:
     written = [(f"{_NAME}.a", cropped.write())]
     if linker is not None:
         c_only = given.api == "c"
-        before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is cropped, name=given.soname)
-                          for kind in (False, True)} for library in (whole, cropped))  # fmt: skip
+        shared = crop(whole, needs, [model.name for model in models], isas, with_engines, c_only)
+        before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is shared, name=given.soname)
+                          for kind in (False, True)} for library in (whole, shared))  # fmt: skip
         _print_sizes(before, after)
         written.append((f"{_NAME}.so", after[given.staticStdlib].contents))
     given.output.mkdir(parents=True, exist_ok=True)
