@@ -136,9 +136,10 @@ setup-slow:
 test-wheel: $(BUILD)/python-ready
 	@.ci/check_packages
 
-# SavedModels, Keras files and torch.export programs, with TensorFlow and PyTorch in a virtual environment of its own.
-.PHONY: test-frameworks
-test-frameworks: $(BUILD)/python-ready
+# SavedModels, Keras files and torch.export programs, and models behind Ray Serve, with TensorFlow, PyTorch and Ray in a
+# virtual environment of its own.
+.PHONY: test-frameworks check-frameworks
+test-frameworks check-frameworks: $(BUILD)/python-ready
 	@.ci/check_frameworks $(BUILD)
 
 # The reference of the APIs, of what headers and docstrings say; a warning is an error.

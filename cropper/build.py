@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 from mslite.cropper.archive import CropError
+from mslite.cropper.crop import ENGINES
 
 _SHOWN = 3000
 
 
-def build_archive(source: Path, folder: Path, toolchain: Path | None, preset: str | None) -> Path:
+def build_archive(
+    source: Path, folder: Path, toolchain: Path | None, preset: str | None, engines: Collection[str]
+) -> Path:
     """Configures and compiles the checkout `source` in `folder`; returns the library. Raises CropError, with the end of what
     the compilers say."""
     if not (source / "CMakeLists.txt").is_file() or not (source / "lite_runtime").is_dir():
         raise CropError(f"--source={source}: no checkout of mslite")
     configure = ["cmake", "-S", str(source), "-B", str(folder), "-DMSLITE_SMALL=ON"]
+    configure += [f"-DMSLITE_{name.upper()}={'ON' if name in engines else 'OFF'}" for name in ENGINES]
     if preset is not None:
         configure += ["--preset", preset]
     if toolchain is not None:

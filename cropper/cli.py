@@ -13,7 +13,7 @@ from mslite.converter.errors import ExitStatus
 from mslite.converter.program import ends_quietly, reason_of
 from mslite.cropper.archive import CropError
 from mslite.cropper.build import build_archive
-from mslite.cropper.crop import INSTRUCTION_SETS, Library, crop, instruction_sets, kept_kernels
+from mslite.cropper.crop import ENGINES, INSTRUCTION_SETS, Library, crop, engines_named, instruction_sets, kept_kernels
 from mslite.cropper.link import SONAME, Linked, Linker
 from mslite.cropper.needs import Need, needs_of
 from mslite.cropper.rooms import ROOMS
@@ -54,6 +54,11 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot; x86: scalar,avx2,avx512,vnni; others: scalar)",
     )  # fmt: skip
     parser.add_argument(
+        "--engines",
+        default="",
+        help=f"of {', '.join(ENGINES)}: which to build with --source; of an archive, all stay if one is named, and none without it",
+    )
+    parser.add_argument(
         "--api", choices=("all", "c"), default="all", help="c: the .so is for programs in C alone (all)"
     )
     parser.add_argument(
@@ -91,21 +96,23 @@ def _crop(given: argparse.Namespace) -> None:
     models = [Path(name) for name in given.models.split(",") if name]
     if not models:
         raise CropError("--models names no file")
+    engines = engines_named([name for name in given.engines.split(",") if name])
     needs = needs_of(models)
     archive: Path = given.archive
     if archive is None:
         folder = given.build or given.output / "build"
-        archive = build_archive(given.source, folder.resolve(), given.toolchain, given.preset)
+        archive = build_archive(given.source, folder.resolve(), given.toolchain, given.preset, engines)
     whole = Library.read(archive.read_bytes(), str(archive))
     isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
-    cropped = crop(whole, needs, [model.name for model in models], isas)
+    cropped = crop(whole, needs, [model.name for model in models], isas, bool(engines))
     _print_needs(needs, whole, isas)
     linker = Linker.of(whole, archive, given.compiler)
     written = [(f"{_NAME}.a", cropped.write())]
     if linker is not None:
         c_only = given.api == "c"
-        before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is cropped, name=given.soname)
-                          for kind in (False, True)} for library in (whole, cropped))  # fmt: skip
+        shared = crop(whole, needs, [model.name for model in models], isas, bool(engines), c_only)
+        before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is shared, name=given.soname)
+                          for kind in (False, True)} for library in (whole, shared))  # fmt: skip
         _print_sizes(before, after)
         written.append((f"{_NAME}.so", after[given.staticStdlib].contents))
     given.output.mkdir(parents=True, exist_ok=True)

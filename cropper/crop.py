@@ -19,7 +19,11 @@ _ALWAYS_THERE = {"EM_AARCH64": "neon"}
 _USUAL = {"EM_AARCH64": ("neon", "neon_dot"), "EM_X86_64": ("scalar", "avx2", "avx512", "vnni"), "EM_ARM": ("scalar",)}
 
 _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cropped"
-_UNPACKERS = "mslite_unpackers"
+_UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"
+# What programs in C cannot reach: delegates and registered kernels.
+_EXTENSIONS = ("mslite_delegation", "mslite_registered")
+# Engines for other devices than the CPU, which the library reaches through the table of engines.
+ENGINES = ("opencl", "openvino")
 # Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
 _BY_OPERATOR = {_RULES: (2, 1), _UNPACKERS: (3, 1)}
 _PREFIX = "mslite_kernel_"
@@ -37,7 +41,7 @@ class Library:
     def read(cls, data: bytes, name: str) -> Library:
         """Raises CropError where it is none, or not one of mslite that can be cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
-        for table in (_KERNELS, _RULES, _UNPACKERS, _CROPPED):
+        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, _CROPPED):
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
             raise CropError(f"{name}: this library was cropped before; crop the whole one")
@@ -111,8 +115,24 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
     return kept
 
 
-def crop(library: Library, needs: Mapping[int, Need], models: Sequence[str], isas: frozenset[str]) -> Library:
-    """The library with only what these models need, and without the objects that nothing in it names any more."""
+def engines_named(wanted: Sequence[str]) -> frozenset[str]:
+    """The engines that stay. Raises CropError for a name that is none."""
+    for name in wanted:
+        if name not in ENGINES:
+            raise CropError(f"'{name}' is no engine; there are {', '.join(ENGINES)}")
+    return frozenset(wanted)
+
+
+def crop(
+    library: Library,
+    needs: Mapping[int, Need],
+    models: Sequence[str],
+    isas: frozenset[str],
+    with_engines: bool = False,
+    c_only: bool = False,
+) -> Library:
+    """The library with only what these models need, and without the objects that nothing in it names any more; `c_only`: for
+    programs in C alone."""
     kept = kept_kernels(library, needs, isas)
     replaced: dict[int, Member] = {}
 
@@ -123,6 +143,12 @@ def crop(library: Library, needs: Mapping[int, Need], models: Sequence[str], isa
     replace(_KERNELS, owner.without_references(_KERNELS, lambda one: one.symbol not in kept))
     for table, (words, function) in _BY_OPERATOR.items():
         replace(table, _without_operators(library.owner(table), table, words, function, needs))
+    # Engines are reached as delegates are, and run as registered kernels do.
+    emptied = () if with_engines else (_ENGINES, *_EXTENSIONS) if c_only else (_ENGINES,)
+    extensions = library.owner(_ENGINES)
+    for table in emptied:
+        extensions = ObjectFile(extensions.without_references(table, lambda _: True))
+    replace(_ENGINES, extensions.member)
     replace(_CROPPED, library.owner(_CROPPED).overwrite(_CROPPED, _record(needs, models)))
     objects = [ObjectFile(replaced[id(one.member)]) if id(one.member) in replaced else one for one in library.objects]
     return Library(library.name, _reachable(objects))

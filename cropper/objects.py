@@ -114,13 +114,14 @@ class ObjectFile:
     def without_references(self, name: str, dropped: Callable[[Reference], bool]) -> Member:
         """This member with zeros in those entries of the table `name`."""
         references = list(self.references(name))
-        gone = [reference for reference in references if dropped(reference)]
+        gone = {reference for reference in references if dropped(reference)}
         # Kind 0 does nothing on every machine.
         info, size = (8, 8) if self.pointer_size == 8 else (4, 4)
         patches = [(reference.file_offset + info, bytes(size)) for reference in gone]
         if self.pointer_size == 8:
             patches += [(reference.file_offset + 16, bytes(8)) for reference in gone if reference.entry_size == 24]
-        kept = {reference.symbol_index for reference in references} - {reference.symbol_index for reference in gone}
+        # Several entries may have one function.
+        kept = {reference.symbol_index for reference in references if reference not in gone}
         begin, entry = self._symbols["sh_offset"], self._symbols["sh_entsize"]
         for index in {reference.symbol_index for reference in gone} & set(self.undefined.values()) - kept:
             place = begin + index * entry + (4 if self.pointer_size == 8 else 12)

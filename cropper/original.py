@@ -38,7 +38,10 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--packageFile", type=Path, help="the .a to crop, of any machine")
     parser.add_argument(
-        "--configFile", type=Path, help="the mapping file of the package; it must be there, and is not read"
+        "--configFile",
+        type=Path,
+        help="the mapping file of the package; it must be there, and is not read: "
+        "its name says whether the GPU's engine stays",
     )
     parser.add_argument("--modelFile", help="a.ms,b.ms")
     parser.add_argument("--modelFolderPath", type=Path, help="a folder: every .ms file in it and below")
@@ -84,7 +87,10 @@ def _crop(given: argparse.Namespace) -> Path:
         )
     library = Library.read(given.packageFile.read_bytes(), str(given.packageFile))
     isas = instruction_sets(library.machine, [])
-    write_file(output, crop(library, needs_of(models), [model.name for model in models], isas).write())
+    names = [model.name for model in models]
+    # Of the package's mapping files, cropper_mapping_gpu.cfg is the one for programs that use the GPU.
+    with_engines = "gpu" in given.configFile.stem.lower()
+    write_file(output, crop(library, needs_of(models), names, isas, with_engines).write())
     return output
 
 

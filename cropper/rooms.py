@@ -9,13 +9,16 @@ from pathlib import PurePosixPath
 from mslite.cropper.crop import Library
 from mslite.cropper.objects import ObjectFile
 
-ROOMS = ("loader", "plan", "exec", "API", "nodes", "kernels", "C++ library", "tables and padding")
+ROOMS = ("loader", "plan", "exec", "API", "nodes", "kernels", "engines", "C++ library", "tables and padding")
 _FOLDERS = {
     "lite_runtime/model": "loader", "lite_runtime/model/upgrade": "loader",
     "lite_runtime/plan": "plan", "lite_runtime/plan/rewrite": "plan",
     "lite_runtime/exec": "exec", "lite_runtime/threads": "exec",
     "lite_runtime/api": "API", "lite_runtime/registry": "API",
     "kernels/shape": "nodes",
+    "delegate": "engines", "delegate/engine": "engines",
+    "delegate/opencl": "engines", "delegate/opencl/operators": "engines",
+    "delegate/openvino": "engines", "delegate/openvino/operators": "engines",
 }  # fmt: skip
 # What is made of a file's nodes, operator by operator: attributes and names.
 _NODES = {"unpack.cc", "names.cc", "nodes.cc", "operands.cc"}

@@ -16,6 +16,12 @@ using mslite::CTensor;
 CModel *To(const MSModelHandle handle) { return static_cast<CModel *>(handle); }
 MSStatus Code(const mindspore::Status &status) { return static_cast<MSStatus>(status.StatusCode()); }
 
+// Callers in C get the number alone: the reason is logged.
+MSStatus Reported(const mindspore::Status &status) { return Code(mslite::Logged(status)); }
+mindspore::Status NullArgument(const char *what) {
+  return {mindspore::kLiteNullptr, std::string(what) + ": an argument is NULL that must not be"};
+}
+
 void Fill(const std::vector<mindspore::MSTensor> &tensors, std::deque<CTensor> *holders, std::vector<void *> *handles) {
   holders->clear();
   handles->clear();
@@ -33,10 +39,15 @@ struct Source {
 // `key`: empty where the model is not encrypted.
 MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                    const mindspore::Key &key, const char *dec_mode, const char *crypto_lib_path) {
-  if (handle == nullptr || context == nullptr) return kMSStatusLiteNullptr;
-  if (type != kMSModelTypeMindIR) return kMSStatusLiteParamInvalid;
+  if (handle == nullptr || context == nullptr) return Reported(NullArgument("MSModelBuild"));
+  if (type != kMSModelTypeMindIR) {
+    return Reported({mindspore::kLiteParamInvalid, "MSModelBuild: the type must be kMSModelTypeMindIR, not " +
+                                                       std::to_string(static_cast<uint32_t>(type))});
+  }
+  CModel *model = To(handle);
+  // The context of the first build may be the one that is given again, and is gone.
+  if (model->context != nullptr) return Reported({mindspore::kLiteModelRebuild, "the model is built already"});
   return Code(mslite::Guard([&]() -> mindspore::Status {
-    CModel *model = To(handle);
     auto *holder = static_cast<CContext *>(context);
     const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
     const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
@@ -55,9 +66,9 @@ MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type,
 
 MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                       const void *dec_key, size_t key_size, const char *dec_mode, const char *crypto_lib_path) {
-  if (dec_key == nullptr) return kMSStatusLiteNullptr;
+  if (dec_key == nullptr) return Reported(NullArgument("MSModelBuildWithKey"));
   const mindspore::Key key(static_cast<const char *>(dec_key), key_size);
-  if (key.len == 0) return kMSStatusLiteParamInvalid;
+  if (key.len == 0) return Reported({mindspore::kLiteParamInvalid, "a key has 16, 24 or 32 bytes"});
   return BuildFrom(handle, source, type, context, key, dec_mode, crypto_lib_path);
 }
 
@@ -115,7 +126,7 @@ MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_s
 }
 MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
                               const MSContextHandle model_context) {
-  if (model_path == nullptr) return kMSStatusLiteNullptr;
+  if (model_path == nullptr) return Reported(NullArgument("MSModelBuildFromFile"));
   return BuildFrom(model, {model_path, nullptr, 0}, model_type, model_context, {}, nullptr, nullptr);
 }
 MSStatus MSModelBuildWithKey(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
@@ -127,20 +138,24 @@ MSStatus MSModelBuildWithKey(MSModelHandle model, const void *model_data, size_t
 MSStatus MSModelBuildFromFileWithKey(MSModelHandle model, const char *model_path, MSModelType model_type,
                                      const MSContextHandle model_context, const void *dec_key, size_t key_size,
                                      const char *dec_mode, const char *crypto_lib_path) {
-  if (model_path == nullptr) return kMSStatusLiteNullptr;
+  if (model_path == nullptr) return Reported(NullArgument("MSModelBuildFromFileWithKey"));
   return BuildWithKey(model, {model_path, nullptr, 0}, model_type, model_context, dec_key, key_size, dec_mode,
                       crypto_lib_path);
 }
 
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                        size_t shape_info_num) {
-  if (model == nullptr || shape_infos == nullptr) return kMSStatusLiteNullptr;
-  return Code(mslite::Guard([&]() -> mindspore::Status {
+  if (model == nullptr || shape_infos == nullptr) return Reported(NullArgument("MSModelResize"));
+  return Reported(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> tensors;
     std::vector<std::vector<int64_t>> dims;
-    if (!Unwrap(inputs, &tensors)) return mindspore::kLiteNullptr;
+    if (!Unwrap(inputs, &tensors)) return NullArgument("MSModelResize");
     for (size_t i = 0; i < shape_info_num; ++i) {
-      if (shape_infos[i].shape_num > MS_MAX_SHAPE_NUM) return mindspore::kLiteParamInvalid;
+      if (shape_infos[i].shape_num > MS_MAX_SHAPE_NUM) {
+        return {mindspore::kLiteParamInvalid, "MSModelResize: shape_num is " +
+                                                  std::to_string(shape_infos[i].shape_num) + ", MS_MAX_SHAPE_NUM is " +
+                                                  std::to_string(MS_MAX_SHAPE_NUM)};
+      }
       dims.emplace_back(shape_infos[i].shape, shape_infos[i].shape + shape_infos[i].shape_num);
     }
     return To(model)->model.Resize(tensors, dims);
@@ -148,22 +163,22 @@ MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MS
 }
 
 MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
-  if (model == nullptr) return kMSStatusLiteNullptr;
+  if (model == nullptr) return Reported(NullArgument("MSModelUpdateWeights"));
   return Code(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> weights;
-    if (!Unwrap(new_weights, &weights)) return mindspore::kLiteNullptr;
+    if (!Unwrap(new_weights, &weights)) return mslite::Logged(NullArgument("MSModelUpdateWeights"));
     return To(model)->model.UpdateWeights(weights);
   }));
 }
 
 MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                         const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  if (model == nullptr || outputs == nullptr) return kMSStatusLiteNullptr;
-  return Code(mslite::Guard([&]() -> mindspore::Status {
+  if (model == nullptr || outputs == nullptr) return Reported(NullArgument("MSModelPredict"));
+  return Reported(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> in, out;
-    if (!Unwrap(inputs, &in)) return mindspore::kLiteNullptr;
+    if (!Unwrap(inputs, &in)) return NullArgument("MSModelPredict");
     const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
-    if (has_outputs && !Unwrap(*outputs, &out)) return mindspore::kLiteNullptr;
+    if (has_outputs && !Unwrap(*outputs, &out)) return NullArgument("MSModelPredict");
     const mindspore::Status status = To(model)->model.Predict(in, &out, Wrap(before), Wrap(after));
     if (status.IsError()) return status;
     ShowResults(To(model), out, outputs);
@@ -173,18 +188,18 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
 
 MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                              MSPredictDone done, void *user_data) {
-  if (model == nullptr || outputs == nullptr || done == nullptr) return kMSStatusLiteNullptr;
-  return Code(mslite::Guard([&]() -> mindspore::Status {
+  if (model == nullptr || outputs == nullptr || done == nullptr) return Reported(NullArgument("MSModelPredictAsync"));
+  return Reported(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> in;
     const auto results = std::make_shared<std::vector<mindspore::MSTensor>>();
-    if (!Unwrap(inputs, &in)) return mindspore::kLiteNullptr;
+    if (!Unwrap(inputs, &in)) return NullArgument("MSModelPredictAsync");
     const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
-    if (has_outputs && !Unwrap(*outputs, results.get())) return mindspore::kLiteNullptr;
+    if (has_outputs && !Unwrap(*outputs, results.get())) return NullArgument("MSModelPredictAsync");
     CModel *owner = To(model);
     mslite::StartPredict(owner->model, in, results.get(),
                          [owner, results, outputs, done, user_data](const mindspore::Status &status) {
                            if (status.IsOk()) ShowResults(owner, *results, outputs);
-                           done(Code(status), user_data);
+                           done(Reported(status), user_data);
                          });
     return mindspore::kSuccess;
   }));
@@ -192,7 +207,7 @@ MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inpu
 bool MSModelCancelPredict(MSModelHandle model) { return model != nullptr && mslite::CancelPredict(To(model)->model); }
 
 MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  return model == nullptr ? kMSStatusLiteNullptr : Code(To(model)->model.RunStep(Wrap(before), Wrap(after)));
+  return model == nullptr ? kMSStatusLiteNullptr : Reported(To(model)->model.RunStep(Wrap(before), Wrap(after)));
 }
 MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train) {
   return model == nullptr ? kMSStatusLiteNullptr : Code(To(model)->model.SetTrainMode(train));

@@ -21,6 +21,11 @@ mindspore::Status StatusOf(const std::exception &error) noexcept {
   return Guard([&] { return mindspore::Status(mindspore::kLiteError, error.what()); });
 }
 
+mindspore::Status UnknownException() noexcept {
+  return Guard(
+      [] { return mindspore::Status(mindspore::kLiteError, "something was thrown that is no std::exception"); });
+}
+
 void Log(LogLevel level, const std::string &message) {
   static constexpr const char *kNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
   if (static_cast<int>(level) < kThreshold) return;

@@ -23,6 +23,9 @@ const mindspore::Status &OutOfMemory() noexcept;
 // kLiteError with what the exception says.
 mindspore::Status StatusOf(const std::exception &error) noexcept;
 
+// kLiteError for what was thrown and is no std::exception.
+mindspore::Status UnknownException() noexcept;
+
 // Calls a function that returns a Status; what it throws becomes a Status, for nothing leaves the API as an exception.
 template <typename Function>
 mindspore::Status Guard(Function function) noexcept {
@@ -32,6 +35,8 @@ mindspore::Status Guard(Function function) noexcept {
     return OutOfMemory();
   } catch (const std::exception &error) {
     return StatusOf(error);
+  } catch (...) {  // callbacks of the application may throw anything
+    return UnknownException();
   }
 }
 
@@ -40,7 +45,7 @@ template <typename Function>
 auto Attempt(Function function) noexcept -> decltype(function()) {
   try {
     return function();
-  } catch (const std::exception &) {
+  } catch (...) {
     return decltype(function())();
   }
 }

@@ -47,7 +47,11 @@ Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context>
     MSLITE_TRY(mslite::ObfuscationRatio(impl->config, &settings.obfuscation_ratio));
     impl->obfuscation_ratio = settings.obfuscation_ratio;
     std::shared_ptr<mslite::Delegation> delegation;
-    if (mslite::MayDelegate(context.get())) settings.delegating = context;
+    if (mslite::MayDelegate(context.get())) {
+      settings.delegating = context;  // which also tells what is missing
+    } else {
+      MSLITE_TRY(mslite::TellMissingEngines(context.get()));
+    }
     settings.delegation = &delegation;
     std::shared_ptr<mslite::SharedModel> model;
     MSLITE_TRY(open(settings, &model));

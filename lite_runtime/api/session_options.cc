@@ -6,7 +6,7 @@
 
 #include "api/context_limits.h"
 #include "api/log.h"
-#include "registry/session_kernels.h"
+#include "registry/extensions.h"
 
 namespace mslite {
 namespace {
@@ -106,9 +106,11 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
   if (options->cores.empty() && context->GetThreadAffinityMode() != 0) {
     options->cores = CoresOfMode(context->GetThreadAffinityMode(), threads, cores);
   }
-  options->registered = [context, delegation](std::shared_ptr<const Graph> graph) {
-    return KernelsOfSession(std::move(graph), context, delegation);
-  };
+  if (mslite_registered[0] != nullptr) {
+    options->registered = [context, delegation](std::shared_ptr<const Graph> graph) {
+      return mslite_registered[0](std::move(graph), context, delegation);
+    };
+  }
   std::string problem;
   options->isas = AllowedIsas(&problem);
   if (!problem.empty()) Log(LogLevel::kWarning, problem);

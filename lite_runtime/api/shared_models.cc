@@ -10,6 +10,7 @@
 #include "plan/rewrite/bind_shapes.h"
 #include "plan/rewrite/obfuscation_ratio.h"
 #include "plan/rewrite/rewrite.h"
+#include "registry/extensions.h"
 #include "registry/registry.h"
 #include "threads/process_mutex.h"
 
@@ -22,9 +23,9 @@ Status FromBytes(std::shared_ptr<const Bytes> bytes, const OpenSettings &setting
   if (settings.obfuscation_ratio != 0) MSLITE_TRY(SetObfuscationRatio(settings.obfuscation_ratio, graph.get()));
   if (settings.weights != nullptr) MSLITE_TRY(SetNewWeights(*settings.weights, graph.get()));
   // Kernels of others get what the file says, and may take the types that ours do not.
-  if (settings.delegating != nullptr) {
+  if (settings.delegating != nullptr && mslite_delegation[0] != nullptr) {
     if (settings.shapes != nullptr) BindShapes(*settings.shapes, graph.get());
-    MSLITE_TRY(Delegation::Offer(settings.delegating, settings.with_engines, graph.get(), settings.delegation));
+    MSLITE_TRY(mslite_delegation[0](settings.delegating, settings.with_engines, graph.get(), settings.delegation));
   }
   const auto is_registered = [](const Node &node) {
     return node.part >= 0 || (node.primitive != nullptr && HasKernels(KeyOf(*node.primitive)));

@@ -141,7 +141,8 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
         if (place >= self->count) return;
         int32_t step = kEmpty;
         while ((step = self->binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire)) == kEmpty) {
-          std::this_thread::yield();  // an actor that is running will fill this place
+          // An actor that is running will fill this place: sooner with help.
+          if (!ThreadPool::Instance().Help(RunPart)) std::this_thread::yield();
         }
         self->Fire(step);
       }

@@ -126,9 +126,31 @@ Status FallBack(const mindspore::Context &context, const std::string &reason) {
   return mindspore::kSuccess;
 }
 
+// EnginesOf, where the engines are.
+std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,
+                                                              std::vector<std::string> *missing) {
+  if (mslite_engines[0] != nullptr) return mslite_engines[0](context, missing);
+  const auto &devices = context->MutableDeviceInfo();
+  const bool is_plain = std::all_of(devices.begin(), devices.end(), [](const auto &device) {
+    return device == nullptr || device->GetDeviceType() == mindspore::kCPU;
+  });
+  if (!is_plain) {
+    missing->push_back(
+        "this runtime was cropped and has no engine for other devices than the CPU (mslite-crop --engines keeps them)");
+  }
+  return {};
+}
+
 bool MayDelegate(mindspore::Context *context) {
   std::vector<std::string> missing;
-  return DelegateOf(*context) != nullptr || !EnginesOf(context, &missing).empty() || !missing.empty();
+  return DelegateOf(*context) != nullptr || !FindEngines(context, &missing).empty();
+}
+
+Status TellMissingEngines(mindspore::Context *context) {
+  std::vector<std::string> missing;
+  FindEngines(context, &missing);
+  for (const std::string &reason : missing) MSLITE_TRY(FallBack(*context, reason));
+  return mindspore::kSuccess;
 }
 
 std::string Delegation::EngineFailure() const {
@@ -278,7 +300,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
     });
   }
   if (!with_engines) return mindspore::kSuccess;
-  for (const auto &engine : EnginesOf(context.get(), &made->missing_)) {
+  for (const auto &engine : FindEngines(context.get(), &made->missing_)) {
     bool is_missing = false;
     const size_t parts = made->parts_.size();
     const size_t nodes = graph->nodes.size();

@@ -64,6 +64,8 @@ class Delegation {
 std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context &context);
 // Whether there is a delegate to ask: the application's, or an engine for a device that the context prefers to the CPU.
 bool MayDelegate(mindspore::Context *context);
+// Falls back for each device of the context that this library has no engine for.
+Status TellMissingEngines(mindspore::Context *context);
 // When an engine of ours cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
 // CPU runs it instead.
 Status FallBack(const mindspore::Context &context, const std::string &reason);

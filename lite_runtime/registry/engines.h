@@ -14,6 +14,10 @@ namespace mslite {
 // gets a line for each device that this library has no engine for.
 std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
                                                             std::vector<std::string> *missing);
+
+// The one that finds them, or null in a runtime that was cropped without engines (cropper/crop.py).
+using EnginesFunction = decltype(&EnginesOf);
+extern "C" const EnginesFunction mslite_engines[1];
 }  // namespace mslite
 
 #endif

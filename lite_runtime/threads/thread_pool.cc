@@ -195,17 +195,18 @@ void ThreadPool::TakeParts(Slot *slot, int32_t thread) {
   if (taken > 0) slot->done.fetch_add(taken);
 }
 
-// Helps with the first open slot that wants help, as thread `wanted` if it can. False when there is none.
-bool ThreadPool::HelpOnce(int32_t wanted) {
+// Helps with the first open slot that wants help, as thread `wanted` if it can; where `only` is given, with that task.
+// False when there is none.
+bool ThreadPool::HelpOnce(int32_t wanted, Task only) {
   for (int32_t i = 0; i < kSlots; ++i) {
     Slot &slot = slots_[static_cast<size_t>(i)];
     if (slot.state.load(std::memory_order_relaxed) != Slot::kOpen) continue;
     bool helped = false;
     slot.visitors.fetch_add(1);
-    if (slot.state.load() == Slot::kOpen && slot.HasWork()) {
+    if (slot.state.load() == Slot::kOpen && (only == nullptr || slot.task == only) && slot.HasWork()) {
       const int32_t thread = slot.Number(wanted);
       if (thread > 0) {
-        Bind(slot.cores);
+        if (only == nullptr) Bind(slot.cores);
         TakeParts(&slot, thread);
         helped = true;
       }
@@ -219,7 +220,7 @@ bool ThreadPool::HelpOnce(int32_t wanted) {
 void ThreadPool::Work(int32_t number) {
   int32_t spins = 0;
   while (true) {
-    if (open_slots_.load() > 0 && HelpOnce(number)) {
+    if (open_slots_.load() > 0 && HelpOnce(number, nullptr)) {
       spins = 0;
       continue;
     }

@@ -31,13 +31,17 @@ class ThreadPool {
   // the parent had; a lock only to wake threads that sleep.
   void Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores = nullptr);
 
+  // For a thread that waits within its own work: takes parts of what others have opened with `task`, which must wait
+  // for nothing itself. False when there are none. The thread stays on its cores.
+  bool Help(Task task) { return open_slots_.load() > 0 && HelpOnce(1, task); }
+
  private:
   struct Range;
   struct Slot;
   struct Sleep;
   ThreadPool();
   void Work(int32_t number);
-  bool HelpOnce(int32_t wanted);
+  bool HelpOnce(int32_t wanted, Task only);
   void ForgetHelpers();
   void RestoreHelpers();
   static void TakeParts(Slot *slot, int32_t thread);

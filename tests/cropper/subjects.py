@@ -52,11 +52,11 @@ def squashed(path: Path, dtype: DataType, quant: tuple[QuantParam, ...] = ()) ->
     return path
 
 
-def program(archive: Path, target: Path) -> Path:
-    """run_model.c with the static library."""
+def program(archive: Path, target: Path, source: Path = HERE / "run_model.c") -> Path:
+    """A C program with the static library."""
     c_file = target.with_suffix(".o")
     includes = [f"-I{ROOT}/lite_runtime", f"-I{ROOT}/lite_runtime/include"]
-    subprocess.run(["cc", "-c", *includes, "-o", c_file, HERE / "run_model.c"], check=True)
+    subprocess.run(["cc", "-c", *includes, "-o", c_file, source], check=True)
     link = ["c++", "-o", target, c_file, archive, "-Wl,--gc-sections", "-lpthread", "-ldl"]
     subprocess.run(link, check=True)
     return target

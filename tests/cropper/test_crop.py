@@ -144,8 +144,30 @@ def test_the_report_shows_what_shrank(subject: Subject) -> None:
     assert after < before / 2
     rooms = [rows[room] for room in cli.ROOMS]
     assert (sum(room[0] for room in rooms), sum(room[1] for room in rooms)) == (before, after)
-    assert all(size > 1000 for room in rooms for size in room)
+    assert rows["engines"][1] < 1000 < rows["engines"][0]  # some texts are those of others, too
+    assert all(size > 1000 for room in rooms for size in room if room != rows["engines"])
     assert rows["kernels"][1] < rows["kernels"][0] / 3
+
+
+def test_engines_stay_where_they_are_asked_for(
+    subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = Path(__file__).parent / "run_on_gpu.c"
+    command = [f"--models={subject.product}", f"--archive={ARCHIVE}"]
+    said, sizes = {}, {}
+    for name, flags in (("cropped", []), ("kept", ["--engines=opencl"])):
+        assert cli.main([*command, f"--output={tmp_path / name}", *flags]) == 0
+        run_on_gpu = program(tmp_path / name / "libmindspore-lite.a", tmp_path / f"run_{name}", source)
+        done = subprocess.run([run_on_gpu, subject.product], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        said[name] = done.stderr
+        sizes[name] = (tmp_path / name / "libmindspore-lite.so").stat().st_size
+    assert "has no engine for other devices than the CPU (mslite-crop --engines keeps them)" in said["cropped"]
+    assert "no engine" not in said["kept"]
+    assert sizes["kept"] > sizes["cropped"] + 100_000
+    capsys.readouterr()
+    assert cli.main([*command, f"--output={tmp_path / 'odd'}", "--engines=vulkan"]) == 1
+    assert "'vulkan' is no engine" in capsys.readouterr().err
 
 
 def test_kernels_are_read_from_the_archive_as_the_library_tells_them() -> None:

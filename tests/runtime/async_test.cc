@@ -180,6 +180,8 @@ TEST(AsyncRun, CallbacksMayThrow) {
   AsyncRun run =
       StartPredict(model, loop.inputs, &loop.outputs, [](const Status &) { throw std::runtime_error("of the user"); });
   EXPECT_TRUE(run.Wait().IsOk());
+  run = StartPredict(model, loop.inputs, &loop.outputs, [](const Status &) { throw 42; });
+  EXPECT_TRUE(run.Wait().IsOk());
   EXPECT_TRUE(StartPredict(model, loop.inputs, &loop.outputs).Wait().IsOk());
 }
 

@@ -380,6 +380,51 @@ TEST(CApi, BuildsAndPredicts) {
   EXPECT_EQ(model, nullptr);
 }
 
+// A device that this library has no engine for is named: the CPU takes its place, unless the context forbids it.
+TEST(Devices, WithoutAnEngineAreNamed) {
+  const std::string file = SmallModel(-1, 4);
+  auto context = std::make_shared<Context>();
+  context->MutableDeviceInfo() = {std::make_shared<KirinNPUDeviceInfo>(), std::make_shared<CPUDeviceInfo>()};
+  ::testing::internal::CaptureStderr();
+  Model model;
+  EXPECT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no engine for Kirin NPU"), std::string::npos);
+  context->SetFallback(false);
+  Model strict;
+  const Status status = strict.Build(file.data(), file.size(), kMindIR_Lite, context);
+  EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
+  EXPECT_NE(status.GetErrDescription().find("no engine for Kirin NPU"), std::string::npos) << status.ToString();
+}
+
+// A program in C gets a number: the reason is in the log.
+TEST(CApi, FailuresAreLogged) {
+  MSModelHandle model = MSModelCreate();
+  const auto says = [](const char *reason, const auto &call) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_NE(call(), kMSStatusSuccess);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(reason), std::string::npos) << "'" << said << "' does not say '" << reason << "'";
+  };
+  MSTensorHandleArray outputs = {0, nullptr};
+  says("not built", [&] { return MSModelPredict(model, {0, nullptr}, &outputs, nullptr, nullptr); });
+  MSContextHandle context = MSContextCreate();
+  MSContextAddDeviceInfo(context, MSDeviceInfoCreate(kMSDeviceTypeCPU));
+  const std::string file = SmallModel(-1, 4);
+  const auto build = [&](MSModelType type) { return MSModelBuild(model, file.data(), file.size(), type, context); };
+  says("kMSModelTypeMindIR", [&] { return build(kMSModelTypeInvalid); });
+  ASSERT_EQ(build(kMSModelTypeMindIR), kMSStatusSuccess);
+  // The context is the model's now, and gone: it is not read.
+  says("built already", [&] { return build(kMSModelTypeMindIR); });
+  const MSTensorHandleArray inputs = MSModelGetInputs(model);
+  MSShapeInfo shape = {2, {-2, 4}};
+  says("is not possible", [&] { return MSModelResize(model, inputs, &shape, 1); });
+  shape.shape_num = MS_MAX_SHAPE_NUM + 1;
+  says("MS_MAX_SHAPE_NUM", [&] { return MSModelResize(model, inputs, &shape, 1); });
+  MSTensorHandle none = nullptr;
+  says("NULL", [&] { return MSModelPredict(model, {1, &none}, &outputs, nullptr, nullptr); });
+  MSModelDestroy(&model);
+}
+
 std::string WriteFile(const std::string &name, const std::string &text) {
   const std::string path = ::testing::TempDir() + name + std::to_string(getpid());
   std::ofstream(path, std::ios::binary) << text;

@@ -135,6 +135,9 @@ TEST(RunControl, ACallbackMayThrow) {
   const MSKernelCallBack before = [](const std::vector<MSTensor> &, const std::vector<MSTensor> &,
                                      const MSCallBackParam &) -> bool { throw std::runtime_error("of the user"); };
   EXPECT_NE(model.Predict(before, nullptr).ToString().find("of the user"), std::string::npos);
+  const MSKernelCallBack number = [](const std::vector<MSTensor> &, const std::vector<MSTensor> &,
+                                     const MSCallBackParam &) -> bool { throw 42; };
+  EXPECT_NE(model.Predict(number, nullptr).ToString().find("no std::exception"), std::string::npos);
   EXPECT_FALSE(CancelPredict(model));
   EXPECT_TRUE(model.Predict().IsOk());
 }

@@ -1,4 +1,5 @@
-/* Models of the C API. Handles and arrays that a model returns belong to it. */
+/* Models of the C API. Handles and arrays that a model returns belong to it. Why a call failed is in the log, on the
+   standard error stream (the environment variable GLOG_v=4 turns it off). */
 #ifndef MINDSPORE_INCLUDE_C_API_MODEL_C_H
 #define MINDSPORE_INCLUDE_C_API_MODEL_C_H
 

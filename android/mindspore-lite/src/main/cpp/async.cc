@@ -1,4 +1,4 @@
-// Model.predictAsync: a request of Model::PredictAsync, whose end completes a future of Java's.
+// Model.predictAsync: a request of StartPredict, whose end completes a future of Java's.
 #include <memory>
 
 #include "handles.h"
@@ -9,6 +9,7 @@ using mindspore::MSTensor;
 using mindspore::Status;
 using mslite::java::Attached;
 using mslite::java::ModelObject;
+using mslite::java::RequestObject;
 using mslite::java::Use;
 using mslite::java::UsedTensors;
 
@@ -18,6 +19,7 @@ struct Request {
   std::vector<MSTensor> outputs;
   std::vector<Use> uses;  // of the model
   mslite::java::GlobalRef result;
+  int64_t handle = 0;  // of the RequestObject
 };
 
 // Copies of the results, before the next request writes into the same memory.
@@ -51,6 +53,7 @@ void Finish(const std::shared_ptr<Request> &request, const Status &run) {
   }
   request->inputs = UsedTensors();
   request->uses.clear();
+  mslite::java::ReleaseHandle(request->handle);
   const Attached attached;
   JNIEnv *env = attached.env();
   if (env == nullptr) return;  // the virtual machine has ended
@@ -65,7 +68,8 @@ void Finish(const std::shared_ptr<Request> &request, const Status &run) {
 }
 }  // namespace
 
-JAVA_METHOD(void, ModelNative, PredictAsync)(JNIEnv *env, jobject, jlong handle, jlongArray inputs, jobject result) {
+JAVA_METHOD(jlong, ModelNative, PredictAsync)(JNIEnv *env, jobject, jlong handle, jlongArray inputs, jobject result) {
+  jlong started = 0;
   mslite::java::Guarded(env, [&] {
     auto request = std::make_shared<Request>();
     request->result = mslite::java::GlobalRef(env, result);
@@ -77,8 +81,15 @@ JAVA_METHOD(void, ModelNative, PredictAsync)(JNIEnv *env, jobject, jlong handle,
       request->uses.emplace_back(model.object());
       model->ForgetResults();
     }
-    mindspore::Model model = request->model->model;
-    model.PredictAsync(request->inputs.tensors, &request->outputs,
-                       [request](const Status &status) { Finish(request, status); });
+    const auto object = std::make_shared<RequestObject>();
+    started = request->handle = mslite::java::Add(object);
+    object->run = mslite::StartPredict(request->model->model, request->inputs.tensors, &request->outputs,
+                                       [request](const Status &status) { Finish(request, status); });
   });
+  return started;
+}
+
+// A request that waits ends in this call.
+JAVA_METHOD(void, ModelNative, CancelRequest)(JNIEnv *env, jclass, jlong handle) {
+  mslite::java::Guarded(env, [&] { mslite::java::Find<RequestObject>(handle)->run.Cancel(); });
 }

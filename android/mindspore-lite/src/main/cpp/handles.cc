@@ -41,6 +41,8 @@ const char *NameOf(Kind kind) {
     case Kind::kTensor:
     case Kind::kModelTensor:
       return "tensor";
+    case Kind::kRequest:
+      return "request";
   }
   return "object";
 }

@@ -16,10 +16,21 @@
 #include "include/api/graph.h"
 #include "include/api/model.h"
 #include "include/api/model_parallel_runner.h"
+#include "include/mslite/async_run.h"
 #include "java.h"
 
 namespace mslite::java {
-enum class Kind : int64_t { kGraph = 1, kContext, kTrainCfg, kRunnerConfig, kModel, kRunner, kTensor, kModelTensor };
+enum class Kind : int64_t {
+  kGraph = 1,
+  kContext,
+  kTrainCfg,
+  kRunnerConfig,
+  kModel,
+  kRunner,
+  kTensor,
+  kModelTensor,
+  kRequest
+};
 
 // Calls take turns. What a run reads or writes without holding the turn until it ends counts as a run.
 struct Turn {
@@ -64,6 +75,12 @@ struct RunnerConfigObject : Object {
 struct RunnerObject : Object {
   static constexpr Kind kKind = Kind::kRunner;
   mindspore::ModelParallelRunner runner;
+};
+
+// A request of predictAsync, until it has ended.
+struct RequestObject : Object {
+  static constexpr Kind kKind = Kind::kRequest;
+  mslite::AsyncRun run;
 };
 
 struct ModelObject;

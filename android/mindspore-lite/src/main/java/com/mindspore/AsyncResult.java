@@ -6,7 +6,8 @@ import java.util.concurrent.CompletableFuture;
 
 /** What the native library calls when a request of {@code predictAsync} has ended. */
 final class AsyncResult {
-  final CompletableFuture<List<MSTensor>> future = new CompletableFuture<>();
+  final CompletableFuture<List<MSTensor>> future = new Request();
+  volatile long request; // 0 until it has been given to the native library
 
   /** Called by the native library, from the thread that ran the request. {@code code} 0: it ran. */
   void finish(long[] outputs, int code, byte[] message) {
@@ -20,6 +21,23 @@ final class AsyncResult {
     }
     if (!future.complete(tensors)) {
       tensors.forEach(MSTensor::free); // cancelled: nobody gets them
+    }
+  }
+
+  /** Cancelling it ends the request. */
+  private final class Request extends CompletableFuture<List<MSTensor>> {
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+      boolean wasOpen = !isDone();
+      boolean isCancelled = super.cancel(mayInterruptIfRunning);
+      if (wasOpen && isCancelled && request != 0) {
+        try {
+          ModelNative.nativeCancelRequest(request);
+        } catch (HandleMisuseException e) {
+          return isCancelled; // it has ended meanwhile
+        }
+      }
+      return isCancelled;
     }
   }
 }

@@ -136,6 +136,9 @@ public class Model extends ModelNative {
    * came. Until all have ended, inputs may be read but not changed, outputs not read, and the model not be resized or
    * run by {@link #predict()}: each throws a {@link HandleMisuseException}.
    *
+   * <p>Cancelling the future ends this request and no other: one that waits is never begun and has ended when {@code
+   * cancel} returns, one that runs ends before its next operator.
+   *
    * @return tensors with a copy of the results, to be freed by the caller; or the {@link MindSporeException} that says
    *     what went wrong
    */
@@ -159,7 +162,7 @@ public class Model extends ModelNative {
   private CompletableFuture<List<MSTensor>> predictAsync(long[] inputs) {
     AsyncResult result = new AsyncResult();
     try {
-      nativePredictAsync(handle(), inputs, result);
+      result.request = nativePredictAsync(handle(), inputs, result);
     } catch (HandleMisuseException e) {
       throw e;
     } catch (MindSporeException e) {

@@ -21,8 +21,10 @@ abstract class ModelNative extends NativeHandle {
 
   final native void nativePredict(long model);
 
-  // `inputs` null: the model's own.
-  final native void nativePredictAsync(long model, long[] inputs, AsyncResult result);
+  // `inputs` null: the model's own. Returns the number of the request, which is gone when the request has ended.
+  final native long nativePredictAsync(long model, long[] inputs, AsyncResult result);
+
+  static native void nativeCancelRequest(long request);
 
   final native void nativeResize(long model, long[] inputs, int[][] shapes);
 

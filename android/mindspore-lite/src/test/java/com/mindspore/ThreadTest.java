@@ -112,6 +112,41 @@ class ThreadTest {
   }
 
   @Test
+  void cancellingARequestEndsItAlone() throws Exception {
+    try (Model model = Digits.model();
+        MSTensor image = Digits.imageTensor(1);
+        MSTensor other = Digits.imageTensor(2)) {
+      float[] expected = Digits.run(model, 2);
+      CompletableFuture<Void> open = new CompletableFuture<>();
+      AsyncResult first = new AsyncResult();
+      CompletableFuture<Void> blocked = first.future.thenAccept(outputs -> open.join()); // holds the worker
+      model.nativePredictAsync(model.handle(), null, first);
+      CompletableFuture<List<MSTensor>> waiting = model.predictAsync(Collections.singletonList(image));
+      CompletableFuture<List<MSTensor>> next = model.predictAsync(Collections.singletonList(other));
+      assertTrue(waiting.cancel(true));
+      assertTrue(waiting.isCancelled());
+      assertTrue(image.setData(Digits.image(3)), "the request has ended: its input is free");
+      assertThrows(HandleMisuseException.class, () -> other.setData(Digits.image(3)));
+      assertTrue(waiting.cancel(true), "again");
+      open.complete(null);
+      blocked.get(1, TimeUnit.MINUTES);
+      assertArrayEquals(expected, next.get(1, TimeUnit.MINUTES).get(0).getFloatData());
+      assertFalse(next.cancel(true), "it has ended");
+      for (int i = 0; i < 200; ++i) { // while it waits, runs, or has ended
+        CompletableFuture<List<MSTensor>> future = model.predictAsync(Collections.singletonList(other));
+        if (i % 3 > 0) {
+          Thread.sleep(0, i * 1000);
+        }
+        if (!future.cancel(false)) {
+          future.get().forEach(MSTensor::free);
+        }
+      }
+      model.predictAsync(Collections.singletonList(other)).get(1, TimeUnit.MINUTES).forEach(MSTensor::free);
+      assertArrayEquals(expected, Digits.run(model, 2));
+    }
+  }
+
+  @Test
   void manyThreadsOnOneModelNeverCrash() throws InterruptedException {
     for (int round = 0; round < 20; ++round) {
       Model model = Digits.model();

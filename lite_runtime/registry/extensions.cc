@@ -1,0 +1,9 @@
+// A file of its own, so that no compiler takes the entries for granted: mslite-crop empties tables.
+#include "registry/extensions.h"
+#include "registry/engines.h"
+
+namespace mslite {
+extern "C" const EnginesFunction mslite_engines[1] = {EnginesOf};
+extern "C" const OfferFunction mslite_delegation[1] = {Delegation::Offer};
+extern "C" const KernelsFunction mslite_registered[1] = {KernelsOfSession};
+}  // namespace mslite

@@ -1,0 +1,16 @@
+// Where delegates and registered kernels are reached from. Programs in C can have neither: a library that was cropped
+// for them has null here (cropper/crop.py).
+#ifndef MSLITE_REGISTRY_EXTENSIONS_H
+#define MSLITE_REGISTRY_EXTENSIONS_H
+
+#include "registry/delegation.h"
+#include "registry/session_kernels.h"
+
+namespace mslite {
+using OfferFunction = decltype(&Delegation::Offer);
+extern "C" const OfferFunction mslite_delegation[1];
+using KernelsFunction = decltype(&KernelsOfSession);
+extern "C" const KernelsFunction mslite_registered[1];
+}  // namespace mslite
+
+#endif
