@@ -42,6 +42,7 @@ ALLOWED = {
         "kernels",
         "lite_runtime/model/message.h",
         "lite_runtime/model/names.h",
+        "lite_runtime/model/sha256.h",
         "lite_runtime/model/unpack.h",
         "lite_runtime/plan/memory.h",
         "lite_runtime/plan/shapes.h",

@@ -8,6 +8,8 @@
 
 namespace mslite {
 namespace {
+constexpr char kOptions[] = "-cl-std=CL1.2";
+
 std::mutex finding;
 std::map<cl_device_id, std::weak_ptr<OpenClDevice>> *devices = nullptr;  // made with the first model that asks
 
@@ -126,6 +128,8 @@ Status OpenClDevice::Start() {
   limits_.alignment = DeviceNumber<cl_uint>(library_, device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
   limits_.largest_buffer = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
   limits_.memory = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
+  cache_ = std::make_unique<OpenClCache>(name_ + '\n' + DeviceText(library_, device_, CL_DEVICE_VERSION) + '\n' +
+                                         DeviceText(library_, device_, CL_DRIVER_VERSION));
   cl_int error = CL_SUCCESS;
   context_ = library_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
   MSLITE_TRY(OpenClStatus(error, "clCreateContext"));
@@ -162,6 +166,52 @@ Status OpenClDevice::MakeSubBuffer(const OpenClBuffer &whole, size_t offset, siz
   return mindspore::kSuccess;
 }
 
+Status OpenClDevice::Compile(const std::string &what, const std::string &source, cl_program *program) const {
+  const char *text = source.c_str();
+  cl_int error = CL_SUCCESS;
+  *program = library_.clCreateProgramWithSource(context_, 1, &text, nullptr, &error);
+  MSLITE_TRY(OpenClStatus(error, "clCreateProgramWithSource"));
+  error = library_.clBuildProgram(*program, 1, &device_, kOptions, nullptr, nullptr);
+  if (error == CL_SUCCESS) return mindspore::kSuccess;
+  std::string log(2000, '\0');
+  if (library_.clGetProgramBuildInfo(*program, device_, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr) !=
+      CL_SUCCESS) {
+    log.clear();
+  }
+  library_.clReleaseProgram(*program);
+  return OpenClStatus(error, ("clBuildProgram of " + what + " (" + UpToZero(log) + ")").c_str());
+}
+
+// Null where there is none, or where the driver does not take it.
+cl_program OpenClDevice::FromCache(const std::string &source) const {
+  const std::vector<uint8_t> binary = cache_->Find(source, kOptions);
+  if (binary.empty()) return nullptr;
+  const size_t size = binary.size();
+  const unsigned char *bytes = binary.data();
+  cl_int status = CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  const cl_program program = library_.clCreateProgramWithBinary(context_, 1, &device_, &size, &bytes, &status, &error);
+  if (error != CL_SUCCESS || program == nullptr) return nullptr;
+  if (status == CL_SUCCESS && library_.clBuildProgram(program, 1, &device_, kOptions, nullptr, nullptr) == CL_SUCCESS) {
+    return program;
+  }
+  library_.clReleaseProgram(program);
+  return nullptr;
+}
+
+// Empty where the driver does not give it.
+std::vector<uint8_t> OpenClDevice::BinaryOf(cl_program program) const {
+  size_t size = 0;
+  if (library_.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS) return {};
+  std::vector<uint8_t> binary(size);
+  unsigned char *bytes = binary.data();
+  if (size == 0 ||
+      library_.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  return binary;
+}
+
 Status OpenClDevice::Build(const std::string &file, const std::string &defines, cl_program *program) {
   const std::string key = file + " " + defines;
   if (const auto place = programs_.find(key); place != programs_.end()) {
@@ -173,20 +223,11 @@ Status OpenClDevice::Build(const std::string &file, const std::string &defines, 
   if (common == nullptr || text == nullptr) {
     return Fail(mindspore::kLiteError, "this library has no kernels/gpu/" + file + ".cl");
   }
-  const char *sources[] = {defines.c_str(), common, text};
-  cl_int error = CL_SUCCESS;
-  const cl_program made = library_.clCreateProgramWithSource(context_, 3, sources, nullptr, &error);
-  MSLITE_TRY(OpenClStatus(error, "clCreateProgramWithSource"));
-  error = library_.clBuildProgram(made, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
-  if (error != CL_SUCCESS) {
-    std::string log(2000, '\0');
-    if (library_.clGetProgramBuildInfo(made, device_, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr) !=
-        CL_SUCCESS) {
-      log.clear();
-    }
-    library_.clReleaseProgram(made);
-    return OpenClStatus(error,
-                        ("clBuildProgram of " + file + ".cl with " + defines + " (" + UpToZero(log) + ")").c_str());
+  const std::string source = defines + common + text;
+  cl_program made = FromCache(source);
+  if (made == nullptr) {
+    MSLITE_TRY(Compile(file + ".cl with " + defines, source, &made));
+    if (cache_->is_on()) cache_->Keep(source, kOptions, BinaryOf(made));
   }
   programs_[key] = made;
   *program = made;

@@ -6,7 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "opencl/opencl_cache.h"
 #include "opencl/opencl_library.h"
 
 namespace mslite {
@@ -72,6 +74,9 @@ class OpenClDevice {
   OpenClDevice(const OpenClLibrary &library, cl_device_id device) : library_(library), device_(device) {}
   mindspore::Status Start();
   mindspore::Status Build(const std::string &file, const std::string &defines, cl_program *program);
+  mindspore::Status Compile(const std::string &what, const std::string &source, cl_program *program) const;
+  cl_program FromCache(const std::string &source) const;
+  std::vector<uint8_t> BinaryOf(cl_program program) const;
 
   const OpenClLibrary &library_;
   cl_device_id device_;
@@ -81,6 +86,7 @@ class OpenClDevice {
   Limits limits_;
   std::mutex building_;
   std::map<std::string, cl_program> programs_;
+  std::unique_ptr<OpenClCache> cache_;
 };
 }  // namespace mslite
 

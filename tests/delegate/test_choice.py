@@ -97,6 +97,51 @@ def test_benchmark_does_not_pass_the_cpu_for_a_gpu(digits: Path) -> None:
     assert "OpenCL: there is no" in done.stderr
 
 
+@pytest.mark.usefixtures("opencl")
+def test_compiled_programs_are_kept(digits: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+
+    def contents() -> dict[str, bytes]:
+        done = benchmark(digits, "--device=GPU", MSLITE_OPENCL_CACHE=str(cache))
+        assert done.returncode == 0, done.stderr
+        assert "100.00 % of the operations" in done.stdout
+        return {file.name: file.read_bytes() for file in cache.iterdir()}
+
+    kept = contents()
+    assert len(kept) > 3
+    assert all(name.endswith(".clbin") for name in kept), "no file is left half-written"
+    assert contents() == kept, "found again, and not written again"
+    # A damaged file, an empty one, and one that is gone are compiled and kept again.
+    damaged, empty, gone = sorted(kept)[:3]
+    (cache / damaged).write_bytes(kept[damaged][:-1] + bytes([kept[damaged][-1] ^ 1]))
+    (cache / empty).write_bytes(b"")
+    (cache / gone).unlink()
+    again = contents()
+    assert again.keys() == kept.keys()
+    assert all(len(again[name]) > 1000 for name in (damaged, empty, gone))
+    assert again[damaged] != (kept[damaged][:-1] + bytes([kept[damaged][-1] ^ 1]))
+
+
+@pytest.mark.usefixtures("opencl")
+def test_the_oldest_programs_make_room(digits: Path, tmp_path: Path) -> None:
+    for number in range(4):
+        with (tmp_path / f"old{number}.clbin").open("wb") as file:
+            file.truncate(20 << 20)
+        os.utime(tmp_path / f"old{number}.clbin", (number, number))
+    (tmp_path / "other.bin").write_bytes(b"not ours")
+    assert benchmark(digits, "--device=GPU", MSLITE_OPENCL_CACHE=str(tmp_path)).returncode == 0
+    left = {file.name for file in tmp_path.iterdir()}
+    assert {"old1.clbin", "old2.clbin", "old3.clbin", "other.bin"} <= left, "60 MiB of 64"
+    assert "old0.clbin" not in left
+
+
+@pytest.mark.usefixtures("opencl")
+def test_a_cache_that_cannot_be_written(digits: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    done = benchmark(digits, "--device=GPU", MSLITE_OPENCL_CACHE=str(tmp_path / "file"))
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_library_that_is_none(digits: Path, tmp_path: Path) -> None:
     (tmp_path / "libOpenCL.so").write_bytes(b"no library")
     done = benchmark(digits, "--device=GPU", MSLITE_OPENCL_LIBRARY=str(tmp_path / "libOpenCL.so"))
