@@ -1,49 +1,96 @@
-"""Which share of the open set's floating-point operations runs on an engine, and what keeps the rest away from it.
+"""Which share of the floating-point operations of models runs on an engine, and what keeps the rest away from it.
 
-PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL
+PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL                     the open set, beside its recorded outputs
+PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL build/bench-models  ONNX files of a folder, beside the CPU
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from mslite.converter.errors import ConversionError
-from tests.e2e.models import convert_model, differences, models, run_case
+import numpy as np
 
-from .engines import ENGINES
+import mslite
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+from mslite.converter.options import Options
+from mslite.model import Placement
+from tests.e2e.models import Entry, convert_model, differences, models, run_case
+
+from .engines import ENGINES, Engine
+
+TOLERANCE = 2e-4
+"""Of the largest output: engines add in another order, and there are a hundred layers."""
+
+
+def of_the_open_set(engine: Engine, entry: Entry, folder: Path) -> tuple[list[Placement], str]:
+    """Where the nodes of a model ran, and what was wrong with its outputs."""
+    model = engine.built(convert_model(entry, folder))
+    problems = [line for case in entry.cases for line in differences(entry, case, run_case(entry, model, case))]
+    return model.placements(), "; ".join(problems)
+
+
+def beside_the_cpu(engine: Engine, source: Path, folder: Path) -> tuple[list[Placement], str]:
+    """The same for a model without recorded outputs."""
+    path = convert(Options(source, folder / source.stem)).files[0]
+    on_engine, on_cpu = engine.built(path), mslite.Model()
+    on_cpu.build_from_file(path, mslite.ModelType.MINDIR_LITE)
+    rng = np.random.default_rng(7)
+    inputs = [
+        rng.standard_normal(tensor.shape).astype(np.float32)
+        if tensor.dtype == mslite.DataType.FLOAT32
+        else np.ones(tensor.shape, np.int64 if tensor.dtype == mslite.DataType.INT64 else np.int32)
+        for tensor in on_engine.get_inputs()
+    ]
+    worst = 0.0
+    for mine, right in zip(on_engine.predict(inputs), on_cpu.predict(inputs), strict=True):
+        reference = right.get_data_to_numpy()
+        worst = max(worst, float(np.abs(mine.get_data_to_numpy() - reference).max() / np.abs(reference).max()))
+    return on_engine.placements(), "" if worst <= TOLERANCE else f"off by {worst:.2g} of the largest output"
+
+
+def outcomes(engine: Engine, networks: Path | None, folder: Path) -> Iterator[tuple[str, list[Placement], str]]:
+    """Name, placements and problems of every model."""
+    chosen: list[Path | Entry] = [entry for entry in models() if entry.tolerance_class == "float"]
+    if networks is not None:
+        chosen = sorted(networks.glob("*.onnx"))
+    for each in chosen:
+        name = each.stem if isinstance(each, Path) else each.path
+        try:
+            found = (
+                beside_the_cpu(engine, each, folder)
+                if isinstance(each, Path)
+                else of_the_open_set(engine, each, folder)
+            )
+        except (ConversionError, RuntimeError) as error:
+            found = [], str(error)
+        yield name, *found
 
 
 def main() -> int:
-    (engine,) = (engine for engine in ENGINES if engine.name == sys.argv[1])
-    wanted = sys.argv[2:]
+    parser = argparse.ArgumentParser(description="What runs on an engine, and what does not.")
+    parser.add_argument("engine", choices=[engine.name for engine in ENGINES])
+    parser.add_argument("networks", type=Path, nargs="?", help="a folder of ONNX files; without it, the open model set")
+    given = parser.parse_args()
+    (engine,) = (engine for engine in ENGINES if engine.name == given.engine)
     reasons: Counter[str] = Counter()
-    total = on_engine = wrong = 0
-    chosen = [entry for entry in models() if entry.tolerance_class == "float" and (not wanted or entry.path in wanted)]
+    count = wrong = total = on_engine = 0
     with tempfile.TemporaryDirectory() as folder, engine.chosen():
-        for entry in chosen:
-            try:
-                model = engine.built(convert_model(entry, Path(folder)))
-                got = [run_case(entry, model, case) for case in entry.cases]
-            except (ConversionError, RuntimeError) as error:
-                wrong += 1
-                print(f"{entry.path}: {error}", flush=True)
-                continue
-            placements = model.placements()
-            problems = [
-                line for case, arrays in zip(entry.cases, got, strict=True) for line in differences(entry, case, arrays)
-            ]
-            wrong += bool(problems)
+        for name, placements, problem in outcomes(engine, given.networks, Path(folder)):
+            count, wrong = count + 1, wrong + bool(problem)
             parts = len({placement.part for placement in placements if engine.has(placement)})
-            print(f"{entry.path}: {engine.share(placements):.1%} in {parts} parts {' '.join(problems)}", flush=True)
-            total += sum(placement.flops for placement in placements)
-            on_engine += sum(placement.flops for placement in placements if engine.has(placement))
+            print(f"{name}: {engine.share(placements):.1%} in {parts} parts {problem}".rstrip(), flush=True)
             for placement in placements:
+                total += placement.flops
+                on_engine += placement.flops if engine.has(placement) else 0
                 if not engine.has(placement):
                     reasons[f"{placement.op}: {placement.reason}"] += placement.flops + 1
-    print(f"{len(chosen)} models, {wrong} wrong; {on_engine / max(total, 1):.2%} of the operations")
+    print(f"{count} models, {wrong} wrong; {on_engine / max(total, 1):.2%} of the operations")
     for reason, flops in reasons.most_common(40):
         print(f"{flops / max(total, 1):8.3%}  {reason}")
     return int(wrong > 0)
