@@ -14,8 +14,12 @@ constexpr int64_t kMaximumUnpacked = INT32_MAX;  // bytes: what a file without p
 
 int32_t Bits(const schema::Tensor &source) {
   const auto *records = source.quantParams();
-  return records == nullptr || records->size() == 0 ? 8 : records->Get(0)->numBits();
+  const bool has_record = records != nullptr && records->size() > 0 && records->Get(0) != nullptr;
+  return has_record ? records->Get(0)->numBits() : 8;
 }
+
+// Whether numbers of so many bits are packed, and not stored as int8 or int16.
+bool ArePacked(int32_t bits) { return (bits >= 1 && bits < 8) || (bits > 8 && bits < 16); }
 
 using Unpacker = std::string (*)(const PackedConstant &, uint8_t *);
 
@@ -27,7 +31,6 @@ std::string UnpackFloats(const PackedConstant &packed, uint8_t *target) { return
 
 // How the constant is packed; nullptr for one that is not.
 Status FindUnpacker(const Loader &loader, const schema::Tensor &source, const Tensor &tensor, Unpacker *unpacker) {
-  const int32_t bits = Bits(source);
   switch (source.weightQuantCompressType()) {
     case schema::WeightQuantCompressType_INDEXING:
       *unpacker = UnpackIndexed;
@@ -44,9 +47,7 @@ Status FindUnpacker(const Loader &loader, const schema::Tensor &source, const Te
       break;
     case schema::WeightQuantCompressType_NONE:
     case schema::WeightQuantCompressType_BITPACKING:
-      *unpacker = source.enableHuffmanCode()                           ? UnpackHuffman
-                  : (bits >= 1 && bits < 8) || (bits > 8 && bits < 16) ? UnpackBits
-                                                                       : nullptr;
+      *unpacker = source.enableHuffmanCode() ? UnpackHuffman : ArePacked(Bits(source)) ? UnpackBits : nullptr;
       break;
     default:
       return loader.Unsupported("constant '" + tensor.name + "': its packing is not known");
@@ -137,6 +138,16 @@ Status DequantiseWeights(Graph *graph, Dequantiser *dequantiser, Node *node) {
   return mindspore::kSuccess;
 }
 }  // namespace
+
+bool IsPacked(const schema::Tensor &source) {
+  switch (source.weightQuantCompressType()) {
+    case schema::WeightQuantCompressType_NONE:
+    case schema::WeightQuantCompressType_BITPACKING:
+      return source.enableHuffmanCode() || ArePacked(Bits(source));
+    default:
+      return true;
+  }
+}
 
 Status DecodeConstants(Loader *loader) {
   Graph *graph = loader->graph;

@@ -8,15 +8,6 @@ constexpr int64_t kMaximumDim = INT32_MAX;
 constexpr int32_t kConstantNode = 0;
 constexpr int32_t kRoundHalfToEven = 3;  // QuantParam.roundType of models whose framework rounds so; ours alone
 
-bool IsPacked(const schema::Tensor &source) {
-  if (source.weightQuantCompressType() != schema::WeightQuantCompressType_NONE || source.enableHuffmanCode())
-    return true;
-  const auto *records = source.quantParams();
-  if (records == nullptr || records->size() == 0 || records->Get(0) == nullptr) return false;
-  const int32_t bits = records->Get(0)->numBits();
-  return (bits >= 1 && bits < 8) || (bits > 8 && bits < 16);
-}
-
 std::string Label(const Tensor &tensor, size_t index) {
   return Format("tensor %zu '%.200s'", index, tensor.name.c_str());
 }

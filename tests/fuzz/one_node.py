@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mslite.converter.mindir.ms_writer import ms_bytes
 from mslite.converter.mindir.ops import Operator
-from mslite.converter.mindir.ops.enums import Format, QuantType
+from mslite.converter.mindir.ops.enums import Format, QuantType, WeightQuantCompressType
 from mslite.converter.mindir.ops.tables import CNode, MetaGraph, QuantParam, SubGraph, Tensor
 
 
@@ -19,6 +19,7 @@ class Operand:
     dims: tuple[int, ...]
     records: tuple[QuantParam, ...] = ()
     data: bytes | None = None
+    packing: WeightQuantCompressType = WeightQuantCompressType.NONE
 
 
 def one_node_file(
@@ -38,6 +39,7 @@ def one_node_file(
             format=Format.NHWC,
             data=operand.data,
             quantParams=list(operand.records) or None,
+            weightQuantCompressType=operand.packing,
             name=f"{'in' if number < len(inputs) else 'out'}{number}",
         )
         for number, operand in enumerate(operands)

@@ -9,8 +9,9 @@ import pytest
 
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.activation import Softmax
+from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
-from mslite.converter.mindir.ops.enums import DataType, QuantType, ResizeMethod
+from mslite.converter.mindir.ops.enums import DataType, QuantType, ResizeMethod, WeightQuantCompressType
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.mindir.ops.resize import ResizeND
 from mslite.converter.mindir.ops.tables import QuantParam
@@ -31,6 +32,20 @@ FOUND: dict[str, tuple[Operator, list[Operand], list[Operand]]] = {
         [Operand(F32, (1, 4, 4, -1), ()), Operand(F32, (2, 1, 1, 2), (), bytes(16))],
         [Operand(F32, (1, 4, 4, 2), ())],
     ),
+    # Packed, as the file says, in 8 bits: as they are, and nobody counted the bytes.
+    **{
+        f"{bits} bits": (
+            AddFusion(),
+            [
+                Operand(F32, (6, 10), ()),
+                Operand(
+                    F32, (6, 10), (QuantParam(scale=0.5, numBits=bits),), bytes(96), WeightQuantCompressType.BITPACKING
+                ),
+            ],
+            [Operand(F32, (6, 10), ())],
+        )
+        for bits in (0, 7, 8, 9, 16, 32)
+    },
     # 13 seconds for nothing, when it runs and when it is folded.
     "rows": (LayerNormFusion(begin_norm_axis=1), [Operand(F32, ((1 << 31) - 1, 0, 3), ())], [Operand(F32, (2,), ())]),
     "folded": (
