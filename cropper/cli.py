@@ -105,7 +105,7 @@ def _crop(given: argparse.Namespace) -> None:
     whole = Library.read(archive.read_bytes(), str(archive))
     isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
     cropped = crop(whole, needs, [model.name for model in models], isas, bool(engines))
-    _print_needs(needs, whole, isas)
+    _print_needs(needs.operators, whole, isas)
     linker = Linker.of(whole, archive, given.compiler)
     written = [(f"{_NAME}.a", cropped.write())]
     if linker is not None:

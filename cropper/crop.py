@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from mslite.cropper.archive import CropError, Member, read_archive, write_archive
-from mslite.cropper.needs import FLOAT32, INT8, INT16, OTHER, Need
+from mslite.cropper.needs import FLOAT32, INT8, INT16, OTHER, Need, Needs
 from mslite.cropper.objects import Kernel, ObjectFile, Reference, read_kernel
 
 # mslite_isa (kernels/kernel.h): what a suffix of a kernel's name means.
@@ -22,6 +23,8 @@ _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cro
 _UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"
 # What programs in C cannot reach: delegates and registered kernels.
 _EXTENSIONS = ("mslite_delegation", "mslite_registered")
+# Parts of loading that not every model goes through; kPartNames of lite_runtime/model/parts.h.
+_PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
 # Engines for other devices than the CPU, which the library reaches through the table of engines.
 ENGINES = ("opencl", "openvino")
 # Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
@@ -41,7 +44,7 @@ class Library:
     def read(cls, data: bytes, name: str) -> Library:
         """Raises CropError where it is none, or not one of mslite that can be cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
-        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, _CROPPED):
+        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, *_PARTS.values(), _CROPPED):
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
             raise CropError(f"{name}: this library was cropped before; crop the whole one")
@@ -125,7 +128,7 @@ def engines_named(wanted: Sequence[str]) -> frozenset[str]:
 
 def crop(
     library: Library,
-    needs: Mapping[int, Need],
+    needs: Needs,
     models: Sequence[str],
     isas: frozenset[str],
     with_engines: bool = False,
@@ -133,25 +136,24 @@ def crop(
 ) -> Library:
     """The library with only what these models need, and without the objects that nothing in it names any more; `c_only`: for
     programs in C alone."""
-    kept = kept_kernels(library, needs, isas)
-    replaced: dict[int, Member] = {}
+    kept = kept_kernels(library, needs.operators, isas)
+    changed = {id(one): one for one in library.objects}
 
-    def replace(table: str, member: Member) -> None:
-        replaced[id(library.owner(table).member)] = member
+    def change(table: str, edit: Callable[[ObjectFile], Member]) -> None:
+        key = id(library.owner(table))
+        changed[key] = ObjectFile(edit(changed[key]))
 
-    owner = library.owner(_KERNELS)
-    replace(_KERNELS, owner.without_references(_KERNELS, lambda one: one.symbol not in kept))
+    change(_KERNELS, lambda one: one.without_references(_KERNELS, lambda entry: entry.symbol not in kept))
     for table, (words, function) in _BY_OPERATOR.items():
-        replace(table, _without_operators(library.owner(table), table, words, function, needs))
+        change(table, partial(_without_operators, table=table, words=words, function=function, needs=needs.operators))
     # Engines are reached as delegates are, and run as registered kernels do.
-    emptied = () if with_engines else (_ENGINES, *_EXTENSIONS) if c_only else (_ENGINES,)
-    extensions = library.owner(_ENGINES)
+    emptied = [] if with_engines else [_ENGINES, *_EXTENSIONS] if c_only else [_ENGINES]
+    emptied += [table for name, table in _PARTS.items() if name not in needs.parts]
     for table in emptied:
-        extensions = ObjectFile(extensions.without_references(table, lambda _: True))
-    replace(_ENGINES, extensions.member)
-    replace(_CROPPED, library.owner(_CROPPED).overwrite(_CROPPED, _record(needs, models)))
-    objects = [ObjectFile(replaced[id(one.member)]) if id(one.member) in replaced else one for one in library.objects]
-    return Library(library.name, _reachable(objects))
+        change(table, partial(ObjectFile.without_references, name=table, dropped=lambda _: True))
+    record = _record(needs.operators, models)
+    change(_CROPPED, lambda one: one.overwrite(_CROPPED, record))
+    return Library(library.name, _reachable(list(changed.values())))
 
 
 def _without_operators(owner: ObjectFile, table: str, words: int, function: int, needs: Mapping[int, Need]) -> Member:

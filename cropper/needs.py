@@ -1,4 +1,4 @@
-"""Which kernels models need of a runtime: asked of the runtime itself, which loads and rewrites their files as it always does."""
+"""What models need of a runtime: asked of the runtime itself, which loads and rewrites their files as it always does."""
 
 from __future__ import annotations
 
@@ -33,15 +33,25 @@ class Need:
         )
 
 
-def needs_of(models: Iterable[Path]) -> dict[int, Need]:
-    """What the models need together, by the operator's number. Raises CropError for a file that cannot be loaded."""
-    needs: dict[int, Need] = {}
+@dataclass(frozen=True)
+class Needs:
+    """What models need together."""
+
+    operators: dict[int, Need]  # by their numbers
+    parts: frozenset[str]  # of loading (lite_runtime/model/parts.h)
+
+
+def needs_of(models: Iterable[Path]) -> Needs:
+    """Raises CropError for a file that cannot be loaded."""
+    operators: dict[int, Need] = {}
+    parts: set[str] = set()
     for model in models:
         try:
-            found = _codegen.needed_kernels(model)
+            found, through = _codegen.needs(model)
         except _codegen.ModelError as error:
             raise CropError(str(error)) from None
+        parts.update(through)
         for op, name, kinds, is_folded, refusing in found:
             need = Need(name, kinds, is_folded, frozenset(refusing))
-            needs[op] = needs[op].joined(need) if op in needs else need
-    return dict(sorted(needs.items()))
+            operators[op] = operators[op].joined(need) if op in operators else need
+    return Needs(dict(sorted(operators.items())), frozenset(parts))

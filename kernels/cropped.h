@@ -1,5 +1,5 @@
 /* What mslite-crop left of this library. It writes `mslite_cropping` into the compiled archive, and leaves null
- * pointers in the tables of kernels and shape rules where it took something out. */
+ * pointers in the tables of kernels, shape rules and parts of loading where it took something out. */
 #ifndef MSLITE_CROPPED_H
 #define MSLITE_CROPPED_H
 

@@ -14,6 +14,7 @@ using mslite::CModel;
 using mslite::CTensor;
 
 CModel *To(const MSModelHandle handle) { return static_cast<CModel *>(handle); }
+mslite::AsyncRun *ToRun(MSAsyncRunHandle handle) { return static_cast<mslite::AsyncRun *>(handle); }
 MSStatus Code(const mindspore::Status &status) { return static_cast<MSStatus>(status.StatusCode()); }
 
 // Callers in C get the number alone: the reason is logged.
@@ -109,6 +110,33 @@ void ShowResults(CModel *model, const std::vector<mindspore::MSTensor> &results,
   }
   if (!has_outputs) *outputs = {model->output_handles.size(), model->output_handles.data()};
 }
+
+// What a caller asks of an asynchronous run; `done` may be null.
+struct Order {
+  MSModelHandle model;
+  MSTensorHandleArray inputs;
+  MSTensorHandleArray *outputs;
+  MSPredictDone done;
+  void *user_data;
+};
+
+MSStatus Start(const char *caller, const Order &order, mslite::AsyncRun *run) {
+  if (order.model == nullptr || order.outputs == nullptr) return Reported(NullArgument(caller));
+  return Reported(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<mindspore::MSTensor> in;
+    const auto results = std::make_shared<std::vector<mindspore::MSTensor>>();
+    if (!Unwrap(order.inputs, &in)) return NullArgument(caller);
+    const bool has_outputs = order.outputs->handle_num != 0 && order.outputs->handle_list != nullptr;
+    if (has_outputs && !Unwrap(*order.outputs, results.get())) return NullArgument(caller);
+    *run = mslite::StartPredict(To(order.model)->model, in, results.get(),
+                                [order, results](const mindspore::Status &status) {
+                                  if (status.IsOk()) ShowResults(To(order.model), *results, order.outputs);
+                                  const MSStatus code = Reported(status);
+                                  if (order.done != nullptr) order.done(code, order.user_data);
+                                });
+    return mindspore::kSuccess;
+  }));
+}
 }  // namespace
 
 MSModelHandle MSModelCreate() { return new (std::nothrow) CModel; }
@@ -188,21 +216,30 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
 
 MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                              MSPredictDone done, void *user_data) {
-  if (model == nullptr || outputs == nullptr || done == nullptr) return Reported(NullArgument("MSModelPredictAsync"));
-  return Reported(mslite::Guard([&]() -> mindspore::Status {
-    std::vector<mindspore::MSTensor> in;
-    const auto results = std::make_shared<std::vector<mindspore::MSTensor>>();
-    if (!Unwrap(inputs, &in)) return NullArgument("MSModelPredictAsync");
-    const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
-    if (has_outputs && !Unwrap(*outputs, results.get())) return NullArgument("MSModelPredictAsync");
-    CModel *owner = To(model);
-    mslite::StartPredict(owner->model, in, results.get(),
-                         [owner, results, outputs, done, user_data](const mindspore::Status &status) {
-                           if (status.IsOk()) ShowResults(owner, *results, outputs);
-                           done(Reported(status), user_data);
-                         });
-    return mindspore::kSuccess;
-  }));
+  if (done == nullptr) return Reported(NullArgument("MSModelPredictAsync"));
+  mslite::AsyncRun run;
+  return Start("MSModelPredictAsync", {model, inputs, outputs, done, user_data}, &run);
+}
+
+MSStatus MSModelStartPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
+                             MSPredictDone done, void *user_data, MSAsyncRunHandle *run) {
+  if (run == nullptr) return Reported(NullArgument("MSModelStartPredict"));
+  *run = nullptr;
+  std::unique_ptr<mslite::AsyncRun> made(new (std::nothrow) mslite::AsyncRun);
+  if (made == nullptr) return kMSStatusLiteMemoryFailed;
+  const MSStatus status = Start("MSModelStartPredict", {model, inputs, outputs, done, user_data}, made.get());
+  if (status == kMSStatusSuccess) *run = made.release();
+  return status;
+}
+bool MSAsyncRunCancel(MSAsyncRunHandle run) { return run != nullptr && ToRun(run)->Cancel(); }
+MSStatus MSAsyncRunWait(MSAsyncRunHandle run) {
+  return run == nullptr ? Reported(NullArgument("MSAsyncRunWait")) : Code(ToRun(run)->Wait());
+}
+bool MSAsyncRunIsDone(const MSAsyncRunHandle run) { return run == nullptr || ToRun(run)->IsDone(); }
+void MSAsyncRunDestroy(MSAsyncRunHandle *run) {
+  if (run == nullptr) return;
+  delete ToRun(*run);
+  *run = nullptr;
 }
 bool MSModelCancelPredict(MSModelHandle model) { return model != nullptr && mslite::CancelPredict(To(model)->model); }
 

@@ -1,5 +1,6 @@
 #include "codegen/needed_kernels.h"
 
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "codegen/type_probe.h"
 #include "model/bytes.h"
 #include "model/load.h"
+#include "model/parts.h"
 #include "plan/kept.h"
 #include "plan/rewrite/rewrite.h"
 #include "schema/ops_generated.h"
@@ -41,7 +43,7 @@ void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
 }
 }  // namespace
 
-Status NeededKernels(const std::string &path, std::map<int32_t, OperatorNeeds> *needs) {
+Status NeedsOf(const std::string &path, ModelNeeds *needs) {
   std::shared_ptr<const Bytes> bytes;
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(Bytes::Map(path, &bytes));
@@ -50,16 +52,19 @@ Status NeededKernels(const std::string &path, std::map<int32_t, OperatorNeeds> *
   unpack::Arena arena;
   for (const schema::CNode *node : *schema::GetMetaGraph(graph->file->data())->nodes()) {
     int32_t op = 0;
-    if (unpack::UnpackPrimitive(*node->primitive(), arena, &op) != nullptr) (*needs)[op];
+    if (unpack::UnpackPrimitive(*node->primitive(), arena, &op) != nullptr) needs->operators[op];
   }
-  Add(*graph, needs);
+  Add(*graph, &needs->operators);
   MSLITE_TRY(RewriteGraph(graph.get(), [](const Node & /*node*/) { return false; }));
-  Add(*graph, needs);
-  Probe(*graph, needs);
+  Add(*graph, &needs->operators);
+  Probe(*graph, &needs->operators);
   // Constants are cast while the graph is rewritten.
-  OperatorNeeds &cast = (*needs)[MSLITE_OP_Cast];
+  OperatorNeeds &cast = needs->operators[MSLITE_OP_Cast];
   cast.kinds |= MSLITE_KIND_FLOAT32 | MSLITE_KIND_OTHER;
   cast.is_folded = true;
+  for (size_t part = 0; part < std::size(kPartNames); ++part) {
+    if ((graph->parts >> part & 1U) != 0) needs->parts.emplace_back(kPartNames[part]);
+  }
   return mindspore::kSuccess;
 }
 }  // namespace mslite::codegen

@@ -1,4 +1,4 @@
-// Which kernels a model needs of a runtime that was cropped for it.
+// What a model needs of a runtime that was cropped for it.
 #ifndef MSLITE_CODEGEN_NEEDED_KERNELS_H
 #define MSLITE_CODEGEN_NEEDED_KERNELS_H
 
@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "include/api/status.h"
 
@@ -16,8 +17,13 @@ struct OperatorNeeds {
   std::set<std::string> refuse_float32;  // kernels that take no call whose first operand is float32
 };
 
-/// The operators of the file, and of what loading makes of them, by number. Errors: those of loading.
-mindspore::Status NeededKernels(const std::string &path, std::map<int32_t, OperatorNeeds> *needs);
+struct ModelNeeds {
+  std::map<int32_t, OperatorNeeds> operators;  // of the file, and of what loading makes of them, by number
+  std::vector<std::string> parts;              // of the library that loading went through (model/parts.h)
+};
+
+/// Errors: those of loading.
+mindspore::Status NeedsOf(const std::string &path, ModelNeeds *needs);
 }  // namespace mslite::codegen
 
 #endif

@@ -1,114 +1,14 @@
 // Constants in packed or quantised form, rewritten to what kernels read.
 #include <algorithm>
-#include <cstring>
 
+#include "model/decode.h"
 #include "model/dequantise.h"
 #include "model/half.h"
-#include "model/loader.h"
-#include "model/packing.h"
+#include "model/parts.h"
 
 namespace mslite {
 namespace {
 constexpr int32_t kQuantWeight = 4;
-constexpr int64_t kMaximumUnpacked = INT32_MAX;  // bytes: what a file without packing could hold
-
-int32_t Bits(const schema::Tensor &source) {
-  const auto *records = source.quantParams();
-  const bool has_record = records != nullptr && records->size() > 0 && records->Get(0) != nullptr;
-  return has_record ? records->Get(0)->numBits() : 8;
-}
-
-// Whether numbers of so many bits are packed, and not stored as int8 or int16.
-bool ArePacked(int32_t bits) { return (bits >= 1 && bits < 8) || (bits > 8 && bits < 16); }
-
-using Unpacker = std::string (*)(const PackedConstant &, uint8_t *);
-
-std::string UnpackIntegers(const PackedConstant &packed, uint8_t *target) {
-  return UnpackEntropy(packed, true, target);
-}
-
-std::string UnpackFloats(const PackedConstant &packed, uint8_t *target) { return UnpackEntropy(packed, false, target); }
-
-// How the constant is packed; nullptr for one that is not.
-Status FindUnpacker(const Loader &loader, const schema::Tensor &source, const Tensor &tensor, Unpacker *unpacker) {
-  switch (source.weightQuantCompressType()) {
-    case schema::WeightQuantCompressType_INDEXING:
-      *unpacker = UnpackIndexed;
-      break;
-    case schema::WeightQuantCompressType_SPARSE:
-      *unpacker = UnpackSparse;
-      break;
-    case schema::WeightQuantCompressType_FSE:
-    case schema::WeightQuantCompressType_FSE_INFER:
-      *unpacker = UnpackFloats;
-      break;
-    case schema::WeightQuantCompressType_FSE_INT:
-      *unpacker = UnpackIntegers;
-      break;
-    case schema::WeightQuantCompressType_NONE:
-    case schema::WeightQuantCompressType_BITPACKING:
-      *unpacker = source.enableHuffmanCode() ? UnpackHuffman : ArePacked(Bits(source)) ? UnpackBits : nullptr;
-      break;
-    default:
-      return loader.Unsupported("constant '" + tensor.name + "': its packing is not known");
-  }
-  return mindspore::kSuccess;
-}
-
-Status Unpack(Loader *loader, const schema::Tensor &source, Unpacker unpacker, Tensor *tensor) {
-  const std::string label = "constant '" + tensor->name + "': ";
-  const bool is_float = unpacker == UnpackFloats;
-  if (!is_float && tensor->type != MSLITE_INT8 && tensor->type != MSLITE_INT16) {
-    return loader->Error(label + "packed " + TypeName(tensor->type));
-  }
-  PackedConstant packed;
-  packed.data = tensor->data;
-  packed.size = tensor->size;
-  packed.bits = Bits(source);
-  packed.element = tensor->type == MSLITE_INT16 ? 2 : 1;
-  for (const mslite_quant &record : tensor->quant) packed.zero_points.push_back(record.zero_point);
-  const int64_t element = is_float ? 4 : packed.element;
-  if (!CountElements(tensor->dims, &packed.count)) return loader->Error(label + "unknown size");
-  if (packed.count > kMaximumUnpacked / element) return loader->Unsupported(label + "2 GiB or more when unpacked");
-  if (std::any_of(packed.zero_points.begin(), packed.zero_points.end(),
-                  [&](int32_t zero) { return !FitsElement(packed.element, zero); })) {
-    return loader->Error(label + RecordProblem(*tensor));
-  }
-  uint8_t *data = nullptr;
-  MSLITE_TRY(AllocateConstant(loader->graph, tensor->name, packed.count, element, &data));
-  if (const std::string error = unpacker(packed, data); !error.empty()) return loader->Error(label + error);
-  tensor->data = data;
-  tensor->size = static_cast<size_t>(packed.count * element);
-  if (is_float) {  // what the codes stand for is real already
-    tensor->type = MSLITE_FLOAT32;
-    tensor->quant.clear();
-    tensor->corrections.clear();
-  }
-  return mindspore::kSuccess;
-}
-
-// A k-means code book: value = clusters[index + 128].
-Status LookUp(Loader *loader, const flatbuffers::Vector<float> &clusters, Tensor *tensor) {
-  if (tensor->type != MSLITE_INT8) return loader->Error("constant '" + tensor->name + "': a code book for no int8");
-  const auto *indices = reinterpret_cast<const int8_t *>(tensor->data);
-  const auto count = static_cast<int64_t>(tensor->size);
-  uint8_t *data = nullptr;
-  MSLITE_TRY(AllocateConstant(loader->graph, tensor->name, count, 4, &data));
-  for (int64_t i = 0; i < count; ++i) {
-    const auto entry = static_cast<flatbuffers::uoffset_t>(indices[i] + 128);
-    if (entry >= clusters.size()) {
-      return loader->Error(
-          Format("constant '%.200s': entry %u of a code book of %u", tensor->name.c_str(), entry, clusters.size()));
-    }
-    reinterpret_cast<float *>(data)[i] = clusters.Get(entry);
-  }
-  tensor->data = data;
-  tensor->size = static_cast<size_t>(count) * 4;
-  tensor->type = MSLITE_FLOAT32;
-  tensor->quant.clear();
-  tensor->corrections.clear();
-  return mindspore::kSuccess;
-}
 
 Status WidenHalf(Loader *loader, Tensor *tensor) {
   const auto count = static_cast<int64_t>(tensor->size / 2);
@@ -121,32 +21,27 @@ Status WidenHalf(Loader *loader, Tensor *tensor) {
   tensor->type = MSLITE_FLOAT32;
   return mindspore::kSuccess;
 }
-
-// A node with quantised weights computes in float32. Matrices wait for ExpandQuantised: there are kernels that read
-// them as they are stored.
-Status DequantiseWeights(Graph *graph, Dequantiser *dequantiser, Node *node) {
-  const bool is_product = node->op == MSLITE_OP_MatMulFusion || node->op == MSLITE_OP_FullConnection;
-  for (size_t i = 0; i < node->inputs.size(); ++i) {
-    const Tensor &tensor = graph->tensors[static_cast<size_t>(node->inputs[i])];
-    const bool is_integer = IsNarrowType(tensor.type) || tensor.type == MSLITE_INT32;
-    if (!tensor.is_constant || tensor.quant.empty() || !is_integer) continue;
-    if (is_product && i == 1 && tensor.type == MSLITE_INT8) continue;
-    int32_t real = 0;
-    MSLITE_TRY(dequantiser->Constant(*node, i, &real));
-    node->inputs[i] = real;
-  }
-  return mindspore::kSuccess;
-}
 }  // namespace
 
+bool HasPackedBytes(const schema::Tensor &source) {
+  const auto packing = source.weightQuantCompressType();
+  const bool is_plain =
+      packing == schema::WeightQuantCompressType_NONE || packing == schema::WeightQuantCompressType_BITPACKING;
+  return !is_plain || source.enableHuffmanCode() || HasOddBits(PackedBits(source));
+}
+
 bool IsPacked(const schema::Tensor &source) {
-  switch (source.weightQuantCompressType()) {
-    case schema::WeightQuantCompressType_NONE:
-    case schema::WeightQuantCompressType_BITPACKING:
-      return source.enableHuffmanCode() || ArePacked(Bits(source));
-    default:
-      return true;
-  }
+  const auto *clusters = source.quantClusters();
+  return HasPackedBytes(source) || (clusters != nullptr && clusters->size() > 0);
+}
+
+bool IsQuantisedWeight(const Graph &graph, const Node &node, size_t i) {
+  if (node.quant_type != kQuantWeight) return false;
+  const Tensor &tensor = graph.tensors[static_cast<size_t>(node.inputs[i])];
+  const bool is_integer = IsNarrowType(tensor.type) || tensor.type == MSLITE_INT32;
+  if (!tensor.is_constant || tensor.quant.empty() || !is_integer) return false;
+  const bool is_product = node.op == MSLITE_OP_MatMulFusion || node.op == MSLITE_OP_FullConnection;
+  return !is_product || i != 1 || tensor.type != MSLITE_INT8;
 }
 
 Status DecodeConstants(Loader *loader) {
@@ -159,18 +54,20 @@ Status DecodeConstants(Loader *loader) {
       if (tensor.type == MSLITE_FLOAT16) tensor.type = MSLITE_FLOAT32;
       continue;
     }
-    const schema::Tensor &source = *sources->Get(i);
-    Unpacker unpacker = nullptr;
-    MSLITE_TRY(FindUnpacker(*loader, source, tensor, &unpacker));
-    if (unpacker != nullptr) MSLITE_TRY(Unpack(loader, source, unpacker, &tensor));
-    if (const auto *clusters = source.quantClusters(); clusters != nullptr && clusters->size() > 0) {
-      MSLITE_TRY(LookUp(loader, *clusters, &tensor));
+    if (const schema::Tensor &source = *sources->Get(i); IsPacked(source)) {
+      const auto unpack = mslite_part_unpacking[0];
+      MSLITE_TRY(NeedPart(Part::kUnpacking, unpack != nullptr, "constant '" + tensor.name + "'", graph));
+      MSLITE_TRY(unpack(loader, source, &tensor));
     }
     if (tensor.type == MSLITE_FLOAT16) MSLITE_TRY(WidenHalf(loader, &tensor));
   }
-  Dequantiser dequantiser(graph);
-  for (Node &node : graph->nodes) {
-    if (node.quant_type == kQuantWeight) MSLITE_TRY(DequantiseWeights(graph, &dequantiser, &node));
+  for (const Node &node : graph->nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!IsQuantisedWeight(*graph, node, i)) continue;
+      const auto dequantise = mslite_part_weights[0];
+      MSLITE_TRY(NeedPart(Part::kWeights, dequantise != nullptr, Describe(node), graph));
+      return dequantise(graph);  // of all nodes
+    }
   }
   return mindspore::kSuccess;
 }

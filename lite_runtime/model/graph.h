@@ -81,6 +81,7 @@ struct Graph {
   std::vector<SubGraph> subgraphs;  // 0 is the main graph
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
+  uint32_t parts = 0;  // of the library, that loading and rewriting needed (model/parts.h): a bit of each Part
 };
 
 // "node 'conv1' (Conv2DFusion)".

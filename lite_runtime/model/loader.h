@@ -36,7 +36,7 @@ void KeepInference(Graph *graph);
 // Every node that runs has the operands that its operator must have: kernels and rewrites use them without looking.
 Status CheckOperands(const Loader &loader);
 // Whether the bytes of a constant are other than its type and dimensions say: DecodeConstants unpacks them.
-bool IsPacked(const schema::Tensor &source);
+bool HasPackedBytes(const schema::Tensor &source);
 // Rewrites constants into the form that kernels read: float16 and quantised weights become float32.
 Status DecodeConstants(Loader *loader);
 

@@ -55,7 +55,7 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
   if (element == 0) {
     return loader->Error(Label(*tensor, index) + Format(": a constant of type %d", static_cast<int>(tensor->type)));
   }
-  if (IsPacked(source)) return mindspore::kSuccess;
+  if (HasPackedBytes(source)) return mindspore::kSuccess;
   if (count > INT64_MAX / element || static_cast<uint64_t>(count * element) > tensor->size) {
     return loader->Error(Label(*tensor, index) + ": " + DimsText(tensor->dims.data(), tensor->dims.size()) + " of " +
                          TypeName(tensor->type) + Format(" needs more than its %zu bytes", tensor->size));

@@ -39,6 +39,14 @@ int32_t KindOf(const Tensor &tensor) {
   }
 }
 
+// There are kernels for products of real numbers with int8 weights as they are stored.
+bool ReadsStoredWeight(const Graph &graph, const Node &node) {
+  if ((node.op != MSLITE_OP_MatMulFusion && node.op != MSLITE_OP_FullConnection) || node.inputs.size() < 2)
+    return false;
+  const Tensor &weight = graph.tensors[static_cast<size_t>(node.inputs[1])];
+  return weight.is_constant && weight.type == MSLITE_INT8 && !weight.quant.empty();
+}
+
 std::string KindsText(int32_t kinds) {
   std::string text;
   const auto add = [&](int32_t kind, const char *name) {
@@ -71,13 +79,14 @@ int32_t KernelKinds(const Graph &graph, const Node &node) {
   for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
     for (const int32_t index : *list) {
       if (index < 0) continue;
-      // Stored weights of a product on real numbers are decoded; kernels for integers have some that are no constants.
+      // Kernels for integers have some that are no constants.
       const Tensor &tensor = graph.tensors[static_cast<size_t>(index)];
       const bool is_quantised = !tensor.quant.empty() || IsQuantisedKind(node.quant_type);
       if (is_quantised && !tensor.is_constant) kinds |= KindOf(tensor);
     }
   }
-  return kinds == 0 || use == QuantisedUse::kMoves ? kinds | PlainKind(graph, node) : kinds;
+  if (kinds != 0 && use != QuantisedUse::kMoves) return kinds;
+  return kinds | PlainKind(graph, node) | (ReadsStoredWeight(graph, node) ? MSLITE_KIND_INT8 : 0);
 }
 
 bool IsFoldable(const Graph &graph, const Node &node, std::vector<bool> *known) {

@@ -176,15 +176,15 @@ nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), byt
 /// (number, name, sum of MSLITE_KIND_..., whether it may be computed while planning, kernels that take no float32) of
 /// the operators of a file.
 using NeedEntry = std::tuple<int32_t, std::string, int32_t, bool, std::vector<std::string>>;
-std::vector<NeedEntry> Needed(const std::filesystem::path &path) {
-  std::map<int32_t, codegen::OperatorNeeds> needs;
-  CheckModel(codegen::NeededKernels(path.string(), &needs));
+std::pair<std::vector<NeedEntry>, std::vector<std::string>> Needs(const std::filesystem::path &path) {
+  codegen::ModelNeeds needs;
+  CheckModel(codegen::NeedsOf(path.string(), &needs));
   std::vector<NeedEntry> list;
-  for (const auto &[op, need] : needs) {
+  for (const auto &[op, need] : needs.operators) {
     list.emplace_back(op, OperatorName(op), need.kinds, need.is_folded,
                       std::vector<std::string>(need.refuse_float32.begin(), need.refuse_float32.end()));
   }
-  return list;
+  return {std::move(list), std::move(needs.parts)};
 }
 }  // namespace
 
@@ -292,10 +292,9 @@ NB_MODULE(_codegen, module) {
       .def("plan", &Model::Plan, nb::arg("isas"), nb::arg("shapes"), nb::call_guard<nb::gil_scoped_release>(),
            "Plans for inputs of these shapes and kernels of these instruction sets. Raises ModelError.");
 
-  module.def("needed_kernels", &Needed, nb::arg("path"),
-             "(number, name, kinds of values, whether it may be computed while planning, kernels that take no float32) "
-             "of each operator that a model needs "
-             "kernels of. Raises ModelError.");
+  module.def("needs", &Needs, nb::arg("path"),
+             "What a model needs of the library: (number, name, kinds of values, whether it may be computed while "
+             "planning, kernels that take no float32) of each operator, and the parts of loading. Raises ModelError.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of the targets' kernels.");
   module.def("derived_size", &DerivedSize, nb::arg("name"), "Bytes of the struct that the kernel's `prepare` fills.");
   module.def(

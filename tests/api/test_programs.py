@@ -78,6 +78,11 @@ def test_resize_in_c(digits: Path) -> None:
     check(run("tests/api/api_c_resize", digits), expected(digits, values))
 
 
+def test_handles_of_requests_in_c(digits: Path) -> None:
+    values = np.full(input_shape(digits), 0.5, np.float32)
+    check(run("tests/api/api_c_async", digits), expected(digits, values))
+
+
 def test_tensors(digits: Path) -> None:
     check(run("tests/api/api_cpp_tensors", digits), expected(digits, np.full(input_shape(digits), 0.5, np.float32)))
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from mslite.converter.mindir import module_io
-from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, constant
+from mslite.converter.mindir.graph import SYMBOL_LIMIT, Encoding, Graph, Module, Node, Value, constant, numpy_type
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cos
+from tests.models.packing import bit_packed
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
@@ -50,6 +51,26 @@ def squashed(path: Path, dtype: DataType, quant: tuple[QuantParam, ...] = ()) ->
     node = Node(Activation(activation_type=ActivationType.RELU), "squash", (x,), (y,), quant_type=kind)
     module_io.save(Module([Graph("main", [x], [y], [node])]), path)
     return path
+
+
+def stored_product(
+    path: Path, weight: Value, kind: QuantType = QuantType.QUANT_NONE, result: DataType = DataType.FLOAT32
+) -> Path:
+    """x @ weight for x of [4, 24], where the weight is stored in a form of its own, or the file shows another type."""
+    x, y = Value("x", DataType.FLOAT32, (4, 24)), Value("y", result, (4, 40))
+    node = Node(MatMulFusion(), "product", (x, weight), (y,), quant_type=kind)
+    module_io.save(Module([Graph("main", [x], [y], [node])]), path)
+    return path
+
+
+def stored_weight(width: int, dtype: DataType) -> Value:
+    """A [24, 40] weight of integers of `width` bits, packed where those of the type are wider."""
+    limit = 1 << (width - 1)
+    integers = np.random.default_rng(width).integers(-limit, limit, (24, 40)).astype(numpy_type(dtype))
+    quant = (QuantParam(scale=0.05, zeroPoint=0, numBits=width, inited=True),)
+    if width == 8 * integers.itemsize:
+        return Value("weight", dtype, (24, 40), data=integers, quant=quant)
+    return Value("weight", dtype, (24, 40), raw=bit_packed(integers, width), quant=quant, encoding=Encoding())
 
 
 def program(archive: Path, target: Path, source: Path = HERE / "run_model.c") -> Path:

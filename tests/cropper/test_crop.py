@@ -15,11 +15,23 @@ import pytest
 
 from mslite import _native
 from mslite.converter import cli as converter
-from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.graph import constant
+from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.cropper import cli, original
 from mslite.cropper.crop import INSTRUCTION_SETS, Library
-from tests.cropper.subjects import ARCHIVE, ROOT, cosine, product, program, run, squashed
+from mslite.cropper.needs import needs_of
+from tests.cropper.subjects import (
+    ARCHIVE,
+    ROOT,
+    cosine,
+    product,
+    program,
+    run,
+    squashed,
+    stored_product,
+    stored_weight,
+)
 
 pytestmark = pytest.mark.skipif(not ARCHIVE.is_file() or shutil.which("c++") is None, reason=f"no {ARCHIVE}, or no c++")
 DIGITS = ROOT / "examples" / "digits"
@@ -119,6 +131,53 @@ def test_other_types_are_refused_and_not_computed_in_float(
     found, said = run(subject.cropped, model, values(96, 2))
     assert found is None
     assert f"node 'squash' (Activation): it has no kernel for Activation on {kind}" in said
+
+
+STORED = {
+    "unpacking": (
+        stored_weight(4, DataType.INT8), QuantType.QUANT_WEIGHT, DataType.FLOAT32,
+        "constant 'weight': it has no unpacking of constants",
+    ),
+    "weights": (
+        stored_weight(16, DataType.INT16), QuantType.QUANT_WEIGHT, DataType.FLOAT32,
+        "node 'product' (MatMulFusion): it has no float32 form of quantised constants",
+    ),
+    "integers": (
+        stored_weight(16, DataType.INT16), QuantType.QUANT_NONE, DataType.FLOAT32,
+        "node 'product' (MatMulFusion): it has no rewriting of quantised integers",
+    ),
+    "types": (
+        constant("weight", np.ones((24, 40), np.float32)), QuantType.QUANT_NONE, DataType.FLOAT16,
+        "node 'product' (MatMulFusion): it has no casts between element types",
+    ),
+    # A kernel reads the weights as they are stored.
+    "kernel": (
+        stored_weight(8, DataType.INT8), QuantType.QUANT_WEIGHT, DataType.FLOAT32,
+        "node 'product' (MatMulFusion): it has no kernel for MatMulFusion on quantised 8-bit integers",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", STORED)
+def test_what_stored_weights_and_casts_need_is_there_or_the_model_is_refused(
+    what: str, subject: Subject, tmp_path: Path
+) -> None:
+    weight, kind, result, refusal = STORED[what]
+    model = stored_product(tmp_path / f"{what}.ms", weight, kind, result)
+    if what != "kernel":
+        assert what in needs_of([model]).parts
+    assert not needs_of([subject.float_model, subject.product]).parts
+    given = values(96, 6)
+    wanted, said = run(subject.whole, model, given)
+    assert wanted is not None, said
+    found, said = run(subject.cropped, model, given)
+    assert found is None
+    assert "this runtime was cropped for 'digits.ms, product.ms'" in said
+    assert refusal in said
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert cli.main([f"--models={model}", f"--archive={ARCHIVE}", f"--output={tmp_path / 'out'}"]) == 0
+    found, said = run(program(tmp_path / "out" / "libmindspore-lite.a", tmp_path / "run"), model, given)
+    assert found == wanted, said
 
 
 def test_the_shared_library_takes_the_place_of_the_whole_one(subject: Subject) -> None:

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "include/api/model_group.h"
+#include "include/c_api/model_c.h"
 #include "include/mslite/run_control.h"
 #include "model_builder.h"
 
@@ -126,6 +127,27 @@ TEST(AsyncRun, CancelsWhatWaitsAndWhatRuns) {
   EXPECT_EQ(running.Wait(), kLiteServiceDeny);
   EXPECT_TRUE(last.Wait().IsOk());
   EXPECT_EQ(third.outputs.size(), 1u);
+}
+
+TEST(AsyncRun, CancelsWhatRunsInC) {
+  const std::string file = LoopModel(true);
+  MSContextHandle context = MSContextCreate();
+  MSContextAddDeviceInfo(context, MSDeviceInfoCreate(kMSDeviceTypeCPU));
+  MSModelHandle model = MSModelCreate();
+  ASSERT_EQ(MSModelBuild(model, file.data(), file.size(), kMSModelTypeMindIR, context), kMSStatusSuccess);
+  const MSTensorHandleArray inputs = MSModelGetInputs(model);
+  *static_cast<float *>(MSTensorGetMutableData(inputs.handle_list[0])) = kForEver;
+  std::fill_n(static_cast<float *>(MSTensorGetMutableData(inputs.handle_list[1])), 3, 1.0F);
+  MSTensorHandleArray outputs = {0, nullptr};
+  MSAsyncRunHandle run = nullptr;
+  ASSERT_EQ(MSModelStartPredict(model, inputs, &outputs, nullptr, nullptr, &run), kMSStatusSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it may wait or run
+  EXPECT_FALSE(MSAsyncRunIsDone(run));
+  EXPECT_TRUE(MSAsyncRunCancel(run));
+  EXPECT_EQ(MSAsyncRunWait(run), kMSStatusLiteServiceDeny);
+  EXPECT_EQ(outputs.handle_num, 0u);
+  MSAsyncRunDestroy(&run);
+  MSModelDestroy(&model);
 }
 
 // A request that waits for another thread's Predict is cancelled without ending that one.

@@ -19,7 +19,7 @@ PACKAGE = BUILD / "python" / "mslite"
 MODULES = sorted(PACKAGE.glob("_*.so"))
 PUBLIC = re.compile(
     r"(vtable for |typeinfo for |typeinfo name for )?mindspore::"
-    r"|MS(Model|Tensor|Context|DeviceInfo|Train|RunStep|Export)"
+    r"|MS(Model|AsyncRun|Tensor|Context|DeviceInfo|Train|RunStep|Export)"
     r"|mslite::(InspectPlan|InspectPlacement|LoadPlugin|SetRunLimits|CancelPredict|AsyncRun|StartPredict|ReplaceModel|SetQueueCapacity|VerifyDigest|FileDigest|SupportedRanges|BorderOf)\b"
 )
 

@@ -65,6 +65,23 @@ MS_API MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray in
 typedef void (*MSPredictDone)(MSStatus status, void *user_data);
 MS_API MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                                     MSPredictDone done, void *user_data);
+/* As MSModelPredictAsync, with a handle of the request in `*run`, which MSAsyncRunDestroy frees; `done` may be NULL.
+   The handle is set when this returns, which may be after `done` has been called; NULL where this fails, and then
+   `done` is not called. A request that is refused because as many wait as may has ended with kMSStatusLiteServiceDeny.
+   Beyond MindSpore Lite, as all that begins with MSAsyncRun; not in generated C. */
+typedef void *MSAsyncRunHandle;
+MS_API MSStatus MSModelStartPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
+                                    MSPredictDone done, void *user_data, MSAsyncRunHandle *run);
+/* From any thread. A request that waits ends at once and is never begun, and this calls its `done`; one that runs ends
+   before its next operator. Their status is kMSStatusLiteServiceDeny (a run that is past its last operator still
+   succeeds). False when it had ended already. Never ends another request. */
+MS_API bool MSAsyncRunCancel(MSAsyncRunHandle run);
+/* Blocks until the request has ended and `done` has returned; gives its status. Must not be called in `done`. */
+MS_API MSStatus MSAsyncRunWait(MSAsyncRunHandle run);
+/* Whether it has ended and `done` has returned. */
+MS_API bool MSAsyncRunIsDone(const MSAsyncRunHandle run);
+/* Sets the handle to NULL. The request goes on. */
+MS_API void MSAsyncRunDestroy(MSAsyncRunHandle *run);
 /* From any thread: ends the run of the model that goes on before its next operator, with kMSStatusLiteServiceDeny.
    False when none does. */
 MS_API bool MSModelCancelPredict(MSModelHandle model);

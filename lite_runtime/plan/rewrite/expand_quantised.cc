@@ -8,6 +8,7 @@
 #include "plan/quantised.h"
 #include "plan/rewrite/exact_products.h"
 #include "plan/rewrite/integer_products.h"
+#include "plan/rewrite/needed.h"
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
@@ -41,13 +42,12 @@ class Expander {
   }
 
   bool IsQuantised(const Node &node) {
-    const auto is_quantised = [&](int32_t index) {
-      const Tensor &tensor = TensorAt(index);
-      return IsNarrowType(tensor.type) &&
-             (!tensor.quant.empty() || IsQuantisedKind(node.quant_type) || without_integers_.count(index) != 0);
+    const auto has_no_integers = [&](int32_t index) {
+      return IsNarrowType(TensorAt(index).type) && without_integers_.count(index) != 0;
     };
-    return std::any_of(node.inputs.begin(), node.inputs.end(), is_quantised) ||
-           std::any_of(node.outputs.begin(), node.outputs.end(), is_quantised);
+    return HasQuantisedOperands(*graph_, node) ||
+           std::any_of(node.inputs.begin(), node.inputs.end(), has_no_integers) ||
+           std::any_of(node.outputs.begin(), node.outputs.end(), has_no_integers);
   }
 
   Status Visit(int32_t index) {

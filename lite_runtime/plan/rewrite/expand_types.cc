@@ -7,6 +7,7 @@
 #include "model/dequantise.h"
 #include "plan/kernel_types.h"
 #include "plan/quantised.h"
+#include "plan/rewrite/needed.h"
 #include "plan/rewrite/new_nodes.h"
 #include "plan/shapes.h"
 
@@ -36,17 +37,9 @@ class Expander {
  private:
   Tensor &TensorAt(int32_t index) { return graph_->tensors[static_cast<size_t>(index)]; }
 
-  // Most models compute in float32 alone, or on quantised integers.
   bool HasOtherTypes(const SubGraph &subgraph) {
-    const auto is_other = [this](int32_t index) {
-      if (index < 0) return false;
-      const Tensor &tensor = TensorAt(index);
-      return !tensor.is_constant && tensor.type != MSLITE_FLOAT32 && tensor.quant.empty();
-    };
-    return std::any_of(subgraph.nodes.begin(), subgraph.nodes.end(), [&](int32_t index) {
-      const Node &node = graph_->nodes[static_cast<size_t>(index)];
-      return std::any_of(node.inputs.begin(), node.inputs.end(), is_other) ||
-             std::any_of(node.outputs.begin(), node.outputs.end(), is_other);
+    return std::any_of(subgraph.nodes.begin(), subgraph.nodes.end(), [this](int32_t index) {
+      return mslite::HasOtherTypes(*graph_, graph_->nodes[static_cast<size_t>(index)]);
     });
   }
 

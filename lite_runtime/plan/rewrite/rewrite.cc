@@ -2,16 +2,15 @@
 
 #include "plan/kept.h"
 #include "plan/rewrite/channels_last.h"
-#include "plan/rewrite/expand_quantised.h"
-#include "plan/rewrite/expand_types.h"
+#include "plan/rewrite/needed.h"
 #include "plan/rewrite/residual_sums.h"
 
 namespace mslite {
 Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps) {
   MSLITE_TRY(CheckKept(*graph, keeps));
   JoinTransposedNorms(graph, keeps);
-  MSLITE_TRY(ExpandQuantised(graph));
-  MSLITE_TRY(ExpandTypes(graph, keeps));
+  MSLITE_TRY(ExpandQuantisedIfNeeded(graph));
+  MSLITE_TRY(ExpandTypesIfNeeded(graph, keeps));
   MSLITE_TRY(FindResidualSums(graph));
   return CheckKept(*graph, keeps);
 }
