@@ -3,8 +3,6 @@
 #include <algorithm>
 
 namespace mslite {
-namespace {
-// The library's own kernel for the node on elements of 32 bits; null where it has none.
 const mslite_kernel *OwnKernel(const mslite_node &node) {
   for (int32_t i = 0; i < mslite_kernel_count; ++i) {
     const mslite_kernel *kernel = mslite_kernels[i];
@@ -16,6 +14,7 @@ const mslite_kernel *OwnKernel(const mslite_node &node) {
   return nullptr;
 }
 
+namespace {
 bool Run(const mslite_kernel &kernel, const mslite_node &node, const std::vector<const void *> &inputs,
          std::vector<int32_t> *result) {
   std::vector<uint64_t> derived(static_cast<size_t>(kernel.derived_size) / 8 + 1);

@@ -7,6 +7,9 @@
 #include "kernel.h"
 
 namespace mslite {
+// The library's own portable kernel for the node, which works without a session; null where it has none.
+const mslite_kernel *OwnKernel(const mslite_node &node);
+
 // map[i]: which element of input 0 element i of output 0 is, found by letting the library's own kernel move the numbers
 // of elements. All other inputs must be constants. False: the kernel does not take the node, or an element comes from
 // elsewhere.

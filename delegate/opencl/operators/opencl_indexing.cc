@@ -1,21 +1,12 @@
 // Gather. An index that is not there ends the run with an error, as on the CPU.
-#include "known.h"
+#include "engine/attributes.h"
 #include "opencl/operators/families.h"
 
 namespace mslite {
 namespace {
-int32_t AxisOf(const mslite_node &node) {
-  int64_t axis = 0;
-  if (HasInput(node, 2)) {
-    int32_t count = 0;
-    if (!mslite_exact_entries(node.inputs[2], &axis, 1, &count) || count != 1) return -1;
-  }
-  return mslite_normalize_axis(axis, node.inputs[0]->rank);
-}
-
 std::string WhyNot(const mslite_node &node) {
   const int32_t type = node.inputs[1]->type;
-  if (AxisOf(node) < 0) return "its axis is no constant";
+  if (GatherAxis(node) < 0) return "its axis is no constant";
   if (type != MSLITE_INT32 && type != MSLITE_INT64) return "indices of another type than int32 and int64";
   return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
 }
@@ -23,7 +14,7 @@ std::string WhyNot(const mslite_node &node) {
 void Plan(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
-  const int32_t axis = AxisOf(node);
+  const int32_t axis = GatherAxis(node);
   int64_t inner = 1;
   for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
   const int64_t count = CountOf(*node.outputs[0]);

@@ -3,30 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/attributes.h"
+#include "engine/element_map.h"
 #include "opencl/operators/families.h"
 #include "strided_copy.h"
 
 namespace mslite {
 namespace {
-// The library's own kernel for the node on elements of 32 bits; null where it has none.
-const mslite_kernel *OwnKernel(const mslite_node &node) {
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    const mslite_kernel *kernel = mslite_kernels[i];
-    if (kernel == nullptr || kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0)
-      continue;
-    if (kernel->support(&node) != 0) return kernel;
-  }
-  return nullptr;
-}
-
-bool PrepareOwn(const mslite_node &node, std::vector<uint64_t> *derived, mslite_schedule *schedule) {
-  const mslite_kernel *kernel = OwnKernel(node);
-  if (kernel == nullptr) return false;
-  derived->assign(static_cast<size_t>(kernel->derived_size) / 8 + 1, 0);
-  *schedule = {};
-  return kernel->prepare(&node, derived->data(), schedule) == MSLITE_OK;
-}
-
 // ---- the same elements in the same order ----
 
 std::string WhyNotAlias(const mslite_node &node) {
@@ -78,9 +61,11 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t 
 }
 
 bool CopyOf(const mslite_node &node, Walk *walk) {
-  std::vector<uint64_t> derived;
-  mslite_schedule schedule;
-  if (!PrepareOwn(node, &derived, &schedule)) return false;
+  const mslite_kernel *kernel = OwnKernel(node);
+  if (kernel == nullptr) return false;
+  std::vector<uint64_t> derived(static_cast<size_t>(kernel->derived_size) / 8 + 1);
+  mslite_schedule schedule = {};
+  if (kernel->prepare(&node, derived.data(), &schedule) != MSLITE_OK) return false;
   mslite_copy copy;  // the first member, where there are others
   std::memcpy(&copy, derived.data(), sizeof copy);
   walk->sizes.assign(copy.sizes, copy.sizes + copy.rank);
@@ -107,53 +92,20 @@ void PlanCopy(OpenClPlan *plan) {
 
 // ---- a map: the library's own kernel moves the numbers of elements ----
 
-bool MapOf(const mslite_node &node, std::vector<int64_t> *map) {
-  mslite_tensor x = *node.inputs[0];
-  mslite_tensor y = *node.outputs[0];
-  x.type = y.type = MSLITE_INT32;
-  x.data = nullptr;
-  x.known_count = y.known_count = -1;
-  std::vector<const mslite_tensor *> inputs(node.inputs, node.inputs + node.input_count);
-  inputs[0] = &x;
-  const mslite_tensor *outputs[] = {&y};
-  mslite_node moved = node;
-  moved.inputs = inputs.data();
-  moved.outputs = outputs;
-  std::vector<uint64_t> derived;
-  mslite_schedule schedule;
-  if (node.output_count != 1 || !PrepareOwn(moved, &derived, &schedule)) return false;
-  std::vector<int32_t> numbers(static_cast<size_t>(CountOf(x)));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
-  std::vector<int32_t> result(static_cast<size_t>(CountOf(y)), -1);
-  std::vector<const void *> input_data = {numbers.data()};
-  for (int32_t i = 1; i < node.input_count; ++i) input_data.push_back(node.inputs[i]->data);
-  void *output_data[] = {result.data()};
-  std::vector<uint64_t> shared(static_cast<size_t>(schedule.shared_bytes) / 8 + 1);
-  std::vector<uint64_t> scratch(static_cast<size_t>(schedule.scratch_bytes) / 8 + 1);
-  mslite_failure failure = {};
-  const mslite_run run = {derived.data(), input_data.data(), output_data, shared.data(), scratch.data(), &failure};
-  for (int32_t phase = 0; phase < schedule.phase_count; ++phase) {
-    for (int32_t part = 0; part < schedule.part_count[phase]; ++part) OwnKernel(moved)->run(&run, phase, part);
-  }
-  if (failure.status != MSLITE_OK) return false;
-  map->assign(result.begin(), result.end());
-  return std::all_of(map->begin(), map->end(), [&](int64_t from) { return from >= 0 && from < CountOf(x); });
-}
-
 std::string WhyNotMap(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
     if (node.inputs[i]->data == nullptr) return "an operand that says what moves is no constant";
   }
-  std::vector<int64_t> map;
+  std::vector<int32_t> map;
   if (node.inputs[0]->type != node.outputs[0]->type) return "the output has another type";
-  return MapOf(node, &map) ? "" : "a form that its kernel does not take";
+  return MapElements(node, &map) ? "" : "a form that its kernel does not take";
 }
 
 void PlanMap(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
-  std::vector<int64_t> map;
-  MapOf(node, &map);
-  const OpenClOperand numbers = plan->Integers(map);
+  std::vector<int32_t> map;
+  MapElements(node, &map);
+  const OpenClOperand numbers = plan->Integers({map.begin(), map.end()});
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("copy", "copy_by_map");
   launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers);
@@ -226,21 +178,6 @@ void PlanPad(OpenClPlan *plan) {
 }
 
 // ---- Concat, Stack, Split, Unstack: a copy for each piece ----
-
-bool Joins(int32_t op) { return op == MSLITE_OP_Concat || op == MSLITE_OP_Stack; }
-
-int32_t JoinAxis(const mslite_node &node) {
-  switch (node.op) {
-    case MSLITE_OP_Concat:
-      return mslite_normalize_axis(static_cast<const mslite_Concat *>(node.params)->axis, node.outputs[0]->rank);
-    case MSLITE_OP_Stack:
-      return mslite_normalize_axis(static_cast<const mslite_Stack *>(node.params)->axis, node.outputs[0]->rank);
-    case MSLITE_OP_Split:
-      return mslite_normalize_axis(static_cast<const mslite_Split *>(node.params)->axis, node.inputs[0]->rank);
-    default:
-      return mslite_normalize_axis(static_cast<const mslite_Unstack *>(node.params)->axis, node.inputs[0]->rank);
-  }
-}
 
 std::string WhyNotJoin(const mslite_node &node) {
   const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];

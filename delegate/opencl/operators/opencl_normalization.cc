@@ -1,4 +1,5 @@
 // Softmax and what is normalised over whole rows.
+#include "engine/attributes.h"
 #include "opencl/operators/families.h"
 
 namespace mslite {
@@ -32,16 +33,6 @@ OpenClLaunch &LaunchRows(OpenClPlan *plan, const char *function, const Rows &row
   return plan->Launch("rows", function).Define("GROUP", group).Groups(rows.outer * rows.inner, group);
 }
 
-int32_t SoftmaxAxis(const mslite_node &node) {
-  int64_t axis = -1;
-  if (node.op == MSLITE_OP_LogSoftmax) {
-    axis = static_cast<const mslite_LogSoftmax *>(node.params)->axis;
-  } else if (const auto *params = static_cast<const mslite_Softmax *>(node.params); params->axis.count > 0) {
-    axis = params->axis.at[0];
-  }
-  return mslite_normalize_axis(axis, node.inputs[0]->rank);
-}
-
 std::string WhyNotSoftmax(const mslite_node &node) {
   return SoftmaxAxis(node) < 0 ? "an axis that is not there" : WhyNotReal(node);
 }
@@ -65,13 +56,6 @@ void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::st
   launch.Buffer(plan->Input(0)).Buffer(plan->Input(HasInput(node, 1) ? 1 : 0));
   launch.Buffer(plan->Input(HasInput(node, 2) ? 2 : 0)).Buffer(plan->Output());
   launch.Integer(rows.length).Integer(rows.inner).Real(epsilon);
-}
-
-int32_t LayerAxis(const mslite_node &node) {
-  const int64_t axis = node.op == MSLITE_OP_RmsNorm
-                           ? static_cast<const mslite_RmsNorm *>(node.params)->axis
-                           : static_cast<const mslite_LayerNormFusion *>(node.params)->begin_norm_axis;
-  return mslite_normalize_axis(axis, node.inputs[0]->rank);
 }
 
 std::string WhyNotLayer(const mslite_node &node) {

@@ -1,4 +1,5 @@
 // Reductions, and the place of the largest or smallest element.
+#include "engine/attributes.h"
 #include "opencl/operators/families.h"
 #include "reduction/reduce_plan.h"
 
@@ -75,21 +76,6 @@ void PlanReduce(OpenClPlan *plan) {
       .Integer(p.length_stride)
       .Integer(p.reduced)
       .Groups(p.outer * p.inner, group);
-}
-
-struct ArgAttributes {
-  int32_t axis;
-  bool is_first_index;  // neither several indices nor values
-};
-
-ArgAttributes ArgOf(const mslite_node &node) {
-  const int32_t rank = node.inputs[0]->rank;
-  if (node.op == MSLITE_OP_ArgMaxFusion) {
-    const auto *params = static_cast<const mslite_ArgMaxFusion *>(node.params);
-    return {mslite_normalize_axis(params->axis, rank), params->top_k <= 1 && !params->out_max_value};
-  }
-  const auto *params = static_cast<const mslite_ArgMinFusion *>(node.params);
-  return {mslite_normalize_axis(params->axis, rank), params->top_k <= 1 && !params->out_max_value};
 }
 
 std::string WhyNotArg(const mslite_node &node) {

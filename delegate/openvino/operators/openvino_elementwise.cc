@@ -1,6 +1,7 @@
 // What is computed element by element, of operands that may broadcast.
 #include <cmath>
 
+#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -257,21 +258,6 @@ const Function *BinaryOf(int32_t op) {
     return found;
   }
   return FindFunction(std::begin(kLogical), std::end(kLogical), op);
-}
-
-int32_t FusedActivation(const mslite_node &node) {
-  switch (node.op) {
-    case MSLITE_OP_AddFusion:
-      return static_cast<const mslite_AddFusion *>(node.params)->activation_type;
-    case MSLITE_OP_SubFusion:
-      return static_cast<const mslite_SubFusion *>(node.params)->activation_type;
-    case MSLITE_OP_MulFusion:
-      return static_cast<const mslite_MulFusion *>(node.params)->activation_type;
-    case MSLITE_OP_DivFusion:
-      return static_cast<const mslite_DivFusion *>(node.params)->activation_type;
-    default:
-      return MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
-  }
 }
 
 std::string WhyNotBinary(const mslite_node &node) {

@@ -1,20 +1,12 @@
 // Gather. An index that is not there ends the run with an error, as on the CPU.
+#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
 namespace {
-int32_t AxisOf(const mslite_node &node) {
-  int64_t axis = 0;
-  if (node.input_count > 2) {
-    int32_t count = 0;
-    if (!mslite_exact_entries(node.inputs[2], &axis, 1, &count) || count != 1) return -1;
-  }
-  return mslite_normalize_axis(axis, node.inputs[0]->rank);
-}
-
 std::string WhyNot(const mslite_node &node) {
   const int32_t type = node.inputs[1]->type;
-  if (AxisOf(node) < 0) return "its axis is no constant";
+  if (GatherAxis(node) < 0) return "its axis is no constant";
   if (type != MSLITE_INT32 && type != MSLITE_INT64) return "indices of another type than int32 and int64";
   return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
 }
@@ -30,7 +22,7 @@ OpenVinoValue IsOutside(OpenVinoPlan *plan, OpenVinoValue indices, int32_t type,
 
 void Plan(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
-  const int32_t axis = AxisOf(node);
+  const int32_t axis = GatherAxis(node);
   const OpenVinoValue indices = plan->Input(1);
   plan->Fault(IsOutside(plan, indices, node.inputs[1]->type, node.inputs[0]->dims[axis]));
   plan->Give(plan->Layer("Gather", {plan->Input(0), indices, plan->Integer(axis)}, {{"batch_dims", "0"}}, "opset8"));

@@ -1,5 +1,6 @@
 // What only moves elements: reshapes, transpositions, slices, joins, and maps from elements of the output to those of
 // the input, which are those of the CPU's kernels.
+#include "engine/attributes.h"
 #include "engine/element_map.h"
 #include "openvino/operators/families.h"
 #include "rearrange/block_plan.h"
@@ -218,21 +219,6 @@ void PlanPad(OpenVinoPlan *plan) {
 }
 
 // ---- Concat, Stack, Split, Unstack ----
-
-bool Joins(int32_t op) { return op == MSLITE_OP_Concat || op == MSLITE_OP_Stack; }
-
-int32_t JoinAxis(const mslite_node &node) {
-  switch (node.op) {
-    case MSLITE_OP_Concat:
-      return mslite_normalize_axis(static_cast<const mslite_Concat *>(node.params)->axis, node.outputs[0]->rank);
-    case MSLITE_OP_Stack:
-      return mslite_normalize_axis(static_cast<const mslite_Stack *>(node.params)->axis, node.outputs[0]->rank);
-    case MSLITE_OP_Split:
-      return mslite_normalize_axis(static_cast<const mslite_Split *>(node.params)->axis, node.inputs[0]->rank);
-    default:
-      return mslite_normalize_axis(static_cast<const mslite_Unstack *>(node.params)->axis, node.inputs[0]->rank);
-  }
-}
 
 std::string WhyNotJoin(const mslite_node &node) {
   const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];

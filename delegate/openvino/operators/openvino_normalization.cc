@@ -1,4 +1,5 @@
 // Softmax and what is normalised over whole rows.
+#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -8,16 +9,6 @@ std::vector<int64_t> Range(int32_t begin, int32_t end) {
   std::vector<int64_t> axes;
   for (int32_t i = begin; i < end; ++i) axes.push_back(i);
   return axes;
-}
-
-int32_t SoftmaxAxis(const mslite_node &node) {
-  int64_t axis = -1;
-  if (node.op == MSLITE_OP_LogSoftmax) {
-    axis = static_cast<const mslite_LogSoftmax *>(node.params)->axis;
-  } else if (const auto *params = static_cast<const mslite_Softmax *>(node.params); params->axis.count > 0) {
-    axis = params->axis.at[0];
-  }
-  return mslite_normalize_axis(axis, node.inputs[0]->rank);
 }
 
 std::string WhyNotSoftmax(const mslite_node &node) {
@@ -39,13 +30,6 @@ OpenVinoValue Centred(OpenVinoPlan *plan, OpenVinoValue x, const std::vector<int
 
 OpenVinoValue Reduced(OpenVinoPlan *plan, const char *type, OpenVinoValue x, const std::vector<int64_t> &axes) {
   return plan->Layer(type, {x, plan->Integers(axes)}, {{"keep_dims", "true"}});
-}
-
-int32_t LayerAxis(const mslite_node &node) {
-  const int64_t axis = node.op == MSLITE_OP_RmsNorm
-                           ? static_cast<const mslite_RmsNorm *>(node.params)->axis
-                           : static_cast<const mslite_LayerNormFusion *>(node.params)->begin_norm_axis;
-  return mslite_normalize_axis(axis, node.inputs[0]->rank);
 }
 
 // The first dimensions of a row are repeated for: the parameters are as many as the last ones have elements. -1: they

@@ -1,4 +1,5 @@
 // Reductions, and the places of the largest and smallest elements.
+#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -81,21 +82,6 @@ void PlanReduce(OpenVinoPlan *plan) {
 }
 
 // ---- ArgMaxFusion, ArgMinFusion: the first element in an order that keeps equal ones as they stand ----
-
-struct ArgAttributes {
-  int32_t axis;
-  bool is_first_index;  // neither several indices nor values
-};
-
-ArgAttributes ArgOf(const mslite_node &node) {
-  const int32_t rank = node.inputs[0]->rank;
-  if (node.op == MSLITE_OP_ArgMaxFusion) {
-    const auto *params = static_cast<const mslite_ArgMaxFusion *>(node.params);
-    return {mslite_normalize_axis(params->axis, rank), params->top_k <= 1 && !params->out_max_value};
-  }
-  const auto *params = static_cast<const mslite_ArgMinFusion *>(node.params);
-  return {mslite_normalize_axis(params->axis, rank), params->top_k <= 1 && !params->out_max_value};
-}
 
 std::string WhyNotArg(const mslite_node &node) {
   const ArgAttributes attributes = ArgOf(node);
