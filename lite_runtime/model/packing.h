@@ -3,6 +3,7 @@
 #ifndef MSLITE_MODEL_PACKING_H
 #define MSLITE_MODEL_PACKING_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,6 +39,17 @@ inline void StoreInteger(uint8_t *target, int32_t element, int64_t at, int64_t v
     reinterpret_cast<int8_t *>(target)[at] = static_cast<int8_t>(value);
   } else {
     reinterpret_cast<int16_t *>(target)[at] = static_cast<int16_t>(value);
+  }
+}
+
+// Stores it as the elements [begin, end). A file of some bytes may ask for two billion: one by one, they take a while.
+inline void FillIntegers(uint8_t *target, int32_t element, int64_t begin, int64_t end, int64_t value) {
+  if (element == 1) {
+    std::fill(reinterpret_cast<int8_t *>(target) + begin, reinterpret_cast<int8_t *>(target) + end,
+              static_cast<int8_t>(value));
+  } else {
+    std::fill(reinterpret_cast<int16_t *>(target) + begin, reinterpret_cast<int16_t *>(target) + end,
+              static_cast<int16_t>(value));
   }
 }
 

@@ -58,6 +58,10 @@ std::string UnpackIndexed(const PackedConstant &packed, uint8_t *target) {
   if (std::string error = ReadValues(packed, &reader, &values); !error.empty()) return error;
   const int32_t width = IndexBits(values.size());
   if (width > 0 && reader.left() / static_cast<uint64_t>(width) < static_cast<uint64_t>(packed.count)) return kTooShort;
+  if (values.size() == 1) {  // no bits: as many as the shape says
+    FillIntegers(target, packed.element, 0, packed.count, values[0]);
+    return "";
+  }
   for (int64_t i = 0; i < packed.count; ++i) {
     const uint32_t index = reader.Read(width);
     if (index >= values.size()) return Format("value %u of %zu", index, values.size());
@@ -71,8 +75,11 @@ std::string UnpackSparse(const PackedConstant &packed, uint8_t *target) {
   if (channels == 0 || packed.count % channels != 0) return "its quantisation records do not fit its shape";
   const int64_t per_channel = packed.count / channels;
   const auto put_zeros = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      StoreInteger(target, packed.element, i, packed.zero_points[static_cast<size_t>(i / per_channel)]);
+    while (begin < end) {
+      const int64_t channel = begin / per_channel;
+      const int64_t stop = std::min(end, (channel + 1) * per_channel);
+      FillIntegers(target, packed.element, begin, stop, packed.zero_points[static_cast<size_t>(channel)]);
+      begin = stop;
     }
   };
   BitReader reader(packed.data, packed.size);

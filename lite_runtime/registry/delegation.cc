@@ -31,7 +31,7 @@ bool BelongsToLibrary(const Node &node) {
   }
 }
 
-Status Invalid(const std::string &reason) { return Fail(mindspore::kLiteParamInvalid, "the delegate " + reason); }
+Status Refused(const std::string &reason) { return Fail(mindspore::kLiteParamInvalid, "the delegate " + reason); }
 }  // namespace
 
 // A node of the file as the delegate sees it. Whatever the delegate leaves is run by the library.
@@ -67,14 +67,14 @@ struct Delegation::Taking {
 
   // The tensor of the graph: the delegate may have made another object of the same name.
   Status Find(const std::string &kernel, const MSTensor &tensor, int32_t *index) const {
-    if (tensor == nullptr) return Invalid("gave kernel '" + kernel + "' a null tensor");
+    if (tensor == nullptr) return Refused("gave kernel '" + kernel + "' a null tensor");
     if (const auto place = by_tensor.find(tensor.impl().get()); place != by_tensor.end()) {
       *index = place->second;
       return mindspore::kSuccess;
     }
     const auto place = by_name.find(tensor.Name());
     if (place == by_name.end()) {
-      return Invalid("gave kernel '" + kernel + "' tensor '" + tensor.Name() + "', which the model does not have");
+      return Refused("gave kernel '" + kernel + "' tensor '" + tensor.Name() + "', which the model does not have");
     }
     *index = place->second;
     return mindspore::kSuccess;
@@ -92,7 +92,7 @@ struct Delegation::Taking {
       if (inputs.count(tensor) != 0 || source.is_constant) continue;
       const auto place = removed_producer.find(tensor);
       if (place == removed_producer.end()) {
-        return Invalid("made kernel '" + kernel + "' for results that need tensor '" + source.name +
+        return Refused("made kernel '" + kernel + "' for results that need tensor '" + source.name +
                        "', which is not among its inputs");
       }
       if (!found.insert(place->second).second) continue;
@@ -205,14 +205,14 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
 Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Graph *graph) {
   Taking taking(*round, *graph);
   const std::set<const Kernel *> left(kernels.begin(), kernels.end());
-  if (left.size() != kernels.size()) return Invalid("left a kernel in the list twice");
-  if (left.count(nullptr) != 0) return Invalid("left a null pointer in the list of kernels");
+  if (left.size() != kernels.size()) return Refused("left a kernel in the list twice");
+  if (left.count(nullptr) != 0) return Refused("left a null pointer in the list of kernels");
   std::set<int32_t> ready;
   std::set<int32_t> given;  // by the delegate's kernels
   for (const auto &[kernel, index] : taking.numbers) {
     if (left.count(kernel) != 0) continue;
     const Node &node = graph->nodes[static_cast<size_t>(index)];
-    if (BelongsToLibrary(node)) return Invalid("removed " + Describe(node) + ", which only the library can run");
+    if (BelongsToLibrary(node)) return Refused("removed " + Describe(node) + ", which only the library can run");
     for (const int32_t output : node.outputs) taking.removed_producer[output] = index;
   }
   std::vector<int32_t> order;
@@ -234,10 +234,10 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
       for (const MSTensor &tensor : kernel->outputs()) {
         MSLITE_TRY(taking.Find(name, tensor, &call.outputs.emplace_back()));
       }
-      if (call.outputs.empty()) return Invalid("made kernel '" + name + "' without outputs");
+      if (call.outputs.empty()) return Refused("made kernel '" + name + "' without outputs");
       for (const int32_t output : call.outputs) {
         if (taking.removed_producer.count(output) != 0 && given.insert(output).second) continue;
-        return Invalid("made kernel '" + name + "' for tensor '" + graph->tensors[static_cast<size_t>(output)].name +
+        return Refused("made kernel '" + name + "' for tensor '" + graph->tensors[static_cast<size_t>(output)].name +
                        "', which no kernel that it has replaced gives, or another one of its kernels gives already");
       }
       Part part;
@@ -252,7 +252,7 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
     const Node &node = graph->nodes[static_cast<size_t>(index)];
     for (const int32_t input : node.inputs) {
       if (taking.produced.count(input) == 0 || ready.count(input) != 0) continue;
-      return Invalid("left no kernel in front of " + Describe(node) + " that gives its input '" +
+      return Refused("left no kernel in front of " + Describe(node) + " that gives its input '" +
                      graph->tensors[static_cast<size_t>(input)].name + "'");
     }
     ready.insert(node.outputs.begin(), node.outputs.end());
@@ -260,7 +260,7 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
   }
   for (const int32_t output : graph->subgraphs[0].outputs) {
     if (taking.produced.count(output) == 0 || ready.count(output) != 0) continue;
-    return Invalid("left no kernel that gives the model's output '" + graph->tensors[static_cast<size_t>(output)].name +
+    return Refused("left no kernel that gives the model's output '" + graph->tensors[static_cast<size_t>(output)].name +
                    "'");
   }
   graph->subgraphs[0].nodes = std::move(order);
