@@ -51,4 +51,6 @@ def test_a_function_that_goes_is_noticed(name: str, monkeypatch: pytest.MonkeyPa
 def test_every_c_function_has_a_prefix_of_the_reference() -> None:
     names = read_headers(C_FOLDERS).functions[""]
     assert len(names) > 70
-    assert all(re.match("MS(Context|DeviceInfo|Model|Tensor|TrainCfg|Train|RunStep|Export)", name) for name in names)
+    ours = "AsyncRun"  # the handle of a request
+    known = re.compile(f"MS(Context|DeviceInfo|Model|Tensor|TrainCfg|Train|RunStep|Export|{ours})")
+    assert [name for name in names if not known.match(name)] == []
