@@ -1,6 +1,7 @@
 #include "engine/attributes.h"
 
 #include "known.h"
+#include "resize/taps.h"
 
 namespace mslite {
 int32_t FusedActivation(const mslite_node &node) {
@@ -67,5 +68,25 @@ int32_t GatherAxis(const mslite_node &node) {
     if (!mslite_exact_entries(node.inputs[2], &axis, 1, &count) || count != 1) return -1;
   }
   return mslite_normalize_axis(axis, node.inputs[0]->rank);
+}
+
+bool ReadResize(const mslite_node &node, Resized *resized) {
+  mslite_shape_context context = {};
+  context.next_symbol = MSLITE_SYMBOL_LIMIT;
+  const mslite_status status = node.op == MSLITE_OP_Resize
+                                   ? mslite_plan_resize(&context, static_cast<const mslite_Resize *>(node.params),
+                                                        node.inputs, node.input_count, &resized->plan)
+                                   : mslite_plan_resize_nd(&context, static_cast<const mslite_ResizeND *>(node.params),
+                                                           node.inputs, node.input_count, &resized->plan);
+  if (status != MSLITE_OK) return false;
+  const mslite_tensor &x = *node.inputs[0];
+  for (int32_t i = 0; i < x.rank; ++i) {
+    if (mslite_is_symbol(resized->plan.out[i]) || resized->plan.out[i] != node.outputs[0]->dims[i]) return false;
+    const float scale = mslite_resize_scale(&resized->plan, i, x.dims[i], resized->plan.out[i]);
+    const bool is_same =
+        x.dims[i] == resized->plan.out[i] && scale == 1.0f && resized->plan.coordinates != RESIZE_TF_CROP_AND_RESIZE;
+    if (!is_same) resized->axes.push_back(i);
+  }
+  return true;
 }
 }  // namespace mslite

@@ -2,7 +2,10 @@
 #ifndef MSLITE_DELEGATE_ENGINE_ATTRIBUTES_H
 #define MSLITE_DELEGATE_ENGINE_ATTRIBUTES_H
 
+#include <vector>
+
 #include "kernel.h"
+#include "resize/resize_plan.h"
 
 namespace mslite {
 // The activation that a binary operator applies to its result; no activation where it has none.
@@ -30,6 +33,14 @@ ArgAttributes ArgOf(const mslite_node &node);
 
 // Of Gather; negative: it is not there, or no constant.
 int32_t GatherAxis(const mslite_node &node);
+
+struct Resized {
+  mslite_resize_plan plan;
+  std::vector<int32_t> axes;  // those that change, ascending
+};
+
+// Of Resize and ResizeND. False: a size is no constant.
+bool ReadResize(const mslite_node &node, Resized *resized);
 }  // namespace mslite
 
 #endif

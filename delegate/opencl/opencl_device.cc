@@ -111,7 +111,6 @@ Status OpenClDevice::Find(uint32_t number, std::shared_ptr<OpenClDevice> *device
   if (*device != nullptr) return mindspore::kSuccess;
   std::shared_ptr<OpenClDevice> made(new OpenClDevice(*library, chosen.id));
   made->name_ = chosen.name;
-  made->limits_.is_gpu = chosen.is_gpu;
   if (const Status status = made->Start(); status.IsError()) {
     return Fail(mindspore::kLiteNotSupport, "OpenCL: device '" + chosen.name + "': " + status.GetErrDescription());
   }
@@ -127,7 +126,6 @@ Status OpenClDevice::Start() {
   limits_.group_size = DeviceNumber<size_t>(library_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
   limits_.alignment = DeviceNumber<cl_uint>(library_, device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
   limits_.largest_buffer = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
-  limits_.memory = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
   cache_ = std::make_unique<OpenClCache>(name_ + '\n' + DeviceText(library_, device_, CL_DEVICE_VERSION) + '\n' +
                                          DeviceText(library_, device_, CL_DRIVER_VERSION));
   cl_int error = CL_SUCCESS;

@@ -33,8 +33,6 @@
   CALL(clEnqueueNDRangeKernel)        \
   CALL(clEnqueueReadBuffer)           \
   CALL(clEnqueueWriteBuffer)          \
-  CALL(clEnqueueCopyBuffer)           \
-  CALL(clFlush)                       \
   CALL(clFinish)
 
 namespace mslite {

@@ -1,40 +1,26 @@
 // Resize and ResizeND, of at most two dimensions: their taps are those of the CPU's kernels.
+#include <algorithm>
+
+#include "engine/attributes.h"
 #include "opencl/operators/families.h"
 #include "resize/taps.h"
 
 namespace mslite {
 namespace {
-struct Resized {
-  mslite_resize_plan plan;
-  std::vector<int32_t> axes;  // one or two, ascending
-};
-
-bool Read(const mslite_node &node, Resized *resized) {
-  mslite_shape_context context = {};
-  context.next_symbol = MSLITE_SYMBOL_LIMIT;
-  const mslite_status status = node.op == MSLITE_OP_Resize
-                                   ? mslite_plan_resize(&context, static_cast<const mslite_Resize *>(node.params),
-                                                        node.inputs, node.input_count, &resized->plan)
-                                   : mslite_plan_resize_nd(&context, static_cast<const mslite_ResizeND *>(node.params),
-                                                           node.inputs, node.input_count, &resized->plan);
-  if (status != MSLITE_OK) return false;
-  const mslite_tensor &x = *node.inputs[0];
-  for (int32_t i = 0; i < x.rank; ++i) {
-    if (mslite_is_symbol(resized->plan.out[i]) || resized->plan.out[i] != node.outputs[0]->dims[i]) return false;
-    const float scale = mslite_resize_scale(&resized->plan, i, x.dims[i], resized->plan.out[i]);
-    const bool is_same =
-        x.dims[i] == resized->plan.out[i] && scale == 1.0f && resized->plan.coordinates != RESIZE_TF_CROP_AND_RESIZE;
-    if (!is_same) resized->axes.push_back(i);
-    if (!is_same && mslite_resize_taps(&resized->plan, scale) > MSLITE_MAX_TAPS) return false;
-  }
-  return true;
+// Whether the tables of taps that its kernels read are of a sensible size.
+bool HasFewTaps(const mslite_node &node, const Resized &resized) {
+  return std::all_of(resized.axes.begin(), resized.axes.end(), [&](int32_t axis) {
+    const float scale = mslite_resize_scale(&resized.plan, axis, node.inputs[0]->dims[axis], resized.plan.out[axis]);
+    return mslite_resize_taps(&resized.plan, scale) <= MSLITE_MAX_TAPS;
+  });
 }
 
 std::string WhyNot(const mslite_node &node) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32)
     return "an input is not float32";
   Resized resized;
-  if (!Read(node, &resized)) return "its sizes are no constants";
+  if (!ReadResize(node, &resized)) return "its sizes are no constants";
+  if (!HasFewTaps(node, resized)) return "an element of many others";
   return resized.axes.size() > 2 ? "more than two dimensions change" : "";
 }
 
@@ -66,7 +52,7 @@ void Plan(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   Resized resized;
-  Read(node, &resized);
+  ReadResize(node, &resized);
   const int32_t first = resized.axes.empty() ? -1 : resized.axes.front();
   const int32_t second = resized.axes.size() < 2 ? -1 : resized.axes.back();
   std::vector<int64_t> indices[2];

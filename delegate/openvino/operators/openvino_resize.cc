@@ -2,41 +2,17 @@
 // CPU's kernels take.
 #include <cmath>
 
+#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 #include "resize/taps.h"
 
 namespace mslite {
 namespace {
-struct Resized {
-  mslite_resize_plan plan;
-  std::vector<int32_t> axes;  // those that change
-};
-
 // The source elements of a dimension, and their weights, for each place of a window.
 struct Taps {
   std::vector<std::vector<int32_t>> indices;
   std::vector<std::vector<float>> weights;
 };
-
-bool Read(const mslite_node &node, Resized *resized) {
-  mslite_shape_context context = {};
-  context.next_symbol = MSLITE_SYMBOL_LIMIT;
-  const mslite_status status = node.op == MSLITE_OP_Resize
-                                   ? mslite_plan_resize(&context, static_cast<const mslite_Resize *>(node.params),
-                                                        node.inputs, node.input_count, &resized->plan)
-                                   : mslite_plan_resize_nd(&context, static_cast<const mslite_ResizeND *>(node.params),
-                                                           node.inputs, node.input_count, &resized->plan);
-  if (status != MSLITE_OK) return false;
-  const mslite_tensor &x = *node.inputs[0];
-  for (int32_t i = 0; i < x.rank; ++i) {
-    if (mslite_is_symbol(resized->plan.out[i]) || resized->plan.out[i] != node.outputs[0]->dims[i]) return false;
-    const float scale = mslite_resize_scale(&resized->plan, i, x.dims[i], resized->plan.out[i]);
-    const bool is_same =
-        x.dims[i] == resized->plan.out[i] && scale == 1.0f && resized->plan.coordinates != RESIZE_TF_CROP_AND_RESIZE;
-    if (!is_same) resized->axes.push_back(i);
-  }
-  return true;
-}
 
 bool TapsOf(const mslite_node &node, const mslite_resize_plan &plan, int32_t axis, Taps *taps) {
   constexpr int32_t kMost = 16;  // each is a pass over the image
@@ -63,7 +39,7 @@ std::string WhyNot(const mslite_node &node) {
     return "an input is not float32";
   }
   Resized resized;
-  if (!Read(node, &resized)) return "its sizes are no constants";
+  if (!ReadResize(node, &resized)) return "its sizes are no constants";
   for (const int32_t axis : resized.axes) {
     Taps taps;
     if (!TapsOf(node, resized.plan, axis, &taps)) return "elements beyond the image, or too many for each";
@@ -103,7 +79,7 @@ bool IsLinearImage(const mslite_node &node, const Resized &resized) {
 void Plan(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   Resized resized;
-  Read(node, &resized);
+  ReadResize(node, &resized);
   if (IsLinearImage(node, resized)) {
     const bool is_last = resized.axes[0] == 1;  // the channels
     const std::vector<int64_t> sizes = {resized.plan.out[resized.axes[0]], resized.plan.out[resized.axes[1]]};
