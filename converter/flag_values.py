@@ -11,6 +11,8 @@ from mslite.converter.compatibility.versions import VERSIONS, Version
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.encryption import Encryption, parse_key
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.ethosu import NpuSettings, npu_settings
+from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
 from mslite.converter.flags import FLAGS
 from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.memory_limit import parse_limit
@@ -112,6 +114,25 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
+def _npu(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]], folder: Path | None) -> NpuSettings | None:
+    """The NPU of --target, or of the configuration file. Raises FlagError, also for what does not go with one."""
+    try:
+        settings = npu_settings(given.get("target", ""), sections.get(NPU_SECTION, {}), folder)
+    except UsageError as error:
+        raise FlagError(str(error), "target") from None
+    if settings is None:
+        return None
+    if given.get("targetVersion"):
+        raise FlagError("INPUT ILLEGAL: no version of MindSpore Lite runs what target compiles for an NPU", "target")
+    if given.get("saveType") == "MINDIR":
+        raise FlagError("INPUT ILLEGAL: target concerns .ms files, not saveType=MINDIR", "target")
+    if given.get("infer") == "true" or given.get("verify", "off") != "off":
+        raise FlagError(
+            "INPUT ILLEGAL: infer and verify run the result, which needs the NPU; leave target out for them", "target"
+        )
+    return settings
+
+
 def _digest(given: Mapping[str, str], save_type: str) -> bool:
     """Whether --digest is on. Raises FlagError."""
     asked = _choice(given, "digest", ("on", "off"), "digest") == "on"
@@ -161,9 +182,11 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     input_type = _data_type(given, "inputDataType", tuple(_DATA_TYPES))
     output_type = _data_type(given, "outputDataType", _OUTPUT_TYPES)
     choices = None
+    folder = None
     if "configFile" in given:
         config = Path(given["configFile"])
-        choices = choices_of(read_config(config), warn, config.parent)
+        folder = config.parent
+        choices = choices_of(read_config(config), warn, folder)
     plugins = choices.plugins if choices is not None else ()
     framework, format_name = _framework(given, plugins)
     train = _choice(given, "trainModel", ("true", "false"), "trainModel")
@@ -216,6 +239,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
+        npu=_npu(given, {} if choices is None else choices.sections, folder),
         memory_limit=asked_memory(given),
         run_once=infer == "true",
         digest=_digest(given, save_type),

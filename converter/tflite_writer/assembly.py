@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mslite.converter.mindir.ops import assembly as ops
 from mslite.converter.mindir.ops.enums import PaddingMode
 
@@ -85,19 +87,33 @@ def cut(call: Call) -> None:
 
 @writes("StridedSlice")
 def strided_slice(call: Call) -> None:
+    """With axes as an operand, all dimensions are written out."""
     op = call.op
     assert isinstance(op, ops.StridedSlice)
     call.require_equal_records()
-    if call.input_count != 4:
-        raise call.refuse("its axes are an operand")
-    names = ("begin", "end", "strides")
-    numbers = [call.integers(index, f"its {name}") for index, name in enumerate(names, 1)]
+    names = ("begin", "end", "axes", "strides") if call.input_count == 5 else ("begin", "end", "strides")
+    given = {name: list(call.integers(index, f"its {name}")) for index, name in enumerate(names[: call.input_count - 1], 1)}
+    steps = given.setdefault("strides", [1] * len(given["begin"]))
+    if min(steps, default=1) < 1:
+        raise call.refuse("it goes backwards")
+    if "axes" in given:
+        _write_out(given, call.shape())
     call.emit(
         "STRIDED_SLICE",
-        [call.input(), *(call.constant(name, data) for name, data in zip(names, numbers, strict=True))],
+        [call.input(), *(call.constant(name, given[name]) for name in ("begin", "end", "strides"))],
         begin_mask=op.begin_mask,
         end_mask=op.end_mask,
         ellipsis_mask=op.ellipsis_mask,
         new_axis_mask=op.new_axis_mask,
         shrink_axis_mask=op.shrink_axis_mask,
     )
+
+
+def _write_out(given: dict[str, list[int]], shape: Sequence[int]) -> None:
+    """One beginning, end and step for each dimension."""
+    boxes = [(0, size, 1) for size in shape]
+    for at, axis in enumerate(given["axes"]):
+        place = _from_front(axis, len(shape))
+        boxes[place] = slice(given["begin"][at], given["end"][at], given["strides"][at]).indices(shape[place])
+    for name, numbers in zip(("begin", "end", "strides"), zip(*boxes, strict=True), strict=True):
+        given[name] = list(numbers)

@@ -21,7 +21,7 @@ _FAMILIES = (
 )  # fmt: skip
 """They register themselves."""
 
-HALF_TO_EVEN = "it rounds half to even, as ONNX defines, and TensorFlow Lite rounds half away from zero"
+HALF_TO_EVEN = "it rounds half to even (ONNX), TensorFlow Lite rounds half away from zero"
 
 
 @dataclass(frozen=True)
