@@ -67,16 +67,17 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
         if key not in same:
             same[key] = Constant(names.make(name, "constant"), text, fields, data, alignment)
             found.entries.append(same[key])
+        same[key].alignment = max(same[key].alignment, alignment)
         return same[key]
 
-    def add_tensor(tensor: Tensor, text: str) -> None:
+    def add_tensor(tensor: Tensor, text: str, alignment: int = 1) -> None:
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
         if tensor.storage is Storage.VARIABLE or tensor.data is None or not tensor.size or tensor in found.of_tensor:
             return
         numbers = numbers_of(tensor.data)
         found.of_tensor[tensor] = add(
-            tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), tensor.data.itemsize
+            tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), max(tensor.data.itemsize, alignment)
         )
 
     for program in programs:
@@ -94,6 +95,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
                     add_tensor(
                         tensor,
                         comment(f"{tensor.dtype.name.lower()}[{sizes}] {brief(tensor.name)}, of {brief(step.name)}"),
+                        step.call.alignment if step.call is not None else 1,
                     )
         for output in program.outputs:
             add_tensor(output, "an output")
