@@ -13,7 +13,7 @@ from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.ethosu import Placement
-from mslite.converter.ethosu.placement import place_on_npu
+from mslite.converter.ethosu.placement import place_on_npu, round_scales
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
@@ -207,6 +207,8 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         raise complete(error, options.model_file, module, settings) from None
     _check_kernels(module, options)
     placement = None
+    if options.npu is not None or options.single_scales:
+        round_scales(module)
     if options.npu is not None:
         progress(_NPU)
         placement = place_on_npu(module, options.npu)

@@ -114,7 +114,9 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
-def _npu(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]], folder: Path | None) -> NpuSettings | None:
+def _npu(
+    given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]], folder: Path | None
+) -> NpuSettings | None:
     """The NPU of --target, or of the configuration file. Raises FlagError, also for what does not go with one."""
     try:
         settings = npu_settings(given.get("target", ""), sections.get(NPU_SECTION, {}), folder)

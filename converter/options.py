@@ -52,6 +52,8 @@ class Options:
     """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
     npu: NpuSettings | None = None
     """The NPU that computes what it can of the result (`--target`)."""
+    single_scales: bool = False
+    """Whether scales are rounded to 32 bits, as they are for an NPU: the result then computes its numbers on the CPU."""
     memory_limit: int | None = None
     """Bytes that the conversion may take on account of what the file says (`--memoryLimit`); None: half of the machine's."""
     run_once: bool = False

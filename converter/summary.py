@@ -106,7 +106,9 @@ def placement_lines(found: Placement) -> list[str]:
     """What runs on the NPU, vela's estimates, and why the rest does not, by reason."""
     nodes = found.nodes + len(found.left)
     how = f"{found.accelerator} (vela {found.version}, {found.system_config}, {found.memory_mode})"
-    lines = [f"npu         {how}: {found.nodes} of {_counted(nodes, 'node')} in {_counted(len(found.parts), 'sub-graph')}"]
+    lines = [
+        f"npu         {how}: {found.nodes} of {_counted(nodes, 'node')} in {_counted(len(found.parts), 'sub-graph')}"
+    ]
     frequency = found.parts[0].frequency
     time = f"{found.cycles:,} cycles, {1000 * found.cycles / frequency:.3g} ms at {frequency / 1e6:.0f} MHz"
     constants, commands = (sum(getattr(part, name) for part in found.parts) for name in ("constants", "commands"))

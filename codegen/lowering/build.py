@@ -150,7 +150,9 @@ class Builder:
             try:
                 return npu_call(made, step.attributes)
             except ValueError as error:
-                blocker = Blocker(step.name, f"Custom '{step.custom_type}'", str(error), "It was made by converter_lite --target")
+                blocker = Blocker(
+                    step.name, f"Custom '{step.custom_type}'", str(error), "It was made by converter_lite --target"
+                )
                 raise LoweringError(f"node '{step.name}' cannot become C: {error}", (blocker,)) from None
         if problem := problem_of(step.custom_type, step.attributes):
             operator = f"Custom '{step.custom_type}'"

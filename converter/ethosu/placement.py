@@ -28,9 +28,9 @@ _NOT_SAID = "vela leaves its sub-graph to the CPU in part, and does not say why"
 
 
 def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
-    """Compiles what the NPU can compute and replaces it in the module. Raises ConversionError, also where that is nothing."""
+    """Compiles what the NPU can compute and replaces it in a module with `round_scales`. Raises ConversionError, also where that is
+    nothing."""
     version = vela_version(settings)
-    round_scales(module)
     facts: list[PartFacts] = []
     left: list[tuple[str, str, str]] = []
     for graph in module.graphs:
@@ -73,9 +73,7 @@ def _concerns_integers(node: Node) -> bool:
     return any(is_quantised(value) and not value.is_constant for value in (*node.inputs, *node.outputs))
 
 
-def _compile_all(
-    graph: Graph, why: dict[int, str], settings: NpuSettings
-) -> list[tuple[Part, File, Compiled]]:
+def _compile_all(graph: Graph, why: dict[int, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:
     """The parts as vela takes them: what it refuses is taken out, its reason noted in `why`, and the rest divided anew."""
     done: dict[tuple[int, ...], tuple[Part, File, Compiled]] = {}
     while True:
@@ -103,10 +101,8 @@ def _note(part: Part, file: File, refusals: Refusals, why: dict[int, str]) -> No
     why |= named or {id(node): _NOT_SAID for node in part.nodes}
 
 
-def _place(
-    graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str
-) -> PartFacts:
-    name = graph.unique_name(f"{settings.accelerator}/{part.nodes[0].name}")
+def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str) -> PartFacts:
+    name = graph.unique_name(f"{settings.accelerator}/part")
     for node in part.nodes:
         node.set_inputs(())
     inside = {id(node) for node in part.nodes}
@@ -158,7 +154,12 @@ def _as_stored(graph: Graph, value: Value) -> Value:
         return value
     before = value.producer
     source = before.inputs[0] if before is not None and before.op.name == "QuantDTypeCast" else None
-    if before is not None and source is not None and source.dtype is DataType.UINT8 and same_records(source.quant, records):
+    if (
+        before is not None
+        and source is not None
+        and source.dtype is DataType.UINT8
+        and same_records(source.quant, records)
+    ):
         _drop_unused(graph, before)
         return source
     made = Value(graph.unique_name(f"{value.name}/unsigned"), DataType.UINT8, value.shape, None, value.format, records)

@@ -64,7 +64,9 @@ def npu_settings(target: str, section: Mapping[str, str], folder: Path | None = 
         raise UsageError(f"INPUT ILLEGAL: optimise of [{SECTION}] must be {'|'.join(_STRATEGIES)}")
     config = _file(section["vela_config"], folder) if "vela_config" in section else None
     if config is not None and "system_config" not in section:
-        raise UsageError(f"INPUT MISSING: vela_config of [{SECTION}] needs system_config, which names a system of that file")
+        raise UsageError(
+            f"INPUT MISSING: vela_config of [{SECTION}] needs system_config, which names a system of that file"
+        )
     return NpuSettings(
         accelerator,
         section.get("system_config", _SYSTEMS[accelerator.rpartition("-")[0]]),

@@ -28,7 +28,8 @@ _CONFIGURATION = "Arm/vela.ini"
 """Vela's own, which lies in its package."""
 _NPU = "CUSTOM:ethos-u"
 _REFUSED = re.compile(
-    r"^Warning \(supported operators\) operator: (?P<operator>\w+), ofm: '(?P<tensor>.*)'\nReason: (?P<reason>.*)$", re.MULTILINE
+    r"^Warning \(supported operators\) operator: (?P<operator>\w+), ofm: '(?P<tensor>.*)'\nReason: (?P<reason>.*)$",
+    re.MULTILINE,
 )
 _MOST_LINES = 3
 """Of vela's output, in a message."""

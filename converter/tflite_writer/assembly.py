@@ -59,7 +59,11 @@ def pad(call: Call) -> None:
     op = call.op
     assert isinstance(op, ops.PadFusion)
     call.require_equal_records()
-    sizes = call.integers(1, "its borders") if call.input_count > 1 else tuple(n for pair in op.paddings or () for n in pair or ())
+    sizes = (
+        call.integers(1, "its borders")
+        if call.input_count > 1
+        else tuple(n for pair in op.paddings or () for n in pair or ())
+    )
     if len(sizes) != 2 * len(call.shape()) or min(sizes) < 0:
         raise call.refuse("its borders do not fit its rank")
     border = call.constant("border", [sizes[2 * at : 2 * at + 2] for at in range(len(sizes) // 2)])
@@ -92,7 +96,9 @@ def strided_slice(call: Call) -> None:
     assert isinstance(op, ops.StridedSlice)
     call.require_equal_records()
     names = ("begin", "end", "axes", "strides") if call.input_count == 5 else ("begin", "end", "strides")
-    given = {name: list(call.integers(index, f"its {name}")) for index, name in enumerate(names[: call.input_count - 1], 1)}
+    given = {
+        name: list(call.integers(index, f"its {name}")) for index, name in enumerate(names[: call.input_count - 1], 1)
+    }
     steps = given.setdefault("strides", [1] * len(given["begin"]))
     if min(steps, default=1) < 1:
         raise call.refuse("it goes backwards")

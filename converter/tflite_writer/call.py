@@ -121,16 +121,19 @@ class Call:
             raise self.refuse(f"its weights have {len(value.quant)} scales, not one or one per channel")
         return self.writing.new(value.name, value.dtype, data.shape, data, value.quant, axis)
 
-    def bias(self, index: int) -> list[Tensor]:
-        """The bias, where the node has one: integers in units of the products of x and weight."""
-        if index >= self.input_count:
-            return []
-        value = self.value(index)
-        if value.data is None or value.data.dtype != np.int32:
-            raise self.refuse("its bias is no constant of 32-bit integers")
+    def bias(self, index: int, channels: int) -> Tensor:
+        """The bias, integers in units of the products of x and weight; zeros where the node has none, as convolutions must have
+        one."""
         x, weights = self.value(0).quant[0], self.value(1).quant
         records = tuple(QuantParam(scale=x.scale * record.scale) for record in weights)
-        return [self.writing.new(value.name, DataType.INT32, (value.data.size,), value.data.reshape(-1), records)]
+        if index >= self.input_count:
+            return self.writing.new(
+                f"{self.node.name}/bias", DataType.INT32, (channels,), np.zeros(channels, np.int32), records
+            )
+        value = self.value(index)
+        if value.data is None or value.data.dtype != np.int32 or value.data.size != channels:
+            raise self.refuse("its bias is no constant of a 32-bit integer per channel")
+        return self.writing.new(value.name, DataType.INT32, (channels,), value.data.reshape(-1), records)
 
     def integers(self, index: int, what: str) -> tuple[int, ...]:
         """The contents of an integer operand, which must be constant."""
@@ -159,7 +162,12 @@ class Call:
         return _FUSED[kind]
 
     def padding(
-        self, mode: PadMode, pads: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int] = (1, 1)
+        self,
+        mode: PadMode,
+        pads: Sequence[int],
+        kernel: Sequence[int],
+        stride: Sequence[int],
+        dilation: Sequence[int] = (1, 1),
     ) -> int | None:
         """SAME or VALID where one of them is what the node says, else None."""
         height, width = self.shape()[1:3]
@@ -178,8 +186,28 @@ class Call:
             return SAME if is_same else None
         return VALID if all(one for _, one in fits) else None
 
+    def bordered(self, pads: Sequence[int] | None, filling: int | None = None) -> Tensor:
+        """The image with [top, bottom, left, right] more pixels of zero, or of the integer `filling`."""
+        if not pads or len(pads) != 4 or min(pads) < 0:
+            raise self.refuse("its padding and its sizes do not fit")
+        top, bottom, left, right = pads
+        value = self.value(0)
+        batch, height, width, channels = self.shape()
+        shape = (batch, height + top + bottom, width + left + right, channels)
+        padded = self.writing.new(f"{self.node.name}/padded", value.dtype, shape, records=value.quant)
+        operands = [self.input(), self.constant("border", [[0, 0], [top, bottom], [left, right], [0, 0]])]
+        if filling is None:
+            self.emit("PAD", operands, [padded])
+        else:
+            filled = np.array([filling], np.int8)
+            operands.append(self.writing.new(f"{self.node.name}/filling", value.dtype, (1,), filled, value.quant))
+            self.emit("PADV2", operands, [padded])
+        return padded
+
     # ---- writing ----
 
-    def emit(self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor] | None = None, **options: float) -> None:
+    def emit(
+        self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor] | None = None, **options: float
+    ) -> None:
         """Adds an operation; without `outputs` it writes the node's."""
         self.writing.operations.append(Operation(name, inputs, outputs or self.outputs(), options))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from mslite.converter.mindir.ops.convolution import Conv2dTransposeFusion, Conv2DFusion
 
 from .call import SAME, VALID, Call
-from .model import Tensor
 from .registry import writes
 
 
@@ -16,10 +15,10 @@ def convolution(call: Call) -> None:
     channels = call.shape()[3]
     out, height, width, depth = call.shape(1)
     stride, dilation = op.stride or (1, 1), op.dilation or (1, 1)
-    x: Tensor = call.input()
+    x = call.input()
     padding = call.padding(op.pad_mode, op.pad_list or (0,) * 4, (height, width), stride, dilation)
     if padding is None:
-        x, padding = _padded(call, x, op), VALID
+        x, padding = call.bordered(op.pad_list), VALID
     options = {
         "padding": padding,
         "stride_h": stride[0],
@@ -30,23 +29,9 @@ def convolution(call: Call) -> None:
     }
     if depth == 1 and channels > 1:
         weight = call.weight(1, (3, 1, 2, 0), axis=3)
-        call.emit("DEPTHWISE_CONV_2D", [x, weight, *call.bias(2)], multiplier=out // channels, **options)
+        call.emit("DEPTHWISE_CONV_2D", [x, weight, call.bias(2, out)], multiplier=out // channels, **options)
         return
-    call.emit("CONV_2D", [x, call.weight(1), *call.bias(2)], **options)
-
-
-def _padded(call: Call, x: Tensor, op: Conv2DFusion) -> Tensor:
-    """x with the node's own border, filled with its zero point as the convolution's would be."""
-    pads = op.pad_list
-    if not pads or len(pads) != 4 or min(pads) < 0:
-        raise call.refuse("its padding and its sizes do not fit")
-    top, bottom, left, right = pads
-    batch, height, width, channels = x.shape
-    shape = (batch, height + top + bottom, width + left + right, channels)
-    padded = call.writing.new(f"{call.node.name}/padded", call.value(0).dtype, shape, records=call.value(0).quant)
-    border = call.constant("border", [[0, 0], [top, bottom], [left, right], [0, 0]])
-    call.emit("PAD", [x, border], [padded])
-    return padded
+    call.emit("CONV_2D", [x, call.weight(1), call.bias(2, out)], **options)
 
 
 @writes("Conv2dTransposeFusion")
@@ -59,14 +44,17 @@ def transposed(call: Call) -> None:
     stride = op.stride or (1, 1)
     pads = op.pad_list or (0,) * 4
     same = []
-    for size, kernel, step, result in zip(call.shape()[1:3], (height, width), stride, call.output_shape[1:3], strict=True):
+    for size, kernel, step, result in zip(
+        call.shape()[1:3], (height, width), stride, call.output_shape[1:3], strict=True
+    ):
         total = max((size - 1) * step + kernel - result, 0)
         same += [total // 2, total - total // 2]
     if any(pads) and tuple(pads) != tuple(same):
         raise call.refuse(f"TensorFlow Lite has no padding like {tuple(pads)}")
     if max(op.dilation or (1,)) > 1:
         raise call.refuse("it is dilated")
-    operands = [call.constant("size", call.output_shape), call.weight(1, (3, 1, 2, 0)), call.input(), *call.bias(2)]
+    operands = [call.constant("size", call.output_shape), call.weight(1, (3, 1, 2, 0)), call.input()]
+    operands.append(call.bias(2, call.output_shape[3]))
     call.emit(
         "TRANSPOSE_CONV",
         operands,

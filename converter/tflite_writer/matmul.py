@@ -21,7 +21,7 @@ def fully_connected(call: Call) -> None:
     keeps = axis == rank - 1 and rank != 2
     if not keeps and axis != 1:
         raise call.refuse(f"it joins the dimensions from {axis} on")
-    operands = [call.input(), call.weight(1), *call.bias(2)]
+    operands = [call.input(), call.weight(1), call.bias(2, call.shape(1)[0])]
     call.emit("FULLY_CONNECTED", operands, activation=call.fused(op.activation_type), keep_num_dims=keeps)
 
 
@@ -52,7 +52,7 @@ def _convolution(call: Call, op: MatMulFusion) -> None:
     )
     call.emit("RESHAPE", [x, call.constant("image_shape", image.shape)], [image])
     call.emit(
-        "CONV_2D", [image, weight, *call.bias(2)], [pixels],
+        "CONV_2D", [image, weight, call.bias(2, out)], [pixels],
         padding=VALID, stride_h=1, stride_w=1, activation=call.fused(op.activation_type),
     )  # fmt: skip
     call.emit("RESHAPE", [pixels, call.constant("result_shape", result.shape)], [result])

@@ -70,6 +70,7 @@ _VERSIONS = {
     "MUL": 2,
     "PACK": 2,
     "PAD": 2,
+    "PADV2": 2,
     "QUANTIZE": 2,
     "REDUCE_MAX": 2,
     "REDUCE_MIN": 2,
@@ -139,7 +140,10 @@ def model_bytes(
 
     calls = write_offsets(
         builder,
-        [_operation(builder, call, codes[call.name], indices(call.inputs), indices(call.outputs)) for call in operations],
+        [
+            _operation(builder, call, codes[call.name], indices(call.inputs), indices(call.outputs))
+            for call in operations
+        ],
     )
     graph = _table(
         builder,
