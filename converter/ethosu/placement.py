@@ -34,11 +34,11 @@ def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
     facts: list[PartFacts] = []
     left: list[tuple[str, str, str]] = []
     for graph in module.graphs:
-        why = {id(node): refusal(node) if _concerns_integers(node) else _NO_INTEGERS for node in graph.nodes}
+        why = {node: refusal(node) if _concerns_integers(node) else _NO_INTEGERS for node in graph.nodes}
         compiled = _compile_all(graph, why, settings)
         facts += [_place(graph, part, file, result, settings, version) for part, file, result in compiled]
         graph.nodes = execution_order(graph.nodes)
-        left += [(node.name, node.op.name, why[id(node)] or _ALONE) for node in graph.nodes if id(node) in why]
+        left += [(node.name, node.op.name, why[node] or _ALONE) for node in graph.nodes if node in why]
     if not facts:
         raise ConversionError(
             f"no node can run on {settings.accelerator}: {_summary(left)}. It takes .tflite models of 8 bits, and float "
@@ -73,11 +73,11 @@ def _concerns_integers(node: Node) -> bool:
     return any(is_quantised(value) and not value.is_constant for value in (*node.inputs, *node.outputs))
 
 
-def _compile_all(graph: Graph, why: dict[int, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:
+def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:
     """The parts as vela takes them: what it refuses is taken out, its reason noted in `why`, and the rest divided anew."""
     done: dict[tuple[int, ...], tuple[Part, File, Compiled]] = {}
     while True:
-        parts = parts_of(graph, lambda node: not why[id(node)])
+        parts = parts_of(graph, lambda node: not why[node])
         refused = False
         found = []
         for part in parts:
@@ -95,10 +95,10 @@ def _compile_all(graph: Graph, why: dict[int, str], settings: NpuSettings) -> li
             return found
 
 
-def _note(part: Part, file: File, refusals: Refusals, why: dict[int, str]) -> None:
+def _note(part: Part, file: File, refusals: Refusals, why: dict[Node, str]) -> None:
     """At least one node of the part gets a reason."""
-    named = {id(file.names[name]): reason for name, reason in refusals.reasons.items() if name in file.names}
-    why |= named or {id(node): _NOT_SAID for node in part.nodes}
+    named = {file.names[name]: reason for name, reason in refusals.reasons.items() if name in file.names}
+    why |= named or {node: _NOT_SAID for node in part.nodes}
 
 
 def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str) -> PartFacts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mslite.converter.mindir.ops.convolution import Conv2dTransposeFusion, Conv2DFusion
+from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 
 from .call import SAME, VALID, Call
 from .registry import writes

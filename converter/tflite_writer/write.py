@@ -70,9 +70,8 @@ def _check(node: Node) -> None:
     for value in (*node.inputs, *node.outputs):
         if any(record.roundType == ROUND_HALF_TO_EVEN for record in value.quant):
             raise Refused(HALF_TO_EVEN)
-        if any(not record.scale > 0 or float(np.float32(record.scale)) != record.scale for record in value.quant):
-            if value.dtype is not DataType.INT32:  # of biases they follow from the other operands
-                raise Refused("a scale of it is no positive number of 32 bits")
+        if value.dtype is not DataType.INT32 and not all(_is_single(record.scale) for record in value.quant):
+            raise Refused("a scale of it is no positive number of 32 bits")
         if value.is_constant and value.data is None:
             raise Refused("a constant of it is packed")
         if not value.is_constant:
@@ -80,6 +79,10 @@ def _check(node: Node) -> None:
     kinds = {value.quant[0].dstDtype == DataType.UINT8 for value in _stored(node)}
     if len(kinds) > 1 and node.op.name != "QuantDTypeCast":
         raise Refused("some of its numbers are signed, others unsigned")
+
+
+def _is_single(scale: float) -> bool:
+    return scale > 0 and float(np.float32(scale)) == scale
 
 
 def _stored(node: Node) -> list[Value]:

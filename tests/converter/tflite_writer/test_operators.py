@@ -13,8 +13,20 @@ import pytest
 
 from mslite.converter.ethosu.parts import Part
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Value, constant
-from mslite.converter.mindir.ops import Operator, activation, arithmetic, assembly, convolution, matmul, pooling
-from mslite.converter.mindir.ops import quantization, rearrange, reduction, resize, unary
+from mslite.converter.mindir.ops import (
+    Operator,
+    activation,
+    arithmetic,
+    assembly,
+    convolution,
+    matmul,
+    pooling,
+    quantization,
+    rearrange,
+    reduction,
+    resize,
+    unary,
+)
 from mslite.converter.mindir.ops.enums import (
     ActivationType,
     CoordinateTransformMode,
