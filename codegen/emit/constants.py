@@ -12,6 +12,10 @@ from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Program, Step, Storage, Tensor, all_steps
 
 
+_WIDEST = 8
+"""Bytes of the widest element: what the struct ends at a multiple of, wherever it begins."""
+
+
 @dataclass(eq=False)
 class Constant:
     """A constant, made of fields that lie one after the other."""
@@ -143,7 +147,7 @@ def _place(constants: Constants, names: Names, first: Mapping[Constant, str]) ->
             entry.gap = f"uint8_t {names.make('gap', 'gap')}[{-end % entry.alignment}];"
             end += -end % entry.alignment
         end += len(entry.data) + (-len(entry.data) % entry.width)
-    constants.size = at + -at % constants.alignment
+    constants.size = at + -at % min(constants.alignment, _WIDEST)
 
 
 def declaration(entry: Constant) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
-from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.order import execution_order
@@ -117,9 +117,9 @@ def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: N
         compiled.cycles,
         compiled.sram,
     )
-    operands = [
-        constant(graph.unique_name(f"{name}/commands"), np.frombuffer(compiled.commands, np.uint8)),
-        constant(graph.unique_name(f"{name}/constants"), np.frombuffer(compiled.constants, np.uint8)),
+    operands = [  # MindSpore Lite hands the layout of the first one on
+        constant(graph.unique_name(f"{name}/{what}"), np.frombuffer(data, np.uint8), Format.NHWC)
+        for what, data in (("commands", compiled.commands), ("constants", compiled.constants))
     ]
     inputs = [_as_stored(graph, value) for value in part.inputs]
     results = [_result(graph, value) for value in part.outputs]
