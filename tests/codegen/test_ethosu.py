@@ -65,7 +65,14 @@ def _project(model: Path, folder: Path, npu: NpuSettings = NPU) -> Path:
 
 def _make(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     driver = project.parent / "driver"
-    command = ["make", "-C", str(project), f"ETHOSU_DRIVER={driver}", f"ETHOSU_SOURCES={driver / 'driver.c'}", *arguments]
+    command = [
+        "make",
+        "-C",
+        str(project),
+        f"ETHOSU_DRIVER={driver}",
+        f"ETHOSU_SOURCES={driver / 'driver.c'}",
+        *arguments,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -177,7 +184,10 @@ def test_a_damaged_file_is_refused(model: Path, tmp_path: Path, monkeypatch: pyt
     whole = node.op.attr or ()
     for attributes, reason in (
         ([pair for pair in whole if pair[0] != "places"], "its attributes are damaged"),
-        ([(name, data if name != "scratch" else bytes([8] + [0] * 7)) for name, data in whole], "outside of its working"),
+        (
+            [(name, data if name != "scratch" else bytes([8] + [0] * 7)) for name, data in whole],
+            "outside of its working",
+        ),
     ):
         node.op = Custom(type="ethos-u", attr=tuple(attributes))
         (path,) = save(module, tmp_path / "damaged.ms")

@@ -1,0 +1,191 @@
+"""Vela itself: what it makes of our files, what it refuses, what it prints of its commands. `make check-frameworks` runs these."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import importlib.util
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mslite.converter.cli import main
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError, ExitStatus
+from mslite.converter.ethosu import NpuSettings, npu_settings
+from mslite.converter.ethosu.node import call_of
+from mslite.converter.ethosu.parts import parts_of
+from mslite.converter.ethosu.vela import Compiled, Refusals, compile_file, register_commands
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, Format, QuantType, ResizeMethod
+from mslite.converter.mindir.ops.resize import Resize
+from mslite.converter.options import Options
+from mslite.converter.shares import shares_of
+from mslite.converter.tflite_writer import File, refusal, write_tflite
+from tests.codegen.networks import keywords, resnet8
+from tests.e2e.models import MODELS
+
+from .graphs import Builder
+
+pytestmark = [
+    pytest.mark.frameworks,
+    pytest.mark.skipif(importlib.util.find_spec("ethosu") is None, reason="needs ethos-u-vela"),
+]
+
+_GOLDEN = Path(__file__).parent / "golden"
+_GOLDEN_VERSION = "5.2.0"
+_BEGIN = "Register command stream:"
+
+
+def _settings(target: str = "ethos-u55") -> NpuSettings:
+    settings = npu_settings(target, {})
+    assert settings is not None
+    return settings
+
+
+def _file(make: Callable[[Builder], Value]) -> File:
+    made = Builder()
+    module = made.module(make(made))
+    (part,) = parts_of(module.main, lambda node: not refusal(node))
+    return write_tflite(part.nodes, part.inputs, part.outputs)
+
+
+LAYERS: dict[str, Callable[[Builder], Value]] = {
+    "convolution": lambda made: made.convolution(made.input(), "y"),
+    "sum": lambda made: made.add(made.input(), made.input("z"), "y"),
+    "maximum": lambda made: made.pool(made.input(), "y"),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_commands_are_those_of_the_golden_file(name: str) -> None:
+    """The files hold what vela 5.2.0 printed, from the commands on; `python -m tests.converter.ethosu.golden` writes them anew."""
+    version = importlib.metadata.version("ethos-u-vela")
+    if version != _GOLDEN_VERSION:
+        pytest.skip(f"the golden files are those of vela {_GOLDEN_VERSION}; {version} is installed")
+    assert printed_commands(name) == (_GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def printed_commands(name: str) -> str:
+    """What vela prints of a layer's commands."""
+    lines = register_commands(_file(LAYERS[name]).data, _settings()).splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith(_BEGIN))
+    rest = lines[first:]
+    end = next((number for number, line in enumerate(rest) if not line.strip()), len(rest))
+    return "\n".join(line.rstrip() for line in rest[:end]) + "\n"
+
+
+@pytest.mark.parametrize("target", ["ethos-u55", "ethos-u65", "ethos-u85"])
+def test_a_layer_is_compiled(target: str) -> None:
+    file = _file(LAYERS["convolution"])
+    first, second = (compile_file(file.data, _settings(target)) for _ in range(2))
+    assert isinstance(first, Compiled)
+    assert first == second  # the same every time
+    assert first.commands[:4] == b"COP1"
+    assert len(first.constants) > 4 * 9 * 4
+    assert set(first.places) == {*file.inputs, *file.outputs}
+    assert all(0 <= place <= first.scratch - 256 and place % 16 == 0 for place in first.places.values())
+    assert first.fast_scratch == 0
+    assert first.macs == 8 * 8 * 4 * (9 * 4 + 1)  # vela counts the bias
+    assert 0 < first.cycles < 100_000
+    assert first.sram >= 2 * 256
+
+
+def test_a_second_memory() -> None:
+    settings = npu_settings(
+        "ethos-u65", {"system_config": "Ethos_U65_High_End", "memory_mode": "Dedicated_Sram_384KB", "optimise": "Size"}
+    )
+    assert settings is not None
+    compiled = compile_file(_file(LAYERS["convolution"]).data, settings)
+    assert isinstance(compiled, Compiled)
+    assert compiled.fast_scratch > 0
+
+
+def test_what_vela_refuses_comes_with_its_reason() -> None:
+    """Images grow by 2, 4 or 8 on the NPU, not by 3 and 5."""
+    file = _resized()
+    refused = compile_file(file.data, _settings())
+    assert isinstance(refused, Refusals)
+    (name,) = refused.reasons
+    assert file.names[name].op.name == "Resize"
+    assert refused.reasons[name].startswith("vela leaves RESIZE_BILINEAR to the CPU: ")
+
+
+def _resized() -> File:
+    made = Builder()
+    x = made.convolution(made.input(), "a")
+    y = Value("y", DataType.INT8, (1, 24, 40, 4), None, Format.NHWC, (made.record,))
+    op = Resize(
+        format=Format.NHWC, method=ResizeMethod.LINEAR, new_height=24, new_width=40,
+        coordinate_transform_mode=CoordinateTransformMode.ASYMMETRIC,
+    )  # fmt: skip
+    made.graph.nodes.append(Node(op, "resize", (x,), (y,), QuantType.QUANT_ALL))
+    (part,) = parts_of(made.module(y).main, lambda node: not refusal(node))
+    return write_tflite(part.nodes, part.inputs, part.outputs)
+
+
+def test_vela_that_takes_too_long_is_ended() -> None:
+    settings = dataclasses.replace(_settings(), time_limit=1e-3)  # type: ignore[arg-type]
+    with pytest.raises(ConversionError, match="Raise time_limit in"):
+        compile_file(_file(LAYERS["sum"]).data, settings)
+
+
+def test_vela_that_fails_is_quoted() -> None:
+    settings = dataclasses.replace(_settings(), memory_mode="Nowhere")
+    with pytest.raises(ConversionError, match=r"vela ended with \d+: .*Nowhere.*names its system and memory mode"):
+        compile_file(_file(LAYERS["sum"]).data, settings)
+
+
+def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "net.tflite").write_bytes(resnet8())
+    results = []
+    for name in ("a", "b"):
+        words = [f"--modelFile={tmp_path / 'net.tflite'}", f"--outputFile={tmp_path / name}", "--target=ethos-u55-256"]
+        assert main(words) == ExitStatus.OK
+        results.append((tmp_path / f"{name}.ms").read_bytes())
+    assert results[0] == results[1]
+    said = capsys.readouterr().out
+    assert "ethos-u55-256 (vela" in said
+    assert "cycles" in said
+    assert "SRAM" in said
+    module = load(tmp_path / "a.ms")
+    (node,) = module.main.nodes
+    assert isinstance(node.op, Custom)
+    call = call_of(node.op.attr or (), 2)
+    assert call.cycles > 0
+    (words_of_commands,) = struct.unpack("<I", node.inputs[0].array().tobytes()[:4])
+    assert words_of_commands == int.from_bytes(b"COP1", "little")
+
+
+def test_casts_of_a_float_border_stay_on_the_cpu(tmp_path: Path) -> None:
+    (tmp_path / "net.tflite").write_bytes(keywords())
+    words = [f"--modelFile={tmp_path / 'net.tflite'}", f"--outputFile={tmp_path / 'u'}", "--target=ethos-u55"]
+    assert main([*words, "--inputDataType=FLOAT", "--outputDataType=FLOAT"]) == ExitStatus.OK
+    assert [node.op.name for node in load(tmp_path / "u.ms").main.nodes] == [
+        "QuantDTypeCast",
+        "Custom",
+        "QuantDTypeCast",
+    ]
+
+
+@pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared/models")
+@pytest.mark.parametrize(
+    ("path", "share"),
+    [("mlperf_tiny/vww_96_int8", 1.0), ("coral/mobilenet_v2_10_224_quant", 1.0), ("coral/movenet_lightning_ptq", 0.99)],
+)
+def test_networks_of_the_open_set(path: str, share: float, tmp_path: Path) -> None:
+    """All their multiply-accumulates, or nearly all, run on the NPU."""
+    source = MODELS / path / "model.tflite"
+    whole = load(convert(Options(source, tmp_path / "plain")).files[0])
+    total = sum(own.macs or 0 for own in shares_of(whole).values())
+    report = convert(Options(source, tmp_path / "npu", npu=_settings("ethos-u55-256")))
+    assert report.placement is not None
+    placed = {name for part in report.placement.parts for name in part.nodes}
+    own = {node.name: shares_of(whole)[id(node)].macs or 0 for node in whole.main.nodes}
+    assert sum(own[name] for name in placed if name in own) >= share * total
+    assert np.isclose(sum(part.macs for part in report.placement.parts), total, rtol=0.2)
