@@ -11,7 +11,6 @@ from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Program, Step, Storage, Tensor, all_steps
 
-
 _WIDEST = 8
 """Bytes of the widest element: what the struct ends at a multiple of, wherever it begins."""
 

@@ -98,7 +98,7 @@ def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> l
 def _note(part: Part, file: File, refusals: Refusals, why: dict[Node, str]) -> None:
     """At least one node of the part gets a reason."""
     named = {file.names[name]: reason for name, reason in refusals.reasons.items() if name in file.names}
-    why |= named or {node: _NOT_SAID for node in part.nodes}
+    why |= named or dict.fromkeys(part.nodes, _NOT_SAID)
 
 
 def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str) -> PartFacts:
