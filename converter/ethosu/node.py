@@ -53,5 +53,6 @@ def call_of(attributes: Iterable[tuple[str | None, bytes | None]], operands: int
         raise ValueError(f"its attributes are damaged ({error}); convert the model again") from None
     if min(*numbers, *places) < 0:
         raise ValueError("its attributes are damaged (a size is negative); convert the model again")
+    accelerator, vela = texts
     scratch, fast_scratch, cycles, sram = numbers
-    return NpuCall(*texts, scratch, fast_scratch, places, cycles, sram)
+    return NpuCall(accelerator, vela, scratch, fast_scratch, places, cycles, sram)

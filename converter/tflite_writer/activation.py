@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mslite.converter.mindir.ops.activation import Activation, Softmax
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.unary import Clip
@@ -39,7 +41,7 @@ def function(call: Call) -> None:
     if name is None or (name == "ELU" and op.alpha != 1.0):
         raise call.refuse(f"TensorFlow Lite has no {op.activation_type.name} like it")
     _check_result(call, name)
-    options: dict[str, float] = {}
+    options: dict[str, Any] = {}
     if name == "LEAKY_RELU":
         options["alpha"] = op.alpha
     if name == "GELU":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 
 from .call import SAME, VALID, Call
@@ -19,7 +21,7 @@ def convolution(call: Call) -> None:
     padding = call.padding(op.pad_mode, op.pad_list or (0,) * 4, (height, width), stride, dilation)
     if padding is None:
         x, padding = call.bordered(op.pad_list), VALID
-    options = {
+    options: dict[str, Any] = {
         "padding": padding,
         "stride_h": stride[0],
         "stride_w": stride[1],

@@ -25,8 +25,8 @@ std::string NoKernelOf(const std::string &type) {
   const std::string why = "no kernel is registered for this type in this process; ";
   if (type != "ethos-u") return why + "load the plug-in that has one";
   return why +
-         "it is compiled for an Arm Ethos-U NPU, which mslite-codegen reaches (docs/ethosu.md); for this processor convert "
-         "the model without --target";
+         "it is compiled for an Arm Ethos-U NPU, which mslite-codegen reaches (docs/ethosu.md); for this processor "
+         "convert the model without --target";
 }
 
 Status ProblemStatus(const Graph &graph, const Problems &problems) {
@@ -110,8 +110,8 @@ void Session::CheckOperators() {
       if (step.call >= 0 || (registered_ != nullptr && registered_->Has(step.node))) continue;
       const Node &node = graph().nodes[static_cast<size_t>(step.node)];
       if (!HasShapeRule(node.op) || node.params == nullptr) {
-        problems_[step.node] = node.custom_type.empty() ? "this operator has no shape rule in this library"
-                                                        : NoKernelOf(node.custom_type);
+        problems_[step.node] =
+            node.custom_type.empty() ? "this operator has no shape rule in this library" : NoKernelOf(node.custom_type);
       } else if (!HasKernel(node.op, plan_options_.isas)) {
         problems_[step.node] = "this operator has no kernel in this library";
       } else if (!node.problem.empty()) {

@@ -15,8 +15,8 @@ typedef struct {
   int32_t input_count, output_count;
   int32_t command_bytes, constant_bytes;
   int32_t scratch_bytes;
-  int32_t fast_bytes; /* of a second working memory; 0: there is none */
-  int32_t fast_at;    /* where it begins, behind the first */
+  int32_t fast_bytes;                /* of a second working memory; 0: there is none */
+  int32_t fast_at;                   /* where it begins, behind the first */
   const mslite_ethosu_piece *pieces; /* inputs, then outputs */
 } mslite_ethosu;
 

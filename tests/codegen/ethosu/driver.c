@@ -1,5 +1,6 @@
-/* Stands for the driver and the NPU: looks at what it is given as the driver does, and at the tensors in the working memory; where
- * they are those of a recorded call (recorded.h), the results of that call are written, and everything else is overwritten. */
+/* Stands for the driver and the NPU: looks at what it is given as the driver does, and at the tensors in the working
+ * memory; where they are those of a recorded call (recorded.h), the results of that call are written, and everything
+ * else is overwritten. */
 #include <ethosu_driver.h>
 #include <string.h>
 
