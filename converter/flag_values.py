@@ -114,25 +114,22 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
-def _npu(
-    given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]], folder: Path | None
-) -> NpuSettings | None:
-    """The NPU of --target, or of the configuration file. Raises FlagError, also for what does not go with one."""
+def asked_npu(name: str, sections: Mapping[str, Mapping[str, str]], folder: Path | None = None) -> NpuSettings | None:
+    """The NPU of --target, or of a configuration file in `folder`. Raises FlagError."""
     try:
-        settings = npu_settings(given.get("target", ""), sections.get(NPU_SECTION, {}), folder)
+        return npu_settings(name, sections.get(NPU_SECTION, {}), folder)
     except UsageError as error:
         raise FlagError(str(error), "target") from None
-    if settings is None:
-        return None
-    if given.get("targetVersion"):
+
+
+def check_npu(options: Options) -> None:
+    """Refuses what does not go with an NPU. Raises FlagError."""
+    if options.target is not None:
         raise FlagError("INPUT ILLEGAL: no version of MindSpore Lite runs what target compiles for an NPU", "target")
-    if given.get("saveType") == "MINDIR":
+    if options.save_type is SaveType.MINDIR:
         raise FlagError("INPUT ILLEGAL: target concerns .ms files, not saveType=MINDIR", "target")
-    if given.get("infer") == "true" or given.get("verify", "off") != "off":
-        raise FlagError(
-            "INPUT ILLEGAL: infer and verify run the result, which needs the NPU; leave target out for them", "target"
-        )
-    return settings
+    if options.run_once:
+        raise FlagError("INPUT ILLEGAL: infer runs the result, which needs the NPU; leave target out for it", "target")
 
 
 def _digest(given: Mapping[str, str], save_type: str) -> bool:
@@ -241,7 +238,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
-        npu=_npu(given, {} if choices is None else choices.sections, folder),
+        npu=asked_npu(given.get("target", ""), {} if choices is None else choices.sections, folder),
         memory_limit=asked_memory(given),
         run_once=infer == "true",
         digest=_digest(given, save_type),
@@ -249,6 +246,12 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     )
     if encryption.encrypt_key is not None:
         check_encrypted(options)
+    if options.npu is not None:
+        check_npu(options)
+        if given.get("verify", "off") != "off":
+            raise FlagError(
+                "INPUT ILLEGAL: verify runs the result, which needs the NPU; leave target out for it", "target"
+            )
     if choices is not None:
         options = dataclasses.replace(
             options,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import mslite
 from mslite.converter.cli import main
 from mslite.converter.errors import ExitStatus, UsageError
 from mslite.converter.ethosu import npu_settings
@@ -68,6 +69,16 @@ def test_wrong_values(target: str, section: dict[str, str], message: str) -> Non
 def test_flags_that_do_not_go_with_an_npu(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--modelFile=x.tflite", "--outputFile=x", "--target=ethos-u55", flag]) == ExitStatus.WRONG_USAGE
     assert "target" in capsys.readouterr().err
+
+
+def test_the_python_api_takes_the_section(tmp_path: Path) -> None:
+    """And refuses what does not go with it."""
+    (tmp_path / "net.tflite").touch()
+    converter = mslite.Converter()
+    converter.set_config_info("ethos_u", {"target": "ethos-u55"})
+    converter.infer = True
+    with pytest.raises(RuntimeError, match="infer runs the result, which needs the NPU"):
+        converter.convert(mslite.FmkType.TFLITE, str(tmp_path / "net.tflite"), str(tmp_path / "net"))
 
 
 def test_every_name_is_one_of_an_npu() -> None:
