@@ -126,6 +126,10 @@ def test_the_build_asks_for_the_driver(model: Path, tmp_path: Path, monkeypatch:
     done = subprocess.run(["make", "-C", str(project)], capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "set it: make ETHOSU_DRIVER=../core_driver" in done.stderr
+    command = ["make", "-C", str(project), "host-test", f"ETHOSU_DRIVER={tmp_path / 'driver'}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "make host-test ETHOSU_SOURCES=driver.c" in done.stderr
     cmake = ["cmake", "-S", str(project), "-B", str(tmp_path / "b")]
     done = subprocess.run(cmake, capture_output=True, text=True, check=False)
     assert done.returncode != 0
