@@ -50,6 +50,7 @@ def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
         step,
         kernel=NPU_KERNEL,
         derived=b"",
+        macs=call.macs,
         shared_size=fast_at + call.fast_scratch,
         call=Call(
             function="mslite_ethosu_run",

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.custom import Custom
 
 TYPE = "ethos-u"
 
-_NUMBERS = ("scratch", "fast_scratch", "cycles", "sram")
+_NUMBERS = ("scratch", "fast_scratch", "cycles", "macs", "sram")
 _TEXTS = ("accelerator", "vela")
 
 
@@ -32,6 +32,7 @@ class NpuCall:
     places: tuple[int, ...]
     """Of the inputs and then the outputs in the scratch memory."""
     cycles: int
+    macs: int
     sram: int
 
 
@@ -54,5 +55,5 @@ def call_of(attributes: Iterable[tuple[str | None, bytes | None]], operands: int
     if min(*numbers, *places) < 0:
         raise ValueError("its attributes are damaged (a size is negative); convert the model again")
     accelerator, vela = texts
-    scratch, fast_scratch, cycles, sram = numbers
-    return NpuCall(accelerator, vela, scratch, fast_scratch, places, cycles, sram)
+    scratch, fast_scratch, cycles, macs, sram = numbers
+    return NpuCall(accelerator, vela, scratch, fast_scratch, places, cycles, macs, sram)

@@ -115,6 +115,7 @@ def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: N
         compiled.fast_scratch,
         places,
         compiled.cycles,
+        compiled.macs,
         compiled.sram,
     )
     operands = [  # MindSpore Lite hands the layout of the first one on

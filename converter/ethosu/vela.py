@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import importlib.metadata
-import importlib.util
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from mslite.converter.parsers.tflite.model import SourceModel, load
 
 from .settings import NpuSettings
 
+_PACKAGE = "ethos-u-vela"
 _MISSING = (
     "--target={} needs vela, Arm's compiler, the Python package 'ethos-u-vela', which is not installed: "
     "pip install 'mslite[ethosu]'"
@@ -61,9 +61,11 @@ class Refusals:
 
 def vela_version(settings: NpuSettings) -> str:
     """Raises ConversionError where it is not installed."""
-    if importlib.util.find_spec("ethosu") is None or importlib.util.find_spec("ethosu.vela") is None:
-        raise ConversionError(_MISSING.format(settings.accelerator), code=ReturnCode.NOT_SUPPORTED)
-    return importlib.metadata.version("ethos-u-vela")
+    try:
+        version = importlib.metadata.version(_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        raise ConversionError(_MISSING.format(settings.accelerator), code=ReturnCode.NOT_SUPPORTED) from None
+    return version
 
 
 def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:

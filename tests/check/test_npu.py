@@ -12,7 +12,7 @@ from rich.console import Console
 from mslite.check import Examination, examine, json_text, print_examination, write_check_page
 from mslite.converter.ethosu import npu_settings, placement
 from mslite.converter.options import Options
-from tests.codegen.ethosu.stand_in import compile_file
+from tests.codegen.ethosu.stand_in import compile_file, no_compiler
 from tests.codegen.networks import keywords
 
 
@@ -66,7 +66,7 @@ def test_page(found: Examination, tmp_path: Path) -> None:
 
 
 def test_without_the_compiler_the_rest_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    no_compiler(monkeypatch)
     (tmp_path / "net.tflite").write_bytes(keywords())
     found = examine(Options(tmp_path / "net.tflite", tmp_path / "net", npu=npu_settings("ethos-u55", {})))
     assert found.converts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import shutil
 import struct
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 import mslite
 from mslite.converter.convert import convert
@@ -27,6 +29,15 @@ Array = npt.NDArray[Any]
 _HERE = Path(__file__).parent
 _ALIGNMENT = 16
 _OPTIMIZER_CONFIG, _COMMAND_STREAM, _NOP = 1, 2, 5
+
+
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without vela."""
+
+    def version(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", version)
 
 
 def actions(words: int) -> bytes:

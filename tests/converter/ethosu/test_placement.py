@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.cli import main
+from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode
 from mslite.converter.ethosu import npu_settings, placement
 from mslite.converter.ethosu.node import TYPE, call_of
 from mslite.converter.ethosu.settings import NpuSettings
@@ -18,6 +20,8 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.tflite_writer.write import HALF_TO_EVEN
+from tests.codegen.ethosu.stand_in import no_compiler
+from tests.codegen.networks import keywords
 
 from .graphs import Builder, names
 
@@ -148,6 +152,17 @@ def test_a_model_with_nothing_for_the_npu_is_refused(monkeypatch: pytest.MonkeyP
         _place(module, monkeypatch, _compiler())
     assert caught.value.code is ReturnCode.NOT_SUPPORTED
     assert f"no node can run on ethos-u55-128: Conv2DFusion 'a_node': {HALF_TO_EVEN}" in str(caught.value)
+
+
+def test_without_vela_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_compiler(monkeypatch)
+    (tmp_path / "net.tflite").write_bytes(keywords())
+    words = [f"--modelFile={tmp_path / 'net.tflite'}", f"--outputFile={tmp_path / 'net'}", "--target=ethos-u55"]
+    assert main(words) == ExitStatus.NOT_CONVERTIBLE
+    assert "pip install 'mslite[ethosu]'" in capsys.readouterr().err
+    assert not (tmp_path / "net.ms").exists()
 
 
 def test_scales_become_numbers_of_32_bits() -> None:

@@ -9,11 +9,9 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mslite.converter.cli import main
-from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus
 from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.ethosu.node import call_of
@@ -24,11 +22,8 @@ from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, Format, QuantType, ResizeMethod
 from mslite.converter.mindir.ops.resize import Resize
-from mslite.converter.options import Options
-from mslite.converter.shares import shares_of
 from mslite.converter.tflite_writer import File, refusal, write_tflite
 from tests.codegen.networks import keywords, resnet8
-from tests.e2e.models import MODELS
 
 from .graphs import Builder
 
@@ -171,21 +166,3 @@ def test_casts_of_a_float_border_stay_on_the_cpu(tmp_path: Path) -> None:
         "Custom",
         "QuantDTypeCast",
     ]
-
-
-@pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared/models")
-@pytest.mark.parametrize(
-    ("path", "share"),
-    [("mlperf_tiny/vww_96_int8", 1.0), ("coral/mobilenet_v2_10_224_quant", 1.0), ("coral/movenet_lightning_ptq", 0.99)],
-)
-def test_networks_of_the_open_set(path: str, share: float, tmp_path: Path) -> None:
-    """All their multiply-accumulates, or nearly all, run on the NPU."""
-    source = MODELS / path / "model.tflite"
-    whole = load(convert(Options(source, tmp_path / "plain")).files[0])
-    total = sum(own.macs or 0 for own in shares_of(whole).values())
-    report = convert(Options(source, tmp_path / "npu", npu=_settings("ethos-u55-256")))
-    assert report.placement is not None
-    placed = {name for part in report.placement.parts for name in part.nodes}
-    own = {node.name: shares_of(whole)[id(node)].macs or 0 for node in whole.main.nodes}
-    assert sum(own[name] for name in placed if name in own) >= share * total
-    assert np.isclose(sum(part.macs for part in report.placement.parts), total, rtol=0.2)
