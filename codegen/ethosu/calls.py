@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from mslite.codegen.program import Call, Step, Tensor
+from mslite.codegen.program import Call, Step, Storage, Tensor
 from mslite.converter.ethosu.node import TYPE, call_of
+from mslite.converter.mindir.ops.enums import DataType
 
 NPU_KERNEL = "ethosu_invoke_v3"
 """`Step.kernel` of such a step."""
@@ -17,6 +18,7 @@ OPERANDS_IN_FRONT = 2
 ALIGNMENT = 16
 """Of everything that the NPU is given."""
 
+_MOST_BYTES = (1 << 31) - 1
 _STATIC = Path(__file__).parent / "static"
 _FILES = {name: f"src/ethosu/{name}" for name in ("ethosu.h", "ethosu.c")}
 
@@ -28,10 +30,19 @@ def is_npu_step(kind: str) -> bool:
 
 def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
     """The step as a call of the driver. Raises ValueError for a node whose attributes are none of ours."""
-    tensors = [_tensor(one) for one in (*step.inputs[OPERANDS_IN_FRONT:], *step.outputs)]
-    commands, constants = (_tensor(one) for one in step.inputs[:OPERANDS_IN_FRONT])
+    tensors = [_tensor(one) for one in (*step.inputs, *step.outputs)]
+    if len(step.inputs) <= OPERANDS_IN_FRONT or any(
+        one.storage is not Storage.CONSTANT or one.dtype is not DataType.UINT8 for one in tensors[:OPERANDS_IN_FRONT]
+    ):
+        raise ValueError("its first operands are no commands and constants; convert the model again")
+    commands, constants = tensors[:OPERANDS_IN_FRONT]
+    tensors = tensors[OPERANDS_IN_FRONT:]
     call = call_of(attributes, len(tensors))
     fast_at = call.scratch + -call.scratch % ALIGNMENT
+    if fast_at + call.fast_scratch > _MOST_BYTES:
+        raise ValueError(
+            f"it asks for {fast_at + call.fast_scratch} bytes of working memory, more than processors of 32 bits have"
+        )
     if any(at + one.size > call.scratch for at, one in zip(call.places, tensors, strict=True)):
         raise ValueError("a tensor lies outside of its working memory; convert the model again")
     text = _initialiser(

@@ -36,10 +36,12 @@ class _Groups:
         self._group = {id(node): number for number, node in enumerate(nodes)}
         self._taken = {number for number, node in enumerate(nodes) if takes(node)}
         self._after: dict[int, set[int]] = {number: set() for number in self._members}
+        self._before: dict[int, set[int]] = {number: set() for number in self._members}
         for number, node in enumerate(nodes):
             for value in node.inputs:
                 if id(value.producer) in self._group:
                     self._after[self._group[id(value.producer)]].add(number)
+                    self._before[number].add(self._group[id(value.producer)])
 
     def found(self) -> list[list[Node]]:
         return [self._members[number] for number in sorted(self._members) if number in self._taken]
@@ -54,15 +56,18 @@ class _Groups:
         for node in self._members[second]:
             self._group[id(node)] = first
         self._members[first] += self._members.pop(second)
-        self._after[first] |= self._after.pop(second)
-        for following in self._after.values():
-            if second in following:
-                following.remove(second)
-                following.add(first)
-        self._after[first].discard(first)
+        for own, others in ((self._after, self._before), (self._before, self._after)):
+            for neighbour in own.pop(second):
+                others[neighbour].discard(second)
+                if neighbour != first:
+                    others[neighbour].add(first)
+                    own[first].add(neighbour)
+            own[first].discard(second)
 
     def _leads(self, first: int, second: int) -> bool:
         """Whether a way leads from one group through others to the second."""
+        if self._before[second] == {first}:
+            return False
         todo = [group for group in self._after[first] if group != second]
         seen = set(todo)
         while todo:

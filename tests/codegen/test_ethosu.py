@@ -197,6 +197,11 @@ def test_a_damaged_file_is_refused(model: Path, tmp_path: Path, monkeypatch: pyt
         (path,) = save(module, tmp_path / "damaged.ms")
         with pytest.raises(LoweringError, match=reason):
             lower_ms(path, _M55)
+    node.op = Custom(type="ethos-u", attr=whole)
+    node.set_inputs(node.inputs[1:])
+    (path,) = save(module, tmp_path / "damaged.ms")
+    with pytest.raises(LoweringError, match="no commands and constants"):
+        lower_ms(path, _M55)
 
 
 def test_files_of_ours_are_not_compiled_again(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
