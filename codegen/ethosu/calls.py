@@ -72,7 +72,7 @@ def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
             more_instructions=None,
             alignment=ALIGNMENT,
         ),
-        note=f"{call.accelerator}, compiled by vela {call.vela}: about {call.cycles:,} cycles of the NPU",
+        note=f"{call.accelerator}, compiled by vela {call.vela}, which estimates {call.cycles:,} cycles and {call.sram:,} bytes of SRAM",
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mslite.converter.cli import main
+from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus
 from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.ethosu.node import call_of
@@ -22,9 +23,11 @@ from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, Format, QuantType, ResizeMethod
 from mslite.converter.mindir.ops.resize import Resize
+from mslite.converter.options import Options
 from mslite.converter.tflite_writer import File, refusal, write_tflite
 from tests.codegen.networks import keywords, resnet8
 
+from .commands import uses
 from .graphs import Builder
 
 pytestmark = [
@@ -89,6 +92,47 @@ def test_a_layer_is_compiled(target: str) -> None:
     assert first.macs == 8 * 8 * 4 * (9 * 4 + 1)  # vela counts the bias
     assert 0 < first.cycles < 100_000
     assert first.sram >= 2 * 256
+
+
+_DEDICATED = {"memory_mode": "Dedicated_Sram_384KB"}
+
+
+@pytest.mark.parametrize(
+    ("target", "keys"),
+    [
+        ("ethos-u55", {}),
+        ("ethos-u65", {}),
+        ("ethos-u85", {}),
+        ("ethos-u65", {"system_config": "Ethos_U65_High_End"} | _DEDICATED),
+        ("ethos-u85", {"system_config": "Ethos_U85_SYS_DRAM_Mid"} | _DEDICATED),
+    ],
+)
+def test_commands_stay_within_the_memories_that_are_handed_over(
+    target: str, keys: dict[str, str], tmp_path: Path
+) -> None:
+    """Region 0 has the constants, 1 the working memory, 2 the fast one, which only some memory modes have; the input is read and the
+    output written at its place."""
+    settings = npu_settings(target, keys)
+    assert settings is not None
+    (tmp_path / "net.tflite").write_bytes(resnet8())
+    module = load(convert(Options(tmp_path / "net.tflite", tmp_path / "net")).files[0])
+    (part,) = parts_of(module.main, lambda node: not refusal(node))
+    file = write_tflite(part.nodes, part.inputs, part.outputs)
+    compiled = compile_file(file.data, settings)
+    assert isinstance(compiled, Compiled)
+    sizes = [len(compiled.constants), compiled.scratch, compiled.fast_scratch]
+    found = list(uses(compiled.commands, target == "ethos-u85"))
+    assert found
+    assert (2 in {use.region for use in found}) == bool(keys) == bool(compiled.fast_scratch)
+    for use in found:
+        assert use.at + use.length <= sizes[use.region], use
+    assert (1, compiled.places[file.inputs[0]]) in {
+        (use.region, use.at) for use in found if use.what in ("ifm", "source")
+    }
+    assert (1, compiled.places[file.outputs[0]]) in {
+        (use.region, use.at) for use in found if use.what in ("ofm", "target")
+    }
+    assert {use.region for use in found if use.what in ("ofm", "target")} <= {1, 2}
 
 
 def test_a_second_memory() -> None:
