@@ -6,7 +6,7 @@ from typing import Any
 
 from mslite.converter.mindir.ops.activation import Activation, Softmax
 from mslite.converter.mindir.ops.enums import ActivationType
-from mslite.converter.mindir.ops.unary import Clip
+from mslite.converter.mindir.ops.unary import Clip, ExpFusion
 
 from .call import Call
 from .registry import writes
@@ -21,6 +21,7 @@ _FUNCTIONS = {
     ActivationType.ELU: "ELU",
     ActivationType.GELU: "GELU",
 }
+_UNARY = {"Abs": "ABS", "ExpFusion": "EXP", "Log": "LOG", "Rsqrt": "RSQRT"}
 _CLIPS = {(-1.0, 1.0): "RELU_N1_TO_1", (0.0, 1.0): "RELU_0_TO_1", (0.0, 6.0): "RELU6"}
 _SMALL = 1 / 256
 _RESULTS = {"LOGISTIC": (_SMALL, -128), "TANH": (1 / 128, 0), "SOFTMAX": (_SMALL, -128)}
@@ -74,11 +75,9 @@ def prelu(call: Call) -> None:
     call.emit("PRELU", call.inputs())
 
 
-@writes("Rsqrt")
-def reciprocal_root(call: Call) -> None:
-    call.emit("RSQRT", [call.input()])
-
-
-@writes("Abs")
-def absolute(call: Call) -> None:
-    call.emit("ABS", [call.input()])
+@writes(*_UNARY)
+def unary(call: Call) -> None:
+    op = call.op
+    if isinstance(op, ExpFusion) and (op.base, op.scale, op.shift) != (-1.0, 1.0, 0.0):
+        raise call.refuse("TensorFlow Lite has the exponential of e alone")
+    call.emit(_UNARY[op.name], [call.input()])

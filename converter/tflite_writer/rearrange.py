@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mslite.converter.mindir.ops.rearrange import ReverseV2
+
 from .call import Call
 from .registry import writes
 
@@ -16,3 +18,16 @@ def reshape(call: Call) -> None:
 def transpose(call: Call) -> None:
     call.require_equal_records()
     call.emit("TRANSPOSE", [call.input(), call.constant("order", call.integers(1, "its order"))])
+
+
+@writes("ReverseV2")
+def reverse(call: Call) -> None:
+    assert isinstance(call.op, ReverseV2)
+    call.require_equal_records()
+    call.emit("REVERSE_V2", [call.input(), call.constant("axes", call.op.axis or ())])
+
+
+@writes("TileFusion")
+def tile(call: Call) -> None:
+    call.require_equal_records()
+    call.emit("TILE", [call.input(), call.constant("multiples", call.integers(1, "its multiples"))])

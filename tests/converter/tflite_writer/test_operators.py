@@ -190,6 +190,8 @@ CASES = [
     Case("softmax", activation.Softmax(axis=(-1,)), [(2, 9)], [], _SMALL),
     Case("prelu", activation.PReLUFusion(), [_IMAGE], [_weights(3, seed=6)], _Y),
     Case("rsqrt", unary.Rsqrt(), [_IMAGE], [], _Y, (QuantParam(scale=0.25, zeroPoint=-128),)),
+    Case("exp", unary.ExpFusion(), [_IMAGE], [], QuantParam(scale=0.5, zeroPoint=-128), (QuantParam(scale=1 / 64),)),
+    Case("log", unary.Log(), [_IMAGE], [], QuantParam(scale=1 / 32, zeroPoint=-20), (QuantParam(scale=0.25, zeroPoint=-128),)),
     Case("abs", unary.Abs(), [_IMAGE], [], _Y),
     Case("mean-window", _pool(pooling.AvgPoolFusion), [_IMAGE]),
     Case("mean-image", _pool(pooling.AvgPoolFusion, global_=True), [_IMAGE]),
@@ -210,6 +212,8 @@ CASES = [
     Case("squeeze", rearrange.Squeeze(axis=(0,)), [_IMAGE]),
     Case("unsqueeze", rearrange.Unsqueeze(axis=(1,)), [(4, 3)]),
     Case("expand", rearrange.ExpandDims(), [(4, 3)], [_ints(1)]),
+    Case("reverse", rearrange.ReverseV2(axis=(2,)), [_IMAGE]),
+    Case("tile", assembly.TileFusion(), [_IMAGE], [_ints(1, 2, 1, 3)]),
     Case("transpose", rearrange.Transpose(), [_IMAGE], [_ints(0, 3, 1, 2)]),
     *(
         Case(mode.name, reduction.ReduceFusion(keep_dims=keep, mode=mode, coeff=1.0), [_IMAGE], [_ints(1, 2)], result)
@@ -271,6 +275,7 @@ _EVEN = dataclasses.replace(_X, roundType=ROUND_HALF_TO_EVEN)
             {"op": reduction.ReduceFusion(mode=ReduceMode.ReduceSum, coeff=1.0)},
             "ReduceSum is not written",
         ),
+        ("exp", {"op": unary.ExpFusion(base=2.0)}, "exponential of e alone"),
         ("abs", {"op": unary.Ceil()}, "Ceil on integers is not written"),
     ],
 )
