@@ -19,13 +19,17 @@ class Part:
 
 
 def parts_of(graph: Graph, takes: Callable[[Node], bool]) -> list[Part]:
-    """The parts of nodes that are taken, those that only move numbers left out, in the order of their first nodes."""
+    """The parts of nodes that are taken, those that only move or rescale numbers left out, in the order of their first nodes."""
     groups = _Groups(graph.nodes, takes)
     for node in graph.nodes:
         for value in node.inputs:
             if value.producer is not None:
                 groups.join(value.producer, node)
-    return [_part(nodes, graph) for nodes in groups.found() if not all(only_moves(node) for node in nodes)]
+    return [_part(nodes, graph) for nodes in groups.found() if any(_computes(node) for node in nodes)]
+
+
+def _computes(node: Node) -> bool:
+    return not only_moves(node) and node.op.name != "QuantDTypeCast"
 
 
 class _Groups:

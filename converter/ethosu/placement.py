@@ -23,7 +23,7 @@ from .settings import NpuSettings
 from .vela import Compiled, Refusals, compile_file, vela_version
 
 _NO_INTEGERS = "it has no numbers of 8 bits"
-_ALONE = "nothing beside it runs on the NPU, and it only moves numbers"
+_ALONE = "nothing beside it runs on the NPU, and it only moves or rescales numbers"
 _NOT_SAID = "vela leaves its sub-graph to the CPU in part, and does not say why"
 
 
@@ -141,8 +141,8 @@ def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: N
 
 
 def _unsigned(value: Value) -> tuple[QuantParam, ...] | None:
-    """The records of a value as the source has it, where that is unsigned."""
-    if DataType(value.quant[0].dstDtype) is not DataType.UINT8:
+    """The records of a value as the source has it, where that is unsigned and the value is not."""
+    if value.dtype is not DataType.INT8 or DataType(value.quant[0].dstDtype) is not DataType.UINT8:
         return None
     shift = SHIFTS[DataType.UINT8]
     return tuple(replace(record, zeroPoint=record.zeroPoint + shift) for record in value.quant)

@@ -20,6 +20,11 @@ SAME, VALID = 0, 1
 _FUSED = {ActivationType.NO_ACTIVATION: 0, ActivationType.RELU: 1, ActivationType.RELU1: 2, ActivationType.RELU6: 3}
 
 
+def _of_unsigned(records: Sequence[QuantParam]) -> bool:
+    """Whether numbers with these records are unsigned bytes in the source."""
+    return bool(records) and DataType(records[0].dstDtype) is DataType.UINT8
+
+
 class Refused(Exception):
     """A node that no TensorFlow Lite operation computes to the bit; `str()` says why."""
 
@@ -31,6 +36,11 @@ class Writing:
         self.operations: list[Operation] = []
         self._tensors: dict[int, Tensor] = {}
         self._names: set[str] = set()
+
+    @staticmethod
+    def is_unsigned(value: Value) -> bool:
+        """Whether an activation has unsigned bytes in the file."""
+        return value.dtype is DataType.UINT8 or _of_unsigned(value.quant)
 
     def tensor(self, value: Value) -> Tensor:
         """Of an activation."""
@@ -48,7 +58,7 @@ class Writing:
         axis: int = 0,
     ) -> Tensor:
         """A tensor; numbers that were unsigned in the source are unsigned again."""
-        if dtype is DataType.INT8 and records and DataType(records[0].dstDtype) is DataType.UINT8:
+        if dtype is DataType.INT8 and _of_unsigned(records):
             shift = SHIFTS[DataType.UINT8]
             dtype = DataType.UINT8
             records = tuple(replace(record, zeroPoint=record.zeroPoint + shift) for record in records)
@@ -113,8 +123,7 @@ class Call:
         value = self.value(index)
         if value.data is None:
             raise self.refuse("its weights are computed")
-        unsigned = value.quant and DataType(value.quant[0].dstDtype) is DataType.UINT8
-        if not unsigned and any(record.zeroPoint for record in value.quant):
+        if not _of_unsigned(value.quant) and any(record.zeroPoint for record in value.quant):
             raise self.refuse("its weights have a zero point")
         data = value.data if perm is None else value.data.transpose(perm)
         if len(value.quant) not in (1, data.shape[axis]):

@@ -75,7 +75,7 @@ def _check(node: Node) -> None:
         if value.is_constant and value.data is None:
             raise Refused("a constant of it is packed")
         if not value.is_constant:
-            _check_activation(value)
+            _check_activation(value, node)
     kinds = {value.quant[0].dstDtype == DataType.UINT8 for value in _stored(node)}
     if len(kinds) > 1 and node.op.name != "QuantDTypeCast":
         raise Refused("some of its numbers are signed, others unsigned")
@@ -89,8 +89,9 @@ def _stored(node: Node) -> list[Value]:
     return [value for value in (*node.inputs, *node.outputs) if value.dtype is DataType.INT8 and value.quant]
 
 
-def _check_activation(value: Value) -> None:
-    if value.dtype is not DataType.INT8 or not value.quant:
+def _check_activation(value: Value, node: Node) -> None:
+    types = (DataType.INT8, DataType.UINT8) if node.op.name == "QuantDTypeCast" else (DataType.INT8,)
+    if value.dtype not in types or not value.quant:
         raise Refused(f"it computes on {value.dtype.name.lower()}, not on 8-bit integers")
     if len(value.quant) != 1:
         raise Refused("an activation of it has several scales")

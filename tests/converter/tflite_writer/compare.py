@@ -15,6 +15,7 @@ import mslite
 from mslite.converter.ethosu.parts import Part
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.tflite_writer import write_tflite
 
 Array = npt.NDArray[Any]
@@ -52,19 +53,22 @@ def run_ours(module: Module, inputs: Sequence[Array]) -> list[Array]:
 
 
 def run_file(data: bytes, inputs: Sequence[Array], resolver: str = "BUILTIN_REF") -> list[Array]:
-    """The outputs of LiteRT's kernels; numbers that are unsigned there come and go signed."""
+    """The outputs of LiteRT's kernels; signed inputs are given unsigned where the file has them so."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     chosen = getattr(interpreter.OpResolverType, resolver)
     runner = interpreter.Interpreter(model_content=data, experimental_op_resolver_type=chosen)
     runner.allocate_tensors()
     for detail, array in zip(runner.get_input_details(), inputs, strict=True):
-        unsigned = detail["dtype"] == np.uint8
-        runner.set_tensor(detail["index"], (array.astype(np.int16) + _UNSIGNED).astype(np.uint8) if unsigned else array)
+        shifted = (array.astype(np.int16) + _UNSIGNED).astype(np.uint8)
+        runner.set_tensor(detail["index"], shifted if detail["dtype"] == np.uint8 != array.dtype else array)
     runner.invoke()
-    results = [runner.get_tensor(detail["index"]) for detail in runner.get_output_details()]
-    return [
-        (array.astype(np.int16) - _UNSIGNED).astype(np.int8) if array.dtype == np.uint8 else array for array in results
-    ]
+    return [runner.get_tensor(detail["index"]) for detail in runner.get_output_details()]
+
+
+def _draw(generator: np.random.Generator, part: Part, value: Value) -> Array:
+    if value.dtype is DataType.UINT8:
+        return generator.integers(0, 256, value.shape).astype(np.uint8)
+    return generator.integers(_least(part, value), 128, value.shape).astype(np.int8)
 
 
 def _least(part: Part, value: Value) -> int:
@@ -76,9 +80,11 @@ def _least(part: Part, value: Value) -> int:
 def assert_written_alike(part: Part, seed: int = 1, resolver: str = "BUILTIN_REF") -> None:
     """Asserts that LiteRT computes our bits, on numbers by chance."""
     generator = np.random.default_rng(seed)
-    inputs = [generator.integers(_least(part, value), 128, value.shape).astype(np.int8) for value in part.inputs]
+    inputs = [_draw(generator, part, value) for value in part.inputs]
     file = write_tflite(part.nodes, part.inputs, part.outputs)
     theirs = run_file(file.data, inputs, resolver)
     for value, mine, other in zip(part.outputs, run_ours(module_of(part), inputs), theirs, strict=True):
+        if mine.dtype == np.int8 and other.dtype == np.uint8:
+            other = (other.astype(np.int16) - _UNSIGNED).astype(np.int8)
         operators = ", ".join(node.op.name for node in part.nodes)
         np.testing.assert_array_equal(mine, other, f"'{value.name}' of {operators}")

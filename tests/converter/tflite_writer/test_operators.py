@@ -283,6 +283,29 @@ def test_what_is_refused(case: str, changes: dict[str, object], reason: str) -> 
     assert reason in _refused(_BY_NAME[case], **changes)
 
 
+def _cast(source: Value, target: Value) -> Node:
+    return Node(
+        quantization.QuantDTypeCast(src_t=int(source.dtype), dst_t=int(target.dtype)), "cast", (source,), (target,)
+    )
+
+
+def test_casts_between_signed_and_unsigned_bytes() -> None:
+    """Those that compute are written; one that only stores unsigned bytes as signed ones is none."""
+    unsigned = int(DataType.UINT8)
+    bytes_of_source = QuantParam(scale=0.25, zeroPoint=121, dstDtype=unsigned)
+
+    def value(dtype: DataType, record: QuantParam) -> Value:
+        return Value(dtype.name.lower(), dtype, _IMAGE, format=Format.NHWC, quant=(record,))
+
+    into = _cast(value(DataType.UINT8, bytes_of_source), value(DataType.INT8, _Y))
+    out_of = _cast(value(DataType.INT8, _Y), value(DataType.UINT8, bytes_of_source))
+    for node in (into, out_of):
+        assert refusal(node) == ""
+        assert_written_alike(Part((node,), node.inputs, node.outputs))
+    stored = dataclasses.replace(_X, dstDtype=unsigned)
+    assert "only says how bytes" in refusal(_cast(into.inputs[0], value(DataType.INT8, stored)))
+
+
 def test_weights_with_a_zero_point_are_refused() -> None:
     weight = _weights(4, 3, 3, 3)
     weight.quant = (QuantParam(scale=0.5, zeroPoint=1),)
