@@ -85,14 +85,19 @@ def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> l
             if key not in done:
                 file = write_tflite(part.nodes, part.inputs, part.outputs)
                 result = compile_file(file.data, settings)
-                if isinstance(result, Refusals):
-                    _note(part, file, result, why)
+                if isinstance(result, Refusals) or not _has_places(file, result):
+                    _note(part, file, result if isinstance(result, Refusals) else Refusals({}), why)
                     refused = True
                     continue
                 done[key] = (part, file, result)
             found.append(done[key])
         if not refused:
             return found
+
+
+def _has_places(file: File, compiled: Compiled) -> bool:
+    """Whether every tensor that goes in or out lies in the working memory: vela may find that one of them is not needed."""
+    return all(compiled.places.get(name, -1) >= 0 for name in (*file.inputs, *file.outputs))
 
 
 def _note(part: Part, file: File, refusals: Refusals, why: dict[Node, str]) -> None:

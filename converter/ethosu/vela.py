@@ -73,7 +73,7 @@ def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
     with tempfile.TemporaryDirectory(prefix="mslite-vela-") as name:
         folder = Path(name)
         (folder / "part.tflite").write_bytes(data)
-        printed = _run(_command(settings), folder, settings)
+        printed = _run(command_of(settings), folder, settings)
         try:
             model = load(folder / "out" / "part_vela.tflite")
             operators = [operator.name for operator in model.graphs[0].operators]
@@ -84,15 +84,8 @@ def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
             raise _failed(f"wrote what cannot be read ({type(error).__name__}: {error})", printed) from None
 
 
-def register_commands(data: bytes, settings: NpuSettings) -> str:
-    """What vela prints of the commands for the NPU. Raises ConversionError."""
-    with tempfile.TemporaryDirectory(prefix="mslite-vela-") as name:
-        folder = Path(name)
-        (folder / "part.tflite").write_bytes(data)
-        return _run([*_command(settings), "--verbose-register-command-stream"], folder, settings)
-
-
-def _command(settings: NpuSettings) -> list[str]:
+def command_of(settings: NpuSettings) -> list[str]:
+    """Compiles `part.tflite` of the folder that it runs in into the folder `out`."""
     config = _CONFIGURATION if settings.vela_config is None else str(settings.vela_config.resolve())
     command = [
         sys.executable, "-m", "ethosu.vela", "part.tflite", "--output-dir=out",

@@ -107,6 +107,15 @@ def test_a_part_that_is_refused_without_a_reason_stays(monkeypatch: pytest.Monke
     assert "does not say why" in found.left[0][2]
 
 
+@pytest.mark.parametrize("places", [{"a": 0}, {"x": -1, "a": 0}])
+def test_a_part_whose_tensors_have_no_place_stays(places: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Builder()
+    module = made.module(made.convolution(made.input(), "a"))
+    compiled = Compiled(b"COP1", b"", 4096, 0, places, 1, 1, 1, 5e8)
+    with pytest.raises(ConversionError, match="does not say why"):
+        _place(module, monkeypatch, lambda data, settings: compiled)
+
+
 def test_unsigned_borders_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """The casts that made the numbers signed and unsigned again have nothing left to do."""
     made = Builder(unsigned=True)

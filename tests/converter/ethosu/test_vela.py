@@ -6,6 +6,8 @@ import dataclasses
 import importlib.metadata
 import importlib.util
 import struct
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from mslite.converter.errors import ConversionError, ExitStatus
 from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.ethosu.node import call_of
 from mslite.converter.ethosu.parts import parts_of
-from mslite.converter.ethosu.vela import Compiled, Refusals, compile_file, register_commands
+from mslite.converter.ethosu.vela import Compiled, Refusals, command_of, compile_file
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.custom import Custom
@@ -71,7 +73,10 @@ def test_commands_are_those_of_the_golden_file(name: str) -> None:
 
 def printed_commands(name: str) -> str:
     """What vela prints of a layer's commands."""
-    lines = register_commands(_file(LAYERS[name]).data, _settings()).splitlines()
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "part.tflite").write_bytes(_file(LAYERS[name]).data)
+        command = [*command_of(_settings()), "--verbose-register-command-stream"]
+        lines = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith(_BEGIN))
     rest = lines[first:]
     end = next((number for number, line in enumerate(rest) if not line.strip()), len(rest))
