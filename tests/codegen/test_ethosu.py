@@ -28,6 +28,7 @@ from mslite.converter.options import Options
 
 from .ethosu.stand_in import compile_file, npu_nodes, values_of, write_driver
 from .networks import keywords
+from .test_wrappers import STM32, ZEPHYR
 
 _FOUND = npu_settings("ethos-u55", {})
 assert _FOUND is not None
@@ -140,6 +141,26 @@ def test_the_build_asks_for_the_driver(model: Path, tmp_path: Path, monkeypatch:
     subprocess.run(["cmake", "--build", str(tmp_path / "b")], capture_output=True, text=True, check=True)
     test = subprocess.run(["ctest", "--test-dir", str(tmp_path / "b")], capture_output=True, text=True, check=False)
     assert "100% tests passed, 0 tests failed out of 1" in test.stdout
+
+
+def test_in_other_environments(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zephyr's CMake, and the Makefile of STM32CubeMX."""
+    _stand_in(monkeypatch)
+    project = _project(model, tmp_path)
+    zephyr, stm32 = tmp_path / "zephyr", tmp_path / "stm32"
+    for folder in (zephyr, stm32):
+        folder.mkdir()
+        (folder / "project").symlink_to(project)
+    (zephyr / "CMakeLists.txt").write_text(ZEPHYR)
+    given = f"-DETHOSU_DRIVER={tmp_path / 'driver'}"
+    subprocess.run(["cmake", "-S", str(zephyr), "-B", str(zephyr / "b"), given], capture_output=True, check=True)
+    subprocess.run(["cmake", "--build", str(zephyr / "b")], capture_output=True, check=True)
+    (stm32 / "Makefile").write_text(STM32)
+    (stm32 / "main.c").write_text("int main(void) { return 0; }\n")
+    driver = tmp_path / "driver"
+    make = ["make", "-C", str(stm32), f"ETHOSU_DRIVER={driver}", f"C_SOURCES=main.c {driver / 'driver.c'}"]
+    done = subprocess.run(make, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_converted_file_becomes_a_project(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
