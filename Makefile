@@ -136,8 +136,8 @@ setup-slow:
 test-wheel: $(BUILD)/python-ready
 	@.ci/check_packages
 
-# SavedModels, Keras files and torch.export programs, and models behind Ray Serve, with TensorFlow, PyTorch and Ray in a
-# virtual environment of its own.
+# SavedModels, Keras files and torch.export programs, models behind Ray Serve, the OpenVINO engine, and vela for Ethos-U, with
+# TensorFlow, PyTorch, Ray, OpenVINO and vela in a virtual environment of its own.
 .PHONY: test-frameworks check-frameworks
 test-frameworks check-frameworks: $(BUILD)/python-ready
 	@.ci/check_frameworks $(BUILD)

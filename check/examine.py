@@ -10,6 +10,7 @@ from pathlib import Path
 from mslite import _codegen, _native
 from mslite.check.custom_nodes import CPU, REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
 from mslite.check.facts import Examination, NodeFacts, PortFacts, State, TargetFacts
+from mslite.check.npu import NpuExamination, examine_npu
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.codegen.memory import plan_memory
@@ -50,9 +51,15 @@ def _examine(options: Options) -> Examination:
     framework = options.framework if options.framework is not None else detect(options.model_file)
     with tempfile.TemporaryDirectory(prefix="mslite-check-") as folder:
         own = dataclasses.replace(
-            options, framework=framework, output_file=Path(folder) / "model", save_type=SaveType.MINDIR_LITE
+            options,
+            framework=framework,
+            output_file=Path(folder) / "model",
+            save_type=SaveType.MINDIR_LITE,
+            npu=None,
+            single_scales=options.npu is not None,
         )
         problem, blockers = "", tuple[Blocker, ...]()
+        npu = NpuExamination()
         targets: list[TargetFacts] = []
         kernels: Kernels = {}
         try:
@@ -69,6 +76,10 @@ def _examine(options: Options) -> Examination:
                 for node in graph.nodes:
                     node.source = origins.get(node.name, "")
             targets = _targets(own.output_path, str(options.model_file), kernels, custom_types(module))
+            if options.npu is not None:
+                npu = examine_npu(dataclasses.replace(own, npu=options.npu), _generated)
+                targets += npu.targets
+                kernels[options.npu.accelerator] = npu.kernels
             if report.verdict is not None:
                 targets += _original(report.verdict, custom_types(module))
     layout = source_layout(framework) if module.layout is None else module.layout
@@ -84,6 +95,8 @@ def _examine(options: Options) -> Examination:
         tuple(targets),
         inputs,
         outputs,
+        npu.placement,
+        npu.problem,
     )
 
 

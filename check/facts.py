@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mslite.converter.errors import Blocker
+from mslite.converter.ethosu import Placement
 from mslite.converter.shares import Share
 
 
@@ -83,6 +84,10 @@ class Examination:
     targets: tuple[TargetFacts, ...]
     inputs: tuple[PortFacts, ...] = ()
     outputs: tuple[PortFacts, ...] = ()
+    placement: Placement | None = None
+    """What runs on the NPU of `--target`; graph and targets are those of the same model without it."""
+    npu_problem: str = ""
+    """Why nothing does, where one was asked for."""
 
     @property
     def macs(self) -> int:

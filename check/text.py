@@ -13,6 +13,7 @@ from rich.table import Table
 from mslite.benchmark.page import grouped, size
 from mslite.check.facts import Examination, TargetFacts
 from mslite.converter.errors import Blocker
+from mslite.converter.ethosu import Placement
 from mslite.converter.quoting import readable, shortened
 from mslite.converter.shares import NOT_KNOWN, Share
 
@@ -45,10 +46,47 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
         table.add_row(target.name, escape(answer(target)), ram, flash)
     console.print(table)
     console.print("RAM: the arena of activations and workspace; flash: constants, to which code comes", markup=False)
+    if found.placement is not None:
+        _print_npu(found.placement, console)
+    if found.npu_problem:
+        console.print(f"\nNPU: {readable(found.npu_problem)}", markup=False)
     for targets, blockers in found.blocked_targets:
         console.print(f"\n{', '.join(target.name for target in targets)}:", markup=False)
         for line in blocker_lines(found, blockers):
             console.print(line, markup=False)
+
+
+def _print_npu(found: Placement, console: Console) -> None:
+    """The sub-graphs on the NPU with vela's estimates, and what is on none, by reason."""
+    how = f"vela {found.version}, {found.system_config}, {found.memory_mode}"
+    console.print(
+        f"\n{found.accelerator}: {found.nodes} of {found.nodes + len(found.left)} nodes ({how})", markup=False
+    )
+    table = Table(show_edge=False)
+    for title in ("sub-graph", "nodes", "MACs", "cycles", "SRAM", "constants"):
+        table.add_column(title, justify="left" if title == "sub-graph" else "right")
+    for part in found.parts:
+        numbers = (
+            grouped(len(part.nodes)),
+            grouped(part.macs),
+            grouped(part.cycles),
+            size(part.sram),
+            size(part.constants),
+        )
+        table.add_row(escape(part.name), *numbers)
+    console.print(table)
+    console.print("cycles of the NPU, SRAM while it runs: vela's estimates", markup=False)
+    alike: dict[str, list[str]] = {}
+    for name, operator, why in found.left:
+        alike.setdefault(why, []).append(f"{operator} {shortened(name, _LONGEST_NAME)}")
+    for why, names in alike.items():
+        console.print(
+            f"  on the CPU: {readable(why)} ({len(names)} node{'' if len(names) == 1 else 's'})", markup=False
+        )
+        for line in names[:_MOST_NAMES]:
+            console.print(f"    {line}", markup=False)
+        if len(names) > _MOST_NAMES:
+            console.print(f"    and {len(names) - _MOST_NAMES} more, all of which --checkReport lists", markup=False)
 
 
 def answer(target: TargetFacts) -> str:

@@ -18,6 +18,7 @@ from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, TargetError, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
+from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.options import Options
@@ -29,6 +30,7 @@ examples:
   mslite-codegen model.tflite --target=cortex-m4 --output=project
   mslite-codegen model.ms --target=cortex-m55 --output=project --memory=min --ramBudget=32K
   mslite-codegen model.onnx --target=arm64 --output=project --inputShape=image:1,96,96,3
+  mslite-codegen int8.tflite --target=cortex-m55 --npu=ethos-u55-128 --output=project
   mslite-codegen model.onnx --target=arm64 --output=project --train --optimizer=Adam --learningRate=0.001
   make -C project test        compares with the recorded runs, under QEMU where the target is another machine
 """
@@ -78,6 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--kernelLibrary", choices=(KERNEL_LIBRARY,),
         help="calls of CMSIS-NN, which the project is built with, for the layers in which it computes the same bits",
+    )  # fmt: skip
+    parser.add_argument(
+        "--npu", default="",
+        help="ethos-u55|ethos-u65|ethos-u85, or with its size, as ethos-u55-64: vela compiles the 8-bit sub-graphs for it "
+        "(docs/ethosu.md); a .ms file gets it by converter_lite --target",
     )  # fmt: skip
     parser.add_argument(
         "--padToMaxOutputSize", action="store_true",
@@ -147,16 +154,17 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     )
 
 
-def _source(model: Path, shapes: Mapping[str, Shape], weights: Path | None, plugins: tuple[Path, ...]) -> Source:
+def _source(
+    model: Path, shapes: Mapping[str, Shape], weights: Path | None, plugins: tuple[Path, ...], npu: NpuSettings | None
+) -> Source:
     """A model; the weights of a Caffe model lie beside it where nothing else is said."""
     if model.suffix != ".prototxt":
-        return Source(
-            model, shapes, options=Options(model, model, weight_file=weights, plugins=plugins) if plugins else None
-        )
+        options = Options(model, model, weight_file=weights, plugins=plugins, npu=npu)
+        return Source(model, shapes, options=options if plugins or npu is not None else None)
     beside = model.with_suffix(".caffemodel")
     if weights is None and not beside.exists():
         raise UsageError(f"{model}: --weightFile must name the model's weights; {beside.name} is not beside it")
-    return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins))
+    return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins, npu=npu))
 
 
 @ends_quietly("mslite-codegen")
@@ -170,7 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = _settings(given)
         shapes = parse_shapes(given.inputShape) if given.inputShape else {}
         plugins = plugin_files(";".join(name for name in given.pluginPath.split(";") if name.endswith(".py")))
-        sources = [_source(model, shapes, given.weightFile, plugins) for model in given.model]
+        npu = npu_settings(given.npu, {})
+        sources = [_source(model, shapes, given.weightFile, plugins, npu) for model in given.model]
         with running("mslite-codegen", sys.argv[1:] if arguments is None else arguments):
             generated = generate(sources, settings)
     except (UsageError, TargetError) as error:

@@ -15,18 +15,19 @@ from mslite.codegen.cmsis import with_cmsis_nn
 from mslite.codegen.compress import compressed
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores, for_threads, variables_of
+from mslite.codegen.ethosu import NPU_KERNEL
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.padded import pad_suppressions
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.lowering.weights import OpenWeights, close_weights, open_weights
 from mslite.codegen.memory import Inputs, MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
-from mslite.codegen.program import Program
+from mslite.codegen.program import Program, all_steps
 from mslite.codegen.project import ProjectOptions, check_folder, record, write_project
 from mslite.codegen.report import NOT_ASKED, Figures, Measured, Unmeasured, check_misra, gather, measure, report_files
 from mslite.codegen.targets import Target
 from mslite.codegen.training import TrainSource, generate_training
-from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.options import Options
 from mslite.converter.quoting import shortened
 from mslite.converter.training import TrainSettings
@@ -123,6 +124,7 @@ def generate(
             for shapes in (source.shapes, *source.more_shapes)
         ]
         files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in shaped]
+        references = [_reference(stack, source, file) for source, file in zip(shaped, files, strict=True)]
         progress("lower")
         # A conversion has taken the shapes already.
         shapes = [source.shapes if file == source.model else {} for source, file in zip(shaped, files, strict=True)]
@@ -184,7 +186,7 @@ def generate(
                 case
                 for number in _tested(len(group))
                 for case in record(
-                    files[group[number]],
+                    references[group[number]] or files[group[number]],
                     programs[group[number]],
                     settings.cases if len(group) == 1 else 1,
                     number=number,
@@ -209,6 +211,20 @@ def generate(
             f"{settings.folder}: the project cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
         ) from None
     return Generated(settings.folder, tuple(cores), figures, notes)
+
+
+def _reference(stack: ExitStack, source: Source, file: Path) -> Path | None:
+    """Where an NPU computes a part of a model, the same model for the CPU, which records the runs; else None.
+
+    Raises UsageError for a file of ours, which nothing is compiled of any more."""
+    options = source.options
+    if options is None or options.npu is None:
+        return None
+    if file == source.model:
+        raise UsageError(
+            f"{source.model}: a .ms file gets its NPU when it is converted: converter_lite --target={options.npu.accelerator}"
+        )
+    return stack.enter_context(as_ms(source.model, source.shapes, replace(options, npu=None, single_scales=True)))
 
 
 def _notes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> tuple[str, ...]:
@@ -271,6 +287,7 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
         "compressed constants": settings.compress,
         "weights kept in their original form (net0.bin holds them so)": settings.keep_weights,
         f"{settings.kernel_library}": settings.kernel_library is not None,
+        "--npu": any(source.options is not None and source.options.npu is not None for source in sources),
         "--memory=min": settings.memory.fuse_rows,
         "--fastMemory": settings.memory.fast_size is not None,
         "--name": bool(settings.prefix),
@@ -303,6 +320,8 @@ def _origin(source: Source) -> str:
 
 
 def _measured(cores: Sequence[Core], settings: GenerateSettings) -> Measured | Unmeasured:
+    if any(step.kernel == NPU_KERNEL for core in cores for step in all_steps(core.program)):
+        return Unmeasured("Arm's Ethos-U driver is no part of the project")
     if settings.kernel_library is not None:
         return Unmeasured(f"{settings.kernel_library} is no part of the project")
     return measure(cores, settings.target) if settings.measure else Unmeasured("it was not asked for")

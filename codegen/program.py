@@ -109,6 +109,8 @@ class Call:
     """Kernels that it calls."""
     more_instructions: int | None = 0
     """Beyond those of the step; None: there is no estimate."""
+    alignment: int = 1
+    """Of the constants that it reads and of its workspace, where nothing else asks for more."""
     plain_constants: int | None = None
     """Bytes of the step's constants before they were compressed."""
 

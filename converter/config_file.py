@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.registry.plugins import plugin_files
 from mslite.converter.spelling import check_keys, nearest
@@ -103,7 +104,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        known = ("registry", SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
+        known = ("registry", SECTION, NPU_SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
         if name in known:
             continue
         if near := nearest(name, (*known, *_NOT_BUILT)):

@@ -12,6 +12,8 @@ from mslite.converter.compatibility import Verdict, judge
 from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.ethosu import Placement
+from mslite.converter.ethosu.placement import place_on_npu, round_scales
 from mslite.converter.front_ends import parse_model, source_layout
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
@@ -50,12 +52,14 @@ class Report:
     applied: dict[str, int]
     notes: tuple[str, ...]
     peak_bytes: int | None
-    """The most memory that activations take at one time, when every shape is known."""
+    """The most memory that activations take at one time, when every shape is known; None with an NPU, whose sub-graphs have theirs."""
     bound: Bound | None = None
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
     quantisation: QuantiseReport | None = None
     verdict: Verdict | None = None
-    """Which versions of MindSpore Lite run the result; None for a `.mindir` file."""
+    """Which versions of MindSpore Lite run the result; None for a `.mindir` file, and with an NPU."""
+    placement: Placement | None = None
+    """What runs on the NPU of `--target`."""
 
 
 def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
@@ -104,7 +108,7 @@ def count_operators(module: Module) -> Counter[str]:
     return Counter(node.op.name for graph in module.graphs for node in graph.nodes)
 
 
-_PARSE, _WRITE = "parse", "write"
+_PARSE, _NPU, _WRITE = "parse", "vela", "write"
 
 
 def _with_quantiser(options: Options, run: Pass) -> list[Step]:
@@ -117,7 +121,7 @@ def stage_names(options: Options) -> list[str]:
     """The stages that `progress` of a conversion hears of, where it succeeds."""
     settings = settings_of(options, FmkType.MSLITE)  # which steps run does not depend on the source
     steps = steps_to_run(settings, _with_quantiser(options, lambda module, context: None))
-    return [_PARSE, *(step.name for step in steps), _WRITE]
+    return [_PARSE, *(step.name for step in steps), *([_NPU] if options.npu is not None else []), _WRITE]
 
 
 def convert(
@@ -202,6 +206,12 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     except ConversionError as error:
         raise complete(error, options.model_file, module, settings) from None
     _check_kernels(module, options)
+    placement = None
+    if options.npu is not None or options.single_scales:
+        round_scales(module)
+    if options.npu is not None:
+        progress(_NPU)
+        placement = place_on_npu(module, options.npu)
     bound = _bound(module, options, settings.source_layout)
     module.version = WIRE_VERSION if options.target is None else options.target.wire
     verdict = judge(module)
@@ -226,8 +236,9 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         transposes=tuple(node.name for graph in module.graphs for node in graph.nodes if node.op.name == "Transpose"),
         applied=dict(context.applied),
         notes=(*module.notes, *context.notes, *(note for report in quantisation for note in report.notes)),
-        peak_bytes=peak_activation_bytes(module.main),
+        peak_bytes=peak_activation_bytes(module.main) if placement is None else None,
         bound=bound,
         quantisation=quantisation[0] if quantisation else None,
-        verdict=verdict if options.save_type is SaveType.MINDIR_LITE else None,
+        verdict=verdict if options.save_type is SaveType.MINDIR_LITE and placement is None else None,
+        placement=placement,
     )

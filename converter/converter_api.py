@@ -11,7 +11,7 @@ from typing import NoReturn
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
-from mslite.converter.flag_values import asked_encryption, check_encrypted
+from mslite.converter.flag_values import asked_encryption, asked_npu, check_encrypted, check_npu
 from mslite.converter.memory_limit import LEAST_LIMIT
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -297,7 +297,8 @@ class Converter:
         for section, keys in self._config.items():
             sections.setdefault(section, {}).update(keys)
         notes: list[str] = []
-        choices = choices_of(sections, notes.append, Path(config).parent if config else None)
+        folder = Path(config).parent if config else None
+        choices = choices_of(sections, notes.append, folder)
         if choices.quantizer.asks_for_something and self._save_type is ModelType.MINDIR:
             raise UsageError("quantisation with save_type MINDIR is not supported yet")
         shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
@@ -319,6 +320,7 @@ class Converter:
             calibration=self._calibration,
             plugins=choices.plugins,
             config=choices.sections,
+            npu=asked_npu("", choices.sections, folder),
             memory_limit=self._memory_limit,
             run_once=self._infer,
             digest=self._digest,
@@ -326,6 +328,8 @@ class Converter:
         )
         if options.encryption.encrypt_key is not None:
             check_encrypted(options)
+        if options.npu is not None:
+            check_npu(options)
         return options
 
     def _encryption_flags(self) -> dict[str, str]:

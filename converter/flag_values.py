@@ -11,6 +11,8 @@ from mslite.converter.compatibility.versions import VERSIONS, Version
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.encryption import Encryption, parse_key
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
+from mslite.converter.ethosu import NpuSettings, npu_settings
+from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
 from mslite.converter.flags import FLAGS
 from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.memory_limit import parse_limit
@@ -112,6 +114,24 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
+def asked_npu(name: str, sections: Mapping[str, Mapping[str, str]], folder: Path | None = None) -> NpuSettings | None:
+    """The NPU of --target, or of a configuration file in `folder`. Raises FlagError."""
+    try:
+        return npu_settings(name, sections.get(NPU_SECTION, {}), folder)
+    except UsageError as error:
+        raise FlagError(str(error), "target") from None
+
+
+def check_npu(options: Options) -> None:
+    """Refuses what does not go with an NPU. Raises FlagError."""
+    if options.target is not None:
+        raise FlagError("INPUT ILLEGAL: no version of MindSpore Lite runs what target compiles for an NPU", "target")
+    if options.save_type is SaveType.MINDIR:
+        raise FlagError("INPUT ILLEGAL: target concerns .ms files, not saveType=MINDIR", "target")
+    if options.run_once:
+        raise FlagError("INPUT ILLEGAL: infer runs the result, which needs the NPU; leave target out for it", "target")
+
+
 def _digest(given: Mapping[str, str], save_type: str) -> bool:
     """Whether --digest is on. Raises FlagError."""
     asked = _choice(given, "digest", ("on", "off"), "digest") == "on"
@@ -161,9 +181,11 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     input_type = _data_type(given, "inputDataType", tuple(_DATA_TYPES))
     output_type = _data_type(given, "outputDataType", _OUTPUT_TYPES)
     choices = None
+    folder = None
     if "configFile" in given:
         config = Path(given["configFile"])
-        choices = choices_of(read_config(config), warn, config.parent)
+        folder = config.parent
+        choices = choices_of(read_config(config), warn, folder)
     plugins = choices.plugins if choices is not None else ()
     framework, format_name = _framework(given, plugins)
     train = _choice(given, "trainModel", ("true", "false"), "trainModel")
@@ -216,6 +238,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
+        npu=asked_npu(given.get("target", ""), {} if choices is None else choices.sections, folder),
         memory_limit=asked_memory(given),
         run_once=infer == "true",
         digest=_digest(given, save_type),
@@ -223,6 +246,12 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     )
     if encryption.encrypt_key is not None:
         check_encrypted(options)
+    if options.npu is not None:
+        check_npu(options)
+        if given.get("verify", "off") != "off":
+            raise FlagError(
+                "INPUT ILLEGAL: verify runs the result, which needs the NPU; leave target out for it", "target"
+            )
     if choices is not None:
         options = dataclasses.replace(
             options,

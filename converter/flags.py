@@ -81,6 +81,12 @@ _FLAGS = (
     Flag("quantReport", "FILE", "write a page about the quantisation: errors, ranges, sizes, times"),
     Flag("saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"),
     Flag(
+        "target",
+        "ethos-u55|ethos-u65|ethos-u85",
+        "let vela, Arm's compiler (pip install 'mslite[ethosu]'), compile 8-bit sub-graphs for this NPU; with its size, as "
+        "ethos-u55-64 (default: -128, -256, -256); [ethos_u] of --configFile has more; docs/ethosu.md",
+    ),
+    Flag(
         "targetVersion",
         "1.3|1.5|2.7",
         "make a file that this version of MindSpore Lite runs; what it lacks is written in what it has, or named",
@@ -121,6 +127,8 @@ examples:
       also runs both models on the same random input and names the first layer that differs
   converter_lite --modelFile=net.onnx --outputFile=net --targetVersion=1.3
       a file for MindSpore Lite 1.3; without the flag the summary says which versions run the result
+  converter_lite --modelFile=net_int8.tflite --outputFile=net --target=ethos-u55-128
+      a file for a microcontroller with this NPU: mslite-codegen net.ms --target=cortex-m55 --output=net makes the program
   converter_lite --modelFile=net.onnx --check --checkReport=net.html
       writes no model: lists every node that stands in the way, or what each target makes of the model
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mslite.converter.compatibility import Version
 from mslite.converter.encryption import Encryption
+from mslite.converter.ethosu import NpuSettings
 from mslite.converter.frameworks import FmkType as FmkType
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -49,6 +50,10 @@ class Options:
     int64_to_int32: bool = False
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
+    npu: NpuSettings | None = None
+    """The NPU that computes what it can of the result (`--target`)."""
+    single_scales: bool = False
+    """Whether scales are rounded to 32 bits, as they are for an NPU: the result then computes its numbers on the CPU."""
     memory_limit: int | None = None
     """Bytes that the conversion may take on account of what the file says (`--memoryLimit`); None: half of the machine's."""
     run_once: bool = False

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import Report
 from mslite.converter.errors import Blocker
+from mslite.converter.ethosu import Placement
 from mslite.converter.quoting import quoted, readable
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
@@ -44,6 +45,8 @@ def stages(total: int) -> Iterator[tuple[Callable[[str], None], Samples]]:
 
 
 _REMEDIES = 3
+_MOST_REASONS = 5
+"""Why nodes are not on the NPU."""
 _NAME = 60
 """Characters of a node's name that are shown among others."""
 
@@ -99,6 +102,29 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     return lines
 
 
+def placement_lines(found: Placement) -> list[str]:
+    """What runs on the NPU, vela's estimates, and why the rest does not, by reason."""
+    nodes = found.nodes + len(found.left)
+    how = f"{found.accelerator} (vela {found.version}, {found.system_config}, {found.memory_mode})"
+    lines = [
+        f"npu         {how}: {found.nodes} of {_counted(nodes, 'node')} in {_counted(len(found.parts), 'sub-graph')}"
+    ]
+    frequency = found.parts[0].frequency
+    time = f"{found.cycles:,} cycles, {1000 * found.cycles / frequency:.3g} ms at {frequency / 1e6:.0f} MHz"
+    constants, commands = (sum(getattr(part, name) for part in found.parts) for name in ("constants", "commands"))
+    sizes = f"SRAM {_size(found.sram)}, constants {_size(constants)}, commands {_size(commands)}"
+    lines.append(f"estimated   {time}; {sizes}")
+    alike: dict[str, list[str]] = {}
+    for name, operator, why in found.left:
+        alike.setdefault(why, []).append(f"{operator} {quoted(name, _NAME)}")
+    for why, named in list(alike.items())[:_MOST_REASONS]:
+        more = f" and {len(named) - 1} more" if len(named) > 1 else ""
+        lines.append(f"on the CPU  {named[0]}{more}: {why}")
+    if len(alike) > _MOST_REASONS:
+        lines.append(f"            {_counted(len(alike) - _MOST_REASONS, 'more reason')} (--check lists them)")
+    return lines
+
+
 def _first_reason(version: Version, blockers: Sequence[Blocker]) -> str:
     """The first of the reasons, and how many there are besides."""
     first, others = blockers[0], len(blockers) - 1
@@ -128,6 +154,9 @@ def print_summary(report: Report) -> None:
         peak = report.bound.peak_bytes
         amount = "not bounded: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
         print(readable(f"at most     {amount}, with {shapes}"))
+    if report.placement is not None:
+        for line in placement_lines(report.placement):
+            print(readable(line))
     if report.verdict is not None:
         for line in verdict_lines(report.verdict):
             print(readable(line))

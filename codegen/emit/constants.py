@@ -11,6 +11,9 @@ from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Program, Step, Storage, Tensor, all_steps
 
+_WIDEST = 8
+"""Bytes of the widest element: what the struct ends at a multiple of, wherever it begins."""
+
 
 @dataclass(eq=False)
 class Constant:
@@ -67,16 +70,17 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
         if key not in same:
             same[key] = Constant(names.make(name, "constant"), text, fields, data, alignment)
             found.entries.append(same[key])
+        same[key].alignment = max(same[key].alignment, alignment)
         return same[key]
 
-    def add_tensor(tensor: Tensor, text: str) -> None:
+    def add_tensor(tensor: Tensor, text: str, alignment: int = 1) -> None:
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
         if tensor.storage is Storage.VARIABLE or tensor.data is None or not tensor.size or tensor in found.of_tensor:
             return
         numbers = numbers_of(tensor.data)
         found.of_tensor[tensor] = add(
-            tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), tensor.data.itemsize
+            tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), max(tensor.data.itemsize, alignment)
         )
 
     for program in programs:
@@ -94,6 +98,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
                     add_tensor(
                         tensor,
                         comment(f"{tensor.dtype.name.lower()}[{sizes}] {brief(tensor.name)}, of {brief(step.name)}"),
+                        step.call.alignment if step.call is not None else 1,
                     )
         for output in program.outputs:
             add_tensor(output, "an output")
@@ -141,7 +146,7 @@ def _place(constants: Constants, names: Names, first: Mapping[Constant, str]) ->
             entry.gap = f"uint8_t {names.make('gap', 'gap')}[{-end % entry.alignment}];"
             end += -end % entry.alignment
         end += len(entry.data) + (-len(entry.data) % entry.width)
-    constants.size = at + -at % constants.alignment
+    constants.size = at + -at % min(constants.alignment, _WIDEST)
 
 
 def declaration(entry: Constant) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mslite import _codegen
 from mslite.codegen.custom import custom_call, problem_of
+from mslite.codegen.ethosu import is_npu_step, npu_call
 from mslite.codegen.lowering.errors import LoweringError
 from mslite.codegen.lowering.live import is_needed, tail_of
 from mslite.codegen.lowering.nests import nest_step
@@ -144,7 +145,15 @@ class Builder:
 
     @staticmethod
     def _custom(made: Step, step: _codegen.WrittenStep) -> Step:
-        """The same as a call of the user's kernel."""
+        """The same as a call of the user's kernel, or of the NPU's driver."""
+        if is_npu_step(step.custom_type):
+            try:
+                return npu_call(made, step.attributes)
+            except ValueError as error:
+                blocker = Blocker(
+                    step.name, f"Custom '{step.custom_type}'", str(error), "It was made by converter_lite --target"
+                )
+                raise LoweringError(f"node '{step.name}' cannot become C: {error}", (blocker,)) from None
         if problem := problem_of(step.custom_type, step.attributes):
             operator = f"Custom '{step.custom_type}'"
             blocker = Blocker(step.name, operator, problem, "Use fewer attributes, or shorter names")

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import mslite
 from mslite import _codegen, _native
+from mslite.codegen.ethosu import NPU_KERNEL
 from mslite.codegen.lowering.build import program_of
 from mslite.codegen.lowering.errors import LoweringError
 from mslite.codegen.lowering.read import as_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
-from mslite.codegen.program import Program
+from mslite.codegen.program import Program, all_steps
 from mslite.codegen.targets import TARGETS, Target
 from mslite.converter.detect import detect
 from mslite.converter.errors import Blocker, ReturnCode
@@ -62,10 +63,21 @@ def lower_ms(
             f"{source}: {len(plan.refusals)} node(s) cannot become C for {target.name}", _blockers(plan.refusals)
         )
     program = program_of(plan, name or path.stem, target.name)
+    _check_npu(source, program, target)
     program.assumed = tuple(
         one.name for one in inputs if one.shape and one.shape[0] < 0 and one.name not in (shapes or {})
     )
     return program
+
+
+def _check_npu(source: str, program: Program, target: Target) -> None:
+    """Raises LoweringError for calls of a driver that microcontrollers have."""
+    steps = [] if target.is_micro else [step for step in all_steps(program) if step.kernel == NPU_KERNEL]
+    if steps:
+        reason = f"the Ethos-U driver is called on microcontrollers, and {target.name} is none"
+        remedy = "Use --target=cortex-m55 or another Cortex-M"
+        blockers = tuple(Blocker(step.name, "Custom ethos-u", reason, remedy) for step in steps)
+        raise LoweringError(f"{source}: {len(steps)} node(s) cannot become C for {target.name}", blockers)
 
 
 def _channels_first(path: Path, source: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from mslite.codegen.memory.placement import Placement, Problem, place
 from mslite.codegen.memory.row_loops import fused_rows
 from mslite.codegen.memory.rows import Chain, Cutter, make_chain, row_runs
 from mslite.codegen.memory.tiers import place_in_tiers
-from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor
+from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor, all_steps
 
 LONGEST = 16
 """So many steps are fused at most in one chain."""
@@ -32,6 +32,8 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
     Raises MemoryPlanError when the plan is wrong, which is a defect of the planner.
     """
     options = options or MemoryOptions()
+    asked = (step.call.alignment for step in all_steps(program) if step.call is not None)
+    options = replace(options, alignment=max(options.alignment, *asked, 1))
     nests = plan_nests(program, options, plan_memory)
     best = _Planner(program, options).best()
     if len(make_layout(program, options).steps) < len(program.steps):

@@ -193,6 +193,7 @@ def _build_files(
         "math": any("<math.h>" in text for core in cores for text in core.files.values()),
         "moves": any("memmove(" in text for core in cores for text in core.files.values()),
         "cmsis_nn": any("<arm_nnfunctions.h>" in text for core in cores for text in core.files.values()),
+        "ethosu": any("<ethosu_driver.h>" in text for core in cores for text in core.files.values()),
         "custom": any("src/registered_kernel.h" in core.files for core in cores),
         "board": board,
         "arduino": _ARDUINO,

@@ -20,6 +20,15 @@ bool HasKernel(int32_t op, const IsaSet &isas) {
                      [&](const mslite_kernel *kernel) { return isas.Has(kernel->isa); });
 }
 
+// What is said of a Custom node that nobody computes.
+std::string NoKernelOf(const std::string &type) {
+  const std::string why = "no kernel is registered for this type in this process; ";
+  if (type != "ethos-u") return why + "load the plug-in that has one";
+  return why +
+         "it is compiled for an Arm Ethos-U NPU, which mslite-codegen reaches (docs/ethosu.md); for this processor "
+         "convert the model without --target";
+}
+
 Status ProblemStatus(const Graph &graph, const Problems &problems) {
   std::string text = "file '" + graph.file->name() + "': " + std::to_string(problems.size()) + " node(s) cannot run:";
   size_t listed = 0;
@@ -101,9 +110,8 @@ void Session::CheckOperators() {
       if (step.call >= 0 || (registered_ != nullptr && registered_->Has(step.node))) continue;
       const Node &node = graph().nodes[static_cast<size_t>(step.node)];
       if (!HasShapeRule(node.op) || node.params == nullptr) {
-        problems_[step.node] = node.custom_type.empty() ? "this operator has no shape rule in this library"
-                                                        : "no kernel is registered for this type in this process; "
-                                                          "load the plug-in that has one";
+        problems_[step.node] =
+            node.custom_type.empty() ? "this operator has no shape rule in this library" : NoKernelOf(node.custom_type);
       } else if (!HasKernel(node.op, plan_options_.isas)) {
         problems_[step.node] = "this operator has no kernel in this library";
       } else if (!node.problem.empty()) {

@@ -13,8 +13,11 @@ from tflite_build import Graph, Operator, Tensor, build
 from tflite_run import Array, lowered
 
 import mslite
+from mslite.converter.ethosu.parts import parts_of
 from mslite.converter.mindir import module_io
 from mslite.converter.parsers.tflite import parse
+from mslite.converter.tflite_writer import refusal
+from tests.converter.tflite_writer.compare import assert_written_alike
 
 Options = tuple[str, dict[int, Any]]
 
@@ -125,10 +128,13 @@ def converted_results(content: bytes, inputs: Sequence[Array], folder: Path) -> 
 
 
 def assert_same_bits(cases: Sequence[Case], folder: Path, resolver: str = "BUILTIN_REF") -> None:
-    """Asserts that every case gives what LiteRT's kernels give, through parser, passes, file and runtime."""
+    """Asserts that every case gives what LiteRT's kernels give, through parser, passes, file and runtime; and once more, where
+    signed or unsigned bytes are written as TensorFlow Lite, through the file that is made of what was converted."""
     content, inputs = _model(cases)
     expected = reference(content, inputs, resolver)
     for case, ours, theirs in zip(cases, converted_results(content, inputs, folder), expected, strict=True):
         records = [(operand.data.dtype.name, operand.scale, operand.zero) for operand in (*case.inputs, case.output)]
         assert ours.dtype == theirs.dtype
         np.testing.assert_array_equal(ours, theirs, f"{case.operator} {records}")
+    for part in parts_of(module_io.load(folder / "m.ms").main, lambda node: not refusal(node)):
+        assert_written_alike(part, resolver=resolver)

@@ -1,0 +1,51 @@
+"""What is said of an NPU: the conversion for it, what of the model it computes, and generated C that calls it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mslite.check.facts import TargetFacts
+from mslite.codegen.targets import TARGETS, Target
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+from mslite.converter.ethosu import Placement
+from mslite.converter.options import Options
+
+_BESIDE = ("cortex-m55", "cortex-m85")
+"""Processors that come with such an NPU."""
+
+Generated = Callable[[Path, str, Target, dict[str, dict[str, str]]], TargetFacts]
+
+
+@dataclass(frozen=True)
+class NpuExamination:
+    """Nothing where no NPU was asked for."""
+
+    placement: Placement | None = None
+    problem: str = ""
+    targets: tuple[TargetFacts, ...] = ()
+    kernels: dict[str, str] = field(default_factory=dict)
+    """Node -> the part it is in, or why it is in none."""
+
+
+def examine_npu(options: Options, generated: Generated) -> NpuExamination:
+    """Converts for `options.npu` and plans generated C by `generated`. The model itself is known to convert."""
+    assert options.npu is not None
+    own = dataclasses.replace(options, output_file=options.output_file.with_name("npu"))
+    try:
+        report = convert(own)
+    except ConversionError as error:
+        return NpuExamination(problem=error.message)
+    placement = report.placement
+    assert placement is not None
+    targets = []
+    for name in _BESIDE:
+        facts = generated(report.files[0], str(options.model_file), TARGETS[name], {})
+        summary = f"{facts.summary}, and the driver of the NPU"
+        targets.append(dataclasses.replace(facts, name=f"{name} + {placement.accelerator}", summary=summary))
+    kernels = {node: f"on the NPU, in {part.name}" for part in placement.parts for node in part.nodes}
+    kernels |= {node: f"not on the NPU: {why}" for node, _, why in placement.left}
+    return NpuExamination(placement, "", tuple(targets), kernels)

@@ -1,0 +1,5 @@
+"""Steps that an Arm Ethos-U NPU computes: calls of Arm's driver (docs/ethosu.md)."""
+
+from mslite.codegen.ethosu.calls import NPU_KERNEL, is_npu_step, npu_call
+
+__all__ = ["NPU_KERNEL", "is_npu_step", "npu_call"]

@@ -1,0 +1,59 @@
+"""The Custom node that stands for a sub-graph on the NPU: its operands and attributes, read and written.
+
+Inputs are the command stream and the constants (uint8), then those of the sub-graph. Input and output numbers lie in the
+scratch memory when the NPU runs, each at its place. Numbers in attributes are little-endian, 8 bytes each.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mslite.converter.mindir.ops.custom import Custom
+
+TYPE = "ethos-u"
+
+_NUMBERS = ("scratch", "fast_scratch", "cycles", "macs", "sram")
+_TEXTS = ("accelerator", "vela")
+
+
+@dataclass(frozen=True)
+class NpuCall:
+    """What the attributes say."""
+
+    accelerator: str
+    vela: str
+    """Its version, system configuration and memory mode."""
+    scratch: int
+    """Bytes of working memory."""
+    fast_scratch: int
+    """Bytes of a second, faster one; 0: it is the same."""
+    places: tuple[int, ...]
+    """Of the inputs and then the outputs in the scratch memory."""
+    cycles: int
+    macs: int
+    sram: int
+
+
+def custom_of(call: NpuCall) -> Custom:
+    attributes = [(name, getattr(call, name).encode()) for name in _TEXTS]
+    attributes += [(name, struct.pack("<q", getattr(call, name))) for name in _NUMBERS]
+    attributes.append(("places", struct.pack(f"<{len(call.places)}q", *call.places)))
+    return Custom(type=TYPE, attr=tuple(attributes))
+
+
+def call_of(attributes: Iterable[tuple[str | None, bytes | None]], operands: int) -> NpuCall:
+    """Reads the attributes of a node with as many activations. Raises ValueError for what is no such node."""
+    found = {name: data for name, data in attributes if name is not None and data is not None}
+    try:
+        texts = [found[name].decode() for name in _TEXTS]
+        numbers = [struct.unpack("<q", found[name])[0] for name in _NUMBERS]
+        places = struct.unpack(f"<{operands}q", found["places"])
+    except (KeyError, struct.error, UnicodeDecodeError) as error:
+        raise ValueError(f"its attributes are damaged ({error}); convert the model again") from None
+    if min(*numbers, *places) < 0:
+        raise ValueError("its attributes are damaged (a size is negative); convert the model again")
+    accelerator, vela = texts
+    scratch, fast_scratch, cycles, macs, sram = numbers
+    return NpuCall(accelerator, vela, scratch, fast_scratch, places, cycles, macs, sram)

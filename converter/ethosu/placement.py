@@ -1,0 +1,206 @@
+"""Puts the sub-graphs that the NPU takes into a module: each becomes a Custom node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.order import execution_order
+from mslite.converter.mindir.quantised import SHIFTS, is_quantised, same_records
+from mslite.converter.tflite_writer import File, refusal, write_tflite
+
+from .facts import PartFacts, Placement
+from .node import NpuCall, custom_of
+from .parts import Part, parts_of
+from .settings import NpuSettings
+from .vela import Compiled, Refusals, compile_file, vela_version
+
+_NO_INTEGERS = "it has no numbers of 8 bits"
+_ALONE = "nothing beside it runs on the NPU, and it only moves or rescales numbers"
+_NOT_SAID = "vela leaves its sub-graph to the CPU in part, and does not say why"
+
+
+def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
+    """Compiles what the NPU can compute and replaces it in a module with `round_scales`. Raises ConversionError, also where that is
+    nothing."""
+    version = vela_version(settings)
+    facts: list[PartFacts] = []
+    left: list[tuple[str, str, str]] = []
+    for graph in module.graphs:
+        why = {node: refusal(node) if _concerns_integers(node) else _NO_INTEGERS for node in graph.nodes}
+        compiled = _compile_all(graph, why, settings)
+        facts += [_place(graph, part, file, result, settings, version) for part, file, result in compiled]
+        graph.nodes = execution_order(graph.nodes)
+        left += [(node.name, node.op.name, why[node] or _ALONE) for node in graph.nodes if node in why]
+    if not facts:
+        raise ConversionError(
+            f"no node can run on {settings.accelerator}: {_summary(left)}. It takes .tflite models of 8 bits, and float "
+            "models with quant_type=FULL_QUANT in --configFile",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    return Placement(
+        settings.accelerator, settings.system_config, settings.memory_mode, version, tuple(facts), tuple(left)
+    )
+
+
+def round_scales(module: Module) -> None:
+    """Scales become numbers of 32 bits, as TensorFlow Lite has them: those of our quantiser have 64, and all of the model should
+    compute with the same."""
+    for graph in module.graphs:
+        for value in graph.values():
+            value.quant = tuple(replace(record, scale=float(np.float32(record.scale))) for record in value.quant)
+
+
+def _summary(left: list[tuple[str, str, str]]) -> str:
+    """The reason that most nodes have."""
+    reasons = [why for _, _, why in left]
+    if not reasons:
+        return "it has none"
+    common = max(dict.fromkeys(reasons), key=reasons.count)
+    count = reasons.count(common)
+    node = next(f"{operator} '{name}'" for name, operator, why in left if why == common)
+    return f"{node}{f' and {count - 1} more' if count > 1 else ''}: {common}"
+
+
+def _concerns_integers(node: Node) -> bool:
+    return any(is_quantised(value) and not value.is_constant for value in (*node.inputs, *node.outputs))
+
+
+def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:
+    """The parts as vela takes them: what it refuses is taken out, its reason noted in `why`, and the rest divided anew."""
+    done: dict[tuple[int, ...], tuple[Part, File, Compiled]] = {}
+    while True:
+        parts = parts_of(graph, lambda node: not why[node])
+        refused = False
+        found = []
+        for part in parts:
+            key = tuple(map(id, part.nodes))
+            if key not in done:
+                file = write_tflite(part.nodes, part.inputs, part.outputs)
+                result = compile_file(file.data, settings)
+                if isinstance(result, Refusals) or not _has_places(file, result):
+                    _note(part, file, result if isinstance(result, Refusals) else Refusals({}), why)
+                    refused = True
+                    continue
+                done[key] = (part, file, result)
+            found.append(done[key])
+        if not refused:
+            return found
+
+
+def _has_places(file: File, compiled: Compiled) -> bool:
+    """Whether every tensor that goes in or out lies in the working memory: vela may find that one of them is not needed."""
+    return all(compiled.places.get(name, -1) >= 0 for name in (*file.inputs, *file.outputs))
+
+
+def _note(part: Part, file: File, refusals: Refusals, why: dict[Node, str]) -> None:
+    """At least one node of the part gets a reason."""
+    named = {file.names[name]: reason for name, reason in refusals.reasons.items() if name in file.names}
+    why |= named or dict.fromkeys(part.nodes, _NOT_SAID)
+
+
+def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str) -> PartFacts:
+    name = graph.unique_name(f"{settings.accelerator}/part")
+    for node in part.nodes:
+        node.set_inputs(())
+    inside = {id(node) for node in part.nodes}
+    graph.nodes = [node for node in graph.nodes if id(node) not in inside]
+    places = tuple(compiled.places[one] for one in (*file.inputs, *file.outputs))
+    call = NpuCall(
+        settings.accelerator,
+        f"{version} {settings.system_config} {settings.memory_mode}",
+        compiled.scratch,
+        compiled.fast_scratch,
+        places,
+        compiled.cycles,
+        compiled.macs,
+        compiled.sram,
+    )
+    operands = [  # MindSpore Lite hands the layout of the first one on
+        constant(graph.unique_name(f"{name}/{what}"), np.frombuffer(data, np.uint8), Format.NHWC)
+        for what, data in (("commands", compiled.commands), ("constants", compiled.constants))
+    ]
+    inputs = [_as_stored(graph, value) for value in part.inputs]
+    results = [_result(graph, value) for value in part.outputs]
+    graph.nodes.append(Node(custom_of(call), name, (*operands, *inputs), tuple(results)))
+    return PartFacts(
+        name,
+        tuple(node.name for node in part.nodes),
+        compiled.cycles,
+        compiled.macs,
+        compiled.sram,
+        len(compiled.constants),
+        len(compiled.commands),
+        compiled.frequency,
+    )
+
+
+# ---- numbers that were unsigned in the source are unsigned on the NPU ----
+
+
+def _unsigned(value: Value) -> tuple[QuantParam, ...] | None:
+    """The records of a value as the source has it, where that is unsigned and the value is not."""
+    if value.dtype is not DataType.INT8 or DataType(value.quant[0].dstDtype) is not DataType.UINT8:
+        return None
+    shift = SHIFTS[DataType.UINT8]
+    return tuple(replace(record, zeroPoint=record.zeroPoint + shift) for record in value.quant)
+
+
+def _as_stored(graph: Graph, value: Value) -> Value:
+    """What the NPU reads for a value; where a cast has just made it signed, what that has read."""
+    records = _unsigned(value)
+    if records is None:
+        return value
+    before = value.producer
+    source = before.inputs[0] if before is not None and before.op.name == "QuantDTypeCast" else None
+    if (
+        before is not None
+        and source is not None
+        and source.dtype is DataType.UINT8
+        and same_records(source.quant, records)
+    ):
+        _drop_unused(graph, before)
+        return source
+    made = Value(graph.unique_name(f"{value.name}/unsigned"), DataType.UINT8, value.shape, None, value.format, records)
+    op = QuantDTypeCast(src_t=int(DataType.INT8), dst_t=int(DataType.UINT8))
+    graph.nodes.append(Node(op, graph.unique_name(f"{made.name}/cast"), (value,), (made,)))
+    return made
+
+
+def _drop_unused(graph: Graph, node: Node) -> None:
+    """Takes a node out that nobody reads any more: the part's nodes have let go of their inputs."""
+    if not any(value.users or value in graph.outputs for value in node.outputs):
+        graph.remove(node)
+
+
+def _result(graph: Graph, value: Value) -> Value:
+    """What the NPU writes for a value: of unsigned numbers what a cast makes of it, if there is one."""
+    records = _unsigned(value)
+    if records is None:
+        return value
+    cast = next((user for user in value.users if _undoes(user, records)), None)
+    if cast is not None:
+        made = cast.output
+        made.producer = None
+        cast.set_inputs(())
+        graph.nodes.remove(cast)
+    else:
+        name = graph.unique_name(f"{value.name}/unsigned")
+        made = Value(name, DataType.UINT8, value.shape, None, value.format, records)
+    if value.users or any(value is output for output in graph.outputs):
+        op = QuantDTypeCast(src_t=int(DataType.UINT8), dst_t=int(DataType.INT8))
+        graph.nodes.append(Node(op, graph.unique_name(f"{value.name}/cast"), (made,), (value,)))
+    return made
+
+
+def _undoes(node: Node, records: Sequence[QuantParam]) -> bool:
+    if node.op.name != "QuantDTypeCast":
+        return False
+    return node.output.dtype is DataType.UINT8 and same_records(node.output.quant, records)

@@ -1,0 +1,222 @@
+"""One MindIR node as its writer sees it: operands as TensorFlow Lite stores them, and the operations it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.graph import Array, Node, Value, data_type_of
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import SHIFTS, channel_axis, same_records
+
+from .model import Operation, Tensor
+
+SAME, VALID = 0, 1
+_FUSED = {ActivationType.NO_ACTIVATION: 0, ActivationType.RELU: 1, ActivationType.RELU1: 2, ActivationType.RELU6: 3}
+
+
+def _of_unsigned(records: Sequence[QuantParam]) -> bool:
+    """Whether numbers with these records are unsigned bytes in the source."""
+    return bool(records) and DataType(records[0].dstDtype) is DataType.UINT8
+
+
+class Refused(Exception):
+    """A node that no TensorFlow Lite operation computes to the bit; `str()` says why."""
+
+
+class Writing:
+    """The operations of a file so far, and the tensors of values, each once."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self._tensors: dict[int, Tensor] = {}
+        self._names: set[str] = set()
+
+    @staticmethod
+    def is_unsigned(value: Value) -> bool:
+        """Whether an activation has unsigned bytes in the file."""
+        return value.dtype is DataType.UINT8 or _of_unsigned(value.quant)
+
+    def tensor(self, value: Value) -> Tensor:
+        """Of an activation."""
+        if id(value) not in self._tensors:
+            self._tensors[id(value)] = self.new(value.name, value.dtype, value.shape or (), records=value.quant)
+        return self._tensors[id(value)]
+
+    def new(
+        self,
+        name: str,
+        dtype: DataType,
+        shape: Sequence[int],
+        data: Array | None = None,
+        records: tuple[QuantParam, ...] = (),
+        axis: int = 0,
+    ) -> Tensor:
+        """A tensor; numbers that were unsigned in the source are unsigned again."""
+        if dtype is DataType.INT8 and _of_unsigned(records):
+            shift = SHIFTS[DataType.UINT8]
+            dtype = DataType.UINT8
+            records = tuple(replace(record, zeroPoint=record.zeroPoint + shift) for record in records)
+            data = None if data is None else (data.astype(np.int16) + shift).astype(np.uint8)
+        return Tensor(self._unique(name), dtype, tuple(shape), data, records, axis)
+
+    def _unique(self, name: str) -> str:
+        wish, number = name, 1
+        while wish in self._names:
+            wish, number = f"{name}_{number}", number + 1
+        self._names.add(wish)
+        return wish
+
+
+class Call:
+    """A node. Writers read it through these methods and `emit` what it becomes; they raise `refuse(...)`."""
+
+    def __init__(self, writing: Writing, node: Node) -> None:
+        self.writing = writing
+        self.node = node
+        self.op: Operator = node.op
+
+    def refuse(self, reason: str) -> Refused:
+        return Refused(reason)
+
+    # ---- operands ----
+
+    @property
+    def input_count(self) -> int:
+        return len(self.node.inputs)
+
+    def value(self, index: int) -> Value:
+        return self.node.inputs[index]
+
+    def shape(self, index: int = 0) -> tuple[int, ...]:
+        """Of an input; what is written has fixed shapes."""
+        return self.node.inputs[index].shape or ()
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        return self.node.outputs[0].shape or ()
+
+    def input(self, index: int = 0) -> Tensor:
+        """An activation, or a constant that is one."""
+        value = self.value(index)
+        if value.data is None:
+            return self.writing.tensor(value)
+        axis = channel_axis(self.op, index, self.node.inputs)
+        return self.writing.new(value.name, value.dtype, value.data.shape, value.data, value.quant, axis)
+
+    def inputs(self) -> list[Tensor]:
+        return [self.input(index) for index in range(self.input_count)]
+
+    def output(self, index: int = 0) -> Tensor:
+        return self.writing.tensor(self.node.outputs[index])
+
+    def outputs(self) -> list[Tensor]:
+        return [self.output(index) for index in range(len(self.node.outputs))]
+
+    def weight(self, index: int, perm: tuple[int, ...] | None = None, axis: int = 0) -> Tensor:
+        """Constant weights, transposed; several scales belong to dimension `axis` of what is written."""
+        value = self.value(index)
+        if value.data is None:
+            raise self.refuse("its weights are computed")
+        if not _of_unsigned(value.quant) and any(record.zeroPoint for record in value.quant):
+            raise self.refuse("its weights have a zero point")
+        data = value.data if perm is None else value.data.transpose(perm)
+        if len(value.quant) not in (1, data.shape[axis]):
+            raise self.refuse(f"its weights have {len(value.quant)} scales, not one or one per channel")
+        return self.writing.new(value.name, value.dtype, data.shape, data, value.quant, axis)
+
+    def bias(self, index: int, channels: int) -> Tensor:
+        """The bias, integers in units of the products of x and weight; zeros where the node has none, as convolutions must have
+        one."""
+        x, weights = self.value(0).quant[0], self.value(1).quant
+        records = tuple(QuantParam(scale=x.scale * record.scale) for record in weights)
+        if index >= self.input_count:
+            return self.writing.new(
+                f"{self.node.name}/bias", DataType.INT32, (channels,), np.zeros(channels, np.int32), records
+            )
+        value = self.value(index)
+        if value.data is None or value.data.dtype != np.int32 or value.data.size != channels:
+            raise self.refuse("its bias is no constant of a 32-bit integer per channel")
+        return self.writing.new(value.name, DataType.INT32, (channels,), value.data.reshape(-1), records)
+
+    def integers(self, index: int, what: str) -> tuple[int, ...]:
+        """The contents of an integer operand, which must be constant."""
+        data = self.value(index).data
+        if data is None or data.dtype.kind not in "iu":
+            raise self.refuse(f"{what} are computed")
+        return tuple(int(number) for number in data.reshape(-1))
+
+    def constant(self, name: str, data: npt.ArrayLike) -> Tensor:
+        """A new int32 constant: axes, shapes, paddings."""
+        array = np.asarray(data, np.int32)
+        return self.writing.new(f"{self.node.name}/{name}", data_type_of(array), array.shape, array)
+
+    def require_equal_records(self) -> None:
+        """Raises Refused where operands or results that are moved, or compared, have other records than the first."""
+        values = [*self.node.inputs, *self.node.outputs]
+        if not all(same_records(one.quant, values[0].quant) for one in values if one.dtype is DataType.INT8):
+            raise self.refuse("its operands and results have different scales")
+
+    # ---- attributes that many operators share ----
+
+    def fused(self, kind: ActivationType) -> int:
+        """The code of a fused activation."""
+        if kind not in _FUSED:
+            raise self.refuse(f"TensorFlow Lite fuses no {kind.name} with it")
+        return _FUSED[kind]
+
+    def padding(
+        self,
+        mode: PadMode,
+        pads: Sequence[int],
+        kernel: Sequence[int],
+        stride: Sequence[int],
+        dilation: Sequence[int] = (1, 1),
+    ) -> int | None:
+        """SAME or VALID where one of them is what the node says, else None."""
+        height, width = self.shape()[1:3]
+        before, after, fits = [], [], []
+        for size, window, step, gap, result in zip(
+            (height, width), kernel, stride, dilation, self.output_shape[1:3], strict=True
+        ):
+            extent = (window - 1) * gap + 1
+            total = max((result - 1) * step + extent - size, 0)
+            before.append(total // 2)
+            after.append(total - total // 2)
+            fits.append((result == -(-size // step), result == (size - extent) // step + 1))
+        if mode is PadMode.SAME or (mode is PadMode.PAD and any(pads)):
+            same = [before[0], after[0], before[1], after[1]]
+            is_same = all(one for one, _ in fits) and (mode is PadMode.SAME or list(pads) == same)
+            return SAME if is_same else None
+        return VALID if all(one for _, one in fits) else None
+
+    def bordered(self, pads: Sequence[int] | None, filling: int | None = None) -> Tensor:
+        """The image with [top, bottom, left, right] more pixels of zero, or of the integer `filling`."""
+        if not pads or len(pads) != 4 or min(pads) < 0:
+            raise self.refuse("its padding and its sizes do not fit")
+        top, bottom, left, right = pads
+        value = self.value(0)
+        batch, height, width, channels = self.shape()
+        shape = (batch, height + top + bottom, width + left + right, channels)
+        padded = self.writing.new(f"{self.node.name}/padded", value.dtype, shape, records=value.quant)
+        operands = [self.input(), self.constant("border", [[0, 0], [top, bottom], [left, right], [0, 0]])]
+        if filling is None:
+            self.emit("PAD", operands, [padded])
+        else:
+            filled = np.array([filling], np.int8)
+            operands.append(self.writing.new(f"{self.node.name}/filling", value.dtype, (1,), filled, value.quant))
+            self.emit("PADV2", operands, [padded])
+        return padded
+
+    # ---- writing ----
+
+    def emit(
+        self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor] | None = None, **options: float
+    ) -> None:
+        """Adds an operation; without `outputs` it writes the node's."""
+        self.writing.operations.append(Operation(name, inputs, outputs or self.outputs(), options))

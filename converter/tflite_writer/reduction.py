@@ -1,0 +1,25 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.reduction import ReduceFusion
+
+from .call import Call
+from .registry import writes
+
+_NAMES = {ReduceMode.ReduceMean: "MEAN", ReduceMode.ReduceMax: "REDUCE_MAX", ReduceMode.ReduceMin: "REDUCE_MIN"}
+
+
+@writes("ReduceFusion")
+def reduce(call: Call) -> None:
+    op = call.op
+    assert isinstance(op, ReduceFusion)
+    name = _NAMES.get(op.mode)
+    if name is None:
+        raise call.refuse(f"{op.mode.name} is not written as TensorFlow Lite")
+    if op.reduce_to_end or op.coeff != 1.0:
+        raise call.refuse("it multiplies its result, or reduces all dimensions from one on")
+    if name != "MEAN":
+        call.require_equal_records()
+    call.emit(name, [call.input(), call.constant("axes", call.integers(1, "its axes"))], keep_dims=op.keep_dims)

@@ -1,0 +1,26 @@
+"""The table of MindIR operators and the functions that write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .call import Call
+
+Writer = Callable[["Call"], None]
+
+WRITERS: dict[str, Writer] = {}
+
+
+def writes(*names: str) -> Callable[[Writer], Writer]:
+    """Registers the writer of MindIR operators."""
+
+    def register(writer: Writer) -> Writer:
+        for name in names:
+            if name in WRITERS:
+                raise TypeError(f"operator {name} has two writers")
+            WRITERS[name] = writer
+        return writer
+
+    return register

@@ -1,0 +1,99 @@
+"""Nodes of a graph -> a file; and whether a node can be in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+
+from . import activation, arithmetic, assembly, convolution, matmul, pooling, quantization, rearrange, reduction, resize
+from .call import Call, Refused, Writing
+from .model import model_bytes
+from .registry import WRITERS
+
+_FAMILIES = (
+    activation, arithmetic, assembly, convolution, matmul, pooling, quantization, rearrange, reduction, resize,
+)  # fmt: skip
+"""They register themselves."""
+
+HALF_TO_EVEN = "it rounds half to even (ONNX), TensorFlow Lite rounds half away from zero"
+
+
+@dataclass(frozen=True)
+class File:
+    """A model, and which of its tensors are which values."""
+
+    data: bytes
+    names: dict[str, Node]
+    """Tensor that an operation writes -> the node that the operation was made of."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def refusal(node: Node) -> str:
+    """Why no TensorFlow Lite file computes the bits of a node; "" where one does."""
+    try:
+        _check(node)
+        WRITERS[node.op.name](Call(Writing(), node))
+    except Refused as refused:
+        return str(refused)
+    return ""
+
+
+def write_tflite(nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> File:
+    """The file of nodes in the order of their execution. Raises ValueError for one that `refusal` refuses."""
+    writing = Writing()
+    entering = [writing.tensor(value) for value in inputs]
+    names: dict[str, Node] = {}
+    for node in nodes:
+        first = len(writing.operations)
+        try:
+            _check(node)
+            WRITERS[node.op.name](Call(writing, node))
+        except Refused as refused:
+            raise ValueError(f"node '{node.name}': {refused}") from None
+        names |= {tensor.name: node for call in writing.operations[first:] for tensor in call.outputs}
+    leaving = [writing.tensor(value) for value in outputs]
+    data = model_bytes(writing.operations, entering, leaving)
+    return File(data, names, tuple(one.name for one in entering), tuple(one.name for one in leaving))
+
+
+def _check(node: Node) -> None:
+    """What is asked of every operator. Raises Refused."""
+    if node.op.name not in WRITERS:
+        raise Refused(f"{node.op.name} on integers is not written as TensorFlow Lite")
+    for value in (*node.inputs, *node.outputs):
+        if any(record.roundType == ROUND_HALF_TO_EVEN for record in value.quant):
+            raise Refused(HALF_TO_EVEN)
+        if value.dtype is not DataType.INT32 and not all(_is_single(record.scale) for record in value.quant):
+            raise Refused("a scale of it is no positive number of 32 bits")
+        if value.is_constant and value.data is None:
+            raise Refused("a constant of it is packed")
+        if not value.is_constant:
+            _check_activation(value, node)
+    kinds = {value.quant[0].dstDtype == DataType.UINT8 for value in _stored(node)}
+    if len(kinds) > 1 and node.op.name != "QuantDTypeCast":
+        raise Refused("some of its numbers are signed, others unsigned")
+
+
+def _is_single(scale: float) -> bool:
+    return scale > 0 and float(np.float32(scale)) == scale
+
+
+def _stored(node: Node) -> list[Value]:
+    return [value for value in (*node.inputs, *node.outputs) if value.dtype is DataType.INT8 and value.quant]
+
+
+def _check_activation(value: Value, node: Node) -> None:
+    types = (DataType.INT8, DataType.UINT8) if node.op.name == "QuantDTypeCast" else (DataType.INT8,)
+    if value.dtype not in types or not value.quant:
+        raise Refused(f"it computes on {value.dtype.name.lower()}, not on 8-bit integers")
+    if len(value.quant) != 1:
+        raise Refused("an activation of it has several scales")
+    if not value.is_static or 0 in (value.shape or ()):
+        raise Refused("a shape of it is known at run time only: --inputShape fixes it")
