@@ -187,7 +187,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   own->channel_blocks = (g->out_channels + channels - 1) / channels;
   own->channel_block = round_up((g->out_channels + own->channel_blocks - 1) / own->channel_blocks, GROUP);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->out_channels;
-  int64_t blocks = (int64_t)(work / SMALLEST_PART) / own->channel_blocks;
+  int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / own->channel_blocks;
   if (blocks > MOST_PARTS) blocks = MOST_PARTS;
   if (blocks < 1) blocks = 1;
   own->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;

@@ -65,7 +65,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   numbers->channel_blocks = (g->group + channels - 1) / channels;
   numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, SIMD_WIDTH);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;
-  int64_t blocks = (int64_t)(work / SMALLEST_PART) / numbers->channel_blocks;
+  int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / numbers->channel_blocks;
   if (blocks > MOST_PARTS) blocks = MOST_PARTS;
   if (blocks < 1) blocks = 1;
   numbers->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;

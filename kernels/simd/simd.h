@@ -70,10 +70,17 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 
 #if SIMD_WIDTH >= 8
 #include <immintrin.h>
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
-/* Before a loop whose bounds are constants: its vectors live in registers. */
+/* Before a loop whose bounds are constants: its vectors live in registers. clang knows gcc's word from 19 on, and takes
+ * "unroll" for a wish; this one it obeys before it looks for arrays that can be registers. */
+#ifdef __clang__
+#define SIMD_UNROLL _Pragma("clang loop unroll(full)")
+#else
 #define SIMD_UNROLL _Pragma("GCC unroll 64")
+#endif
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
@@ -134,8 +141,13 @@ SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return __builtin_convertvector(
 SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 #if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__ARM_FEATURE_FMA)
   return a * b + c; /* the processor has no fused instruction */
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+  return (simd_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#elif SIMD_WIDTH == 8 && !SIMD_EMULATED
+  return (simd_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  return (simd_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #else
-  /* A loop of fmaf over the lanes is what both compilers turn into one fused instruction. */
   for (int i = 0; i < SIMD_WIDTH; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return c;
 #endif
