@@ -154,6 +154,17 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 }
 #endif
 
+/* The same with one lane of `a` for all of b; `lane` is a constant where this is inlined. */
+SIMD_INLINE simd_f32 simd_fma_lane(simd_f32 a, const int lane, simd_f32 b, simd_f32 c) {
+#if SIMD_WIDTH == 4 && defined(__aarch64__) && !defined(__clang__)
+  /* gcc copies a lane that several products share into a register of its own. */
+  __asm__("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(c) : "w"(b), "w"(a), "i"(lane));
+  return c;
+#else
+  return simd_fma(simd_set(((const float *)&a)[lane]), b, c);
+#endif
+}
+
 SIMD_INLINE simd_i32 simd_as_i32(simd_f32 x) {
   simd_i32 r;
   memcpy(&r, &x, sizeof r);
