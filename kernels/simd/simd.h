@@ -192,13 +192,17 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
 }
 #endif
 
-/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. On x86 that is what one instruction does. */
+/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. One instruction each; ARM's also keeps a NaN in `b`, and takes
+ * +0 for larger than -0. */
 #if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_max_ps((__m256)b, (__m256)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_min_ps((__m256)b, (__m256)a); }
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_max_ps((__m512)b, (__m512)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_min_ps((__m512)b, (__m512)a); }
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
+SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)vminq_f32((float32x4_t)a, (float32x4_t)b); }
 #else
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return simd_select(simd_less(a, b), b, a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return simd_select(simd_less(b, a), b, a); }
