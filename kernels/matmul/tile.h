@@ -7,14 +7,8 @@
 /* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
 #define GEMM_FORGET() __asm__ volatile("" ::: "memory")
 
-/* Steps of k at once where a lane can be multiplied with a vector: one load of a for all of them. And how many vectors of
- * b are loaded together: gcc joins neighbouring loads only, clang also others, and would then need one register more. */
+/* Steps of k at once where a lane can be multiplied with a vector: one load of a for all of them. */
 enum { GEMM_DEPTH = SIMD_WIDTH == 4 ? 4 : 1 };
-#ifdef __clang__
-enum { GEMM_LOADS = 1 };
-#else
-enum { GEMM_LOADS = 2 };
-#endif
 
 /* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
@@ -48,12 +42,12 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
       simd_f32 left[GEMM_ROWS];
       SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = simd_load(a[r] + k);
       SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
-        SIMD_UNROLL for (int32_t v = 0; v < vectors; v += GEMM_LOADS) {
+        SIMD_UNROLL for (int32_t v = 0; v < vectors; v += SIMD_LOADS) {
           const float *at = b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH;
-          simd_f32 right[GEMM_LOADS];
-          SIMD_UNROLL for (int32_t i = 0; i < GEMM_LOADS; ++i) right[i] = simd_load(at + i * SIMD_WIDTH);
+          simd_f32 right[SIMD_LOADS];
+          SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = simd_load(at + i * SIMD_WIDTH);
           SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-            SIMD_UNROLL for (int32_t i = 0; i < GEMM_LOADS; ++i) {
+            SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
               simd_f32 *to = &sum[r * vectors + v + i];
               *to = simd_fma_lane(left[r], step, right[i], *to);
             }

@@ -82,6 +82,14 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 #define SIMD_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* How many neighbouring vectors of an operand are to be loaded together, where registers are few: gcc joins only loads
+ * that stand together; clang also others, and would then need a register more. */
+#ifdef __clang__
+enum { SIMD_LOADS = 1 };
+#else
+enum { SIMD_LOADS = 2 };
+#endif
+
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
 SIMD_INLINE simd_f32 simd_load(const float *p) {
