@@ -70,7 +70,7 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 
 #if SIMD_WIDTH >= 8
 #include <immintrin.h>
-#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+#elif defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
 
