@@ -1,4 +1,4 @@
-// `one_inference MODEL.ms`: one inference between two marks, after one that warms up, for a plugin that counts what an
+// `one_inference MODEL.ms [float16]`: one inference between two marks, after one that warms up, for a plugin that counts what an
 // emulated processor executes in between. Prints a checksum of the outputs.
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +31,10 @@ void Fill(mindspore::MSTensor tensor) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 2) return 2;
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: one_inference MODEL.ms [float16]\n");
+    return 2;
+  }
   auto context = std::make_shared<mindspore::Context>();
   auto cpu = std::make_shared<mindspore::CPUDeviceInfo>();
   cpu->SetEnableFP16(argc > 2 && std::strcmp(argv[2], "float16") == 0);
