@@ -38,9 +38,9 @@ class BoardRun:
 
 
 @cache
-def _plugin() -> str:
-    """The counting plugin, compiled for this machine's QEMU."""
-    version = subprocess.run([EMULATOR, "--version"], capture_output=True, text=True, check=True).stdout
+def counting_plugin(emulator: str = EMULATOR) -> str:
+    """The library of the counting plugin, compiled for this machine's QEMU."""
+    version = subprocess.run([emulator, "--version"], capture_output=True, text=True, check=True).stdout
     major = int(version.split("version ")[1].split(".")[0])
     folder = tempfile.mkdtemp(prefix="mslite-plugin-")
     library = str(Path(folder) / "count_instructions.so")
@@ -84,7 +84,7 @@ def run_image(image: Image, *, folder: str | Path | None = None, count: bool = T
     symbols = image.symbols()
     if count and "board_count_begin" in symbols and "board_count_end" in symbols:
         marks = f"begin={symbols['board_count_begin']:#x},end={symbols['board_count_end']:#x}"
-        command += ["-plugin", f"{_plugin()},{marks},out={counts}"]
+        command += ["-plugin", f"{counting_plugin()},{marks},out={counts}"]
     try:
         result = subprocess.run(
             command,

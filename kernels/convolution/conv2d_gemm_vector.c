@@ -97,7 +97,7 @@ static void copy_part(const mslite_run *run, const conv2d_gemm_derived *numbers,
     gemm_real *to = (gemm_real *)run->shared + row * numbers->padded.row;
 #if SIMD_HALF
     mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, run->scratch);
-    for (int64_t i = 0; i < numbers->padded.row; ++i) to[i] = (gemm_real)((const float *)run->scratch)[i];
+    gemm_copy(run->scratch, numbers->padded.row, to);
 #else
     mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, to);
 #endif

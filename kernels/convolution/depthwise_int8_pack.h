@@ -11,8 +11,8 @@ enum {
 };
 
 /* The packed weight: three rows of numbers, then a row per column of taps and SIMD_ROWS rows, each of `step` slots in
- * the order of simd_lane_of. A number holds the weights of SIMD_ROWS rows; rows that do not exist are zeros. The bias
- * includes what the zero point of x, and SIMD_ROW_OFFSET, add. */
+ * the order of simd_lane_of. A number holds the weights of SIMD_ROWS rows, or of SIMD_SHARED slots; rows that do not
+ * exist are zeros. The bias includes what the zero point of x, and SIMD_ROW_OFFSET, add. */
 enum { ROW_BIAS, ROW_FACTOR, ROW_SHIFT, ROW_WEIGHTS };
 
 static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -26,8 +26,8 @@ static int64_t channel_of(int64_t c, int64_t channels) {
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   if (input != 1) return 0;
   const int64_t *dims = node->inputs[1]->dims;
-  return (ROW_WEIGHTS + round_up(dims[1], SIMD_ROWS) / SIMD_ROWS * dims[2]) * round_up(dims[0], GROUP) *
-         (int64_t)sizeof(int32_t);
+  const int64_t rows = round_up(dims[1], SIMD_ROWS) / SIMD_ROWS * dims[2], step = round_up(dims[0], GROUP);
+  return (ROW_WEIGHTS * step + rows * step / SIMD_SHARED) * (int64_t)sizeof(int32_t);
 }
 
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
@@ -47,8 +47,10 @@ static void depthwise_pack(const mslite_node *node, int32_t input, const void *s
     for (int64_t tap = 0; tap < height * width; ++tap) {
       const uint32_t weight = (uint32_t)(from[tap] - channel.weight_zero);
       bias -= x_zero * weight;
-      const int64_t ky = tap / width, row = ROW_WEIGHTS + ky / SIMD_ROWS * width + tap % width;
-      to[row * step + lane] |= (weight & (UINT32_MAX >> (32 - SIMD_ROW_BITS))) << ky % SIMD_ROWS * SIMD_ROW_BITS;
+      const int64_t ky = tap / width, row = ky / SIMD_ROWS * width + tap % width;
+      const int64_t place = SIMD_SHARED > 1 ? lane % SIMD_SHARED : ky % SIMD_ROWS;
+      to[ROW_WEIGHTS * step + (row * step + lane) / SIMD_SHARED] |= (weight & (UINT32_MAX >> (32 - SIMD_WEIGHT_BITS)))
+                                                                    << place * SIMD_WEIGHT_BITS;
     }
     to[ROW_BIAS * step + lane] = bias;
     to[ROW_FACTOR * step + lane] = (uint32_t)channel.factor.value;

@@ -101,9 +101,11 @@ SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multipl
 }
 
 SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *factor, const simd_i32 *sum, int8_t *to) {
+#if SIMD_WIDTH >= 8 && !SIMD_EMULATED
   const simd_even_limits *limits = &t->even;
   const simd_i32 result[2] = {simd_rescale_even_within(sum[0], factor[0], limits),
                               simd_rescale_even_within(sum[1], factor[1], limits)};
+#endif
 #if SIMD_WIDTH == 8
   const __m256i both = _mm256_packs_epi32((__m256i)result[0], (__m256i)result[1]);
   const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
@@ -112,7 +114,7 @@ SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *fac
   const __m512i both = _mm512_packs_epi32((__m512i)result[0], (__m512i)result[1]);
   _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi16_epi8(both));
 #else
-  simd_store_bytes(result, 2, to);
+  simd_store_even(sum, factor, 2, &t->even, to);
 #endif
 }
 #endif

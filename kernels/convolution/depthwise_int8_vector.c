@@ -48,8 +48,9 @@ SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32
   SIMD_UNROLL for (int32_t i = 0; i < VECTORS * DEPTHWISE_TILE; ++i) {
     sum[i] = simd_load_i32(t->numbers + c + i % VECTORS * SIMD_WIDTH);
   }
-  const int32_t *w = t->w + c;
-  for (int32_t ky = 0; ky < t->rows; ky += SIMD_ROWS, w += kernel * t->step) {
+  const int32_t *w = t->w + c / SIMD_SHARED;
+  const int64_t w_step = t->step / SIMD_SHARED;
+  for (int32_t ky = 0; ky < t->rows; ky += SIMD_ROWS, w += kernel * w_step) {
     SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
       simd_words row[SIMD_ROWS];
       SIMD_UNROLL for (int32_t i = 0; i < SIMD_ROWS; ++i) {
@@ -58,7 +59,7 @@ SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32
       const simd_pair x = simd_make_pair(row);
       SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
         const int32_t kx = j - i * stride;
-        if (kx >= 0 && kx < kernel) simd_add_products(sum + VECTORS * i, &x, w + kx * t->step);
+        if (kx >= 0 && kx < kernel) simd_add_products(sum + VECTORS * i, &x, w + kx * w_step);
       }
     }
   }
@@ -147,9 +148,9 @@ static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, c
       const int64_t made = shared_channels(tile, c), at = c - made;
       simd_i32 sum[VECTORS];
       for (int32_t v = 0; v < VECTORS; ++v) sum[v] = simd_load_i32(tile->numbers + c + v * SIMD_WIDTH);
-      const int32_t *w = tile->w + c;
+      const int32_t *w = tile->w + c / SIMD_SHARED;
       for (int64_t ky = 0; ky < g->height.kernel; ky += SIMD_ROWS) {
-        for (int64_t kx = 0; kx < g->width.kernel; ++kx, w += tile->step) {
+        for (int64_t kx = 0; kx < g->width.kernel; ++kx, w += tile->step / SIMD_SHARED) {
           simd_words row[SIMD_ROWS];
           for (int64_t i = 0; i < SIMD_ROWS; ++i) {
             const int64_t tap = ky + i < g->height.kernel ? ky + i : ky;
@@ -187,7 +188,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   own->channel_blocks = (g->out_channels + channels - 1) / channels;
   own->channel_block = round_up((g->out_channels + own->channel_blocks - 1) / own->channel_blocks, GROUP);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->out_channels;
-  int64_t blocks = (int64_t)(work / SMALLEST_PART) / own->channel_blocks;
+  int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / own->channel_blocks;
   if (blocks > MOST_PARTS) blocks = MOST_PARTS;
   if (blocks < 1) blocks = 1;
   own->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
@@ -223,7 +224,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   memset(run->scratch, own->numbers.x_zero, PADDING);
   depthwise_tile tile;
   tile.numbers = (const int32_t *)run->inputs[1] + channel;
-  tile.w = tile.numbers + ROW_WEIGHTS * own->step;
+  tile.w = (const int32_t *)run->inputs[1] + ROW_WEIGHTS * own->step + channel / SIMD_SHARED;
   tile.step = own->step;
   tile.y_step = g->out_channels;
   tile.channels = channel + own->channel_block < g->out_channels ? own->channel_block : g->out_channels - channel;

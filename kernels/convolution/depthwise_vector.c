@@ -9,6 +9,7 @@
 enum {
   DEPTHWISE_TILE = 4,
   MOST_COLUMNS = 12,
+  MOST_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* at once: pointers to pixels are loaded for all of them */
   MOST_ROWS = 5,
   MOST_CHANNELS = 320,
   SMALLEST_PART = 1 << 15, /* multiply-adds */
@@ -65,7 +66,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   numbers->channel_blocks = (g->group + channels - 1) / channels;
   numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, SIMD_WIDTH);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;
-  int64_t blocks = (int64_t)(work / SMALLEST_PART) / numbers->channel_blocks;
+  int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / numbers->channel_blocks;
   if (blocks > MOST_PARTS) blocks = MOST_PARTS;
   if (blocks < 1) blocks = 1;
   numbers->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
@@ -90,33 +91,54 @@ typedef struct {
   float low, high; /* the result is clamped to these */
 } depthwise_tile;
 
-/* `pixels` outputs of `lanes` channels from channel c on. `pixels`, `kernel`, `stride` are constants when inlined. */
+/* `pixels` outputs of `vectors` vectors of channels from channel c on, of a single one the first `lanes`. All but t and
+ * c are constants when inlined. */
 SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
-                                 const int32_t stride, const int32_t lanes) {
-  simd_f32 sum[DEPTHWISE_TILE];
-  const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c, lanes);
-  SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = start;
+                                 const int32_t stride, const int32_t vectors, const int32_t lanes) {
+  const int32_t columns = (pixels - 1) * stride + kernel;
+  simd_f32 sum[DEPTHWISE_TILE * MOST_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+    const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c + v * SIMD_WIDTH, lanes);
+    SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i * vectors + v] = start;
+  }
   const float *w = t->w + c;
+  const int64_t w_step = t->w_step;
   for (int32_t ky = 0; ky < t->rows; ++ky) {
-    simd_f32 x[MOST_COLUMNS];
-    SIMD_UNROLL for (int32_t j = 0; j < (pixels - 1) * stride + kernel; ++j) x[j] =
-        simd_load_lanes(t->x[ky][j] + c, lanes);
-    SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += t->w_step) {
-      const simd_f32 weight = simd_load(w);
-      SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i] = simd_fma(x[i * stride + kx], weight, sum[i]);
+    simd_f32 x[MOST_COLUMNS * MOST_VECTORS];
+    SIMD_UNROLL for (int32_t j = 0; j < columns; ++j) {
+      const float *column = t->x[ky][j] + c;
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        x[j * vectors + v] = simd_load_lanes(column + v * SIMD_WIDTH, lanes);
+      }
+    }
+    SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += w_step) {
+      simd_f32 weight[MOST_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = simd_load(w + v * SIMD_WIDTH);
+      SIMD_UNROLL for (int32_t i = 0; i < pixels * vectors; ++i) {
+        sum[i] = simd_fma(x[(i / vectors * stride + kx) * vectors + i % vectors], weight[i % vectors], sum[i]);
+      }
     }
   }
-  SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) {
-    const simd_f32 clamped = simd_min(simd_max(sum[i], simd_set(t->low)), simd_set(t->high));
-    simd_store_lanes(t->y + i * t->y_step + c, clamped, lanes);
+  const simd_f32 low = simd_set(t->low), high = simd_set(t->high);
+  float *y = t->y + c;
+  SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i, y += t->y_step) {
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+      simd_store_lanes(y + v * SIMD_WIDTH, simd_min(simd_max(sum[i * vectors + v], low), high), lanes);
+    }
   }
 }
 
 SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels, const int32_t kernel,
                                   const int32_t stride) {
+  /* As many as the registers hold: sums, a row's columns, weights. */
+  const int32_t columns = (pixels - 1) * stride + kernel;
+  const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= 30 ? MOST_VECTORS : 1;
   int64_t c = 0;
-  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_lanes(t, c, pixels, kernel, stride, SIMD_WIDTH);
-  if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, (int32_t)(t->channels - c));
+  for (; vectors > 1 && c + vectors * SIMD_WIDTH <= t->channels; c += vectors * SIMD_WIDTH) {
+    depthwise_lanes(t, c, pixels, kernel, stride, vectors, SIMD_WIDTH);
+  }
+  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_lanes(t, c, pixels, kernel, stride, 1, SIMD_WIDTH);
+  if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, 1, (int32_t)(t->channels - c));
 }
 
 #define DEPTHWISE_KERNEL(kernel, stride)                                                                         \

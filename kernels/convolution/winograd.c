@@ -43,8 +43,8 @@ void mslite_plan_winograd(const mslite_convolution *g, int32_t m, int32_t height
   plan->tiles = g->batch * plan->across * plan->down;
   plan->panels = divide_up(g->out_channels, width);
   const double work = (double)(plan->tiles * points) * (double)g->in_channels * (double)g->out_channels;
-  const int64_t wanted =
-      larger(1, work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS : (int64_t)(work / SMALLEST_PART));
+  const int64_t wanted = larger(
+      1, work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : (int64_t)(work / (double)SMALLEST_PART));
   /* Fused: a part transforms its own tiles, and they stay in the L2 cache. */
   const int64_t fused_tiles = FUSED_FLOATS / (points * g->in_channels) / height * height;
   plan->shared = fused_tiles < 2 * height || plan->tiles < 8 * fused_tiles;

@@ -5,10 +5,6 @@
 #include "math/fixed_point.h"
 #include "simd/simd.h"
 
-#if SIMD_WIDTH == 4 && !SIMD_EMULATED
-#include <arm_neon.h>
-#endif
-
 /* The multiplier of each lane, taken apart. */
 typedef struct {
   simd_i32 value;
@@ -77,11 +73,22 @@ SIMD_INLINE simd_i32 simd_rescale_even(simd_i32 x, simd_i32 factor_bits) {
 typedef struct {
   simd_f32 low, high;
   simd_i32 back; /* from the bits of the rounded number to the stored one */
+#if defined(__aarch64__) && SIMD_WIDTH == 4
+  int16x8_t zero;
+  simd_i32 lowest, highest; /* as bytes */
+#endif
 } simd_even_limits;
 
 SIMD_INLINE simd_even_limits simd_make_even_limits(int32_t zero, int32_t low, int32_t high) {
-  const simd_even_limits limits = {simd_set((float)(low - zero)), simd_set((float)(high - zero)),
-                                   simd_set_i32(zero - MSLITE_EVEN_BITS)};
+  simd_even_limits limits;
+  limits.low = simd_set((float)(low - zero));
+  limits.high = simd_set((float)(high - zero));
+  limits.back = simd_set_i32(zero - MSLITE_EVEN_BITS);
+#if defined(__aarch64__) && SIMD_WIDTH == 4
+  limits.zero = vdupq_n_s16((int16_t)zero);
+  limits.lowest = (simd_i32)vdupq_n_s8((int8_t)low);
+  limits.highest = (simd_i32)vdupq_n_s8((int8_t)high);
+#endif
   return limits;
 }
 

@@ -89,7 +89,7 @@ void mslite_fill_steps(mslite_real_function function, const void *numbers, doubl
                        double scale_y, int32_t zero_y, int32_t single, int16_t *table) {
   const double from = kept(scale_x * (INT16_MIN - zero_x), single), to = kept(scale_x * (INT16_MAX - zero_x), single);
   const double low = kept(scale_y * (INT16_MIN - zero_y), single), high = kept(scale_y * (INT16_MAX - zero_y), single);
-  const double step = kept(kept(to - from, single) / MSLITE_LOOKUP_STEPS, single), half = step / 2;
+  const double step = kept(kept(to - from, single) / (double)MSLITE_LOOKUP_STEPS, single), half = step / 2;
   const double inverse = kept(65536.0 / kept(high - low, single), single);
   for (int32_t i = 0; i <= MSLITE_LOOKUP_STEPS; ++i) {
     const double x = i == MSLITE_LOOKUP_STEPS ? to : kept(from + kept(i * step, single), single);

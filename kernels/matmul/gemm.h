@@ -40,6 +40,20 @@ SIMD_INLINE void gemm_pack(const float *b, int64_t k, int64_t n, int64_t k_step,
 #endif
 }
 
+/* `count` neighbouring numbers as elements of a matrix. */
+SIMD_INLINE void gemm_copy(const float *from, int64_t count, gemm_real *to) {
+#if SIMD_HALF
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const float16x4_t low = vcvt_f16_f32(vld1q_f32(from + i));
+    vst1q_f16(to + i, vcombine_f16(low, vcvt_f16_f32(vld1q_f32(from + i + 4))));
+  }
+  for (; i < count; ++i) to[i] = (gemm_real)from[i];
+#else
+  memcpy(to, from, (size_t)count * sizeof *to);
+#endif
+}
+
 /* How an m x n x k product is cut. Sums in float16 lose bits as they grow: they are short. */
 SIMD_INLINE void gemm_plan(int64_t m, int64_t n, int64_t k, mslite_gemm_plan *plan) {
   mslite_plan_gemm(m, n, k, GEMM_ROWS, GEMM_COLUMNS, plan);

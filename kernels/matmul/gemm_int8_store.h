@@ -9,6 +9,7 @@
 /* The numbers of one panel's channels, in vectors. */
 typedef struct {
   simd_multiplier factor[GEMM_INT8_VECTORS];
+  simd_i32 value[GEMM_INT8_VECTORS]; /* of the factors */
   simd_i32 zero[GEMM_INT8_VECTORS];
   simd_narrow_limits limits;
   simd_even_limits even;
@@ -17,6 +18,7 @@ typedef struct {
 static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
   SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
     const int64_t at = v * SIMD_WIDTH;
+    numbers->value[v] = simd_load_i32(g->value + at);
     numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
     numbers->zero[v] = simd_load_i32(g->zero + at);
   }
@@ -24,12 +26,10 @@ static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
   numbers->even = simd_make_even_limits(g->y_zero, g->low, g->high);
 }
 
-/* Stores `columns` results of one row; `limits` are NULL where they are within them. */
+/* Stores `columns` results of one row. */
 SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *limits, int64_t columns, int8_t *y) {
 #if SIMD_WIDTH == 16 && !SIMD_EMULATED
-  const simd_i32 a = limits != NULL ? simd_limit(result[0], limits) : result[0];
-  const simd_i32 b = limits != NULL ? simd_limit(result[1], limits) : result[1];
-  const __m256i bytes = simd_pack_bytes(a, b);
+  const __m256i bytes = simd_pack_bytes(simd_limit(result[0], limits), simd_limit(result[1], limits));
   if (columns == GEMM_INT8_COLUMNS) {
     _mm256_storeu_si256((__m256i *)(void *)y, bytes);
   } else {
@@ -38,17 +38,13 @@ SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *lim
 #else
   int8_t whole[GEMM_INT8_COLUMNS];
   int8_t *to = columns == GEMM_INT8_COLUMNS ? y : whole;
-  if (limits != NULL) {
-    simd_narrow(result, GEMM_INT8_VECTORS, limits, to);
-  } else {
-    simd_store_bytes(result, GEMM_INT8_VECTORS, to);
-  }
+  simd_narrow(result, GEMM_INT8_VECTORS, limits, to);
   if (to == whole) memcpy(y, whole, (size_t)columns);
 #endif
 }
 
-/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once. What is in [low, high] already is
- * rounded once, to even. */
+/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once, rounded once, to even, or twice.
+ */
 SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
                              int64_t columns, const bool has_zeros, const bool rounds_once) {
   const panel_numbers own = *numbers;
@@ -56,14 +52,21 @@ SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numb
   const int32_t *row_sums = g->row_sums;
   int8_t *y = g->y;
   for (int64_t r = 0; r < rows; ++r, sums += GEMM_INT8_COLUMNS, y += y_step) {
-    simd_i32 result[GEMM_INT8_VECTORS];
+    simd_i32 sum[GEMM_INT8_VECTORS];
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
-      simd_i32 sum = simd_load_i32(sums + v * SIMD_WIDTH);
-      if (has_zeros) sum -= simd_set_i32(row_sums[r]) * own.zero[v];
-      result[v] = rounds_once ? simd_rescale_even_within(sum, own.factor[v].value, &own.even)
-                              : simd_rescale_twice(sum, &own.factor[v]);
+      sum[v] = simd_load_i32(sums + v * SIMD_WIDTH);
+      if (has_zeros) sum[v] -= simd_set_i32(row_sums[r]) * own.zero[v];
     }
-    store_row(result, rounds_once ? NULL : &own.limits, columns, y);
+    if (!rounds_once) {
+      SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) sum[v] = simd_rescale_twice(sum[v], &own.factor[v]);
+      store_row(sum, &own.limits, columns, y);
+    } else if (columns == GEMM_INT8_COLUMNS) {
+      simd_store_even(sum, own.value, GEMM_INT8_VECTORS, &own.even, y);
+    } else {
+      int8_t whole[GEMM_INT8_COLUMNS];
+      simd_store_even(sum, own.value, GEMM_INT8_VECTORS, &own.even, whole);
+      memcpy(y, whole, (size_t)columns);
+    }
   }
 }
 
@@ -74,7 +77,7 @@ SIMD_INLINE __m512i even_words(const panel_numbers *numbers, const int32_t *sums
   __m512i whole[GEMM_INT8_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
     const simd_f32 sum = simd_from_i32(simd_load_i32(sums + v * SIMD_WIDTH));
-    const simd_f32 steps = sum * simd_as_f32(numbers->factor[v].value);
+    const simd_f32 steps = sum * simd_as_f32(numbers->value[v]);
     whole[v] = _mm512_cvtps_epi32((__m512)simd_min(steps, numbers->even.high));
   }
   return _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);

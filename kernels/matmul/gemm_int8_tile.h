@@ -16,60 +16,105 @@ SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
   return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
 }
 
-/* `rows` x GEMM_INT8_COLUMNS sums; `rows` and `stored` are constants where this is inlined. `stored`: b is as it is
- * packed. Few rows take several chains of sums, so that no sum waits for the one before. */
-SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows, const bool stored) {
+/* Sums as a tile begins with them. */
+SIMD_INLINE simd_i32 first_sum(const gemm_int8_block *g, const int32_t *to, const int32_t i) {
+  return simd_load_i32(g->first ? g->bias + i % GEMM_INT8_VECTORS * SIMD_WIDTH : to + i * SIMD_WIDTH);
+}
+
+/* One unit of k of every row: `a` are the places of every third row. */
+SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
+                          simd_i32 *sum, const int32_t rows, const bool stored) {
   enum { V = GEMM_INT8_VECTORS };
-  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (stored ? 1 : (int64_t)sizeof(dot_weight));
-  const int32_t chains = rows * V <= 2 ? 4 : rows * V <= 4 ? 2 : 1;
-  simd_i32 sum[GEMM_INT8_ROWS * V];
-  if (g->first) {
-    SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(g->bias + i % V * SIMD_WIDTH);
-  } else {
-    SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(to + i * SIMD_WIDTH);
-  }
-  SIMD_UNROLL for (int32_t i = rows * V; i < rows * V * chains; ++i) sum[i] = simd_set_i32(0);
-  const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
-  const int64_t a_step = g->a_step, units = g->units;
-  SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
-  int64_t k = 0;
-  /* units > 0: sums that a loop might pass by are copied around it. */
-  if (chains == 1 || chains <= units) {
-    do {
-      SIMD_UNROLL for (int32_t c = 0; c < chains; ++c) {
-        dot_right right[V];
-        SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
-        SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-          const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
-          SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
-            sum[(c * rows + r) * V + v] = dot_add(sum[(c * rows + r) * V + v], left, right[v]);
-          }
-        }
-        b += V * b_step;
-        SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
-      }
-      k += chains;
-    } while (k + chains <= units);
-  }
-  SIMD_UNROLL for (int32_t rest = 1; rest < chains; ++rest) {
-    if (k++ >= units) break;
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-      const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
-      SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] =
-          dot_add(sum[r * V + v], left, load_right(b + v * b_step, stored));
-    }
-    b += V * b_step;
-    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
-  }
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) {
-    SIMD_UNROLL for (int32_t c = 1; c < chains; ++c) sum[i] += sum[c * rows * V + i];
-    simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
+  dot_right right[V];
+  SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+    const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
+    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = dot_add(sum[r * V + v], left, right[v]);
   }
 }
 
-#define TILE_CASE(rows)              \
-  case rows:                         \
-    tile(g, b, to, rows, rows == 1); \
+#if DOT_LANES > 1
+/* The same for DOT_LANES units. */
+SIMD_INLINE void add_units(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
+                           simd_i32 *sum, const int32_t rows) {
+  enum { V = GEMM_INT8_VECTORS };
+  dot_units left[GEMM_INT8_ROWS];
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = dot_load_units(a[r / 3] + r % 3 * a_step);
+  SIMD_UNROLL for (int32_t lane = 0; lane < DOT_LANES; ++lane) {
+    SIMD_UNROLL for (int32_t v = 0; v < V; v += SIMD_LOADS) {
+      dot_right right[SIMD_LOADS];
+      SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
+        right[i] = load_right(b + (lane * V + v + i) * b_step, false);
+      }
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+        SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
+          sum[r * V + v + i] = dot_add_lane(sum[r * V + v + i], left[r], lane, right[i]);
+        }
+      }
+    }
+  }
+}
+#endif
+
+/* `rows` x GEMM_INT8_COLUMNS sums; `rows` is a constant where this is inlined. */
+SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows) {
+  enum { V = GEMM_INT8_VECTORS };
+  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (int64_t)sizeof(dot_weight);
+  simd_i32 sum[GEMM_INT8_ROWS * V];
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = first_sum(g, to, i);
+  const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
+  const int64_t a_step = g->a_step;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
+  int64_t units = g->units;
+#if DOT_LANES > 1
+  for (; units >= DOT_LANES; units -= DOT_LANES, b += DOT_LANES * V * b_step) {
+    add_units(a, a_step, b, b_step, sum, rows);
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_LANES * DOT_DEPTH;
+  }
+  for (; units > 0; --units, b += V * b_step) {
+    add_unit(a, a_step, b, b_step, sum, rows, false);
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
+  }
+#else
+  do { /* units > 0: sums that a loop might pass by are copied around it. */
+    add_unit(a, a_step, b, b_step, sum, rows, false);
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
+    b += V * b_step;
+  } while (--units > 0);
+#endif
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
+}
+
+/* The same for one or two rows, in several chains of sums, so that no sum waits for the one before. `stored`: b is as
+ * it is packed. */
+SIMD_INLINE void short_tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows,
+                            const bool stored) {
+  enum { V = GEMM_INT8_VECTORS, MOST_SUMS = 8 };
+  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (stored ? 1 : (int64_t)sizeof(dot_weight));
+  const int32_t chains = MOST_SUMS / (rows * V);
+  simd_i32 sum[MOST_SUMS];
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = first_sum(g, to, i);
+  SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i] = simd_set_i32(0);
+  const dot_element *a = g->a;
+  const int64_t a_step = g->a_step;
+  int64_t units = g->units;
+  for (; units >= chains; units -= chains) {
+    SIMD_UNROLL for (int32_t c = 0; c < chains; ++c, a += DOT_DEPTH, b += V * b_step) {
+      add_unit(&a, a_step, b, b_step, sum + c * rows * V, rows, stored);
+    }
+  }
+  for (; units > 0; --units, a += DOT_DEPTH, b += V * b_step) add_unit(&a, a_step, b, b_step, sum, rows, stored);
+  SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i % (rows * V)] += sum[i];
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
+}
+
+#define TILE_CASE(rows)                      \
+  case rows:                                 \
+    if (rows * GEMM_INT8_VECTORS <= 4) {     \
+      short_tile(g, b, to, rows, rows == 1); \
+    } else {                                 \
+      tile(g, b, to, rows);                  \
+    }                                        \
     break;
 
 static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t rows) {

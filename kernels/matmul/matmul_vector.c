@@ -73,6 +73,10 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
 /* Copies k elements of `rows` rows, whose elements (r, i) are a[r * row_step + i * k_step]. */
 static void copy_rows(const float *a, int64_t row_step, int64_t k_step, int64_t rows, int64_t k, gemm_real *to) {
   for (int64_t r = 0; r < rows; ++r) {
+    if (k_step == 1) {
+      gemm_copy(a + r * row_step, k, to + r * k);
+      continue;
+    }
     for (int64_t i = 0; i < k; ++i) to[r * k + i] = (gemm_real)a[r * row_step + i * k_step];
   }
 }

@@ -66,8 +66,9 @@ void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t w
   /* With few rows a panel is used once or twice, so it need not stay in the cache. */
   plan->k_block = m <= 2 * height ? larger(1, k) : larger(1, divide_up(k, k_blocks));
   const double work = (double)m * (double)n * (double)k;
-  const int64_t wanted =
-      work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS : larger(1, (int64_t)(work / SMALLEST_PART));
+  const int64_t wanted = work >= (double)MOST_PARTS * (double)SMALLEST_PART
+                             ? MOST_PARTS
+                             : larger(1, (int64_t)(work / (double)SMALLEST_PART));
   const int64_t most_tiles = larger(1, MSLITE_LARGEST_ROW_BLOCK / height);
   /* Columns first: each block of rows reads all of b again, which mostly comes from a farther cache than a does. */
   int64_t row_blocks = divide_up(tiles, most_tiles);

@@ -7,6 +7,9 @@
 /* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
 #define GEMM_FORGET() __asm__ volatile("" ::: "memory")
 
+/* Steps of k at once where a lane can be multiplied with a vector: one load of a for all of them. */
+enum { GEMM_DEPTH = SIMD_WIDTH == 4 ? 4 : 1 };
+
 /* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
   simd_f32 sum[GEMM_SUMS];
@@ -34,7 +37,25 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
   for (int64_t piece = 0; piece < g->pieces; ++piece) {
     const float *a[GEMM_ROWS];
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
-    for (int64_t k = 0; k < count; ++k, b += GEMM_COLUMNS) {
+    int64_t k = 0;
+    for (; GEMM_DEPTH > 1 && k + GEMM_DEPTH <= count; k += GEMM_DEPTH) {
+      simd_f32 left[GEMM_ROWS];
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = simd_load(a[r] + k);
+      SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
+        SIMD_UNROLL for (int32_t v = 0; v < vectors; v += SIMD_LOADS) {
+          const float *at = b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH;
+          simd_f32 right[SIMD_LOADS];
+          SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = simd_load(at + i * SIMD_WIDTH);
+          SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+            SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
+              simd_f32 *to = &sum[r * vectors + v + i];
+              *to = simd_fma_lane(left[r], step, right[i], *to);
+            }
+          }
+        }
+      }
+    }
+    for (; k < count; ++k, b += GEMM_COLUMNS) {
       simd_f32 right[GEMM_SUMS];
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
         right[v] = simd_load(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH);

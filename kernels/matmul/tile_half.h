@@ -5,16 +5,17 @@
 
 #include "matmul/gemm.h"
 
-/* What a sum begins with, is added to at the end, and is limited by: four columns of row `r` at column `column`. */
-SIMD_INLINE void gemm_finish(const gemm_block *g, int64_t r, int64_t column, simd_f32 sum) {
-  float *c = g->c + r * g->c_step + column;
-  if (g->accumulate) {
-    sum += simd_load(c);
-  } else if (g->bias != NULL) {
-    sum += simd_load(g->bias + column);
-  }
-  if (g->residual != NULL) sum += simd_load(g->residual + r * g->c_step + column);
-  simd_store(c, simd_min(simd_max(sum, simd_set(g->low)), simd_set(g->high)));
+enum { GEMM_DEPTH = 8 }; /* steps of k at once: one load of a */
+
+/* sum + a[lane] * b; `lane` is a constant where this is inlined. */
+SIMD_INLINE float16x8_t gemm_add_lane(float16x8_t sum, float16x8_t a, const int lane, float16x8_t b) {
+#ifdef __clang__
+  return vfmaq_f16(sum, b, vdupq_n_f16(a[lane]));
+#else
+  /* gcc copies a lane that several products share into a register of its own. */
+  __asm__("fmla %0.8h, %1.8h, %2.h[%3]" : "+w"(sum) : "w"(b), "x"(a), "i"(lane));
+  return sum;
+#endif
 }
 
 /* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
@@ -27,7 +28,25 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
   for (int64_t piece = 0; piece < g->pieces; ++piece) {
     const float16_t *a[GEMM_ROWS];
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
-    for (int64_t k = 0; k < count; ++k, b += GEMM_COLUMNS) {
+    int64_t k = 0;
+    for (; k + GEMM_DEPTH <= count; k += GEMM_DEPTH) {
+      float16x8_t left[GEMM_ROWS];
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = vld1q_f16(a[r] + k);
+      SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
+        SIMD_UNROLL for (int32_t v = 0; v < vectors; v += SIMD_LOADS) {
+          const float16_t *at = b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * GEMM_LANES;
+          float16x8_t right[SIMD_LOADS];
+          SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = vld1q_f16(at + i * GEMM_LANES);
+          SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+            SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
+              float16x8_t *to = &sum[r * vectors + v + i];
+              *to = gemm_add_lane(*to, left[r], step, right[i]);
+            }
+          }
+        }
+      }
+    }
+    for (; k < count; ++k, b += GEMM_COLUMNS) {
       float16x8_t right[GEMM_SUMS];
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
         right[v] = vld1q_f16(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * GEMM_LANES);
@@ -40,11 +59,27 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
       }
     }
   }
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+  /* From here in float32, a row at a time: what the sums are added to, and their limits. */
+  const simd_f32 low = simd_set(g->low), high = simd_set(g->high);
+  const float *bias = g->accumulate ? NULL : g->bias, *residual = g->residual;
+  float *c = g->c;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, c += g->c_step) {
+    simd_f32 row[2 * GEMM_SUMS];
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      const float16x8_t eight = sum[r * vectors + v];
-      gemm_finish(g, r, v * GEMM_LANES, (simd_f32)vcvt_f32_f16(vget_low_f16(eight)));
-      gemm_finish(g, r, v * GEMM_LANES + SIMD_WIDTH, (simd_f32)vcvt_f32_f16(vget_high_f16(eight)));
+      row[2 * v] = (simd_f32)vcvt_f32_f16(vget_low_f16(sum[r * vectors + v]));
+      row[2 * v + 1] = (simd_f32)vcvt_high_f32_f16(sum[r * vectors + v]);
+    }
+    if (g->accumulate) {
+      SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) row[v] += simd_load(c + v * SIMD_WIDTH);
+    } else if (bias != NULL) {
+      SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) row[v] += simd_load(bias + v * SIMD_WIDTH);
+    }
+    if (residual != NULL) {
+      SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) row[v] += simd_load(residual + v * SIMD_WIDTH);
+      residual += g->c_step;
+    }
+    SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) {
+      simd_store(c + v * SIMD_WIDTH, simd_min(simd_max(row[v], low), high));
     }
   }
 }

@@ -39,7 +39,7 @@ static mslite_status roi_prepare(const mslite_node *node, void *derived, mslite_
 /* A coordinate as an integer; nothing lies farther away than FARTHEST. */
 static int64_t whole(float value) {
   if (!(value > -FARTHEST)) return -FARTHEST;
-  return value < FARTHEST ? (int64_t)value : FARTHEST;
+  return value < (float)FARTHEST ? (int64_t)value : FARTHEST;
 }
 
 /* The pixels [*from, *to) of bin `at` in a region that begins at `start`. */

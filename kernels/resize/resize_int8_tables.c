@@ -53,12 +53,12 @@ static void fill_table(const mslite_resize_int8 *numbers, int32_t axis, int64_t 
   double sum = 0;
   int32_t total = 0, largest = 0;
   for (int32_t i = 0; i < taps; ++i) {
-    weight[i] = cut((double)floorf(exact[i] * MSLITE_RESIZE_ONE + 0.5f));
+    weight[i] = cut((double)floorf(exact[i] * (float)MSLITE_RESIZE_ONE + 0.5f));
     sum += (double)exact[i];
     total += weight[i];
     if (exact[i] > exact[largest]) largest = i;
   }
-  weight[largest] += cut(floor(sum * MSLITE_RESIZE_ONE + 0.5)) - total;
+  weight[largest] += cut(floor(sum * (double)MSLITE_RESIZE_ONE + 0.5)) - total;
 }
 
 void mslite_fill_resize_tables(const mslite_resize_int8 *numbers, void *shared) {

@@ -34,6 +34,12 @@ typedef int8_t dot_element;
 typedef int8_t dot_weight;
 #endif
 
+#if SIMD_DOT && SIMD_WIDTH == 4 && !SIMD_EMULATED
+#define DOT_LANES 4 /* units of a row that one load brings, for dot_add_lane */
+#else
+#define DOT_LANES 1
+#endif
+
 enum {
   DOT_WIDENS = sizeof(dot_weight) > 1, /* weights are packed as int8 and widened for use */
   DOT_CHUNK = 16                       /* dot_load_elements reads and writes so many */
@@ -93,6 +99,22 @@ SIMD_INLINE dot_right dot_load(const dot_weight *b) { return vld1q_s8(b); }
 
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return (simd_i32)vdotq_s32((int32x4_t)sum, b, a);
+}
+
+/* DOT_LANES neighbouring units of a row. */
+typedef int8x16_t dot_units;
+
+SIMD_INLINE dot_units dot_load_units(const dot_element *a) { return vld1q_s8(a); }
+
+/* dot_add with one of them; `lane` is a constant where this is inlined. */
+SIMD_INLINE simd_i32 dot_add_lane(simd_i32 sum, dot_units a, const int lane, dot_right b) {
+#ifdef __clang__
+  return dot_add(sum, vreinterpretq_s8_s32(vdupq_n_s32(((int32x4_t)a)[lane])), b);
+#else
+  /* gcc copies a lane that several products share into a register of its own. */
+  __asm__("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(sum) : "w"(b), "w"(a), "i"(lane));
+  return sum;
+#endif
 }
 #else
 typedef int8x8_t dot_left, dot_right;

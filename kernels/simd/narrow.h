@@ -2,12 +2,10 @@
 #ifndef MSLITE_NARROW_H
 #define MSLITE_NARROW_H
 
-#include "math/fixed_point.h"
+#include "math/fixed_point_simd.h"
 #include "simd/simd.h"
 
-#if SIMD_WIDTH == 4 && !SIMD_EMULATED
-#include <arm_neon.h>
-#endif
+enum { SIMD_MOST_STORED = 4 }; /* vectors at once */
 
 /* SIMD_WIDTH stored integers. */
 SIMD_INLINE simd_i32 simd_widen(const int8_t *x) {
@@ -51,11 +49,11 @@ SIMD_INLINE simd_bytes simd_min_bytes(simd_bytes a, simd_bytes b) { return ~simd
 
 /* y = zero + result, in 32 bits that wrap, limited to [low, high]. */
 typedef struct {
-  simd_i32 zero, low, high; /* the limits in 32 bits; in 8 bits on AVX2, which has no other short way to 8 bits */
+  simd_i32 zero, low, high; /* the limits in 32 bits; in 8 bits on AVX2 and NEON, where that is the short way */
 } simd_narrow_limits;
 
 SIMD_INLINE simd_narrow_limits simd_make_narrow_limits(int32_t zero, int32_t low, int32_t high) {
-#if SIMD_WIDTH == 8
+#if SIMD_WIDTH == 8 || (SIMD_WIDTH == 4 && !SIMD_EMULATED)
   low = (int32_t)((uint32_t)(uint8_t)low * 0x01010101U);
   high = (int32_t)((uint32_t)(uint8_t)high * 0x01010101U);
 #endif
@@ -69,12 +67,22 @@ SIMD_INLINE __m128i simd_pack_bytes(simd_i32 a, simd_i32 b) {
   const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32((__m256i)a, (__m256i)b), 0xD8);
   return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
 }
+#elif SIMD_WIDTH == 4 && !SIMD_EMULATED
+/* Two vectors, limited to 16 bits. */
+SIMD_INLINE int16x8_t simd_pack_words(simd_i32 a, simd_i32 b) {
+  return vcombine_s16(vqmovn_s32((int32x4_t)a), vqmovn_s32((int32x4_t)b));
+}
+
+/* Stores `count` * SIMD_WIDTH words, limited to 8 bits and to [low, high] of bytes; `count` is a constant, 2 or 4. */
+SIMD_INLINE void simd_store_words(const int16x8_t *words, int32_t count, simd_i32 low, simd_i32 high, int8_t *y) {
+  const int8x16_t bytes = vcombine_s8(vqmovn_s16(words[0]), vqmovn_s16(words[count / 2 - 1]));
+  const int8x16_t limited = vminq_s8(vmaxq_s8(bytes, (int8x16_t)low), (int8x16_t)high);
+  memcpy(y, &limited, (size_t)(count * SIMD_WIDTH));
+}
 #else
 SIMD_INLINE simd_i32 simd_limit(simd_i32 result, const simd_narrow_limits *limits) {
   simd_i32 q = result + limits->zero;
-#if SIMD_WIDTH == 4 && !SIMD_EMULATED
-  q = (simd_i32)vminq_s32(vmaxq_s32((int32x4_t)q, (int32x4_t)limits->low), (int32x4_t)limits->high);
-#elif SIMD_WIDTH == 1
+#if SIMD_WIDTH == 1
   q = mslite_limit(q, limits->low, limits->high);
 #elif SIMD_EMULATED
   for (int i = 0; i < SIMD_WIDTH; ++i) q[i] = mslite_limit(q[i], limits->low[i], limits->high[i]);
@@ -93,19 +101,19 @@ SIMD_INLINE __m256i simd_pack_bytes(simd_i32 a, simd_i32 b) {
 }
 #endif
 
-/* Stores `count` * SIMD_WIDTH numbers of 8 bits; `count` is a constant. */
+/* Stores `count` * SIMD_WIDTH numbers of 8 bits; `count` is a constant, on NEON 2 or 4. */
 SIMD_INLINE void simd_store_bytes(const simd_i32 *q, int32_t count, int8_t *y) {
 #if SIMD_WIDTH == 8
   SIMD_UNROLL for (int32_t v = 0; v + 1 < count; v += 2, y += 2 * SIMD_WIDTH) {
     _mm_storeu_si128((__m128i *)(void *)y, simd_pack_bytes(q[v], q[v + 1]));
   }
   if (count % 2 != 0) _mm_storel_epi64((__m128i *)(void *)y, simd_pack_bytes(q[count - 1], q[count - 1]));
+#elif SIMD_WIDTH == 4 && !SIMD_EMULATED
+  const int16x8_t words[2] = {simd_pack_words(q[0], q[1]), simd_pack_words(q[count - 2], q[count - 1])};
+  simd_store_words(words, count, simd_set_i32((int32_t)0x80808080), simd_set_i32(0x7F7F7F7F), y);
 #else
   SIMD_UNROLL for (int32_t v = 0; v < count; ++v, y += SIMD_WIDTH) {
-#if SIMD_WIDTH == 4 && !SIMD_EMULATED
-    const int8x8_t bytes = vmovn_s16(vcombine_s16(vmovn_s32((int32x4_t)q[v]), vdup_n_s16(0)));
-    memcpy(y, &bytes, SIMD_WIDTH);
-#elif SIMD_WIDTH == 1
+#if SIMD_WIDTH == 1
     *y = (int8_t)q[v];
 #elif SIMD_EMULATED
     for (int i = 0; i < SIMD_WIDTH; ++i) y[i] = (int8_t)q[v][i];
@@ -116,7 +124,7 @@ SIMD_INLINE void simd_store_bytes(const simd_i32 *q, int32_t count, int8_t *y) {
 #endif
 }
 
-/* Stores `count` * SIMD_WIDTH results; `count` is a constant. */
+/* Stores `count` * SIMD_WIDTH results; `count` is a constant, on NEON 2 or 4. */
 SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_narrow_limits *limits, int8_t *y) {
 #if SIMD_WIDTH == 8
   const __m128i low = _mm256_castsi256_si128((__m256i)limits->low);
@@ -130,11 +138,39 @@ SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_n
       _mm_storel_epi64((__m128i *)(void *)y, bytes);
     }
   }
+#elif SIMD_WIDTH == 4 && !SIMD_EMULATED
+  const simd_i32 zero = limits->zero;
+  const int16x8_t words[2] = {simd_pack_words(result[0] + zero, result[1] + zero),
+                              simd_pack_words(result[count - 2] + zero, result[count - 1] + zero)};
+  simd_store_words(words, count, limits->low, limits->high, y);
 #else
   SIMD_UNROLL for (int32_t v = 0; v < count; ++v, y += SIMD_WIDTH) {
     const simd_i32 q = simd_limit(result[v], limits);
     simd_store_bytes(&q, 1, y);
   }
+#endif
+}
+
+/* Stores `count` * SIMD_WIDTH results that are rounded once, to even: zero + sum * factor; `count` is a constant, on
+ * NEON 2 or 4. */
+SIMD_INLINE void simd_store_even(const simd_i32 *sum, const simd_i32 *factor_bits, int32_t count,
+                                 const simd_even_limits *limits, int8_t *y) {
+#if defined(__aarch64__) && SIMD_WIDTH == 4
+  /* What is beyond 16 bits is limited there, and beyond 8 bits again. */
+  int16x8_t words[2];
+  SIMD_UNROLL for (int32_t v = 0; v < count; v += 2) {
+    const simd_f32 low = simd_from_i32(sum[v]) * simd_as_f32(factor_bits[v]);
+    const simd_f32 high = simd_from_i32(sum[v + 1]) * simd_as_f32(factor_bits[v + 1]);
+    const simd_i32 first = (simd_i32)vcvtnq_s32_f32((float32x4_t)low);
+    words[v / 2] = vqaddq_s16(simd_pack_words(first, (simd_i32)vcvtnq_s32_f32((float32x4_t)high)), limits->zero);
+  }
+  simd_store_words(words, count, limits->lowest, limits->highest, y);
+#else
+  simd_i32 result[SIMD_MOST_STORED];
+  SIMD_UNROLL for (int32_t v = 0; v < count; ++v) {
+    result[v] = simd_rescale_even_within(sum[v], factor_bits[v], limits);
+  }
+  simd_store_bytes(result, count, y);
 #endif
 }
 

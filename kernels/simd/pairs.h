@@ -1,5 +1,6 @@
 /* Sums of products of neighbouring rows, channel by channel: of pairs of rows in 16 bits, of as many channels as two
- * vectors of 32-bit sums have; with VNNI of four rows in 8 bits, of as many as four have. */
+ * vectors of 32-bit sums have; with VNNI of four rows in 8 bits, of as many as four have. NEON adds single products of
+ * 16 bits in 32, and takes one row at a time. */
 #ifndef MSLITE_SIMD_PAIRS_H
 #define MSLITE_SIMD_PAIRS_H
 
@@ -8,19 +9,19 @@
 #include "math/fixed_point_simd.h"
 #include "simd/simd.h"
 
-#if SIMD_WIDTH == 4 && !SIMD_EMULATED
-#include <arm_neon.h>
-#endif
-
 #if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
 #define SIMD_FOURS 1
 enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 128 }; /* added to what is read */
 #else
 #define SIMD_FOURS 0
-enum { SIMD_ROWS = 2, SIMD_ROW_OFFSET = 0 };
+enum { SIMD_ROWS = SIMD_WIDTH == 4 ? 1 : 2, SIMD_ROW_OFFSET = 0 };
 #endif
-/* A number of the weights holds SIMD_ROWS of them. */
-enum { SIMD_PAIRS = SIMD_ROWS * SIMD_WIDTH, SIMD_ROW_BITS = 32 / SIMD_ROWS };
+/* A number of the weights holds SIMD_ROWS of a channel, or, where rows stay apart, those of two channels. */
+enum {
+  SIMD_SHARED = SIMD_ROWS == 1 ? 2 : 1,
+  SIMD_PAIRS = SIMD_SHARED * SIMD_ROWS * SIMD_WIDTH,
+  SIMD_WEIGHT_BITS = 32 / (SIMD_SHARED * SIMD_ROWS)
+};
 
 /* SIMD_PAIRS channels of a row (`simd_words`), SIMD_ROWS such channel by channel (`simd_pair`), and what these and
  * their weights add to the sums of the channels. */
@@ -79,21 +80,30 @@ SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int3
   sum[1] += (simd_i32)_mm512_madd_epi16(x->high, (__m512i)simd_load_i32(w + SIMD_WIDTH));
 }
 #elif SIMD_WIDTH == 4 && !SIMD_EMULATED
-typedef int16x8_t simd_words;
-typedef struct {
-  int16x8_t a, b;
-} simd_pair;
+typedef int16x8_t simd_words, simd_pair;
 SIMD_INLINE simd_words simd_load_words(const int8_t *x) { return vmovl_s8(vld1_s8(x)); }
-SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
-  const simd_pair both = {row[0], row[1]};
-  return both;
-}
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) { return *row; }
 SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
-  const int32x4_t first = vld1q_s32(w), second = vld1q_s32(w + SIMD_WIDTH);
-  const int32x4_t low = vmlal_s16((int32x4_t)sum[0], vget_low_s16(x->a), vmovn_s32(first));
-  sum[0] = (simd_i32)vmlal_s16(low, vget_low_s16(x->b), vshrn_n_s32(first, 16));
-  const int32x4_t high = vmlal_s16((int32x4_t)sum[1], vget_high_s16(x->a), vmovn_s32(second));
-  sum[1] = (simd_i32)vmlal_s16(high, vget_high_s16(x->b), vshrn_n_s32(second, 16));
+  const int16x8_t weights = vreinterpretq_s16_s32(vld1q_s32(w));
+  sum[0] = (simd_i32)vmlal_s16((int32x4_t)sum[0], vget_low_s16(*x), vget_low_s16(weights));
+  sum[1] = (simd_i32)vmlal_s16((int32x4_t)sum[1], vget_high_s16(*x), vget_high_s16(weights));
+}
+#elif SIMD_WIDTH == 4
+typedef struct {
+  int16_t at[SIMD_PAIRS];
+} simd_words;
+typedef simd_words simd_pair;
+SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
+  simd_words v;
+  for (int i = 0; i < SIMD_PAIRS; ++i) v.at[i] = x[i];
+  return v;
+}
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) { return *row; }
+SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
+  for (int i = 0; i < SIMD_PAIRS; ++i) {
+    const int16_t weight = (int16_t)((uint32_t)w[i / SIMD_SHARED] >> i % SIMD_SHARED * SIMD_WEIGHT_BITS);
+    sum[i / SIMD_WIDTH][i % SIMD_WIDTH] += x->at[i] * weight;
+  }
 }
 #else
 typedef struct {

@@ -70,10 +70,25 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 
 #if SIMD_WIDTH >= 8
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
-/* Before a loop whose bounds are constants: its vectors live in registers. */
+/* Before a loop whose bounds are constants: its vectors live in registers. clang knows gcc's word from 19 on, and takes
+ * "unroll" for a wish; this one it obeys before it looks for arrays that can be registers. */
+#ifdef __clang__
+#define SIMD_UNROLL _Pragma("clang loop unroll(full)")
+#else
 #define SIMD_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+/* How many neighbouring vectors of an operand are to be loaded together, where registers are few: gcc joins only loads
+ * that stand together; clang also others, and would then need a register more. */
+#ifdef __clang__
+enum { SIMD_LOADS = 1 };
+#else
+enum { SIMD_LOADS = 2 };
+#endif
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
@@ -134,13 +149,29 @@ SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return __builtin_convertvector(
 SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 #if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__ARM_FEATURE_FMA)
   return a * b + c; /* the processor has no fused instruction */
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+  return (simd_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#elif SIMD_WIDTH == 8 && !SIMD_EMULATED
+  return (simd_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif SIMD_WIDTH == 16 && !SIMD_EMULATED
+  return (simd_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #else
-  /* A loop of fmaf over the lanes is what both compilers turn into one fused instruction. */
   for (int i = 0; i < SIMD_WIDTH; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return c;
 #endif
 }
 #endif
+
+/* The same with one lane of `a` for all of b; `lane` is a constant where this is inlined. */
+SIMD_INLINE simd_f32 simd_fma_lane(simd_f32 a, const int lane, simd_f32 b, simd_f32 c) {
+#if SIMD_WIDTH == 4 && defined(__aarch64__) && !defined(__clang__)
+  /* gcc copies a lane that several products share into a register of its own. */
+  __asm__("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(c) : "w"(b), "w"(a), "i"(lane));
+  return c;
+#else
+  return simd_fma(simd_set(((const float *)&a)[lane]), b, c);
+#endif
+}
 
 SIMD_INLINE simd_i32 simd_as_i32(simd_f32 x) {
   simd_i32 r;
@@ -169,13 +200,17 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
 }
 #endif
 
-/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. On x86 that is what one instruction does. */
+/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. One instruction each; ARM's also keeps a NaN in `b`, and takes
+ * +0 for larger than -0. */
 #if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_max_ps((__m256)b, (__m256)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_min_ps((__m256)b, (__m256)a); }
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_max_ps((__m512)b, (__m512)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm512_min_ps((__m512)b, (__m512)a); }
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
+SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)vminq_f32((float32x4_t)a, (float32x4_t)b); }
 #else
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return simd_select(simd_less(a, b), b, a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return simd_select(simd_less(b, a), b, a); }
