@@ -1,8 +1,11 @@
 // Which engine of ours runs on which device of a context.
+#include <algorithm>
+
+#include "engine/engine_delegate.h"
 #include "include/api/context.h"
 #include "registry/engines.h"
-#if defined(MSLITE_OPENCL) || defined(MSLITE_OPENVINO)
-#include "engine/engine_delegate.h"
+#ifdef MSLITE_NNAPI
+#include "nnapi/nnapi_engine.h"
 #endif
 #ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
@@ -32,6 +35,34 @@ std::string DeviceName(const DeviceInfoContext &device) {
   }
 }
 
+[[maybe_unused]] bool IsHalf(DeviceInfoContext *device) {
+  const auto cpu = device->Cast<mindspore::CPUDeviceInfo>();
+  const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
+  const auto npu = device->Cast<mindspore::KirinNPUDeviceInfo>();
+  return (cpu != nullptr && cpu->GetEnableFP16()) || (gpu != nullptr && gpu->GetEnableFP16()) ||
+         (npu != nullptr && npu->GetEnableFP16());
+}
+
+// The engine that Context::SetBuiltInDelegate names; null where this library has none, with the reason.
+std::shared_ptr<mindspore::Delegate> BuiltInEngine(mindspore::Context *context, std::string *reason) {
+  [[maybe_unused]] const auto &devices = context->MutableDeviceInfo();
+  [[maybe_unused]] const bool is_half = std::any_of(
+      devices.begin(), devices.end(), [](const auto &device) { return device != nullptr && IsHalf(device.get()); });
+  switch (context->GetBuiltInDelegate()) {
+#ifdef MSLITE_NNAPI
+    case mindspore::kNNAPI:
+      return std::make_shared<EngineDelegate>(std::make_shared<NnapiEngine>("", is_half));
+#else
+    case mindspore::kNNAPI:
+      *reason = "this library was built without NNAPI (MSLITE_NNAPI)";
+      return nullptr;
+#endif
+    default:
+      *reason = "this library has no delegate of the number " + std::to_string(context->GetBuiltInDelegate());
+      return nullptr;
+  }
+}
+
 // Null where this library has none, or where it cannot do what the device's settings ask for; `reason` says which.
 // `threads`: of the context.
 std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe_unused]] int32_t threads,
@@ -43,6 +74,11 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
     std::string name = device->GetProviderDevice();
     if (name.empty()) name = device->GetDeviceType() == mindspore::kGPU ? "GPU" : "CPU";
     return std::make_shared<EngineDelegate>(std::make_shared<OpenVinoEngine>(std::move(name), threads));
+  }
+#endif
+#ifdef MSLITE_NNAPI
+  if (provider == "nnapi") {
+    return std::make_shared<EngineDelegate>(std::make_shared<NnapiEngine>(device->GetProviderDevice(), IsHalf(device)));
   }
 #endif
 #ifdef MSLITE_OPENCL
@@ -62,6 +98,14 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
 std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
                                                             std::vector<std::string> *missing) {
   std::vector<std::shared_ptr<mindspore::Delegate>> engines;
+  if (context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
+    std::string reason;
+    if (auto engine = BuiltInEngine(context, &reason); engine != nullptr) {
+      engines.push_back(std::move(engine));
+    } else {
+      missing->push_back(reason);
+    }
+  }
   for (const auto &device : context->MutableDeviceInfo()) {
     if (device == nullptr) continue;
     if (device->GetDeviceType() == mindspore::kCPU && device->GetProvider().empty()) break;

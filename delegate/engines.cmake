@@ -34,3 +34,13 @@ if(MSLITE_OPENVINO)
   list(APPEND DELEGATE_SOURCES ${OPENVINO_SOURCES})
   list(APPEND DELEGATE_DEFINITIONS MSLITE_OPENVINO)
 endif()
+
+# Engines of phones, whose libraries are opened at run time, with functions that are declared here.
+foreach(engine NNAPI NNRT)
+  if(MSLITE_${engine})
+    string(TOLOWER ${engine} folder)
+    file(GLOB ENGINE_SOURCES CONFIGURE_DEPENDS ${DELEGATE}/${folder}/*.cc ${DELEGATE}/${folder}/operators/*.cc)
+    list(APPEND DELEGATE_SOURCES ${ENGINE_SOURCES})
+    list(APPEND DELEGATE_DEFINITIONS MSLITE_${engine})
+  endif()
+endforeach()

@@ -37,6 +37,8 @@ bool HasShape(const mslite_tensor &tensor) {
   return tensor.rank >= 0 && std::all_of(tensor.dims, tensor.dims + tensor.rank, [](int64_t dim) { return dim >= 0; });
 }
 
+int64_t CountIn(const mslite_tensor &tensor) { return mslite_element_count(&tensor); }
+
 int64_t BytesOf(const mslite_tensor &tensor) { return mslite_element_count(&tensor) * mslite_type_size(tensor.type); }
 
 Part::Call::Call(const Part &part, const Node &node) {

@@ -134,7 +134,7 @@ std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context
   const bool is_plain = std::all_of(devices.begin(), devices.end(), [](const auto &device) {
     return device == nullptr || device->GetDeviceType() == mindspore::kCPU;
   });
-  if (!is_plain) {
+  if (!is_plain || context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
     missing->push_back(
         "this runtime was cropped and has no engine for other devices than the CPU (mslite-crop --engines keeps them)");
   }
@@ -151,6 +151,16 @@ Status TellMissingEngines(mindspore::Context *context) {
   FindEngines(context, &missing);
   for (const std::string &reason : missing) MSLITE_TRY(FallBack(*context, reason));
   return mindspore::kSuccess;
+}
+
+Status CheckBuiltInDelegate(const mindspore::Context &context) {
+  if (context.GetBuiltInDelegate() == mindspore::kNoDelegate) return mindspore::kSuccess;
+  mindspore::Context alone;  // of all devices
+  alone.SetBuiltInDelegate(context.GetBuiltInDelegate());
+  std::vector<std::string> missing;
+  FindEngines(&alone, &missing);
+  if (missing.empty()) return mindspore::kSuccess;
+  return Fail(mindspore::kLiteNotSupport, missing[0] + "; Context::set_delegate takes a delegate of yours");
 }
 
 std::string Delegation::EngineFailure() const {

@@ -1,0 +1,27 @@
+#include "engine/shared_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "model/message.h"
+
+namespace mslite {
+mindspore::Status OpenShared(const SharedLibrary &library, void **handle) {
+  const std::string engine = library.engine;
+  if (const char *named = std::getenv(library.variable); named != nullptr) {
+    *handle = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+    if (*handle != nullptr) return mindspore::kSuccess;
+    return Fail(mindspore::kLiteNotSupport,
+                engine + ": " + library.variable + " names '" + named + "', which cannot be loaded: " + dlerror());
+  }
+  std::string tried;
+  for (const char *name : library.names) {
+    *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (*handle != nullptr) return mindspore::kSuccess;
+    tried += (tried.empty() ? "" : " nor ") + std::string(name);
+  }
+  return Fail(mindspore::kLiteNotSupport, engine + ": there is no " + tried + " on this system; " + library.remedy +
+                                              ", or " + library.variable + " names the file");
+}
+}  // namespace mslite
