@@ -7,6 +7,9 @@
 #ifdef MSLITE_NNAPI
 #include "nnapi/nnapi_engine.h"
 #endif
+#ifdef MSLITE_NNRT
+#include "nnrt/nnrt_engine.h"
+#endif
 #ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
 #endif
@@ -17,6 +20,11 @@
 namespace mslite {
 namespace {
 using mindspore::DeviceInfoContext;
+
+constexpr const char *kNoKirin =
+    ": on OpenHarmony, NNRT runs it (MSLITE_NNRT); HiAI, its library on Android, is refused, since it has an interface "
+    "in C++ "
+    "alone, whose binaries fit one compiler; on Android, Context::SetBuiltInDelegate(kNNAPI) may reach the same NPU";
 
 std::string DeviceName(const DeviceInfoContext &device) {
   switch (device.GetDeviceType()) {
@@ -81,6 +89,14 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
     return std::make_shared<EngineDelegate>(std::make_shared<NnapiEngine>(device->GetProviderDevice(), IsHalf(device)));
   }
 #endif
+#ifdef MSLITE_NNRT
+  if (provider == "nnrt" || (device->GetDeviceType() == mindspore::kKirinNPU && provider.empty())) {
+    const auto npu = device->Cast<mindspore::KirinNPUDeviceInfo>();
+    return std::make_shared<EngineDelegate>(std::make_shared<NnrtEngine>(
+        NnrtSettings{device->GetProviderDevice(), IsHalf(device), npu == nullptr ? 0 : npu->GetFrequency()}));
+  }
+#endif
+  if (device->GetDeviceType() == mindspore::kKirinNPU) *reason += kNoKirin;
 #ifdef MSLITE_OPENCL
   if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
     const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();

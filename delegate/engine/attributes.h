@@ -39,6 +39,9 @@ ArgAttributes ArgOf(const mslite_node &node);
 // Of Gather; negative: it is not there, or no constant.
 int32_t GatherAxis(const mslite_node &node);
 
+// Indices into a dimension of this size, counted from its beginning. Returns why they are not there, or an empty text.
+std::string ConstantIndices(const mslite_tensor &indices, int64_t size, std::vector<int64_t> *places);
+
 // Of Transpose: which dimension of the input each of the output is. False: it is no constant, or fits no such input.
 bool TransposeOrder(const mslite_node &node, std::vector<int64_t> *order);
 

@@ -90,6 +90,8 @@ bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite
       if (distance % stride_x != 0 || distance == 0) return false;
       box->step[place] = distance / stride_x;
     }
+    const int64_t last = box->begin[place] + (y.dims[i] - 1) * box->step[place];
+    if (last < 0 || last >= x.dims[i]) return false;
     stride_x *= x.dims[i];
     stride_y *= y.dims[i];
   }
@@ -97,5 +99,21 @@ bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite
     if (ElementOf(*box, x, y, static_cast<int64_t>(i)) != map[i]) return false;
   }
   return true;
+}
+
+bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box) {
+  if (y->rank > x.rank) return false;
+  const mslite_tensor given = *y;
+  for (uint32_t kept = 0; kept < (1U << x.rank); ++kept) {
+    int32_t count = 0;
+    y->rank = x.rank;
+    for (int32_t i = 0; i < x.rank; ++i) {
+      const bool is_kept = (kept >> i & 1) != 0 && count < given.rank;
+      y->dims[i] = is_kept ? given.dims[count] : 1;
+      count += is_kept ? 1 : 0;
+    }
+    if (count == given.rank && BoxOf(map, x, *y, box)) return true;
+  }
+  return false;
 }
 }  // namespace mslite

@@ -23,6 +23,9 @@ struct Box {
 
 // Whether the map from y to x takes such a box.
 bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box);
+
+// The same for a `y` that may have lost dimensions: puts them back, with size 1.
+bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box);
 }  // namespace mslite
 
 #endif

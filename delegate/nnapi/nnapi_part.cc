@@ -1,9 +1,5 @@
 #include "nnapi/nnapi_part.h"
 
-#include <cstring>
-
-#include "model/message.h"
-
 namespace mslite {
 Status NnapiPart::Prepare() {
   compiled_ = NnapiCompiled(device_->library());  // reads the graph of before
@@ -15,16 +11,10 @@ Status NnapiPart::Prepare() {
 
 Status NnapiPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
   const NnapiLibrary &library = device_->library();
-  const auto tensor = [&](int32_t index) -> const mslite_tensor & {
-    return part_.tensors[static_cast<size_t>(index)].value;
+  const auto bytes = [&](int32_t index) {
+    return static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(index)].value));
   };
-  const auto bytes = [&](int32_t index) { return static_cast<size_t>(BytesOf(tensor(index))); };
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const mslite_tensor &output = tensor(part_.outputs[i]);
-    if (output.known_count != CountIn(output)) continue;
-    const std::vector<uint8_t> contents = KnownContents(output);
-    std::memcpy(outputs[i], contents.data(), contents.size());
-  }
+  CopyKnown(part_, outputs);
   if (graph_.operations.empty()) return mindspore::kSuccess;
   NnapiExecutionHandle *made = nullptr;
   MSLITE_TRY(NnapiStatus(library.Execution_create(compiled_.compilation.get(), &made), "Execution_create"));

@@ -22,7 +22,7 @@ class NnapiPart : public CompiledPart {
   const Part &part_;
   std::shared_ptr<NnapiDevice> device_;
   NnapiGraph graph_;
-  NnapiBorder border_;
+  GraphBorder border_;
   NnapiCompiled compiled_;  // reads the graph's contents
 };
 }  // namespace mslite

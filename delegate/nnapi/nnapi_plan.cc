@@ -390,32 +390,14 @@ std::string WriteNnapiAlone(const mslite_node &node, NnapiGraph *graph) {
   return "";
 }
 
-Status WriteNnapiPart(const Part &part, NnapiGraph *graph, NnapiBorder *border) {
+Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBorder *border) {
   NnapiDraft draft;
   for (const Part::Node &node : part.nodes) {
     const Part::Call call(part, node);
     const std::string reason = WriteNnapiNode(call.node(), &draft);
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
   }
-  // Inputs were noted in the order of their use.
-  std::vector<uint32_t> entered;
-  for (size_t i = 0; i < part.inputs.size(); ++i) {
-    const auto place = draft.values.find(&part.tensors[static_cast<size_t>(part.inputs[i])].value);
-    if (place == draft.values.end()) continue;
-    entered.push_back(place->second);
-    border->inputs.push_back(i);
-  }
-  if (entered.size() != draft.graph.inputs.size()) {
-    return Fail(mindspore::kLiteError, "an operand enters the part that is none of its inputs");
-  }
-  draft.graph.inputs = entered;
-  for (size_t i = 0; i < part.outputs.size(); ++i) {
-    const mslite_tensor &tensor = part.tensors[static_cast<size_t>(part.outputs[i])].value;
-    const NnapiValue value = draft.values.at(&tensor);
-    if (draft.graph.operands[value].contents != nullptr) continue;  // known
-    draft.graph.outputs.push_back(value);
-    border->outputs.push_back(i);
-  }
+  MSLITE_TRY(MeetBorder(part, &draft, border));
   *graph = std::move(draft.graph);
   return mindspore::kSuccess;
 }

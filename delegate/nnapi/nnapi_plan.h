@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/attributes.h"
+#include "engine/graph_border.h"
 #include "engine/known_values.h"
 #include "engine/part.h"
 #include "kernel.h"
@@ -90,13 +91,8 @@ std::string WriteNnapiNode(const mslite_node &node, NnapiDraft *draft);
 // Writes one node as a graph of its own, to see whether it runs.
 std::string WriteNnapiAlone(const mslite_node &node, NnapiGraph *graph);
 
-// A part's inputs and outputs: those that the graph has, by their numbers in the part.
-struct NnapiBorder {
-  std::vector<size_t> inputs;   // others are used by no operation
-  std::vector<size_t> outputs;  // others are known
-};
 // Errors: kLiteNotSupport for a node that does not run in the shapes that the part has now.
-Status WriteNnapiPart(const Part &part, NnapiGraph *graph, NnapiBorder *border);
+Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBorder *border);
 
 // ---- what the operators' files share ----
 

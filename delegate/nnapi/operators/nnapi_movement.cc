@@ -32,17 +32,9 @@ std::string PlanSlice(NnapiPlan *plan) {
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int32_t> map;
   if (!MapElements(node, &map)) return "what it takes is no constant";
-  // Dimensions that the slice drops are put back for it.
   mslite_tensor boxed = y;
-  if (y.rank < x.rank) {
-    boxed.rank = x.rank;
-    for (int32_t i = 0, k = 0; i < x.rank; ++i) {
-      const bool is_kept = k < y.rank && (y.rank - k == x.rank - i || y.dims[k] == x.dims[i]);
-      boxed.dims[i] = is_kept ? y.dims[k++] : 1;
-    }
-  }
   Box box;
-  if (CountIn(boxed) != CountIn(y) || !BoxOf(map, x, boxed, &box)) return "elements that do not make a box";
+  if (!FindBox(map, x, &boxed, &box)) return "elements that do not make a box";
   std::vector<int64_t> end;
   int64_t to_front = 0;  // dimensions that end with their first element, taken backwards: no number stands before it
   for (int32_t i = 0; i < x.rank; ++i) {
@@ -168,16 +160,9 @@ std::string PlanGather(NnapiPlan *plan) {
   const int32_t axis = GatherAxis(node);
   if (axis < 0) return "its axis is no constant";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
-  if (indices.data == nullptr || (indices.type != MSLITE_INT32 && indices.type != MSLITE_INT64)) {
-    return "indices that are no constants, which NNAPI does not check";
-  }
-  const int64_t size = node.inputs[0]->dims[axis];
   std::vector<int64_t> places;
-  for (int64_t i = 0; i < CountIn(indices); ++i) {
-    const int64_t index = indices.type == MSLITE_INT32 ? static_cast<const int32_t *>(indices.data)[i]
-                                                       : static_cast<const int64_t *>(indices.data)[i];
-    if (index < -size || index >= size) return "an index that is not there";
-    places.push_back(index < 0 ? index + size : index);
+  if (std::string reason = ConstantIndices(indices, node.inputs[0]->dims[axis], &places); !reason.empty()) {
+    return reason;
   }
   mslite_tensor gathered = *node.inputs[0];
   const std::vector<int64_t> own = NnapiDims(indices);
