@@ -64,8 +64,13 @@ OPENCL = Engine(
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build")).resolve()
-NNAPI = Engine(
-    "NNAPI", ("cpu",), {"MSLITE_NNAPI_LIBRARY": str(BUILD / "tests/delegate/libfake_nnapi.so")}, provider="nnapi"
-)
-"""With a stand-in for Android's library."""
-ENGINES = (OPENCL, NNAPI)
+
+
+def _phone(name: str) -> Engine:
+    """An engine of phones, with a stand-in for its library that computes with our kernels."""
+    library = BUILD / f"tests/delegate/libfake_{name.lower()}.so"
+    return Engine(name, ("cpu",), {f"MSLITE_{name}_LIBRARY": str(library)}, provider=name.lower())
+
+
+NNAPI, NNRT = _phone("NNAPI"), _phone("NNRT")
+ENGINES = (OPENCL, NNAPI, NNRT)

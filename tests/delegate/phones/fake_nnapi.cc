@@ -404,8 +404,8 @@ void Convolve(const Reader &from, int32_t code, ReferenceCall *call) {
     weight.dims = {w[3], w[1], w[2], 1};
     if (weight.contents != nullptr) {
       const int64_t taps = int64_t{w[1]} * w[2];
-      weight.contents = call->Keep(
-          mslite::test::EndsExchanged(weight.contents, taps, 1, w[3], mslite_type_size(weight.type)));
+      weight.contents =
+          call->Keep(mslite::test::EndsExchanged(weight.contents, taps, 1, w[3], mslite_type_size(weight.type)));
     }
   }
   params.kernel_size = call->List({w[1], w[2]});
