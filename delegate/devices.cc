@@ -21,10 +21,10 @@ namespace mslite {
 namespace {
 using mindspore::DeviceInfoContext;
 
-constexpr const char *kNoKirin =
-    ": on OpenHarmony, NNRT runs it (MSLITE_NNRT); HiAI, its library on Android, is refused, since it has an interface "
-    "in C++ "
-    "alone, whose binaries fit one compiler; on Android, Context::SetBuiltInDelegate(kNNAPI) may reach the same NPU";
+// What the original has for Huawei's NPU.
+constexpr const char *kNoHiAi =
+    "; HiAI, Huawei's library on Android, is refused, since its interface is C++ alone; on Android, "
+    "Context::SetBuiltInDelegate(kNNAPI) may reach the same NPU";
 
 std::string DeviceName(const DeviceInfoContext &device) {
   switch (device.GetDeviceType()) {
@@ -93,10 +93,13 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
   if (provider == "nnrt" || (device->GetDeviceType() == mindspore::kKirinNPU && provider.empty())) {
     const auto npu = device->Cast<mindspore::KirinNPUDeviceInfo>();
     return std::make_shared<EngineDelegate>(std::make_shared<NnrtEngine>(
-        NnrtSettings{device->GetProviderDevice(), IsHalf(device), npu == nullptr ? 0 : npu->GetFrequency()}));
+        NnrtSettings{device->GetProviderDevice(), IsHalf(device), npu == nullptr ? 0 : npu->GetFrequency(),
+                     npu == nullptr ? "" : kNoHiAi}));
   }
 #endif
-  if (device->GetDeviceType() == mindspore::kKirinNPU) *reason += kNoKirin;
+  if (device->GetDeviceType() == mindspore::kKirinNPU) {
+    *reason += "; it was built without NNRT (MSLITE_NNRT)" + std::string(kNoHiAi);
+  }
 #ifdef MSLITE_OPENCL
   if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
     const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();

@@ -27,7 +27,9 @@ NnrtHandle<Object> Owned(Object *object, int (*destroy)(Object **)) {
 
 Status NnrtDevice::Find(const NnrtSettings &settings, std::shared_ptr<NnrtDevice> *found) {
   const NnrtLibrary *library = nullptr;
-  MSLITE_TRY(NnrtLibrary::Open(&library));
+  if (const Status status = NnrtLibrary::Open(&library); status.IsError()) {
+    return Fail(status.StatusCode(), status.GetErrDescription() + settings.advice);
+  }
   std::shared_ptr<NnrtDevice> made(new NnrtDevice(*library, settings));
   const size_t *ids = nullptr;
   uint32_t count = 0;

@@ -34,6 +34,7 @@ struct NnrtSettings {
   std::string device;       // its name; without one, the first that is no CPU
   bool is_half = false;     // it may compute in float16
   int32_t performance = 0;  // 1 to 4: low to extreme; 0: its own
+  std::string advice;       // what else to say where NNRT is missing
 };
 
 // An executable part: ends in the order from below.
