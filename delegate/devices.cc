@@ -4,6 +4,9 @@
 #include "engine/engine_delegate.h"
 #include "include/api/context.h"
 #include "registry/engines.h"
+#ifdef MSLITE_COREML
+#include "coreml/coreml_engine.h"
+#endif
 #ifdef MSLITE_NNAPI
 #include "nnapi/nnapi_engine.h"
 #endif
@@ -57,11 +60,17 @@ std::shared_ptr<mindspore::Delegate> BuiltInEngine(mindspore::Context *context, 
   [[maybe_unused]] const bool is_half = std::any_of(
       devices.begin(), devices.end(), [](const auto &device) { return device != nullptr && IsHalf(device.get()); });
   switch (context->GetBuiltInDelegate()) {
-#ifdef MSLITE_NNAPI
+    case mindspore::kCoreML:
+#ifdef MSLITE_COREML
+      return std::make_shared<EngineDelegate>(std::make_shared<CoreMlEngine>());
+#else
+      *reason = "this library was built without Core ML (MSLITE_COREML)";
+      return nullptr;
+#endif
     case mindspore::kNNAPI:
+#ifdef MSLITE_NNAPI
       return std::make_shared<EngineDelegate>(std::make_shared<NnapiEngine>("", is_half));
 #else
-    case mindspore::kNNAPI:
       *reason = "this library was built without NNAPI (MSLITE_NNAPI)";
       return nullptr;
 #endif

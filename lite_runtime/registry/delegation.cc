@@ -327,3 +327,19 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
   return mindspore::kSuccess;
 }
 }  // namespace mslite
+
+namespace mindspore {
+Status CoreMLDelegate::Init() {
+  Context context;
+  context.SetBuiltInDelegate(kCoreML);
+  std::vector<std::string> missing;
+  const auto engines = mslite::FindEngines(&context, &missing);
+  if (engines.empty()) return mslite::Fail(kLiteNotSupport, missing.empty() ? "there is no Core ML" : missing[0]);
+  impl_ = engines[0];
+  return impl_->Init();
+}
+
+Status CoreMLDelegate::Build(LiteDelegateGraph *model) {
+  return impl_ == nullptr ? mslite::Fail(kLiteError, "Init has not found Core ML") : impl_->Build(model);
+}
+}  // namespace mindspore
