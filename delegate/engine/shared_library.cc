@@ -2,18 +2,16 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-
 #include "model/message.h"
 
 namespace mslite {
 mindspore::Status OpenShared(const SharedLibrary &library, void **handle) {
   const std::string engine = library.engine;
-  if (const char *named = std::getenv(library.variable); named != nullptr) {
-    *handle = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+  if (library.named != nullptr) {
+    *handle = dlopen(library.named, RTLD_NOW | RTLD_LOCAL);
     if (*handle != nullptr) return mindspore::kSuccess;
-    return Fail(mindspore::kLiteNotSupport,
-                engine + ": " + library.variable + " names '" + named + "', which cannot be loaded: " + dlerror());
+    return Fail(mindspore::kLiteNotSupport, engine + ": " + library.variable + " names '" + library.named +
+                                                "', which cannot be loaded: " + dlerror());
   }
   std::string tried;
   for (const char *name : library.names) {

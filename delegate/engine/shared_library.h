@@ -10,7 +10,8 @@
 namespace mslite {
 struct SharedLibrary {
   const char *engine;               // as messages name it
-  const char *variable;             // of the environment: names the file
+  const char *variable;             // of the environment
+  const char *named;                // the file that it names, or null
   std::vector<const char *> names;  // where systems have it, the best first
   const char *remedy;
 };

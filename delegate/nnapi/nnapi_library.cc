@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <iterator>
 #include <mutex>
 
 #include "engine/shared_library.h"
@@ -15,8 +17,12 @@ bool is_loaded = false;
 
 mindspore::Status Load(NnapiLibrary *library) {
   void *handle = nullptr;
-  MSLITE_TRY(
-      OpenShared({"NNAPI", "MSLITE_NNAPI_LIBRARY", {"libneuralnetworks.so"}, "Android 10 and later have it"}, &handle));
+  MSLITE_TRY(OpenShared({"NNAPI",
+                         "MSLITE_NNAPI_LIBRARY",
+                         std::getenv("MSLITE_NNAPI_LIBRARY"),
+                         {"libneuralnetworks.so"},
+                         "Android 10 and later have it"},
+                        &handle));
   const char *missing = nullptr;
 #define MSLITE_LOAD(result, name, parameters)                                                        \
   library->name = reinterpret_cast<decltype(library->name)>(dlsym(handle, "ANeuralNetworks" #name)); \

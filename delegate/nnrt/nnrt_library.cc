@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 
@@ -17,9 +18,12 @@ bool is_loaded = false;
 mindspore::Status Load(NnrtLibrary *library) {
   void *handle = nullptr;
   // The runtime brings the library of compilations and executors, libneural_network_core.so, with it.
-  MSLITE_TRY(OpenShared(
-      {"NNRT", "MSLITE_NNRT_LIBRARY", {"libneural_network_runtime.so"}, "OpenHarmony has it since API level 11"},
-      &handle));
+  MSLITE_TRY(OpenShared({"NNRT",
+                         "MSLITE_NNRT_LIBRARY",
+                         std::getenv("MSLITE_NNRT_LIBRARY"),
+                         {"libneural_network_runtime.so"},
+                         "OpenHarmony has it since API level 11"},
+                        &handle));
   const char *missing = nullptr;
 #define MSLITE_LOAD(result, name, parameters)                                              \
   library->name = reinterpret_cast<decltype(library->name)>(dlsym(handle, "OH_NN" #name)); \
