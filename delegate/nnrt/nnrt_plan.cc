@@ -199,6 +199,7 @@ bool IsNnrtActivation(int32_t activation) {
     case MSLITE_ACTIVATION_TYPE_SIGMOID:
     case MSLITE_ACTIVATION_TYPE_TANH:
     case MSLITE_ACTIVATION_TYPE_HSWISH:
+    case MSLITE_ACTIVATION_TYPE_HSIGMOID:
     case MSLITE_ACTIVATION_TYPE_SWISH:
     case MSLITE_ACTIVATION_TYPE_GELU:
     case MSLITE_ACTIVATION_TYPE_FAST_GELU:
@@ -221,6 +222,10 @@ NnrtValue NnrtPlan::Activated(NnrtValue x, int32_t activation, const Dims &dims)
       return Layer(NNRT_TANH, {}, {x}, dims);
     case MSLITE_ACTIVATION_TYPE_HSWISH:
       return Layer(NNRT_HSWISH, {}, {x}, dims);
+    case MSLITE_ACTIVATION_TYPE_HSIGMOID: {
+      const NnrtValue step = Layer(NNRT_ADD, {Small(NNRT_ADD_ACTIVATION, NNRT_FUSED_RELU6)}, {x, Reals({3})}, dims);
+      return Layer(NNRT_MUL, {Small(NNRT_MUL_ACTIVATION, NNRT_FUSED_NONE)}, {step, Reals({1.0f / 6})}, dims);
+    }
     case MSLITE_ACTIVATION_TYPE_SWISH:
       return Layer(NNRT_SWISH, {}, {x}, dims);
     case MSLITE_ACTIVATION_TYPE_ABS:
