@@ -220,15 +220,13 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
   }
   // A layer of its own brings each input under the name that it was given when it was first used.
-  enum { kLinear = 5 };
-  const ProtoMessage as_it_is = ProtoMessage().Part(kLinear, ProtoMessage().Real(1, 1).Real(2, 0));
   ProtoMessage network;
   const auto rename = [&](const std::string &from, const std::string &to) {
     network.Part(kLayers, ProtoMessage()
                               .Text(kName, "to_" + to)
                               .Text(kLayerInput, from)
                               .Text(kLayerOutput, to)
-                              .Part(COREML_ACTIVATION, as_it_is));
+                              .Part(COREML_COPY, ProtoMessage()));
   };
   for (size_t i = 0; i < part.inputs.size(); ++i) {
     const auto place = std::find(draft.entered.begin(), draft.entered.end(), &tensor(part.inputs[i]));
@@ -252,7 +250,7 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
                                .Text(kName, "to_output_" + std::to_string(i))
                                .Text(kLayerInput, value)
                                .Text(kLayerOutput, "output_" + std::to_string(i))
-                               .Part(COREML_ACTIVATION, as_it_is));
+                               .Part(COREML_COPY, ProtoMessage()));
   }
   for (const ProtoMessage &layer : draft.layers) network.Part(kLayers, layer);
   network.Whole(kShapeMapping, kExactShapes);
