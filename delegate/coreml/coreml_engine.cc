@@ -17,6 +17,8 @@ class CoreMlPart : public CompiledPart {
     };
     std::vector<CoreMlArray> inputs;
     std::vector<CoreMlArray> outputs;
+    inputs.reserve(text.inputs.size());
+    outputs.reserve(part_.outputs.size());
     for (const size_t i : text.inputs) inputs.push_back(arrays("input_", part_.inputs, i));
     for (size_t i = 0; i < part_.outputs.size(); ++i) outputs.push_back(arrays("output_", part_.outputs, i));
     inputs_ = text.inputs;

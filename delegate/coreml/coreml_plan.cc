@@ -100,6 +100,7 @@ std::vector<std::string> CoreMlPlan::Alike(int32_t count) {
   for (int32_t i = 0; i < count; ++i) is_image_ = is_image_ || draft_->images.count(node_.inputs[i]) != 0;
   for (int32_t i = 0; i < count; ++i) is_image_ = is_image_ && node_.inputs[i]->rank == 4;
   std::vector<std::string> values;
+  values.reserve(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) values.push_back(is_image_ ? Image(i) : Input(i));
   return values;
 }

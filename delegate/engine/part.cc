@@ -27,7 +27,7 @@ void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
   }
   tensor->quant.clear();
   for (const mindspore::QuantParam &record : source.QuantParams()) {
-    tensor->quant.push_back({record.scale, record.zero_point, 0, 0});
+    tensor->quant.push_back({record.scale, record.zero_point, 0, RoundsHalfToEven(source) ? 1 : 0});
   }
   value.quant_count = static_cast<int32_t>(tensor->quant.size());
 }

@@ -139,6 +139,7 @@ NnrtValue NnrtPlan::Input(int32_t index) {
 
 std::vector<NnrtValue> NnrtPlan::Inputs(int32_t count) {
   std::vector<NnrtValue> values;
+  values.reserve(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) values.push_back(Input(i));
   return values;
 }

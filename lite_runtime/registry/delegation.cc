@@ -7,6 +7,7 @@
 
 #include "api/log.h"
 #include "api/tensor.h"
+#include "include/mslite/delegate.h"
 #include "registry/engines.h"
 #include "registry/foreign_call.h"
 
@@ -125,6 +126,8 @@ Status FallBack(const mindspore::Context &context, const std::string &reason) {
   Log(LogLevel::kWarning, reason + "; the CPU runs what it would have run");
   return mindspore::kSuccess;
 }
+
+bool RoundsHalfToEven(const MSTensor &tensor) { return tensor != nullptr && tensor.impl()->rounds_half_to_even; }
 
 // EnginesOf, where the engines are.
 std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,

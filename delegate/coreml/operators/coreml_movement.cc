@@ -73,6 +73,7 @@ std::string PlanJoin(CoreMlPlan *plan) {
   std::vector<int64_t> piece = CoreMlDims(*node.outputs[0]);
   piece[static_cast<size_t>(axis)] = 1;
   std::vector<std::string> inputs;
+  inputs.reserve(static_cast<size_t>(node.input_count));
   for (int32_t i = 0; i < node.input_count; ++i) {
     inputs.push_back(node.op == MSLITE_OP_Stack ? plan->Reshaped(plan->Input(i), piece) : plan->Input(i));
   }
@@ -87,6 +88,7 @@ std::string PlanSplit(CoreMlPlan *plan) {
   if (axis < 0) return "an axis that is not there";
   if (node.output_count < 2) return "one piece alone";
   std::vector<int64_t> sizes;
+  sizes.reserve(static_cast<size_t>(node.output_count));
   for (int32_t i = 0; i < node.output_count; ++i) {
     sizes.push_back(node.op == MSLITE_OP_Unstack ? 1 : node.outputs[i]->dims[axis]);
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "include/api/delegate.h"
 #include "include/api/model.h"
 #include "include/mslite/inspect.h"
 #include "model_builder.h"
@@ -241,5 +242,26 @@ TEST(Phones, BuiltInDelegateAndKirin) {
   context->MutableDeviceInfo() = {std::make_shared<KirinNPUDeviceInfo>(), std::make_shared<CPUDeviceInfo>()};
   EXPECT_EQ(engine_of(context), "NNRT (fake-npu)");
 }
+
+#ifndef __APPLE__
+TEST(Phones, CoreMlIsNamedWhereItIsNot) {
+  CoreMLDelegate delegate;
+  const Status status = delegate.Init();
+  EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
+  EXPECT_NE(status.GetErrDescription().find("Core ML"), std::string::npos) << status.GetErrDescription();
+  const std::string file = SmallModel();
+  auto context = std::make_shared<Context>();
+  context->MutableDeviceInfo() = {std::make_shared<CPUDeviceInfo>()};
+  context->SetBuiltInDelegate(kCoreML);
+  context->SetFallback(false);
+  const Status strict = Model().Build(file.data(), file.size(), kMindIR_Lite, context);
+  EXPECT_EQ(strict.StatusCode(), kLiteNotSupport);
+  EXPECT_NE(strict.GetErrDescription().find("Core ML"), std::string::npos) << strict.GetErrDescription();
+  // As the application's own delegate it leaves all to the CPU without a word, as in the original.
+  context->SetBuiltInDelegate(kNoDelegate);
+  context->set_delegate(std::make_shared<CoreMLDelegate>());
+  EXPECT_TRUE(Model().Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+}
+#endif
 }  // namespace
 }  // namespace mslite::test
