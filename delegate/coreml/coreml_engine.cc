@@ -28,6 +28,8 @@ class CoreMlPart : public CompiledPart {
   Status Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) override {
     std::vector<const float *> entering;
     std::vector<float *> leaving;
+    entering.reserve(inputs_.size());
+    leaving.reserve(outputs.size());
     for (const size_t i : inputs_) entering.push_back(static_cast<const float *>(inputs[i]));
     for (void *output : outputs) leaving.push_back(static_cast<float *>(output));
     return model_->Run(entering, leaving);
