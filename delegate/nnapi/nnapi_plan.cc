@@ -15,7 +15,6 @@ bool HasOneScale(const mslite_tensor &tensor) { return tensor.quant_count == 1; 
 
 // The type and the scales as NNAPI has them. Returns why it has not, or an empty text.
 std::string Describe(const mslite_tensor &tensor, NnapiOperand *operand) {
-  if (tensor.rank > kMostDimensions) return "more than four dimensions";
   for (const int64_t dim : NnapiDims(tensor)) {
     if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "an empty tensor";
     operand->dims.push_back(static_cast<uint32_t>(dim));
@@ -68,17 +67,23 @@ std::string Narrowed(const void *contents, int64_t count, std::vector<uint8_t> *
   return "";
 }
 
-std::string WhyNotOperand(const mslite_tensor &tensor, bool may_be_stored) {
+std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entry) {
   NnapiOperand operand;
+  if (tensor.rank > kMostDimensions && !entry.takes_any_rank) return "more than four dimensions";
   if (tensor.type == MSLITE_INT64) return "int64, which NNAPI does not have";
   if (std::string reason = Describe(tensor, &operand); !reason.empty()) return reason;
-  return IsStored(tensor) && !may_be_stored ? "quantised values: the operator is taken on real numbers alone" : "";
+  return IsStored(tensor) && !entry.is_stored ? "quantised values: the operator is taken on real numbers alone" : "";
 }
 }  // namespace
 
 std::vector<int64_t> NnapiDims(const mslite_tensor &tensor) {
   if (tensor.rank <= 0) return {1};
-  return {tensor.dims, tensor.dims + tensor.rank};
+  std::vector<int64_t> dims(tensor.dims, tensor.dims + tensor.rank);
+  while (static_cast<int32_t>(dims.size()) > kMostDimensions) {
+    dims[1] *= dims[0];
+    dims.erase(dims.begin());
+  }
+  return dims;
 }
 
 bool IsStored(const mslite_tensor &tensor) { return tensor.type == MSLITE_INT8 || tensor.type == MSLITE_UINT8; }
@@ -370,10 +375,10 @@ std::string WriteNnapiNode(const mslite_node &node, NnapiDraft *draft) {
     const mslite_tensor &tensor = *node.inputs[i];
     // Sizes and axes are read here, and need not be there when it runs.
     if (tensor.type == MSLITE_INT64 && i > 0) continue;
-    if (std::string reason = WhyNotOperand(tensor, entry->is_stored); !reason.empty()) return reason;
+    if (std::string reason = WhyNotOperand(tensor, *entry); !reason.empty()) return reason;
   }
   for (int32_t i = 0; i < node.output_count; ++i) {
-    if (std::string reason = WhyNotOperand(*node.outputs[i], entry->is_stored); !reason.empty()) return reason;
+    if (std::string reason = WhyNotOperand(*node.outputs[i], *entry); !reason.empty()) return reason;
   }
   NnapiPlan plan(node, draft);
   return entry->plan(&plan);

@@ -20,8 +20,35 @@ std::string PlanTranspose(NnapiPlan *plan) {
   std::vector<int64_t> order;
   if (!TransposeOrder(node, &order)) return "its order is no constant, or of another number of dimensions";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
-  if (order.empty()) order = {0};
-  plan->Give(plan->LayerLike(NNAPI_TRANSPOSE, {plan->Input(0), plan->Integers(order)}, *node.outputs[0]));
+  // Dimensions that stay beside each other move as one.
+  const mslite_tensor &x = *node.inputs[0];
+  std::vector<int64_t> first;  // of those of the input that each dimension is made of, in the order of the output
+  mslite_tensor moved = *node.outputs[0];
+  moved.rank = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && order[i] == order[i - 1] + 1) {
+      moved.dims[moved.rank - 1] *= x.dims[order[i]];
+      continue;
+    }
+    first.push_back(order[i]);
+    moved.dims[moved.rank++] = x.dims[order[i]];
+  }
+  if (first.size() > 4) return "more than four dimensions that move";
+  std::vector<int64_t> sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int64_t> dims(first.size());
+  for (size_t i = 0; i < first.size(); ++i) {
+    const auto place = std::find(sorted.begin(), sorted.end(), first[i]) - sorted.begin();
+    first[i] = place;
+    dims[static_cast<size_t>(place)] = moved.dims[i];
+  }
+  if (first.empty()) {  // a single number
+    dims = {1};
+    first = {0};
+  }
+  const NnapiValue y =
+      plan->LayerLike(NNAPI_TRANSPOSE, {plan->Reshaped(plan->Input(0), dims), plan->Integers(first)}, moved);
+  plan->Give(plan->Reshaped(y, NnapiDims(*node.outputs[0])));
   return "";
 }
 
@@ -180,13 +207,13 @@ std::string PlanGather(NnapiPlan *plan) {
 }
 
 constexpr NnapiOperator kOperators[] = {
-    {MSLITE_OP_Reshape, PlanAlias, true},
-    {MSLITE_OP_Flatten, PlanAlias, true},
-    {MSLITE_OP_Squeeze, PlanAlias, true},
-    {MSLITE_OP_Unsqueeze, PlanAlias, true},
-    {MSLITE_OP_ExpandDims, PlanAlias, true},
+    {MSLITE_OP_Reshape, PlanAlias, true, true},
+    {MSLITE_OP_Flatten, PlanAlias, true, true},
+    {MSLITE_OP_Squeeze, PlanAlias, true, true},
+    {MSLITE_OP_Unsqueeze, PlanAlias, true, true},
+    {MSLITE_OP_ExpandDims, PlanAlias, true, true},
     {MSLITE_OP_Dropout, PlanAlias},
-    {MSLITE_OP_Transpose, PlanTranspose, true},
+    {MSLITE_OP_Transpose, PlanTranspose, true, true},
     {MSLITE_OP_SliceFusion, PlanSlice},
     {MSLITE_OP_StridedSlice, PlanSlice},
     {MSLITE_OP_Crop, PlanSlice},
