@@ -26,7 +26,7 @@ _EXTENSIONS = ("mslite_delegation", "mslite_registered")
 # Parts of loading that not every model goes through; kPartNames of lite_runtime/model/parts.h.
 _PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
 # Engines for other devices than the CPU, which the library reaches through the table of engines.
-ENGINES = ("opencl", "openvino")
+ENGINES = ("opencl", "openvino", "nnapi", "nnrt", "coreml")
 # Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
 _BY_OPERATOR = {_RULES: (2, 1), _UNPACKERS: (3, 1)}
 _PREFIX = "mslite_kernel_"

@@ -19,6 +19,9 @@ _FOLDERS = {
     "delegate": "engines", "delegate/engine": "engines",
     "delegate/opencl": "engines", "delegate/opencl/operators": "engines",
     "delegate/openvino": "engines", "delegate/openvino/operators": "engines",
+    "delegate/nnapi": "engines", "delegate/nnapi/operators": "engines",
+    "delegate/nnrt": "engines", "delegate/nnrt/operators": "engines",
+    "delegate/coreml": "engines", "delegate/coreml/operators": "engines",
 }  # fmt: skip
 # What is made of a file's nodes, operator by operator: attributes and names.
 _NODES = {"unpack.cc", "names.cc", "nodes.cc", "operands.cc"}

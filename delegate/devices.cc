@@ -1,8 +1,17 @@
 // Which engine of ours runs on which device of a context.
+#include <algorithm>
+
+#include "engine/engine_delegate.h"
 #include "include/api/context.h"
 #include "registry/engines.h"
-#if defined(MSLITE_OPENCL) || defined(MSLITE_OPENVINO)
-#include "engine/engine_delegate.h"
+#ifdef MSLITE_COREML
+#include "coreml/coreml_engine.h"
+#endif
+#ifdef MSLITE_NNAPI
+#include "nnapi/nnapi_engine.h"
+#endif
+#ifdef MSLITE_NNRT
+#include "nnrt/nnrt_engine.h"
 #endif
 #ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
@@ -14,6 +23,11 @@
 namespace mslite {
 namespace {
 using mindspore::DeviceInfoContext;
+
+// What the original has for Huawei's NPU.
+constexpr const char *kNoHiAi =
+    "; HiAI, Huawei's library on Android, is refused, since its interface is C++ alone; on Android, "
+    "Context::SetBuiltInDelegate(kNNAPI) may reach the same NPU";
 
 std::string DeviceName(const DeviceInfoContext &device) {
   switch (device.GetDeviceType()) {
@@ -32,6 +46,40 @@ std::string DeviceName(const DeviceInfoContext &device) {
   }
 }
 
+[[maybe_unused]] bool IsHalf(DeviceInfoContext *device) {
+  const auto cpu = device->Cast<mindspore::CPUDeviceInfo>();
+  const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
+  const auto npu = device->Cast<mindspore::KirinNPUDeviceInfo>();
+  return (cpu != nullptr && cpu->GetEnableFP16()) || (gpu != nullptr && gpu->GetEnableFP16()) ||
+         (npu != nullptr && npu->GetEnableFP16());
+}
+
+// The engine that Context::SetBuiltInDelegate names; null where this library has none, with the reason.
+std::shared_ptr<mindspore::Delegate> BuiltInEngine(mindspore::Context *context, std::string *reason) {
+  [[maybe_unused]] const auto &devices = context->MutableDeviceInfo();
+  [[maybe_unused]] const bool is_half = std::any_of(
+      devices.begin(), devices.end(), [](const auto &device) { return device != nullptr && IsHalf(device.get()); });
+  switch (context->GetBuiltInDelegate()) {
+    case mindspore::kCoreML:
+#ifdef MSLITE_COREML
+      return std::make_shared<EngineDelegate>(std::make_shared<CoreMlEngine>());
+#else
+      *reason = "this library was built without Core ML (MSLITE_COREML)";
+      return nullptr;
+#endif
+    case mindspore::kNNAPI:
+#ifdef MSLITE_NNAPI
+      return std::make_shared<EngineDelegate>(std::make_shared<NnapiEngine>("", is_half));
+#else
+      *reason = "this library was built without NNAPI (MSLITE_NNAPI)";
+      return nullptr;
+#endif
+    default:
+      *reason = "this library has no delegate of the number " + std::to_string(context->GetBuiltInDelegate());
+      return nullptr;
+  }
+}
+
 // Null where this library has none, or where it cannot do what the device's settings ask for; `reason` says which.
 // `threads`: of the context.
 std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe_unused]] int32_t threads,
@@ -45,6 +93,22 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
     return std::make_shared<EngineDelegate>(std::make_shared<OpenVinoEngine>(std::move(name), threads));
   }
 #endif
+#ifdef MSLITE_NNAPI
+  if (provider == "nnapi") {
+    return std::make_shared<EngineDelegate>(std::make_shared<NnapiEngine>(device->GetProviderDevice(), IsHalf(device)));
+  }
+#endif
+#ifdef MSLITE_NNRT
+  if (provider == "nnrt" || (device->GetDeviceType() == mindspore::kKirinNPU && provider.empty())) {
+    const auto npu = device->Cast<mindspore::KirinNPUDeviceInfo>();
+    return std::make_shared<EngineDelegate>(std::make_shared<NnrtEngine>(
+        NnrtSettings{device->GetProviderDevice(), IsHalf(device), npu == nullptr ? 0 : npu->GetFrequency(),
+                     npu == nullptr ? "" : kNoHiAi}));
+  }
+#endif
+  if (device->GetDeviceType() == mindspore::kKirinNPU) {
+    *reason += "; it was built without NNRT (MSLITE_NNRT)" + std::string(kNoHiAi);
+  }
 #ifdef MSLITE_OPENCL
   if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
     const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
@@ -62,6 +126,14 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
 std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
                                                             std::vector<std::string> *missing) {
   std::vector<std::shared_ptr<mindspore::Delegate>> engines;
+  if (context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
+    std::string reason;
+    if (auto engine = BuiltInEngine(context, &reason); engine != nullptr) {
+      engines.push_back(std::move(engine));
+    } else {
+      missing->push_back(reason);
+    }
+  }
   for (const auto &device : context->MutableDeviceInfo()) {
     if (device == nullptr) continue;
     if (device->GetDeviceType() == mindspore::kCPU && device->GetProvider().empty()) break;

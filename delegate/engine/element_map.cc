@@ -30,6 +30,19 @@ bool Run(const mslite_kernel &kernel, const mslite_node &node, const std::vector
   }
   return failure.status == MSLITE_OK;
 }
+
+// The element of `box` that is number `at` of a tensor of the dimensions `y`, as a number of an element of x.
+int64_t ElementOf(const Box &box, const mslite_tensor &x, const mslite_tensor &y, int64_t at) {
+  int64_t element = 0;
+  int64_t stride = 1;
+  for (int32_t i = x.rank - 1; i >= 0; --i) {
+    const auto place = static_cast<size_t>(i);
+    element += (box.begin[place] + at % y.dims[i] * box.step[place]) * stride;
+    at /= y.dims[i];
+    stride *= x.dims[i];
+  }
+  return element;
+}
 }  // namespace
 
 bool MapElements(const mslite_node &node, std::vector<int32_t> *map) {
@@ -59,5 +72,48 @@ bool MapElements(const mslite_node &node, std::vector<int32_t> *map) {
   map->assign(static_cast<size_t>(result), -1);
   if (!Run(*kernel, moved, contents, map)) return false;
   return std::all_of(map->begin(), map->end(), [&](int32_t from) { return from >= 0 && from < count; });
+}
+
+bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box) {
+  if (x.rank != y.rank) return false;
+  int64_t first = map[0];
+  int64_t stride_x = 1;
+  int64_t stride_y = 1;
+  box->begin.resize(static_cast<size_t>(x.rank));
+  box->step.assign(static_cast<size_t>(x.rank), 1);
+  for (int32_t i = x.rank - 1; i >= 0; --i) {
+    const auto place = static_cast<size_t>(i);
+    box->begin[place] = first % x.dims[i];
+    first /= x.dims[i];
+    if (y.dims[i] > 1) {
+      const int64_t distance = map[static_cast<size_t>(stride_y)] - map[0];
+      if (distance % stride_x != 0 || distance == 0) return false;
+      box->step[place] = distance / stride_x;
+    }
+    const int64_t last = box->begin[place] + (y.dims[i] - 1) * box->step[place];
+    if (last < 0 || last >= x.dims[i]) return false;
+    stride_x *= x.dims[i];
+    stride_y *= y.dims[i];
+  }
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (ElementOf(*box, x, y, static_cast<int64_t>(i)) != map[i]) return false;
+  }
+  return true;
+}
+
+bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box) {
+  if (y->rank > x.rank) return false;
+  const mslite_tensor given = *y;
+  for (uint32_t kept = 0; kept < (1U << x.rank); ++kept) {
+    int32_t count = 0;
+    y->rank = x.rank;
+    for (int32_t i = 0; i < x.rank; ++i) {
+      const bool is_kept = (kept >> i & 1) != 0 && count < given.rank;
+      y->dims[i] = is_kept ? given.dims[count] : 1;
+      count += is_kept ? 1 : 0;
+    }
+    if (count == given.rank && BoxOf(map, x, *y, box)) return true;
+  }
+  return false;
 }
 }  // namespace mslite

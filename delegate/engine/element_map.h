@@ -14,6 +14,18 @@ const mslite_kernel *OwnKernel(const mslite_node &node);
 // of elements. All other inputs must be constants. False: the kernel does not take the node, or an element comes from
 // elsewhere.
 bool MapElements(const mslite_node &node, std::vector<int32_t> *map);
+
+// A box of a tensor, with a step along each dimension.
+struct Box {
+  std::vector<int64_t> begin;
+  std::vector<int64_t> step;
+};
+
+// Whether the map from y to x takes such a box.
+bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box);
+
+// The same for a `y` that may have lost dimensions: puts them back, with size 1.
+bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box);
 }  // namespace mslite
 
 #endif

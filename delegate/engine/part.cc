@@ -27,7 +27,7 @@ void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
   }
   tensor->quant.clear();
   for (const mindspore::QuantParam &record : source.QuantParams()) {
-    tensor->quant.push_back({record.scale, record.zero_point, 0, 0});
+    tensor->quant.push_back({record.scale, record.zero_point, 0, RoundsHalfToEven(source) ? 1 : 0});
   }
   value.quant_count = static_cast<int32_t>(tensor->quant.size());
 }
@@ -36,6 +36,8 @@ void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
 bool HasShape(const mslite_tensor &tensor) {
   return tensor.rank >= 0 && std::all_of(tensor.dims, tensor.dims + tensor.rank, [](int64_t dim) { return dim >= 0; });
 }
+
+int64_t CountIn(const mslite_tensor &tensor) { return mslite_element_count(&tensor); }
 
 int64_t BytesOf(const mslite_tensor &tensor) { return mslite_element_count(&tensor) * mslite_type_size(tensor.type); }
 

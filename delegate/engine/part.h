@@ -67,6 +67,8 @@ class Part {
 
 // Whether all dimensions are known.
 bool HasShape(const mslite_tensor &tensor);
+// Elements of a tensor; negative where a dimension is open.
+int64_t CountIn(const mslite_tensor &tensor);
 // Bytes of a tensor whose shape is known.
 int64_t BytesOf(const mslite_tensor &tensor);
 }  // namespace mslite

@@ -23,32 +23,11 @@ OpenVinoValue ValueOf(const Part &part, int32_t tensor, OpenVinoDraft *draft) {
   }
   return draft->values[tensor] = made;
 }
-// As constants of the tensor's type.
 OpenVinoValue KnownValue(const mslite_tensor &tensor, OpenVinoDraft *draft) {
-  std::vector<uint8_t> bytes;
-  for (int32_t i = 0; i < tensor.known_count; ++i) {
-    const int64_t value = tensor.known[i];
-    const auto narrow = static_cast<int32_t>(value);
-    const uint8_t truth = value != 0 ? 1 : 0;
-    const void *begin = tensor.type == MSLITE_INT64   ? static_cast<const void *>(&value)
-                        : tensor.type == MSLITE_INT32 ? static_cast<const void *>(&narrow)
-                                                      : &truth;
-    const auto *first = static_cast<const uint8_t *>(begin);
-    bytes.insert(bytes.end(), first, first + mslite_type_size(tensor.type));
-  }
+  const std::vector<uint8_t> bytes = KnownContents(tensor);
   return draft->ir.Constant(OpenVinoType(tensor.type), DimsOf(tensor), bytes.data(), bytes.size());
 }
 }  // namespace
-
-bool IsKnown(const mslite_node &node) {
-  const auto is_known = [](const mslite_tensor *tensor) {
-    const auto is_value = [](int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; };
-    const bool is_whole = tensor->type == MSLITE_INT64 || tensor->type == MSLITE_INT32 || tensor->type == MSLITE_BOOL;
-    return is_whole && tensor->known_count > 0 && tensor->known_count == CountIn(*tensor) &&
-           std::all_of(tensor->known, tensor->known + tensor->known_count, is_value);
-  };
-  return std::all_of(node.outputs, node.outputs + node.output_count, is_known);
-}
 
 OpenVinoValue OpenVinoPlan::Input(int32_t index) {
   return ValueOf(part_, entry_.inputs[static_cast<size_t>(index)], draft_);
@@ -245,19 +224,7 @@ bool FitsIn32Bits(const mslite_tensor &tensor, const void *contents) {
                      [](int64_t number) { return number >= INT32_MIN && number <= INT32_MAX; });
 }
 
-int64_t CountIn(const mslite_tensor &tensor) { return mslite_element_count(&tensor); }
-
 OpenVinoIr::Dims DimsOf(const mslite_tensor &tensor) { return {tensor.dims, tensor.dims + tensor.rank}; }
-
-std::string WhyNotFloat(const mslite_node &node) {
-  for (int32_t i = 0; i < node.input_count; ++i) {
-    if (node.inputs[i]->type != MSLITE_FLOAT32) return "an input is not float32";
-  }
-  for (int32_t i = 0; i < node.output_count; ++i) {
-    if (node.outputs[i]->type != MSLITE_FLOAT32) return "an output is not float32";
-  }
-  return "";
-}
 
 std::vector<float> FloatsOf(const mslite_tensor &tensor) {
   std::vector<float> numbers(static_cast<size_t>(CountIn(tensor)));

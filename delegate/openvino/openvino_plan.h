@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/attributes.h"
+#include "engine/known_values.h"
 #include "engine/part.h"
 #include "kernel.h"
 #include "known.h"
@@ -81,10 +83,6 @@ struct OpenVinoOperator {
 // Null where there is none.
 const OpenVinoOperator *FindOpenVinoOperator(int32_t op);
 
-// Whether all that the node gives is known before anything runs, such as sizes: its outputs are written as constants,
-// whatever its operator is.
-bool IsKnown(const mslite_node &node);
-
 // Writes the whole part: its inputs in their order, its nodes, its outputs in their order, then the faults.
 // Errors: kLiteNotSupport for a node that OpenVINO cannot run in the shapes that the part has now.
 Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft);
@@ -95,10 +93,7 @@ Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft);
 const char *OpenVinoType(int32_t type);
 // False where contents of int64 (null: unknown) do not fit into int32, with which OpenVINO computes: it would wrap.
 bool FitsIn32Bits(const mslite_tensor &tensor, const void *contents);
-int64_t CountIn(const mslite_tensor &tensor);
 OpenVinoIr::Dims DimsOf(const mslite_tensor &tensor);
-// "" where all inputs and outputs are float32; else the reason.
-std::string WhyNotFloat(const mslite_node &node);
 // The numbers of a constant of float32.
 std::vector<float> FloatsOf(const mslite_tensor &tensor);
 // Whether OpenVinoPlan::Activated has it.

@@ -71,9 +71,7 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
                    const std::shared_ptr<const Delegation> &delegation, SessionOptions *options) {
   if (context == nullptr) return Fail(mindspore::kLiteNullptr, "no context");
   MSLITE_TRY(CheckDevices(context.get()));
-  if (context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
-    return Fail(mindspore::kLiteNotSupport, "no delegate is built in; Context::set_delegate takes one of yours");
-  }
+  MSLITE_TRY(CheckBuiltInDelegate(*context));
   if (DelegateOf(*context) != nullptr && delegation == nullptr) {
     return Fail(mindspore::kLiteNotSupport,
                 "only Model::Build takes a delegate; ModelParallelRunner and ModelGroup do not");

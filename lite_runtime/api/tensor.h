@@ -44,6 +44,7 @@ class MSTensor::Impl {
   std::vector<int64_t> shape;
   mindspore::Format format = NHWC;
   std::vector<QuantParam> quant_params;
+  bool rounds_half_to_even = false;
   std::shared_ptr<Allocator> allocator;
   bool is_const = false;
   void *data = nullptr;

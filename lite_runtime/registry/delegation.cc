@@ -7,6 +7,7 @@
 
 #include "api/log.h"
 #include "api/tensor.h"
+#include "include/mslite/delegate.h"
 #include "registry/engines.h"
 #include "registry/foreign_call.h"
 
@@ -126,6 +127,8 @@ Status FallBack(const mindspore::Context &context, const std::string &reason) {
   return mindspore::kSuccess;
 }
 
+bool RoundsHalfToEven(const MSTensor &tensor) { return tensor != nullptr && tensor.impl()->rounds_half_to_even; }
+
 // EnginesOf, where the engines are.
 std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,
                                                               std::vector<std::string> *missing) {
@@ -134,7 +137,7 @@ std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context
   const bool is_plain = std::all_of(devices.begin(), devices.end(), [](const auto &device) {
     return device == nullptr || device->GetDeviceType() == mindspore::kCPU;
   });
-  if (!is_plain) {
+  if (!is_plain || context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
     missing->push_back(
         "this runtime was cropped and has no engine for other devices than the CPU (mslite-crop --engines keeps them)");
   }
@@ -151,6 +154,16 @@ Status TellMissingEngines(mindspore::Context *context) {
   FindEngines(context, &missing);
   for (const std::string &reason : missing) MSLITE_TRY(FallBack(*context, reason));
   return mindspore::kSuccess;
+}
+
+Status CheckBuiltInDelegate(const mindspore::Context &context) {
+  if (context.GetBuiltInDelegate() == mindspore::kNoDelegate) return mindspore::kSuccess;
+  mindspore::Context alone;  // of all devices
+  alone.SetBuiltInDelegate(context.GetBuiltInDelegate());
+  std::vector<std::string> missing;
+  FindEngines(&alone, &missing);
+  if (missing.empty()) return mindspore::kSuccess;
+  return Fail(mindspore::kLiteNotSupport, missing[0] + "; Context::set_delegate takes a delegate of yours");
 }
 
 std::string Delegation::EngineFailure() const {
@@ -317,3 +330,19 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
   return mindspore::kSuccess;
 }
 }  // namespace mslite
+
+namespace mindspore {
+Status CoreMLDelegate::Init() {
+  Context context;
+  context.SetBuiltInDelegate(kCoreML);
+  std::vector<std::string> missing;
+  const auto engines = mslite::FindEngines(&context, &missing);
+  if (engines.empty()) return mslite::Fail(kLiteNotSupport, missing.empty() ? "there is no Core ML" : missing[0]);
+  impl_ = engines[0];
+  return impl_->Init();
+}
+
+Status CoreMLDelegate::Build(LiteDelegateGraph *model) {
+  return impl_ == nullptr ? mslite::Fail(kLiteError, "Init has not found Core ML") : impl_->Build(model);
+}
+}  // namespace mindspore

@@ -66,6 +66,8 @@ std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context
 bool MayDelegate(mindspore::Context *context);
 // Falls back for each device of the context that this library has no engine for.
 Status TellMissingEngines(mindspore::Context *context);
+// Errors: kLiteNotSupport where this library does not have the built-in delegate that the context names.
+Status CheckBuiltInDelegate(const mindspore::Context &context);
 // When an engine of ours cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
 // CPU runs it instead.
 Status FallBack(const mindspore::Context &context, const std::string &reason);

@@ -10,8 +10,8 @@
 #include "include/api/delegate.h"
 
 namespace mslite {
-// Delegates for the devices of a context, in its order, up to the first CPUDeviceInfo without a provider. `missing`
-// gets a line for each device that this library has no engine for.
+// Delegates for a context: the built-in one that it names, then those of its devices, in its order, up to the first
+// CPUDeviceInfo without a provider. `missing` gets a line for each that this library has no engine for.
 std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
                                                             std::vector<std::string> *missing);
 

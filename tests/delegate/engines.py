@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,11 +22,14 @@ class Engine:
     """As placements begin with it."""
     target: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    provider: str = ""
+    """Of the CPU's settings, where that is how the engine is named."""
 
     def context(self) -> mslite.Context:
         """Models built with it run on the engine, or fail."""
         context = mslite.Context()
         context.target = list(self.target)
+        context.cpu.provider = self.provider
         context.fallback = False
         return context
 
@@ -59,4 +63,14 @@ OPENCL = Engine(
     # PoCL compiles each kernel anew for each size of a group, which takes longer than all else.
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
-ENGINES = (OPENCL,)
+BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build")).resolve()
+
+
+def _phone(name: str) -> Engine:
+    """An engine of phones, with a stand-in for its library that computes with our kernels."""
+    library = BUILD / f"tests/delegate/libfake_{name.lower()}.so"
+    return Engine(name, ("cpu",), {f"MSLITE_{name}_LIBRARY": str(library)}, provider=name.lower())
+
+
+NNAPI, NNRT = _phone("NNAPI"), _phone("NNRT")
+ENGINES = (OPENCL, NNAPI, NNRT)

@@ -383,17 +383,24 @@ TEST(CApi, BuildsAndPredicts) {
 // A device that this library has no engine for is named: the CPU takes its place, unless the context forbids it.
 TEST(Devices, WithoutAnEngineAreNamed) {
   const std::string file = SmallModel(-1, 4);
-  auto context = std::make_shared<Context>();
-  context->MutableDeviceInfo() = {std::make_shared<KirinNPUDeviceInfo>(), std::make_shared<CPUDeviceInfo>()};
+  const auto build = [&](const std::shared_ptr<DeviceInfoContext> &device, bool may_fall_back) {
+    auto context = std::make_shared<Context>();
+    context->MutableDeviceInfo() = {device, std::make_shared<CPUDeviceInfo>()};
+    context->SetFallback(may_fall_back);
+    return Model().Build(file.data(), file.size(), kMindIR_Lite, context);
+  };
   ::testing::internal::CaptureStderr();
-  Model model;
-  EXPECT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no engine for Kirin NPU"), std::string::npos);
-  context->SetFallback(false);
-  Model strict;
-  const Status status = strict.Build(file.data(), file.size(), kMindIR_Lite, context);
+  EXPECT_TRUE(build(std::make_shared<AscendDeviceInfo>(), true).IsOk());
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no engine for Ascend"), std::string::npos);
+  Status status = build(std::make_shared<AscendDeviceInfo>(), false);
   EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
-  EXPECT_NE(status.GetErrDescription().find("no engine for Kirin NPU"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.GetErrDescription().find("no engine for Ascend"), std::string::npos) << status.ToString();
+  // Whether or not the library has NNRT, which is not on this system: HiAI, which the original has for it, is named.
+  status = build(std::make_shared<KirinNPUDeviceInfo>(), false);
+  EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
+  EXPECT_NE(status.GetErrDescription().find("NNRT"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.GetErrDescription().find("HiAI, Huawei's library on Android, is refused"), std::string::npos)
+      << status.ToString();
 }
 
 // A program in C gets a number: the reason is in the log.

@@ -1,7 +1,6 @@
 // What is computed element by element, of operands that may broadcast.
 #include <cmath>
 
-#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -360,30 +359,18 @@ void PlanScale(OpenVinoPlan *plan) {
 }
 
 std::string WhyNotBatchNorm(const mslite_node &node) {
-  for (int32_t i = 1; i < node.input_count; ++i) {
-    if (node.inputs[i]->data == nullptr) return "its statistics are no constants";
-  }
+  std::vector<float> factor;
+  std::vector<float> offset;
   if (node.output_count > 1) return "it gives its statistics";
-  return node.input_count == (node.op == MSLITE_OP_BatchNorm ? 3 : 5) ? WhyNotFloat(node) : "an unusual form";
+  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  return FoldBatchNorm(node, &factor, &offset) ? "" : "its statistics are no constants";
 }
 
 void PlanBatchNorm(OpenVinoPlan *plan) {
-  const mslite_node &node = plan->node();
-  const bool has_scale = node.op == MSLITE_OP_FusedBatchNorm;
-  const double epsilon = has_scale ? static_cast<const mslite_FusedBatchNorm *>(node.params)->epsilon
-                                   : static_cast<const mslite_BatchNorm *>(node.params)->epsilon;
-  const std::vector<float> mean = FloatsOf(*node.inputs[has_scale ? 3 : 1]);
-  const std::vector<float> variance = FloatsOf(*node.inputs[has_scale ? 4 : 2]);
-  const std::vector<float> scales = has_scale ? FloatsOf(*node.inputs[1]) : std::vector<float>(mean.size(), 1.0f);
-  const std::vector<float> shifts = has_scale ? FloatsOf(*node.inputs[2]) : std::vector<float>(mean.size(), 0.0f);
-  std::vector<float> factor(mean.size());
-  std::vector<float> offset(mean.size());
-  for (size_t i = 0; i < mean.size(); ++i) {
-    const double exact = static_cast<double>(scales[i]) / std::sqrt(static_cast<double>(variance[i]) + epsilon);
-    factor[i] = static_cast<float>(exact);
-    offset[i] = static_cast<float>(shifts[i] - exact * mean[i]);
-  }
-  const OpenVinoIr::Dims dims = {static_cast<int64_t>(mean.size())};
+  std::vector<float> factor;
+  std::vector<float> offset;
+  FoldBatchNorm(plan->node(), &factor, &offset);
+  const OpenVinoIr::Dims dims = {static_cast<int64_t>(factor.size())};
   const Operands x(plan, 1);
   const OpenVinoValue scaled = plan->Binary("Multiply", x[0], x.Aligned(plan->Reals(dims, factor), dims));
   x.Give(plan->Binary("Add", scaled, x.Aligned(plan->Reals(dims, offset), dims)));

@@ -1,5 +1,4 @@
 // Gather. An index that is not there ends the run with an error, as on the CPU.
-#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {

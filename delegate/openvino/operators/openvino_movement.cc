@@ -1,6 +1,5 @@
 // What only moves elements: reshapes, transpositions, slices, joins, and maps from elements of the output to those of
 // the input, which are those of the CPU's kernels.
-#include "engine/attributes.h"
 #include "engine/element_map.h"
 #include "openvino/operators/families.h"
 #include "rearrange/block_plan.h"
@@ -45,50 +44,7 @@ void PlanMap(OpenVinoPlan *plan) {
   GatherByMap(plan, map);
 }
 
-// ---- slices: the map is a box of the input, with a step along each dimension ----
-
-struct Box {
-  std::vector<int64_t> begin;
-  std::vector<int64_t> step;
-};
-
-// The element of `box` that is number `at` of a tensor of the dimensions `y`, as a number of an element of x.
-int64_t ElementOf(const Box &box, const mslite_tensor &x, const mslite_tensor &y, int64_t at) {
-  int64_t element = 0;
-  int64_t stride = 1;
-  for (int32_t i = x.rank - 1; i >= 0; --i) {
-    const auto place = static_cast<size_t>(i);
-    element += (box.begin[place] + at % y.dims[i] * box.step[place]) * stride;
-    at /= y.dims[i];
-    stride *= x.dims[i];
-  }
-  return element;
-}
-
-bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box) {
-  if (x.rank != y.rank) return false;
-  int64_t first = map[0];
-  int64_t stride_x = 1;
-  int64_t stride_y = 1;
-  box->begin.resize(static_cast<size_t>(x.rank));
-  box->step.assign(static_cast<size_t>(x.rank), 1);
-  for (int32_t i = x.rank - 1; i >= 0; --i) {
-    const auto place = static_cast<size_t>(i);
-    box->begin[place] = first % x.dims[i];
-    first /= x.dims[i];
-    if (y.dims[i] > 1) {
-      const int64_t distance = map[static_cast<size_t>(stride_y)] - map[0];
-      if (distance % stride_x != 0 || distance == 0) return false;
-      box->step[place] = distance / stride_x;
-    }
-    stride_x *= x.dims[i];
-    stride_y *= y.dims[i];
-  }
-  for (size_t i = 0; i < map.size(); ++i) {
-    if (ElementOf(*box, x, y, static_cast<int64_t>(i)) != map[i]) return false;
-  }
-  return true;
-}
+// ---- slices ----
 
 void PlanSlice(OpenVinoPlan *plan) {
   const mslite_tensor &x = *plan->node().inputs[0];
@@ -120,25 +76,14 @@ void PlanSlice(OpenVinoPlan *plan) {
 // ---- Transpose ----
 
 std::string WhyNotTranspose(const mslite_node &node) {
-  if (std::string reason = WhyNotType(node); !reason.empty()) return reason;
-  if (node.input_count < 2) return "";
-  std::vector<int64_t> order(MSLITE_MAX_RANK);
-  int32_t count = 0;
-  if (!mslite_exact_entries(node.inputs[1], order.data(), MSLITE_MAX_RANK, &count)) return "its order is no constant";
-  return count == node.inputs[0]->rank ? "" : "an order of another number of dimensions";
+  std::vector<int64_t> order;
+  return TransposeOrder(node, &order) ? WhyNotType(node)
+                                      : "its order is no constant, or of another number of dimensions";
 }
 
 void PlanTranspose(OpenVinoPlan *plan) {
-  const mslite_node &node = plan->node();
-  const int32_t rank = node.inputs[0]->rank;
-  std::vector<int64_t> order(MSLITE_MAX_RANK);
-  int32_t count = 0;
-  if (node.input_count > 1) mslite_exact_entries(node.inputs[1], order.data(), MSLITE_MAX_RANK, &count);
-  order.resize(static_cast<size_t>(rank));
-  for (int32_t i = 0; i < rank; ++i) {
-    int64_t &from = order[static_cast<size_t>(i)];
-    from = count == 0 ? rank - 1 - i : mslite_normalize_axis(from, rank);
-  }
+  std::vector<int64_t> order;
+  TransposeOrder(plan->node(), &order);
   if (order == std::vector<int64_t>{0, 3, 1, 2}) {
     plan->Give(plan->Image(0));
   } else if (order == std::vector<int64_t>{0, 2, 3, 1}) {
@@ -150,34 +95,6 @@ void PlanTranspose(OpenVinoPlan *plan) {
 
 // ---- PadFusion with a constant ----
 
-bool Pads(const mslite_node &node, std::vector<int64_t> *begin, std::vector<int64_t> *end) {
-  const mslite_tensor &x = *node.inputs[0];
-  const auto *params = static_cast<const mslite_PadFusion *>(node.params);
-  std::vector<int64_t> listed(2 * MSLITE_MAX_RANK);
-  int32_t count = 0;
-  if (node.input_count > 1) {
-    if (!mslite_exact_entries(node.inputs[1], listed.data(), 2 * MSLITE_MAX_RANK, &count)) return false;
-  } else {
-    for (int32_t i = 0; i < static_cast<int32_t>(params->paddings.count) && i < MSLITE_MAX_RANK; ++i, count += 2) {
-      if (params->paddings.at[i].count != 2) return false;
-      listed[static_cast<size_t>(count)] = params->paddings.at[i].at[0];
-      listed[static_cast<size_t>(count) + 1] = params->paddings.at[i].at[1];
-    }
-  }
-  if (count != 2 * x.rank) return false;
-  for (int32_t i = 0; i < x.rank; ++i) {
-    begin->push_back(listed[static_cast<size_t>(2 * i)]);
-    end->push_back(listed[static_cast<size_t>(2 * i) + 1]);
-    if (begin->back() < 0 || end->back() < 0) return false;
-    if (node.outputs[0]->dims[i] != x.dims[i] + begin->back() + end->back()) return false;
-  }
-  return true;
-}
-
-bool PadsWithConstant(const mslite_node &node) {
-  return static_cast<const mslite_PadFusion *>(node.params)->padding_mode == MSLITE_PADDING_MODE_CONSTANT;
-}
-
 std::string WhyNotPad(const mslite_node &node) {
   if (!PadsWithConstant(node)) return WhyNotMap(node);
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32) {
@@ -188,7 +105,7 @@ std::string WhyNotPad(const mslite_node &node) {
   }
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
-  return Pads(node, &begin, &end) ? "" : "paddings that are negative or no constant";
+  return ReadPads(node, &begin, &end) ? "" : "paddings that are negative or no constant";
 }
 
 void PlanPad(OpenVinoPlan *plan) {
@@ -199,7 +116,7 @@ void PlanPad(OpenVinoPlan *plan) {
   }
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
-  Pads(node, &begin, &end);
+  ReadPads(node, &begin, &end);
   const OpenVinoValue value = node.input_count > 2
                                   ? plan->Reshaped(plan->Input(2), {})
                                   : plan->Real(static_cast<const mslite_PadFusion *>(node.params)->constant_value);

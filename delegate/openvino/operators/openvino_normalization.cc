@@ -1,16 +1,8 @@
 // Softmax and what is normalised over whole rows.
-#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
 namespace {
-// The dimensions [begin, end).
-std::vector<int64_t> Range(int32_t begin, int32_t end) {
-  std::vector<int64_t> axes;
-  for (int32_t i = begin; i < end; ++i) axes.push_back(i);
-  return axes;
-}
-
 std::string WhyNotSoftmax(const mslite_node &node) {
   return SoftmaxAxis(node) < 0 ? "an axis that is not there" : WhyNotFloat(node);
 }
@@ -32,15 +24,6 @@ OpenVinoValue Reduced(OpenVinoPlan *plan, const char *type, OpenVinoValue x, con
   return plan->Layer(type, {x, plan->Integers(axes)}, {{"keep_dims", "true"}});
 }
 
-// The first dimensions of a row are repeated for: the parameters are as many as the last ones have elements. -1: they
-// are not.
-int32_t ParameterAxis(const mslite_tensor &x, int32_t axis, int64_t count) {
-  int64_t elements = 1;
-  int32_t first = x.rank;
-  while (first > axis && elements < count) elements *= x.dims[--first];
-  return elements == count ? first : -1;
-}
-
 std::string WhyNotLayer(const mslite_node &node) {
   if (LayerAxis(node) < 0) return "an axis that is not there";
   if (node.output_count > 1) return "it gives its statistics";
@@ -55,7 +38,7 @@ std::string WhyNotLayer(const mslite_node &node) {
 void PlanLayer(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
-  const std::vector<int64_t> axes = Range(LayerAxis(node), x.rank);
+  const std::vector<int64_t> axes = AxisRange(LayerAxis(node), x.rank);
   OpenVinoValue y = plan->Input(0);
   if (node.op == MSLITE_OP_RmsNorm) {
     const OpenVinoValue mean = Reduced(plan, "ReduceMean", plan->Binary("Multiply", y, y), axes);
@@ -92,7 +75,7 @@ void PlanInstance(OpenVinoPlan *plan) {
   const bool is_last = node.op == MSLITE_OP_ChannelsLastInstanceNorm;
   const double epsilon = is_last ? static_cast<const mslite_ChannelsLastInstanceNorm *>(node.params)->epsilon
                                  : static_cast<const mslite_InstanceNorm *>(node.params)->epsilon;
-  OpenVinoValue y = Centred(plan, is_last ? plan->Image(0) : plan->Input(0), Range(2, rank), epsilon);
+  OpenVinoValue y = Centred(plan, is_last ? plan->Image(0) : plan->Input(0), AxisRange(2, rank), epsilon);
   y = plan->Binary("Multiply", y, PerChannel(plan, 1, rank));
   y = plan->Binary("Add", y, PerChannel(plan, 2, rank));
   if (is_last) {
@@ -122,23 +105,6 @@ void PlanGroup(OpenVinoPlan *plan) {
     y = plan->Binary("Add", y, PerChannel(plan, 2, x.rank));
   }
   plan->Give(y);
-}
-
-// The dimensions that a norm is taken over; none: one of them is not there.
-std::vector<int64_t> NormAxes(const mslite_node &node) {
-  const int32_t rank = node.inputs[0]->rank;
-  if (node.op == MSLITE_OP_LpNormalization) {
-    const int32_t axis = mslite_normalize_axis(static_cast<const mslite_LpNormalization *>(node.params)->axis, rank);
-    return axis < 0 ? std::vector<int64_t>() : std::vector<int64_t>{axis};
-  }
-  const mslite_longs listed = static_cast<const mslite_L2NormalizeFusion *>(node.params)->axis;
-  if (listed.count == 0) return Range(0, rank);
-  std::vector<int64_t> axes;
-  for (int32_t i = 0; i < static_cast<int32_t>(listed.count); ++i) {
-    axes.push_back(mslite_normalize_axis(listed.at[i], rank));
-    if (axes.back() < 0) return {};
-  }
-  return axes;
 }
 
 std::string WhyNotNorm(const mslite_node &node) {

@@ -4,13 +4,6 @@
 
 namespace mslite {
 namespace {
-// The padding behind the input with which windows that must lie within give the output's size; 0 where the last one
-// ends before.
-int64_t PaddingBehind(const mslite_axis &axis) {
-  const int64_t end = (axis.output - 1) * axis.stride + mslite_axis_span(&axis) - axis.pad_before;
-  return end > axis.input ? end - axis.input : 0;
-}
-
 std::string WhyNotAxis(const mslite_axis &axis, const mslite_pooling &g) {
   const int64_t behind = PaddingBehind(axis);
   if (axis.pad_before < 0) return "negative padding";

@@ -1,5 +1,4 @@
 // Reductions, and the places of the largest and smallest elements.
-#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -29,31 +28,10 @@ const Mode *ModeOf(const mslite_node &node) {
   return nullptr;
 }
 
-// False where they are no constant, or not there.
-bool AxesOf(const mslite_node &node, std::vector<int64_t> *axes) {
-  const mslite_tensor &x = *node.inputs[0];
-  std::vector<int64_t> listed(MSLITE_MAX_RANK);
-  int32_t count = 0;
-  if (node.input_count > 1 && !mslite_exact_entries(node.inputs[1], listed.data(), MSLITE_MAX_RANK, &count)) {
-    return false;
-  }
-  const bool is_to_end = static_cast<const mslite_ReduceFusion *>(node.params)->reduce_to_end;
-  std::vector<bool> is_reduced(static_cast<size_t>(x.rank), count == 0);
-  for (int32_t i = 0; i < count; ++i) {
-    const int32_t axis = mslite_normalize_axis(listed[static_cast<size_t>(i)], x.rank);
-    if (axis < 0) return false;
-    for (int32_t k = axis; k < (is_to_end ? x.rank : axis + 1); ++k) is_reduced[static_cast<size_t>(k)] = true;
-  }
-  for (int32_t i = 0; i < x.rank; ++i) {
-    if (is_reduced[static_cast<size_t>(i)]) axes->push_back(i);
-  }
-  return !axes->empty();
-}
-
 std::string WhyNotReduce(const mslite_node &node) {
   std::vector<int64_t> axes;
   if (ModeOf(node) == nullptr) return "a reduction that OpenVINO does not have";
-  if (!AxesOf(node, &axes)) return "its axes are no constant";
+  if (!ReduceAxes(node, &axes)) return "its axes are no constant";
   return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_FLOAT32 ? ""
                                                                                            : "an input is not float32";
 }
@@ -63,7 +41,7 @@ void PlanReduce(OpenVinoPlan *plan) {
   const auto *params = static_cast<const mslite_ReduceFusion *>(node.params);
   const Mode &mode = *ModeOf(node);
   std::vector<int64_t> axes;
-  AxesOf(node, &axes);
+  ReduceAxes(node, &axes);
   // Means of images are taken in the form that they come in; with all dimensions kept, so that they leave in it.
   const bool is_image = plan->HasImage(0) && node.outputs[0]->rank == 4;
   if (is_image) {

@@ -2,7 +2,6 @@
 // CPU's kernels take.
 #include <cmath>
 
-#include "engine/attributes.h"
 #include "openvino/operators/families.h"
 #include "resize/taps.h"
 

@@ -72,11 +72,15 @@ class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Ker
   void ReplaceNodes(const std::shared_ptr<LiteDelegateGraph> &) override {}
 };
 
-/// Apple's engine, which this library does not have.
-class CoreMLDelegate : public Delegate {
+/// Apple's engine, as Context::SetBuiltInDelegate(kCoreML) has it.
+class MS_API CoreMLDelegate : public Delegate {
  public:
-  Status Init() override { return Status(kLiteNotSupport, "this library has no CoreML delegate"); }
-  Status Build(LiteDelegateGraph *) override { return Init(); }
+  /// kLiteNotSupport where Core ML is not there.
+  Status Init() override;
+  Status Build(LiteDelegateGraph *model) override;
+
+ protected:
+  std::shared_ptr<Delegate> impl_;
 };
 }  // namespace mindspore
 

@@ -30,6 +30,10 @@ struct Border {
   std::vector<mindspore::MSTensor> outputs;  ///< made within, read elsewhere or by the caller of the model
 };
 MS_API Border BorderOf(mindspore::LiteDelegateGraph *model, KernelRange range);
+
+/// Whether the tensor's stored integers are rounded half to even, as ONNX has it, and not away from zero, as TensorFlow
+/// Lite has it.
+MS_API bool RoundsHalfToEven(const mindspore::MSTensor &tensor);
 }  // namespace mslite
 
 #endif

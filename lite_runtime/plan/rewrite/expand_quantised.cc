@@ -56,7 +56,8 @@ class Expander {
       RoundAtRunTime(index);
       return mindspore::kSuccess;
     }
-    if (!IsQuantised(node)) {
+    // A delegate's kernel takes the integers as they are.
+    if (node.part >= 0 || !IsQuantised(node)) {
       nodes_.push_back(index);
       return mindspore::kSuccess;
     }

@@ -1,0 +1,24 @@
+// The families of operators that run on NNAPI: each file of this folder has one.
+#ifndef MSLITE_DELEGATE_NNAPI_OPERATORS_FAMILIES_H
+#define MSLITE_DELEGATE_NNAPI_OPERATORS_FAMILIES_H
+
+#include "nnapi/nnapi_plan.h"
+
+namespace mslite {
+// The operators of a family, ending with an entry without a plan.
+using NnapiFamily = const NnapiOperator *(*)();
+
+const NnapiOperator *NnapiConvolution();
+const NnapiOperator *NnapiElementwise();
+const NnapiOperator *NnapiMatmul();
+const NnapiOperator *NnapiMovement();
+const NnapiOperator *NnapiNormalization();
+const NnapiOperator *NnapiReduction();
+const NnapiOperator *NnapiWindows();
+
+constexpr NnapiFamily kNnapiFamilies[] = {
+    NnapiConvolution, NnapiElementwise, NnapiMatmul, NnapiMovement, NnapiNormalization, NnapiReduction, NnapiWindows,
+};
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,17 @@
+#include "nnrt/nnrt_engine.h"
+
+#include "nnrt/nnrt_part.h"
+#include "nnrt/nnrt_plan.h"
+
+namespace mslite {
+std::string NnrtEngine::WhyNot(const mslite_node &node) const {
+  NnrtGraph graph;
+  if (std::string reason = WriteNnrtAlone(node, &graph); !reason.empty()) return reason;
+  return graph.operations.empty() ? "" : device_->WhyNot(graph);
+}
+
+Status NnrtEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {
+  *compiled = std::make_unique<NnrtPart>(part, device_);
+  return mindspore::kSuccess;
+}
+}  // namespace mslite
