@@ -1,8 +1,9 @@
-// Which engine of ours runs on which device of a context.
+// Which engines this library has, and which of them runs on which device of a context.
 #include "include/api/context.h"
 #include "registry/engines.h"
 #if defined(MSLITE_OPENCL) || defined(MSLITE_OPENVINO)
 #include "engine/engine_delegate.h"
+#include "engine/engine_survey.h"
 #endif
 #ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
@@ -74,5 +75,16 @@ std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *
     }
   }
   return engines;
+}
+
+std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines() {
+  std::vector<std::shared_ptr<mindspore::Delegate>> surveys;
+#ifdef MSLITE_OPENCL
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenClEngine>()));
+#endif
+#ifdef MSLITE_OPENVINO
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenVinoEngine>("CPU")));
+#endif
+  return surveys;
 }
 }  // namespace mslite

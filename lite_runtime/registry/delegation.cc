@@ -129,7 +129,7 @@ Status FallBack(const mindspore::Context &context, const std::string &reason) {
 // EnginesOf, where the engines are.
 std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,
                                                               std::vector<std::string> *missing) {
-  if (mslite_engines[0] != nullptr) return mslite_engines[0](context, missing);
+  if (mslite_engines[0].of_context != nullptr) return mslite_engines[0].of_context(context, missing);
   const auto &devices = context->MutableDeviceInfo();
   const bool is_plain = std::all_of(devices.begin(), devices.end(), [](const auto &device) {
     return device == nullptr || device->GetDeviceType() == mindspore::kCPU;

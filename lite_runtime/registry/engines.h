@@ -15,9 +15,16 @@ namespace mslite {
 std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
                                                             std::vector<std::string> *missing);
 
-// The one that finds them, or null in a runtime that was cropped without engines (cropper/crop.py).
-using EnginesFunction = decltype(&EnginesOf);
-extern "C" const EnginesFunction mslite_engines[1];
+// A delegate for each engine of this library, which takes nothing, and is Placing: it says what the engine would take,
+// and as its failure why the engine is not on this machine.
+std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines();
+
+// Null in a runtime that was cropped without engines (cropper/crop.py).
+struct EngineFunctions {
+  decltype(&EnginesOf) of_context;
+  decltype(&SurveysOfEngines) surveys;
+};
+extern "C" const EngineFunctions mslite_engines[1];
 }  // namespace mslite
 
 #endif
