@@ -1,5 +1,6 @@
 // Which engines this library has, and which of them runs on which device of a context.
 #include "include/api/context.h"
+#include "model/message.h"
 #include "registry/engines.h"
 #if defined(MSLITE_OPENCL) || defined(MSLITE_OPENVINO)
 #include "engine/engine_delegate.h"
@@ -7,6 +8,7 @@
 #endif
 #ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
+#include "opencl/opencl_user.h"
 #endif
 #ifdef MSLITE_OPENVINO
 #include "openvino/openvino_engine.h"
@@ -15,6 +17,10 @@
 namespace mslite {
 namespace {
 using mindspore::DeviceInfoContext;
+
+#ifdef MSLITE_OPENCL
+constexpr char kGlTextures[] = "the OpenCL engine does not take GL textures (SetEnableGLTexture)";
+#endif
 
 std::string DeviceName(const DeviceInfoContext &device) {
   switch (device.GetDeviceType()) {
@@ -47,10 +53,11 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
   }
 #endif
 #ifdef MSLITE_OPENCL
-  if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
+  // Other providers' kernels run there, too (registry/register_kernel.h).
+  if (device->GetDeviceType() == mindspore::kGPU && provider != "openvino") {
     const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
     if (gpu->GetEnableGLTexture()) {
-      *reason = "the OpenCL engine does not take GL textures (SetEnableGLTexture)";
+      *reason = kGlTextures;
       return nullptr;
     }
     return std::make_shared<EngineDelegate>(std::make_shared<OpenClEngine>(gpu->GetDeviceID()));
@@ -86,5 +93,24 @@ std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines() {
   surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenVinoEngine>("CPU")));
 #endif
   return surveys;
+}
+
+Status KernelDeviceOf(mindspore::Context *context, [[maybe_unused]] std::shared_ptr<KernelDevice> *kernel_device) {
+  for (const auto &device : context->MutableDeviceInfo()) {
+    if (device == nullptr) continue;
+    if (device->GetDeviceType() == mindspore::kCPU && device->GetProvider().empty()) break;
+    if (device->GetDeviceType() != mindspore::kGPU || device->GetProvider() == "openvino") continue;
+#ifdef MSLITE_OPENCL
+    const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
+    if (gpu->GetEnableGLTexture()) return Fail(mindspore::kLiteNotSupport, kGlTextures);
+    std::shared_ptr<OpenClUser> user;
+    MSLITE_TRY(OpenClUser::Of(gpu->GetDeviceID(), &user));
+    *kernel_device = std::move(user);
+    return mindspore::kSuccess;
+#else
+    return Fail(mindspore::kLiteNotSupport, "this library has no engine for GPU");
+#endif
+  }
+  return Fail(mindspore::kLiteNotSupport, "the context prefers no GPU to the CPU");
 }
 }  // namespace mslite

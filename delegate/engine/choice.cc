@@ -33,7 +33,10 @@ Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &
   Placement placement;
   placement.node = node.name;
   placement.op = OperatorName(node.op);
-  if (node.params == nullptr) {
+  const auto *offer = dynamic_cast<const Offer *>(node.kernel);
+  if (offer != nullptr && !offer->provider().empty()) {
+    placement.reason = "the kernel that '" + offer->provider() + "' has registered runs it";
+  } else if (node.params == nullptr) {
     placement.reason = "only the library knows the operator";
   } else if (const Part::Tensor *open = OpenOperand(part, node); open != nullptr) {
     placement.reason = "the shape of '" + open->name + "' is open until the model runs";

@@ -128,6 +128,12 @@ void Part::Infer() {
       if (!is_known || !InferShapes(node.op, node.params, operands, &results, &next_symbol).ok()) {
         results.assign(node.outputs.size(), UnknownTensor());
       }
+    } else {  // a registered kernel's: as the file says
+      for (size_t i = 0; i < results.size(); ++i) {
+        Tensor declared;
+        ReadTensor(tensors[static_cast<size_t>(node.outputs[i])].source, &declared);
+        if (HasShape(declared.value)) results[i] = declared.value;
+      }
     }
     for (size_t i = 0; i < results.size(); ++i) {
       Tensor &tensor = tensors[static_cast<size_t>(node.outputs[i])];

@@ -117,6 +117,20 @@ void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
   }
 }
 
+// Nodes that kernels of applications run: those of the arch GPU stand between the engine's parts.
+void AddRegistered(const Session &session, std::vector<NodePlacement> *nodes) {
+  for (const Plan *plan : session.LatestPlans()) {
+    for (const Step &step : plan->steps) {
+      if (step.registered == nullptr || step.node->part >= 0) continue;
+      const auto place = std::find_if(nodes->begin(), nodes->end(), [&](const NodePlacement &one) {
+        return one.engine == "CPU" && one.node == step.node->name;
+      });
+      if (place == nodes->end()) continue;
+      place->engine = step.kernel->name;
+      place->reason.clear();
+    }
+  }
+}
 }  // namespace
 
 mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info) {
@@ -127,6 +141,7 @@ mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo 
   const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
   if (delegation == nullptr) return mindspore::kSuccess;
   for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
+  AddRegistered(*mindspore::ModelInspector::SessionOf(model), &info->nodes);
   info->missing = delegation->missing();
   return mindspore::kSuccess;
 }

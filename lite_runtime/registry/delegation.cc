@@ -9,6 +9,7 @@
 #include "api/tensor.h"
 #include "registry/engines.h"
 #include "registry/foreign_call.h"
+#include "registry/registry.h"
 
 namespace mslite {
 namespace {
@@ -35,17 +36,21 @@ Status Refused(const std::string &reason) { return Fail(mindspore::kLiteParamInv
 }  // namespace
 
 // A node of the file as the delegate sees it. Whatever the delegate leaves is run by the library.
-class Delegation::Offered : public Kernel {
+class Delegation::Offered : public Kernel, public Offer {
  public:
   Offered(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs, const Node &node,
-          const mindspore::Context *context)
-      : Kernel(std::move(inputs), std::move(outputs), node.primitive, context) {
+          const mindspore::Context *context, std::string provider)
+      : Kernel(std::move(inputs), std::move(outputs), node.primitive, context), provider_(std::move(provider)) {
     set_name(node.name);
     quant_type_ = static_cast<mindspore::schema::QuantType>(node.quant_type);
   }
   int Prepare() override { return static_cast<int>(mindspore::kLiteNotSupport); }
   int Execute() override { return static_cast<int>(mindspore::kLiteNotSupport); }
   int ReSize() override { return static_cast<int>(mindspore::kLiteNotSupport); }
+  const std::string &provider() const override { return provider_; }
+
+ private:
+  std::string provider_;
 };
 
 // Finds what each kernel of the delegate stands for.
@@ -182,10 +187,17 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
     for (const int32_t index : indices) tensors.push_back(tensor_of(index));
     return tensors;
   };
+  const std::vector<Provider> providers = ProvidersOf(context.get());
+  const auto provider_of = [&](const Node &node) -> std::string {
+    if (node.primitive == nullptr) return "";
+    const std::vector<RegisteredKernel> registered = KernelsOf(KeyOf(*node.primitive), providers);
+    return registered.empty() ? "" : registered.front().provider;
+  };
   std::map<Kernel *, const mindspore::schema::Primitive *> primitives;
   for (const int32_t index : main.nodes) {
     const Node &node = graph.nodes[static_cast<size_t>(index)];
-    auto offered = std::make_unique<Offered>(tensors_of(node.inputs), tensors_of(node.outputs), node, context.get());
+    auto offered = std::make_unique<Offered>(tensors_of(node.inputs), tensors_of(node.outputs), node, context.get(),
+                                             provider_of(node));
     kernels->push_back(offered.get());
     if (node.primitive != nullptr) primitives[offered.get()] = node.primitive;
     round->offered.push_back(std::move(offered));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "include/api/delegate.h"
+#include "registry/kernel_device.h"
 
 namespace mslite {
 // Delegates for the devices of a context, in its order, up to the first CPUDeviceInfo without a provider. `missing`
@@ -19,10 +20,15 @@ std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *
 // and as its failure why the engine is not on this machine.
 std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines();
 
+// The device for registered kernels of the arch GPU: the first GPU that the context prefers to the CPU. Errors:
+// kLiteNotSupport, with the reason, where there is none.
+Status KernelDeviceOf(mindspore::Context *context, std::shared_ptr<KernelDevice> *device);
+
 // Null in a runtime that was cropped without engines (cropper/crop.py).
 struct EngineFunctions {
   decltype(&EnginesOf) of_context;
   decltype(&SurveysOfEngines) surveys;
+  decltype(&KernelDeviceOf) kernel_device;
 };
 extern "C" const EngineFunctions mslite_engines[1];
 }  // namespace mslite

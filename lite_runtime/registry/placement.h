@@ -14,6 +14,14 @@ struct Placement {
   int64_t flops = 0;   // of one run; 0 where shapes are open
 };
 
+// A kernel that is offered to an engine of ours.
+class Offer {
+ public:
+  virtual ~Offer() = default;
+  // Of the registered kernel that will run it; empty: there is none.
+  virtual const std::string &provider() const = 0;
+};
+
 // A delegate that says what it has taken, and why it left the rest.
 class Placing {
  public:

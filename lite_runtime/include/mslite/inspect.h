@@ -38,7 +38,7 @@ struct PlanInfo {
 struct NodePlacement {
   std::string node;
   std::string op;
-  std::string engine;  // "OpenCL (name of the device)"; "CPU"
+  std::string engine;  // "OpenCL (name of the device)"; "CPU"; of a registered kernel, provider and arch: "Acme/GPU"
   int32_t part = -1;   // of those that the engine runs: which of its parts it belongs to
   std::string reason;  // why no engine runs it; "" where one does
   int64_t flops = 0;   // of one run, as in StepInfo; 0 where shapes are open
