@@ -1,22 +1,17 @@
 #include "engine/choice.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 
+#include "engine/branches.h"
+#include "engine/costs.h"
 #include "model/names.h"
-#include "plan/work.h"
 
 namespace mslite {
 namespace {
 using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
-
-// What a part costs on the CPU, and at its border: a phone's core, and its memory.
-constexpr double kFlopsPerSecond = 2e10;
-constexpr double kBytesPerSecond = 1e10;
-constexpr double kCopiedBytesPerSecond = 4e9;
 
 // An operand whose shape is open; null where there is none.
 const Part::Tensor *OpenOperand(const Part &part, const Part::Node &node) {
@@ -50,22 +45,27 @@ Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &
 
 // Whether the CPU would need longer for these kernels than the copies at their border take.
 bool IsWorthIt(const Part &whole, const std::vector<Kernel *> &kernels, const Border &border) {
-  if (const char *costs = std::getenv("MSLITE_DELEGATE_COSTS"); costs != nullptr && std::string(costs) == "off") {
-    return true;
-  }
   const std::set<const Kernel *> chosen(kernels.begin(), kernels.end());
   double compute = 0;
   for (const Part::Node &node : whole.nodes) {
-    if (chosen.count(node.kernel) == 0) continue;
-    const Part::Call call(whole, node);
-    compute += static_cast<double>(CountFlops(call.node())) / kFlopsPerSecond +
-               static_cast<double>(CountBytes(call.node())) / kBytesPerSecond;
+    if (chosen.count(node.kernel) != 0) compute += SecondsToCompute(whole, node);
   }
   double copied = 0;
   for (const std::vector<MSTensor> *tensors : {&border.inputs, &border.outputs}) {
     for (const MSTensor &tensor : *tensors) copied += static_cast<double>(tensor.DataSize());
   }
-  return compute >= copied / kCopiedBytesPerSecond;
+  return compute >= SecondsToCopy(copied);
+}
+
+// Where the engine and the CPU may work at the same time, and whether the CPU may get branches for it.
+Branching BranchesFor(const Engine &engine, const Part &whole, const std::vector<Placement> &placements) {
+  const mindspore::Context *context = whole.nodes.empty() ? nullptr : whole.nodes[0].kernel->context();
+  const bool is_wanted = context != nullptr && (context->GetEnableParallel() || context->GetInterOpParallelNum() > 1);
+  if (!is_wanted || context->GetThreadNum() == 1 || !engine.MayRunBeside()) return {};
+  std::vector<bool> is_taken;
+  is_taken.reserve(placements.size());
+  for (const Placement &placement : placements) is_taken.push_back(placement.reason.empty());
+  return PlanBranches(whole, is_taken, engine.FlopsPerSecond(), context->GetEnableParallel());
 }
 }  // namespace
 
@@ -83,6 +83,10 @@ std::vector<KernelRange> ChooseParts(const Engine &engine, const Part &whole, mi
     positions[node.kernel] = placements->size();
     placements->push_back(PlacementOf(engine, whole, node));
   }
+  const Branching branching = BranchesFor(engine, whole, *placements);
+  for (const size_t node : branching.moved) {
+    (*placements)[node].reason = "the CPU runs this branch while the engine runs others";
+  }
   const auto placement_of = [&](const Kernel *kernel) -> Placement & { return (*placements)[positions[kernel]]; };
   const auto kernels_of = [&](KernelRange range) {
     const auto begin = model->BeginKernelIterator();
@@ -94,7 +98,18 @@ std::vector<KernelRange> ChooseParts(const Engine &engine, const Part &whole, mi
        SupportedRanges(model, [&](Kernel *kernel) { return placement_of(kernel).reason.empty(); })) {
     const std::vector<Kernel *> kernels = kernels_of(range);
     if (IsWorthIt(whole, kernels, BorderOf(model, range))) {
-      worthy.push_back(range);
+      // The kernels of a range stand in their order.
+      std::vector<KernelRange> pieces = {range};
+      for (size_t i = range.begin + 1; i < range.end; ++i) {
+        const size_t before = positions[kernels[i - range.begin - 1]];
+        const size_t here = positions[kernels[i - range.begin]];
+        const bool is_cut = std::any_of(branching.cuts.begin(), branching.cuts.end(),
+                                        [&](size_t cut) { return before < cut && cut <= here; });
+        if (!is_cut) continue;
+        pieces.back().end = i;
+        pieces.push_back({i, range.end});
+      }
+      worthy.insert(worthy.end(), pieces.rbegin(), pieces.rend());
       continue;
     }
     for (const Kernel *kernel : kernels) {

@@ -13,7 +13,7 @@ using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
 
 // The kernel that stands for a part of the model.
-class PartKernel : public Kernel {
+class PartKernel : public Kernel, public EnginePart {
  public:
   PartKernel(const Border &border, std::shared_ptr<Engine> engine, std::shared_ptr<std::string> failure)
       : Kernel(border.inputs, border.outputs, nullptr, nullptr),
@@ -25,6 +25,12 @@ class PartKernel : public Kernel {
     part_.LearnInputs(whole);
     for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // they end with the delegate's Build
     return engine_->Compile(part_, &compiled_);
+  }
+
+  bool may_run_beside() const override { return engine_->MayRunBeside(); }
+  void set_inputs(const std::vector<MSTensor> &inputs) override {
+    Kernel::set_inputs(inputs);
+    part_.ShowInputs(inputs);
   }
 
   int Prepare() override {

@@ -95,6 +95,12 @@ void Part::LearnInputs(const Part &whole) {
   }
 }
 
+void Part::ShowInputs(const std::vector<MSTensor> &shown) {
+  for (size_t i = 0; i < inputs.size() && i < shown.size(); ++i) {
+    tensors[static_cast<size_t>(inputs[i])].source = shown[i];
+  }
+}
+
 void Part::Infer() {
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
   for (const int32_t input : inputs) {

@@ -165,6 +165,10 @@ std::string Delegation::EngineFailure() const {
   return "";
 }
 
+bool Delegation::may_run_beside() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const Part &part) { return part.lane >= 0; });
+}
+
 Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const Graph &graph, Round *round,
                        std::vector<Kernel *> *kernels) {
   const SubGraph &main = graph.subgraphs[0];
@@ -257,6 +261,20 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
       const auto mine =
           std::find_if(round->made.begin(), round->made.end(), [&](const auto &one) { return one.get() == kernel; });
       part.kernel = std::move(*mine);
+      if (const auto *of_engine = dynamic_cast<const EnginePart *>(kernel); of_engine != nullptr) {
+        // Of its own: what runs at the same time shows others in the same places.
+        const auto own = [&](const std::vector<int32_t> &indices) {
+          std::vector<MSTensor> tensors;
+          tensors.reserve(indices.size());
+          for (const int32_t tensor : indices) {
+            tensors.push_back(mindspore::TensorFor(graph->tensors[static_cast<size_t>(tensor)]));
+          }
+          return tensors;
+        };
+        kernel->set_inputs(own(call.inputs));
+        kernel->set_outputs(own(call.outputs));
+        if (of_engine->may_run_beside()) part.lane = static_cast<int32_t>(rounds_.size()) - 1;
+      }
       parts_.push_back(std::move(part));
       index = static_cast<int32_t>(graph->nodes.size());
       graph->nodes.push_back(std::move(call));

@@ -53,6 +53,7 @@ KernelNode::KernelNode(const Graph &graph, const Node &node, const std::shared_p
   const Delegation::Part &part = delegation->parts()[static_cast<size_t>(node.part)];
   kernel_ = std::shared_ptr<mindspore::kernel::Kernel>(delegation, part.kernel.get());
   covered_ = &part.nodes;
+  lane_ = part.lane;
   inputs_ = kernel_->inputs();
   outputs_ = kernel_->outputs();
   ReadFile(graph);

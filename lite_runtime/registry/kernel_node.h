@@ -33,6 +33,7 @@ class KernelNode : public RegisteredNode {
   const mslite_kernel &kernel() const override { return entry_; }
   const std::string &error() const override { return error_; }
   int32_t CountedRank(size_t output) const override { return counted_[output].rank; }
+  int32_t lane() const override { return lane_; }
 
   mindspore::DataType type() const { return registered_.type; }
 
@@ -75,6 +76,7 @@ class KernelNode : public RegisteredNode {
   std::shared_ptr<KernelDevice> device_;
   const Graph *graph_ = nullptr;                // with `covered_`
   const std::vector<Node> *covered_ = nullptr;  // what a delegate's kernel stands for
+  int32_t lane_ = -1;
   std::string name_;
   std::string origin_;
   mslite_kernel entry_ = {};

@@ -22,6 +22,14 @@ class Offer {
   virtual const std::string &provider() const = 0;
 };
 
+// A kernel of an engine of ours, which stands for a part of the model.
+class EnginePart {
+ public:
+  virtual ~EnginePart() = default;
+  // Whether the CPU, and parts of other engines, may work while it does.
+  virtual bool may_run_beside() const = 0;
+};
+
 // A delegate that says what it has taken, and why it left the rest.
 class Placing {
  public:
