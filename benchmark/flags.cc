@@ -41,7 +41,7 @@ std::vector<Flag> Table(Flags *f) {
       {"cpuBindMode", &f->cpuBindMode, "0|1|2", "no binding, bigger cores first, middle cores first (1)"},
       {"cpuCoreList", &f->cpuCoreList, "0,1,...", "cores to run on; overrides cpuBindMode"},
       {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it"},
-      {"enableParallel", &f->enableParallel, "", "run on several devices at the same time"},
+      {"enableParallel", &f->enableParallel, "", "with --device=GPU: the CPU runs some branches while the GPU runs others"},
       {"enableParallelPredict", &f->enableParallelPredict, "", "many requests at once, to workers that share weights"},
       {"workersNum", &f->workersNum, "N", "with it: requests that are computed at the same time (2)"},
       {"parallelNum", &f->parallelNum, "N", "with it: threads that send requests (2)"},

@@ -1,10 +1,15 @@
 #include "exec/executor.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace mslite {
 namespace {
 constexpr int32_t kEmpty = -1;
+
+// A device takes longer than a step on the CPU: who waits for it yields so often, and sleeps then.
+constexpr int32_t kYields = 100;
+constexpr auto kNap = std::chrono::microseconds(30);
 
 // A phase as the thread pool sees it.
 struct Phase {
@@ -47,6 +52,8 @@ Binding::Binding(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {
   if (plan_->has_branches) {
     missing_ = std::make_unique<std::atomic<int32_t>[]>(plan_->steps.size());
     spoiled_ = std::make_unique<std::atomic<bool>[]>(plan_->steps.size());
+    has_lanes_ =
+        std::any_of(plan_->steps.begin(), plan_->steps.end(), [](const Step &step) { return step.lane() >= 0; });
     ready_ = std::make_unique<std::atomic<int32_t>[]>(plan_->steps.size());
   }
 }
@@ -151,9 +158,16 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
         const int32_t place = self->binding->taken_count_.fetch_add(1);
         if (place >= self->count) return;
         int32_t step = kEmpty;
+        int32_t yields = 0;
         while ((step = self->binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire)) == kEmpty) {
           // An actor that is running will fill this place: sooner with help.
-          if (!ThreadPool::Instance().Help(RunPart)) std::this_thread::yield();
+          if (ThreadPool::Instance().Help(RunPart)) {
+            yields = 0;
+          } else if (self->binding->has_lanes_ && ++yields > kYields) {
+            std::this_thread::sleep_for(kNap);
+          } else {
+            std::this_thread::yield();
+          }
         }
         self->Fire(step);
       }

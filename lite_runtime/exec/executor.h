@@ -46,6 +46,7 @@ class Binding {
   std::unique_ptr<std::atomic<int32_t>[]> missing_;
   std::unique_ptr<std::atomic<bool>[]> spoiled_;
   std::unique_ptr<std::atomic<int32_t>[]> ready_;
+  bool has_lanes_ = false;  // some steps run on devices
   std::atomic<int32_t> ready_count_{0};
   std::atomic<int32_t> taken_count_{0};
 };

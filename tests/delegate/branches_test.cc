@@ -169,7 +169,7 @@ std::shared_ptr<kernel::KernelInterface> MakeRule() { return std::make_shared<Sa
 REGISTER_CUSTOM_KERNEL(CPU, Branches, kFloat32, Passing, MakePassing)
 REGISTER_CUSTOM_KERNEL_INTERFACE(Branches, Passing, MakeRule)
 
-class Branches : public testing::Test {
+class EngineBranches : public testing::Test {
  protected:
   void SetUp() override {
     setenv("MSLITE_DELEGATE_COSTS", "off", 1);
@@ -244,7 +244,7 @@ std::string IndependentModel() {
   return m.Finish(inputs, outputs);
 }
 
-TEST_F(Branches, EngineAndCpuWorkAtTheSameTime) {
+TEST_F(EngineBranches, EngineAndCpuWorkAtTheSameTime) {
   const auto delegate = std::make_shared<EngineDelegate>(std::make_shared<SlowEngine>());
   ASSERT_TRUE(Build(IndependentModel(), ContextOf(delegate, 2, 2)).IsOk());
   traffic_.waits_from = 0;
@@ -257,7 +257,7 @@ TEST_F(Branches, EngineAndCpuWorkAtTheSameTime) {
   EXPECT_FLOAT_EQ(results[1][0], std::sin(1.0f));
 }
 
-TEST_F(Branches, OneAfterTheOtherWhereThatIsNotAllowed) {
+TEST_F(EngineBranches, OneAfterTheOtherWhereThatIsNotAllowed) {
   std::vector<std::vector<float>> results;
   for (const bool runs_beside : {true, false}) {
     const auto delegate = std::make_shared<EngineDelegate>(std::make_shared<SlowEngine>(runs_beside));
@@ -298,7 +298,7 @@ class Sharing : public Delegate {
   };
 };
 
-TEST_F(Branches, ADelegateOfTheApplicationKeepsItsOrder) {
+TEST_F(EngineBranches, ADelegateOfTheApplicationKeepsItsOrder) {
   ASSERT_TRUE(Build(IndependentModel(), ContextOf(std::make_shared<Sharing>(), 2, 2)).IsOk());
   std::vector<std::vector<float>> results;
   for (int turn = 0; turn < 20; ++turn) ASSERT_TRUE(Predict(&results).IsOk());
@@ -306,7 +306,7 @@ TEST_F(Branches, ADelegateOfTheApplicationKeepsItsOrder) {
   EXPECT_FLOAT_EQ(results[2][1], -std::sin(2.0f));
 }
 
-TEST_F(Branches, PartsOfOneEngineTakeTurns) {
+TEST_F(EngineBranches, PartsOfOneEngineTakeTurns) {
   const auto delegate = std::make_shared<EngineDelegate>(std::make_shared<SlowEngine>());
   ASSERT_TRUE(Build(IndependentModel(), ContextOf(delegate, 4, 4)).IsOk());
   std::vector<std::vector<float>> results;
@@ -315,7 +315,7 @@ TEST_F(Branches, PartsOfOneEngineTakeTurns) {
 }
 
 // What the CPU's branch reads is there when the engine's branch begins: a part ends where they part.
-TEST_F(Branches, APartEndsWhereBranchesBegin) {
+TEST_F(EngineBranches, APartEndsWhereBranchesBegin) {
   const auto parts_of = [&](int32_t inter_op) {
     const auto delegate = std::make_shared<EngineDelegate>(std::make_shared<SlowEngine>());
     EXPECT_TRUE(Build(ForkedModel(), ContextOf(delegate, 2, inter_op)).IsOk());
@@ -351,7 +351,7 @@ std::string TwoTowers(int32_t size) {
   return m.Finish({at["x"]}, {at["y"]});
 }
 
-TEST_F(Branches, EnableParallelGivesTheCpuABranch) {
+TEST_F(EngineBranches, EnableParallelGivesTheCpuABranch) {
   const auto parts_of = [&](bool is_parallel, double speed) {
     const auto delegate = std::make_shared<EngineDelegate>(std::make_shared<SlowEngine>(true, speed));
     const auto context = ContextOf(delegate, 2, 1);
@@ -430,7 +430,7 @@ std::string RandomModel(std::mt19937 *random) {
   return m.Finish({values[0]}, outputs);
 }
 
-TEST_F(Branches, RandomGraphsGiveTheSameForAnyNumberOfThreads) {
+TEST_F(EngineBranches, RandomGraphsGiveTheSameForAnyNumberOfThreads) {
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {
     const std::string file = RandomModel(&random);
@@ -451,7 +451,7 @@ TEST_F(Branches, RandomGraphsGiveTheSameForAnyNumberOfThreads) {
 }
 
 // Whichever part fails: one error, which names it; what waits for it does not run; the next run is right.
-TEST_F(Branches, APartThatFailsEndsTheRun) {
+TEST_F(EngineBranches, APartThatFailsEndsTheRun) {
   const auto delegate = std::make_shared<EngineDelegate>(std::make_shared<SlowEngine>());
   ASSERT_TRUE(Build(IndependentModel(), ContextOf(delegate, 2, 2)).IsOk());
   std::vector<std::vector<float>> results;
