@@ -41,6 +41,17 @@ OpenClMemory::OpenClMemory(std::shared_ptr<OpenClDevice> device) : device_(std::
 #undef MSLITE_LOAD
 }
 
+Status OpenClMemory::Check() const {
+  const char *missing = nullptr;
+#define MSLITE_LOOK(name) \
+  if (functions_.name == nullptr) missing = #name;
+  MSLITE_OPENCL_MEMORY_FUNCTIONS(MSLITE_LOOK)
+#undef MSLITE_LOOK
+  if (missing == nullptr) return mindspore::kSuccess;
+  return Fail(mindspore::kLiteNotSupport,
+              std::string("OpenCL: the library has no ") + missing + ", which kernels of applications need");
+}
+
 OpenClMemory::~OpenClMemory() {
   for (const auto &[pointer, piece] : pieces_) device_->library().clReleaseMemObject(piece->object);
 }
@@ -80,8 +91,6 @@ Status OpenClMemory::MakeImage(size_t width, size_t height, int32_t type, void *
   if (format.image_channel_data_type == 0) {
     return Fail(mindspore::kLiteNotSupport, std::string("images do not hold ") + TypeName(type));
   }
-  if (functions_.clCreateImage == nullptr)
-    return Fail(mindspore::kLiteNotSupport, "the OpenCL library has no clCreateImage");
   cl_image_desc description = {};
   description.image_type = CL_MEM_OBJECT_IMAGE2D;
   description.image_width = width;

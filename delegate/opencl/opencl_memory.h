@@ -36,6 +36,8 @@ struct OpenClImageShape {
 class OpenClMemory : public mindspore::Allocator {
  public:
   explicit OpenClMemory(std::shared_ptr<OpenClDevice> device);
+  // Whether the library has all that this needs. Before anything else.
+  mindspore::Status Check() const;
   ~OpenClMemory() override;
   OpenClMemory(const OpenClMemory &) = delete;
   OpenClMemory &operator=(const OpenClMemory &) = delete;

@@ -20,8 +20,10 @@ Status OpenClUser::Of(uint32_t number, std::shared_ptr<OpenClUser> *user) {
   const std::lock_guard<std::mutex> lock(finding);
   if (users == nullptr) users = new std::map<const OpenClDevice *, std::weak_ptr<OpenClUser>>;
   std::weak_ptr<OpenClUser> &known = (*users)[device.get()];
-  *user = known.lock();
-  if (*user == nullptr || (*user)->device_ != device) known = *user = std::make_shared<OpenClUser>(device);
+  std::shared_ptr<OpenClUser> found = known.lock();
+  if (found == nullptr || found->device_ != device) known = found = std::make_shared<OpenClUser>(device);
+  MSLITE_TRY(found->memory_.Check());
+  *user = std::move(found);
   return mindspore::kSuccess;
 }
 

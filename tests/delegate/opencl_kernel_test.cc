@@ -262,6 +262,34 @@ TEST_F(OpenClKernel, OutputsMayBeMemoryOfItsOwn) {
   EXPECT_EQ(results, Tripled(6));
 }
 
+TEST_F(OpenClKernel, AFailureNamesTheNodeAndEndsTheRun) {
+  Model model;
+  ASSERT_TRUE(Build(&model, TripledModel({6})).IsOk());
+  std::vector<float> results;
+  const std::vector<std::pair<std::function<int(OpenCLRuntimeWrapper *, std::vector<MSTensor> *)>, std::string>>
+      faults = {
+          {[](OpenCLRuntimeWrapper *, std::vector<MSTensor> *) { return -1; }, "Execute failed with -1"},
+          {[](OpenCLRuntimeWrapper *, std::vector<MSTensor> *) -> int {
+             throw std::runtime_error("the device is gone");
+           },
+           "Execute threw an exception: the device is gone"},
+          {[](OpenCLRuntimeWrapper *, std::vector<MSTensor> *outputs) {
+             (*outputs)[0].SetShape({3});
+             return 0;
+           },
+           "Execute left output 0 with shape [3]"},
+      };
+  for (const auto &[fault, reason] : faults) {
+    g_instead = fault;
+    const Status status = Results(&model, &results);
+    EXPECT_NE(status.GetErrDescription().find("node 'mine'"), std::string::npos) << status.GetErrDescription();
+    EXPECT_NE(status.GetErrDescription().find(reason), std::string::npos) << status.GetErrDescription();
+    g_instead = nullptr;
+    ASSERT_TRUE(Results(&model, &results).IsOk());
+    EXPECT_EQ(results, Tripled(6));
+  }
+}
+
 TEST_F(OpenClKernel, WrapperHasTheOriginalsFunctions) {
   OpenCLRuntimeWrapper opencl;
   EXPECT_GE(opencl.DeviceMaxWorkGroupSize(), 1u);
