@@ -113,4 +113,15 @@ Status KernelDeviceOf(mindspore::Context *context, [[maybe_unused]] std::shared_
   }
   return Fail(mindspore::kLiteNotSupport, "the context prefers no GPU to the CPU");
 }
+
+Status OpenClOfThread([[maybe_unused]] std::shared_ptr<OpenClAccess> *access) {
+#ifdef MSLITE_OPENCL
+  std::shared_ptr<OpenClUser> user;
+  MSLITE_TRY(OpenClUser::Current(&user));
+  *access = std::move(user);
+  return mindspore::kSuccess;
+#else
+  return Fail(mindspore::kLiteNotSupport, "this library has no OpenCL engine");
+#endif
+}
 }  // namespace mslite

@@ -114,4 +114,39 @@ Status OpenClUser::Build(const std::string &program, const std::string &kernel, 
   *built = device_->library().clCreateKernel(programs_[key], kernel.c_str(), &error);
   return OpenClStatus(error, ("kernel '" + kernel + "' of program '" + program + "'").c_str());
 }
+
+Status OpenClUser::SetMemoryArg(cl_kernel kernel, uint32_t index, void *memory) {
+  cl_mem object = nullptr;
+  MSLITE_TRY(memory_.Find(memory, &object));
+  return OpenClStatus(device_->library().clSetKernelArg(kernel, index, sizeof(cl_mem), &object),
+                      ("argument " + std::to_string(index) + " of the kernel").c_str());
+}
+
+Status OpenClUser::Enqueue(cl_kernel kernel, uint32_t dimensions, const size_t *global, const size_t *local,
+                           cl_command_queue queue, cl_event *event) {
+  return OpenClStatus(device_->library().clEnqueueNDRangeKernel(queue == nullptr ? device_->queue() : queue, kernel,
+                                                                dimensions, nullptr, global, local, 0, nullptr, event),
+                      "clEnqueueNDRangeKernel");
+}
+
+Status OpenClUser::Finish() { return OpenClStatus(device_->library().clFinish(device_->queue()), "clFinish"); }
+
+Status OpenClUser::Map(void *memory, int flags, bool waits, void **contents) {
+  return memory_.Map(memory, static_cast<cl_map_flags>(flags), waits, contents);
+}
+
+uint64_t OpenClUser::LimitOf(Limit limit) {
+  constexpr cl_device_info kPitchAlignment = 0x104A;  // of OpenCL 2.0, and of the extension for 1.2
+  switch (limit) {
+    case Limit::kGroupSize:
+      return device_->limits().group_size;
+    case Limit::kImageWidth:
+      return memory_.Limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    case Limit::kImageHeight:
+      return memory_.Limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+    case Limit::kImagePitchAlignment:
+      return memory_.Limit(kPitchAlignment);
+  }
+  return 0;
+}
 }  // namespace mslite

@@ -11,9 +11,10 @@
 
 #include "opencl/opencl_memory.h"
 #include "registry/kernel_device.h"
+#include "registry/opencl_access.h"
 
 namespace mslite {
-class OpenClUser : public KernelDevice, public std::enable_shared_from_this<OpenClUser> {
+class OpenClUser : public KernelDevice, public OpenClAccess, public std::enable_shared_from_this<OpenClUser> {
  public:
   // That of the device with this number (OpenClDevice::Find); models on one device share it.
   static Status Of(uint32_t number, std::shared_ptr<OpenClUser> *user);
@@ -31,11 +32,18 @@ class OpenClUser : public KernelDevice, public std::enable_shared_from_this<Open
   Status Read(const mslite_tensor &tensor, void *memory, void *contents) override;
   std::shared_ptr<mindspore::Allocator> allocator() override { return {shared_from_this(), &memory_}; }
 
-  void KeepSource(const std::string &program, const std::string &source);
+  void KeepSource(const std::string &program, const std::string &source) override;
   Status Build(const std::string &program, const std::string &kernel, const std::vector<std::string> &options,
-               cl_kernel *built);
-  OpenClMemory &memory() { return memory_; }
-  const OpenClDevice &device() const { return *device_; }
+               cl_kernel *built) override;
+  Status SetMemoryArg(cl_kernel kernel, uint32_t index, void *memory) override;
+  Status Enqueue(cl_kernel kernel, uint32_t dimensions, const size_t *global, const size_t *local,
+                 cl_command_queue queue, cl_event *event) override;
+  Status Finish() override;
+  Status Map(void *memory, int flags, bool waits, void **contents) override;
+  Status Unmap(void *memory) override { return memory_.Unmap(memory); }
+  Status ReadImage(void *memory, void *texels) override { return memory_.ReadImage(memory, texels); }
+  Status WriteImage(void *memory, const void *texels) override { return memory_.WriteImage(memory, texels); }
+  uint64_t LimitOf(Limit limit) override;
 
  private:
   Status Compile(const std::string &program, const std::string &source, const std::string &options,

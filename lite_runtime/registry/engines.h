@@ -9,6 +9,7 @@
 
 #include "include/api/delegate.h"
 #include "registry/kernel_device.h"
+#include "registry/opencl_access.h"
 
 namespace mslite {
 // Delegates for the devices of a context, in its order, up to the first CPUDeviceInfo without a provider. `missing`
@@ -24,11 +25,16 @@ std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines();
 // kLiteNotSupport, with the reason, where there is none.
 Status KernelDeviceOf(mindspore::Context *context, std::shared_ptr<KernelDevice> *device);
 
+// The device for the kernel that this thread is calling, else the first one. Errors: kLiteNotSupport where there is
+// none.
+Status OpenClOfThread(std::shared_ptr<OpenClAccess> *access);
+
 // Null in a runtime that was cropped without engines (cropper/crop.py).
 struct EngineFunctions {
   decltype(&EnginesOf) of_context;
   decltype(&SurveysOfEngines) surveys;
   decltype(&KernelDeviceOf) kernel_device;
+  decltype(&OpenClOfThread) opencl;
 };
 extern "C" const EngineFunctions mslite_engines[1];
 }  // namespace mslite

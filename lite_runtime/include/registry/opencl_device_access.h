@@ -17,13 +17,12 @@ struct _cl_event;
 struct _cl_kernel;
 
 namespace mslite {
-class OpenClUser;
+class OpenClAccess;
 }
 
 namespace mindspore::registry::opencl {
 /// In a kernel that a model calls it is the device of that model, elsewhere the first one that models would get. Where
-/// there is none, functions give kLiteNotSupport, a null pointer or 0. A library without the OpenCL engine has none of
-/// these functions.
+/// there is none, or the library has no OpenCL engine, functions give kLiteNotSupport, a null pointer or 0.
 class MS_API DeviceAccess {
  public:
   Status LoadSource(const std::string &program, const std::string &source);
@@ -48,7 +47,7 @@ class MS_API DeviceAccess {
  private:
   Status Open();
 
-  std::shared_ptr<mslite::OpenClUser> user_;  // of the first call
+  std::shared_ptr<mslite::OpenClAccess> access_;  // of the first call
 };
 }  // namespace mindspore::registry::opencl
 
