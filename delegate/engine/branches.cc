@@ -20,6 +20,7 @@ struct Branch {
   std::vector<size_t> nodes;
   double on_cpu = 0;  // seconds
   double on_device = 0;
+  double left = 0;    // on the CPU, of nodes that are left to it and wait for none of the engine's in the branch
   double copies = 0;  // for what enters and leaves it
   bool has_taken = false;
   bool has_left = false;
@@ -92,13 +93,20 @@ class BranchPlanner {
     }
     std::vector<size_t> place(count, kNowhere);
     std::vector<Branch> branches;
+    std::vector<bool> waits(count);  // for the engine, or in it
     for (size_t i = 0; i < count; ++i) {
+      const std::vector<int32_t> &inputs = whole_.nodes[section.begin + i].inputs;
+      waits[i] =
+          is_taken_[section.begin + i] || std::any_of(inputs.begin(), inputs.end(), [&](int32_t input) {
+            const size_t maker = maker_[static_cast<size_t>(input)];
+            return maker != kNowhere && maker >= section.begin && maker < section.end && waits[maker - section.begin];
+          });
       size_t &index = place[first_of(i)];
       if (index == kNowhere) {
         index = branches.size();
         branches.emplace_back();
       }
-      Add(section, section.begin + i, &branches[index]);
+      Add(section, section.begin + i, waits[i], &branches[index]);
     }
     return branches;
   }
@@ -127,13 +135,14 @@ class BranchPlanner {
     });
   }
 
-  void Add(const Section &section, size_t index, Branch *branch) const {
+  void Add(const Section &section, size_t index, bool waits, Branch *branch) const {
     const Part::Node &node = whole_.nodes[index];
     branch->nodes.push_back(index);
     (is_taken_[index] ? branch->has_taken : branch->has_left) = true;
     if (!is_taken_[index] && !HasShapes(node)) return;
     const double seconds = SecondsToCompute(whole_, node);
     branch->on_cpu += seconds;
+    if (!waits) branch->left += seconds;
     branch->on_device += seconds * kFlopsPerSecond / flops_per_second_;
     for (const int32_t input : node.inputs) {
       const size_t maker = maker_[static_cast<size_t>(input)];
@@ -172,8 +181,8 @@ double Divide(std::vector<Branch> *branches, bool may_move, std::vector<const Br
     if (branch.IsOfEngine()) {
       on_device += branch.on_device;
       movable.push_back(&branch);
-    } else if (!branch.has_taken) {
-      on_cpu += branch.on_cpu;
+    } else {
+      on_cpu += branch.left;
     }
   }
   std::stable_sort(movable.begin(), movable.end(),
