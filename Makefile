@@ -90,8 +90,9 @@ test-sanitize: $(BUILD)/python-ready
 # What runs at the same time under ThreadSanitizer: half a minute of eight threads that build, run and destroy models.
 test-threads: $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-threads,-DMSLITE_SANITIZE_THREADS=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
-	@cmake --build $(BUILD)-threads -j2 --target soak threads_test > $(BUILD)-threads.log 2>&1 || { cat $(BUILD)-threads.log; exit 1; }
+	@cmake --build $(BUILD)-threads -j2 --target soak threads_test branches_test > $(BUILD)-threads.log 2>&1 || { cat $(BUILD)-threads.log; exit 1; }
 	$(BUILD)-threads/tests/runtime/threads_test --gtest_brief=1 --gtest_filter='-*Fork*'
+	$(BUILD)-threads/tests/delegate/branches_test --gtest_brief=1
 	$(BUILD)-threads/tests/runtime/soak $(or $(MSLITE_SOAK_SECONDS),30)
 
 # The same for 64-bit ARM, cross-compiled and run under QEMU.

@@ -48,6 +48,8 @@ ALLOWED = {
         "lite_runtime/plan/shapes.h",
         "lite_runtime/plan/work.h",
         "lite_runtime/registry/engines.h",
+        "lite_runtime/registry/kernel_device.h",
+        "lite_runtime/registry/opencl_access.h",
         "lite_runtime/registry/placement.h",
     },
     "android": {"lite_runtime/include", "android"},

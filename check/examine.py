@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mslite import _codegen, _native
+from mslite._runtime import engines as engines_for
 from mslite.check.custom_nodes import CPU, REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
-from mslite.check.facts import Examination, NodeFacts, PortFacts, State, TargetFacts
+from mslite.check.facts import EngineFacts, Examination, NodeFacts, PlacedFacts, PortFacts, State, TargetFacts
 from mslite.check.npu import NpuExamination, examine_npu
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
@@ -61,6 +62,7 @@ def _examine(options: Options) -> Examination:
         problem, blockers = "", tuple[Blocker, ...]()
         npu = NpuExamination()
         targets: list[TargetFacts] = []
+        engines: tuple[EngineFacts, ...] = ()
         kernels: Kernels = {}
         try:
             report = convert(own)
@@ -80,6 +82,7 @@ def _examine(options: Options) -> Examination:
                 npu = examine_npu(dataclasses.replace(own, npu=options.npu), _generated)
                 targets += npu.targets
                 kernels[options.npu.accelerator] = npu.kernels
+            engines = _engines(own.output_path, kernels)
             if report.verdict is not None:
                 targets += _original(report.verdict, custom_types(module))
     layout = source_layout(framework) if module.layout is None else module.layout
@@ -95,6 +98,7 @@ def _examine(options: Options) -> Examination:
         tuple(targets),
         inputs,
         outputs,
+        engines,
         npu.placement,
         npu.problem,
     )
@@ -222,6 +226,19 @@ def _runtime(path: Path, source: str, kernels: Kernels) -> TargetFacts:
     kernels[CPU] = {step.name: step.kernel for step in plan.steps} | {one.node: one.reason for one in blockers}
     problem = "some kernels are chosen when shapes, or the steps that run, are known" if is_open else ""
     return TargetFacts(CPU, summary, not blockers, problem, blockers)
+
+
+def _engines(path: Path, kernels: Kernels) -> tuple[EngineFacts, ...]:
+    """What the engines of this library would take, also those whose device is not on this machine."""
+    found = []
+    for name, missing, nodes in engines_for(path):
+        placed = tuple(PlacedFacts(node, op, part, reason, flops) for node, op, _, part, reason, flops in nodes)
+        found.append(EngineFacts(name, missing, placed))
+        kind = name.split(" (")[0]
+        kernels[kind] = {
+            one.node: one.reason.removeprefix(f"{kind}: ") if one.part < 0 else f"part {one.part}" for one in placed
+        }
+    return tuple(found)
 
 
 def _generated(path: Path, source: str, target: Target, kernels: Kernels) -> TargetFacts:

@@ -71,6 +71,56 @@ class TargetFacts:
 
 
 @dataclass(frozen=True)
+class PlacedFacts:
+    """What an engine does with a node of the main graph."""
+
+    node: str
+    op: str
+    part: int
+    """Which of the engine's parts it belongs to; -1: the engine leaves it to the CPU."""
+    reason: str
+    """Why; empty where the engine takes it."""
+    flops: int
+    """Of one run; 0 where shapes are open."""
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """What an engine of this library would run of the converted model, the CPU the rest."""
+
+    name: str
+    """With the device, where that is there: "OpenCL (...)"."""
+    missing: str
+    """Why it is not on this machine; empty where it is."""
+    nodes: tuple[PlacedFacts, ...]
+
+    @property
+    def taken(self) -> list[PlacedFacts]:
+        """The nodes that it takes."""
+        return [node for node in self.nodes if node.part >= 0]
+
+    @property
+    def parts(self) -> int:
+        """In how many parts it takes them."""
+        return len({node.part for node in self.taken})
+
+    @property
+    def share(self) -> float:
+        """Of the floating-point operations, 0 to 1."""
+        total = sum(node.flops for node in self.nodes)
+        return sum(node.flops for node in self.taken) / total if total else 0.0
+
+    @property
+    def left(self) -> dict[tuple[str, str], list[PlacedFacts]]:
+        """Operator and reason -> the nodes that it leaves to the CPU for it."""
+        found: dict[tuple[str, str], list[PlacedFacts]] = {}
+        for node in sorted(self.nodes, key=lambda node: (node.op, node.reason)):
+            if node.part < 0:
+                found.setdefault((node.op, node.reason), []).append(node)
+        return found
+
+
+@dataclass(frozen=True)
 class Examination:
     """Everything that the report says."""
 
@@ -84,6 +134,8 @@ class Examination:
     targets: tuple[TargetFacts, ...]
     inputs: tuple[PortFacts, ...] = ()
     outputs: tuple[PortFacts, ...] = ()
+    engines: tuple[EngineFacts, ...] = ()
+    """Those of this library, whether they are on this machine or not; none where the model cannot be converted."""
     placement: Placement | None = None
     """What runs on the NPU of `--target`; graph and targets are those of the same model without it."""
     npu_problem: str = ""
@@ -102,6 +154,11 @@ class Examination:
             if target.blockers:
                 found.setdefault(target.blockers, []).append(target)
         return [(targets, blockers) for blockers, targets in found.items()]
+
+    @property
+    def has_open_inputs(self) -> bool:
+        """Whether sizes are known only when the model runs, or when --inputShape gives them."""
+        return any("?" in port.shape for port in self.inputs)
 
     @property
     def shares(self) -> dict[str, Share]:

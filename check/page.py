@@ -9,7 +9,7 @@ from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import render_page, write_page
 from mslite.check.facts import Examination, NodeFacts, PortFacts
 from mslite.check.layout import HEIGHT, WIDTH, fold, place
-from mslite.check.text import answer, verdict
+from mslite.check.text import OPEN_INPUTS, answer, verdict
 from mslite.converter.quoting import readable, shortened
 
 _LONGEST_NAME = 2000
@@ -26,6 +26,7 @@ def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = (
         {"answer": answer, "readable": readable, "full": _full},
         found=found,
         verdict=verdict(found),
+        open_inputs=OPEN_INPUTS if found.has_open_inputs else "",
         shares=found.shares,
         places={name: index + len(found.inputs) for name, index in numbers.items()},
         graph=drawn_graph(found),

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mslite.benchmark.page import grouped, size
-from mslite.check.facts import Examination, TargetFacts
+from mslite.check.facts import EngineFacts, Examination, TargetFacts
 from mslite.converter.errors import Blocker
 from mslite.converter.ethosu import Placement
 from mslite.converter.quoting import readable, shortened
@@ -20,6 +20,8 @@ from mslite.converter.shares import NOT_KNOWN, Share
 _MOST_NAMES = 12
 _LONGEST_NAME = 400
 """A name is there to be searched for in the model: it is cut only where it is absurd."""
+
+OPEN_INPUTS = "Engines take nodes whose shapes are known: --inputShape gives the sizes that the model leaves open"
 
 
 def verdict(found: Examination) -> str:
@@ -54,6 +56,12 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
         console.print(f"\n{', '.join(target.name for target in targets)}:", markup=False)
         for line in blocker_lines(found, blockers):
             console.print(line, markup=False)
+    for engine in found.engines:
+        console.print()
+        for line in engine_lines(engine):
+            console.print(line, markup=False)
+    if found.engines and found.has_open_inputs:
+        console.print(f"\n{OPEN_INPUTS}", markup=False)
 
 
 def _print_npu(found: Placement, console: Console) -> None:
@@ -107,10 +115,28 @@ def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[s
         why = f"attribute {attribute}: {reason}" if attribute else reason
         yield f"  {shortened(operator)}: {readable(why)} ({count}, {_share(found, nodes)})"
         yield f"    what to do: {readable(remedy)}"
-        for name in nodes[:_MOST_NAMES]:
-            yield f"    {shortened(name, _LONGEST_NAME)}"
-        if len(nodes) > _MOST_NAMES:
-            yield f"    and {len(nodes) - _MOST_NAMES} more, all of which --checkReport lists"
+        yield from _name_lines(nodes)
+
+
+def engine_lines(engine: EngineFacts) -> Iterator[str]:
+    """What an engine takes, in the words of `benchmark`, and why it leaves the rest, with the nodes' names."""
+    parts = f", in {engine.parts} parts" if engine.parts else ""
+    yield (
+        f"On {readable(engine.name)}: {len(engine.taken)} of {len(engine.nodes)} nodes, "
+        f"{100 * engine.share:.2f} % of the operations{parts}"
+    )
+    if engine.missing:
+        yield f"  not on this machine: {readable(engine.missing)}"
+    for (operator, reason), nodes in engine.left.items():
+        yield f"  {len(nodes)} x {shortened(operator)}: {readable(reason)}"
+        yield from _name_lines([node.node for node in nodes])
+
+
+def _name_lines(names: Sequence[str]) -> Iterator[str]:
+    for name in names[:_MOST_NAMES]:
+        yield f"    {shortened(name, _LONGEST_NAME)}"
+    if len(names) > _MOST_NAMES:
+        yield f"    and {len(names) - _MOST_NAMES} more, all of which --checkReport lists"
 
 
 def _share(found: Examination, nodes: Sequence[str]) -> str:

@@ -1,8 +1,10 @@
-// Which engine of ours runs on which device of a context.
+// Which engines this library has, and which of them runs on which device of a context.
 #include <algorithm>
 
 #include "engine/engine_delegate.h"
+#include "engine/engine_survey.h"
 #include "include/api/context.h"
+#include "model/message.h"
 #include "registry/engines.h"
 #ifdef MSLITE_COREML
 #include "coreml/coreml_engine.h"
@@ -15,6 +17,7 @@
 #endif
 #ifdef MSLITE_OPENCL
 #include "opencl/opencl_engine.h"
+#include "opencl/opencl_user.h"
 #endif
 #ifdef MSLITE_OPENVINO
 #include "openvino/openvino_engine.h"
@@ -28,6 +31,10 @@ using mindspore::DeviceInfoContext;
 constexpr const char *kNoHiAi =
     "; HiAI, Huawei's library on Android, is refused, since its interface is C++ alone; on Android, "
     "Context::SetBuiltInDelegate(kNNAPI) may reach the same NPU";
+
+#ifdef MSLITE_OPENCL
+constexpr char kGlTextures[] = "the OpenCL engine does not take GL textures (SetEnableGLTexture)";
+#endif
 
 std::string DeviceName(const DeviceInfoContext &device) {
   switch (device.GetDeviceType()) {
@@ -44,6 +51,12 @@ std::string DeviceName(const DeviceInfoContext &device) {
     default:
       return "device " + std::to_string(device.GetDeviceType());
   }
+}
+
+// Other providers' kernels run on a GPU, too (registry/register_kernel.h).
+bool IsOpenCl(const DeviceInfoContext &device) {
+  const std::string provider = device.GetProvider();
+  return device.GetDeviceType() == mindspore::kGPU && provider != "openvino" && provider != "nnapi" && provider != "nnrt";
 }
 
 [[maybe_unused]] bool IsHalf(DeviceInfoContext *device) {
@@ -110,10 +123,10 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
     *reason += "; it was built without NNRT (MSLITE_NNRT)" + std::string(kNoHiAi);
   }
 #ifdef MSLITE_OPENCL
-  if (device->GetDeviceType() == mindspore::kGPU && (provider.empty() || provider == "opencl")) {
+  if (IsOpenCl(*device)) {
     const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
     if (gpu->GetEnableGLTexture()) {
-      *reason = "the OpenCL engine does not take GL textures (SetEnableGLTexture)";
+      *reason = kGlTextures;
       return nullptr;
     }
     return std::make_shared<EngineDelegate>(std::make_shared<OpenClEngine>(gpu->GetDeviceID()));
@@ -146,5 +159,55 @@ std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *
     }
   }
   return engines;
+}
+
+std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines() {
+  std::vector<std::shared_ptr<mindspore::Delegate>> surveys;
+#ifdef MSLITE_OPENCL
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenClEngine>()));
+#endif
+#ifdef MSLITE_OPENVINO
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenVinoEngine>("CPU")));
+#endif
+#ifdef MSLITE_NNAPI
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<NnapiEngine>("", false)));
+#endif
+#ifdef MSLITE_NNRT
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<NnrtEngine>(NnrtSettings{"", false, 0, ""})));
+#endif
+#ifdef MSLITE_COREML
+  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<CoreMlEngine>()));
+#endif
+  return surveys;
+}
+
+Status KernelDeviceOf(mindspore::Context *context, [[maybe_unused]] std::shared_ptr<KernelDevice> *kernel_device) {
+  for (const auto &device : context->MutableDeviceInfo()) {
+    if (device == nullptr) continue;
+    if (device->GetDeviceType() == mindspore::kCPU && device->GetProvider().empty()) break;
+    if (!IsOpenCl(*device)) continue;
+#ifdef MSLITE_OPENCL
+    const auto gpu = device->Cast<mindspore::GPUDeviceInfo>();
+    if (gpu->GetEnableGLTexture()) return Fail(mindspore::kLiteNotSupport, kGlTextures);
+    std::shared_ptr<OpenClUser> user;
+    MSLITE_TRY(OpenClUser::Of(gpu->GetDeviceID(), &user));
+    *kernel_device = std::move(user);
+    return mindspore::kSuccess;
+#else
+    return Fail(mindspore::kLiteNotSupport, "this library has no engine for GPU");
+#endif
+  }
+  return Fail(mindspore::kLiteNotSupport, "the context prefers no GPU to the CPU");
+}
+
+Status OpenClOfThread([[maybe_unused]] std::shared_ptr<OpenClAccess> *access) {
+#ifdef MSLITE_OPENCL
+  std::shared_ptr<OpenClUser> user;
+  MSLITE_TRY(OpenClUser::Current(&user));
+  *access = std::move(user);
+  return mindspore::kSuccess;
+#else
+  return Fail(mindspore::kLiteNotSupport, "this library has no OpenCL engine");
+#endif
 }
 }  // namespace mslite

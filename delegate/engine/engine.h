@@ -33,6 +33,11 @@ class Engine {
   virtual std::string WhyNot(const mslite_node &node) const = 0;
   // `part` lives as long as the result; its kernels (Part::Node::kernel) do not.
   virtual Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) = 0;
+  // Whether the CPU, and parts of other engines, may work while a part of it runs. Its own parts never run at the same
+  // time within a model; in several models they may, whatever this says.
+  virtual bool MayRunBeside() const { return false; }
+  // Of the device, reckoned roughly for the choice of what runs there; a core of a phone has 2e10.
+  virtual double FlopsPerSecond() const { return 1e11; }
 };
 }  // namespace mslite
 

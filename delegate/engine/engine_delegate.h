@@ -15,7 +15,6 @@ class EngineDelegate : public mindspore::Delegate, public Placing {
   explicit EngineDelegate(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
   mindspore::Status Init() override { return engine_->Start(); }
-  // Takes the parts that are worth it: what the CPU needs for them is more than what the copies at their borders take.
   mindspore::Status Build(mindspore::LiteDelegateGraph *model) override;
 
   std::string engine_name() const override { return engine_->name(); }

@@ -97,6 +97,12 @@ void Part::LearnInputs(const Part &whole) {
   }
 }
 
+void Part::ShowInputs(const std::vector<MSTensor> &shown) {
+  for (size_t i = 0; i < inputs.size() && i < shown.size(); ++i) {
+    tensors[static_cast<size_t>(inputs[i])].source = shown[i];
+  }
+}
+
 void Part::Infer() {
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
   for (const int32_t input : inputs) {
@@ -129,6 +135,12 @@ void Part::Infer() {
                                         [](const mslite_tensor *operand) { return operand->rank >= 0; });
       if (!is_known || !InferShapes(node.op, node.params, operands, &results, &next_symbol).ok()) {
         results.assign(node.outputs.size(), UnknownTensor());
+      }
+    } else {  // a registered kernel's: as the file says
+      for (size_t i = 0; i < results.size(); ++i) {
+        Tensor declared;
+        ReadTensor(tensors[static_cast<size_t>(node.outputs[i])].source, &declared);
+        if (HasShape(declared.value)) results[i] = declared.value;
       }
     }
     for (size_t i = 0; i < results.size(); ++i) {

@@ -48,6 +48,8 @@ class Part {
   // Takes what the whole model knows of the contents of this part's inputs, such as sizes that are computed in front of
   // it, for as long as its inputs have the shapes that they have there.
   void LearnInputs(const Part &whole);
+  // From now on the shapes of the inputs are those of these tensors.
+  void ShowInputs(const std::vector<mindspore::MSTensor> &shown);
   // Infers the shapes of all tensors, by the rules of the operators, from those that the part's inputs have now.
   // Nodes whose shapes do not follow get outputs of unknown rank.
   void Infer();

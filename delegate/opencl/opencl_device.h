@@ -59,6 +59,8 @@ class OpenClDevice {
   const Limits &limits() const { return limits_; }
   const OpenClLibrary &library() const { return library_; }
   cl_command_queue queue() const { return queue_; }
+  cl_context context() const { return context_; }
+  cl_device_id id() const { return device_; }
 
   mindspore::Status MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
   // Bytes [offset, offset + bytes) of another one, which must live longer.

@@ -1,5 +1,6 @@
 #include "opencl/opencl_engine.h"
 
+#include "engine/costs.h"
 #include "model/message.h"
 #include "opencl/opencl_part.h"
 #include "opencl/opencl_plan.h"
@@ -23,6 +24,15 @@ std::string OpenClEngine::WhyNot(const mslite_node &node) const {
     }
   }
   return entry->why_not(node);
+}
+
+double OpenClEngine::FlopsPerSecond() const {
+  cl_device_type type = 0;
+  const bool is_cpu =
+      device_ != nullptr &&
+      device_->library().clGetDeviceInfo(device_->id(), CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&
+      (type & CL_DEVICE_TYPE_CPU) != 0;
+  return is_cpu ? kFlopsPerSecond : Engine::FlopsPerSecond();
 }
 
 Status OpenClEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {

@@ -18,6 +18,8 @@ class OpenClEngine : public Engine {
   Status Start() override { return OpenClDevice::Find(number_, &device_); }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
+  bool MayRunBeside() const override { return true; }
+  double FlopsPerSecond() const override;
 
  private:
   uint32_t number_;

@@ -52,6 +52,7 @@ Status Load(OpenClLibrary *library) {
   if (library->name == nullptr) missing = #name;
   MSLITE_OPENCL_FUNCTIONS(MSLITE_LOAD)
 #undef MSLITE_LOAD
+  library->handle = handle;
   if (missing == nullptr) return mindspore::kSuccess;
   dlclose(handle);
   return Fail(mindspore::kLiteNotSupport, std::string("OpenCL: the library is too old, or is none: it has no ") +

@@ -40,6 +40,7 @@ struct OpenClLibrary {
 #define MSLITE_MEMBER(name) decltype(&::name) name = nullptr;
   MSLITE_OPENCL_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER
+  void *handle = nullptr;  // of the library, for functions that few need
 
   // The library of this process, opened with the first call: MSLITE_OPENCL_LIBRARY, or where systems have it.
   // Errors: kLiteNotSupport, with what is missing.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/costs.h"
 #include "engine/engine.h"
 #include "openvino/openvino_device.h"
 
@@ -18,6 +19,8 @@ class OpenVinoEngine : public Engine {
   Status Start() override { return OpenVinoDevice::Find(wanted_, threads_, &device_); }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
+  bool MayRunBeside() const override { return true; }
+  double FlopsPerSecond() const override { return wanted_ == "CPU" ? kFlopsPerSecond : Engine::FlopsPerSecond(); }
 
  private:
   std::string wanted_;

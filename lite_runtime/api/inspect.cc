@@ -1,13 +1,15 @@
-// InspectPlan: the plans of a built model as plain data.
+// The plans of a built model, and where its nodes run, as plain data.
 #include "include/mslite/inspect.h"
 
 #include <algorithm>
 #include <map>
 
 #include "api/model_impl.h"
+#include "api/shared_models.h"
 #include "model/message.h"
 #include "model/names.h"
 #include "plan/work.h"
+#include "registry/engines.h"
 
 namespace mindspore {
 // The one way from a public Model to its insides.
@@ -115,6 +117,20 @@ void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
   }
 }
 
+// Nodes that kernels of applications run: those of the arch GPU stand between the engine's parts.
+void AddRegistered(const Session &session, std::vector<NodePlacement> *nodes) {
+  for (const Plan *plan : session.LatestPlans()) {
+    for (const Step &step : plan->steps) {
+      if (step.registered == nullptr || step.node->part >= 0) continue;
+      const auto place = std::find_if(nodes->begin(), nodes->end(), [&](const NodePlacement &one) {
+        return one.engine == "CPU" && one.node == step.node->name;
+      });
+      if (place == nodes->end()) continue;
+      place->engine = step.kernel->name;
+      place->reason.clear();
+    }
+  }
+}
 }  // namespace
 
 mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info) {
@@ -125,7 +141,30 @@ mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo 
   const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
   if (delegation == nullptr) return mindspore::kSuccess;
   for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
+  AddRegistered(*mindspore::ModelInspector::SessionOf(model), &info->nodes);
   info->missing = delegation->missing();
+  return mindspore::kSuccess;
+}
+
+mindspore::Status InspectEngines(const std::string &path, std::vector<EngineInfo> *engines) {
+  if (engines == nullptr) return {mindspore::kLiteNullptr, "InspectEngines needs a place for what it finds"};
+  engines->clear();
+  if (mslite_engines[0].surveys == nullptr) return mindspore::kSuccess;
+  for (const std::shared_ptr<mindspore::Delegate> &survey : mslite_engines[0].surveys()) {
+    OpenSettings settings;
+    settings.delegating = std::make_shared<mindspore::Context>();
+    settings.delegating->set_delegate(survey);
+    settings.with_engines = false;
+    std::shared_ptr<Delegation> delegation;
+    settings.delegation = &delegation;
+    std::shared_ptr<SharedModel> model;
+    MSLITE_TRY(OpenModel(path, settings, &model));
+    const auto &placing = dynamic_cast<const Placing &>(*survey);
+    EngineInfo &info = engines->emplace_back();
+    info.missing = placing.failure();
+    AddEngine(placing, &info.nodes);
+    info.name = placing.engine_name();
+  }
   return mindspore::kSuccess;
 }
 

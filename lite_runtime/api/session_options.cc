@@ -92,8 +92,12 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
                        static_cast<int>(inter_op), static_cast<int>(threads)));
   }
   options->threads = threads;
-  // Parts of a delegate that run at a time would share the tensors that they were offered.
-  options->inter_op = delegation == nullptr || delegation->parts().empty() ? inter_op : 1;
+  options->inter_op = inter_op;
+  if (delegation != nullptr && !delegation->parts().empty()) {
+    // Parts of an application's delegate share the tensors that they were offered.
+    const bool has_branches = inter_op > 1 || context->GetEnableParallel();
+    options->inter_op = has_branches && delegation->may_run_beside() ? std::min(std::max(inter_op, 2), threads) : 1;
+  }
   options->limits = mindspore::ContextLimits::Of(*context);
   options->cores = context->GetThreadAffinityCoreList();
   for (const int32_t core : options->cores) {

@@ -1,10 +1,15 @@
 #include "exec/executor.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace mslite {
 namespace {
 constexpr int32_t kEmpty = -1;
+
+// A device takes longer than a step on the CPU: who waits for it yields so often, and sleeps then.
+constexpr int32_t kYields = 100;
+constexpr auto kNap = std::chrono::microseconds(30);
 
 // A phase as the thread pool sees it.
 struct Phase {
@@ -46,6 +51,9 @@ Binding::Binding(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {
   }
   if (plan_->has_branches) {
     missing_ = std::make_unique<std::atomic<int32_t>[]>(plan_->steps.size());
+    spoiled_ = std::make_unique<std::atomic<bool>[]>(plan_->steps.size());
+    has_lanes_ =
+        std::any_of(plan_->steps.begin(), plan_->steps.end(), [](const Step &step) { return step.lane() >= 0; });
     ready_ = std::make_unique<std::atomic<int32_t>[]>(plan_->steps.size());
   }
 }
@@ -109,7 +117,9 @@ void Executor::Run(Binding *binding, StepObserver *observer, RunControl *control
 }
 
 // Each step is an actor: it fires when its last input has arrived, and tells its successors. Actors that can fire
-// stand in a list that only grows; whoever is free takes the next one.
+// stand in a list that only grows; whoever is free takes the next one. Steps of a device come first: while it works,
+// the CPU does the others. Behind a step that fails nothing fires, which costs the message of no other failure: the
+// first one in the order of the steps counts, whatever ran when.
 void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *failures) const {
   struct Actors {
     const Executor *executor;
@@ -125,11 +135,19 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
 
     void Fire(int32_t index) {
       const Step &step = binding->plan().steps[static_cast<size_t>(index)];
-      if (!control->Stops()) {
-        failures->Add(executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr), index);
+      bool fails = binding->spoiled_[static_cast<size_t>(index)].load(std::memory_order_relaxed);
+      if (!fails && !control->Stops()) {
+        const mslite_failure failure = executor->RunBound(step, binding->bound_[static_cast<size_t>(index)], nullptr);
+        failures->Add(failure, index);
+        fails = failure.status != MSLITE_OK;
       }
-      for (const int32_t successor : step.successors) {
-        if (binding->missing_[static_cast<size_t>(successor)].fetch_sub(1) == 1) MakeReady(successor);
+      for (const bool on_device : {true, false}) {
+        for (const int32_t successor : step.successors) {
+          const auto place = static_cast<size_t>(successor);
+          if ((binding->plan().steps[place].lane() >= 0) != on_device) continue;
+          if (fails) binding->spoiled_[place].store(true, std::memory_order_relaxed);
+          if (binding->missing_[place].fetch_sub(1) == 1) MakeReady(successor);
+        }
       }
     }
 
@@ -140,9 +158,16 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
         const int32_t place = self->binding->taken_count_.fetch_add(1);
         if (place >= self->count) return;
         int32_t step = kEmpty;
+        int32_t yields = 0;
         while ((step = self->binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire)) == kEmpty) {
           // An actor that is running will fill this place: sooner with help.
-          if (!ThreadPool::Instance().Help(RunPart)) std::this_thread::yield();
+          if (ThreadPool::Instance().Help(RunPart)) {
+            yields = 0;
+          } else if (self->binding->has_lanes_ && ++yields > kYields) {
+            std::this_thread::sleep_for(kNap);
+          } else {
+            std::this_thread::yield();
+          }
         }
         self->Fire(step);
       }
@@ -154,10 +179,14 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
   for (int32_t i = 0; i < count; ++i) {
     binding->missing_[static_cast<size_t>(i)].store(binding->plan().steps[static_cast<size_t>(i)].predecessor_count);
     binding->ready_[static_cast<size_t>(i)].store(kEmpty);
+    binding->spoiled_[static_cast<size_t>(i)].store(false);
   }
   Actors actors = {this, binding, count, control, failures};
-  for (int32_t i = 0; i < count; ++i) {
-    if (binding->plan().steps[static_cast<size_t>(i)].predecessor_count == 0) actors.MakeReady(i);
+  for (const bool on_device : {true, false}) {
+    for (int32_t i = 0; i < count; ++i) {
+      const Step &step = binding->plan().steps[static_cast<size_t>(i)];
+      if (step.predecessor_count == 0 && (step.lane() >= 0) == on_device) actors.MakeReady(i);
+    }
   }
   ThreadPool::Instance().Run(Actors::Work, &actors, inter_op_, inter_op_, cores_);
 }

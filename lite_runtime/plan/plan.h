@@ -35,6 +35,8 @@ struct Step {
   std::vector<int32_t> successors;
   int32_t predecessor_count = 0;
 
+  // Of a device, whose steps run one after the other; -1: none.
+  int32_t lane() const { return registered != nullptr ? registered->lane() : -1; }
   // What the kernel sees as the operator's parameters.
   const void *params() const { return registered != nullptr ? registered : node->params; }
 };

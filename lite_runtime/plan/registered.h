@@ -26,6 +26,8 @@ class RegisteredNode {
   virtual const std::string &error() const = 0;
   // After `count`.
   virtual int32_t CountedRank(size_t output) const = 0;
+  // Nodes of one lane never run at the same time; of none: -1.
+  virtual int32_t lane() const { return -1; }
 };
 
 // All of a session.

@@ -139,9 +139,10 @@ Status Planner::PackWeights() {
   return mindspore::kSuccess;
 }
 
-// Who waits for whom, through the values inside of the plan.
+// Who waits for whom: through the values inside of the plan, and in the lanes of devices.
 void Planner::LinkSteps(std::vector<std::vector<int32_t>> *predecessors) {
   std::vector<int32_t> producer(tensors_.size(), -1);
+  std::map<int32_t, int32_t> last_of_lane;
   predecessors->resize(plan_->steps.size());
   bool is_chain = true;
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
@@ -149,6 +150,11 @@ void Planner::LinkSteps(std::vector<std::vector<int32_t>> *predecessors) {
     for (const int32_t input : calls_[i].step->inputs) {
       const int32_t step = producer[static_cast<size_t>(input)];
       if (step >= 0 && std::find(mine.begin(), mine.end(), step) == mine.end()) mine.push_back(step);
+    }
+    if (const int32_t lane = plan_->steps[i].lane(); lane >= 0) {
+      const auto [last, is_first] = last_of_lane.emplace(lane, static_cast<int32_t>(i));
+      if (!is_first && std::find(mine.begin(), mine.end(), last->second) == mine.end()) mine.push_back(last->second);
+      last->second = static_cast<int32_t>(i);
     }
     is_chain = is_chain && (i == 0 || std::find(mine.begin(), mine.end(), static_cast<int32_t>(i) - 1) != mine.end());
     plan_->steps[i].predecessor_count = static_cast<int32_t>(mine.size());

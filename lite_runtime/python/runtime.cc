@@ -249,15 +249,33 @@ int64_t WorkspaceBytes(const ms::Model &model) {
 // node, operator, engine, part, reason, FLOPs
 using Placed = std::tuple<std::string, std::string, std::string, int32_t, std::string, int64_t>;
 
-std::vector<Placed> PlacementsOf(const ms::Model &model) {
-  PlacementInfo info;
-  Check(InspectPlacement(model, &info));
+std::vector<Placed> ToTuples(const std::vector<NodePlacement> &nodes) {
   std::vector<Placed> placed;
-  placed.reserve(info.nodes.size());
-  for (const NodePlacement &node : info.nodes) {
+  placed.reserve(nodes.size());
+  for (const NodePlacement &node : nodes) {
     placed.emplace_back(node.node, node.op, node.engine, node.part, node.reason, node.flops);
   }
   return placed;
+}
+
+std::vector<Placed> PlacementsOf(const ms::Model &model) {
+  PlacementInfo info;
+  Check(InspectPlacement(model, &info));
+  return ToTuples(info.nodes);
+}
+
+// name, why it is not on this machine, nodes
+using Engine = std::tuple<std::string, std::string, std::vector<Placed>>;
+
+std::vector<Engine> EnginesFor(const std::filesystem::path &path) {
+  std::vector<EngineInfo> found;
+  {
+    nb::gil_scoped_release release;
+    Check(InspectEngines(path.string(), &found));
+  }
+  std::vector<Engine> engines;
+  for (const EngineInfo &engine : found) engines.emplace_back(engine.name, engine.missing, ToTuples(engine.nodes));
+  return engines;
 }
 
 }  // namespace
@@ -275,6 +293,8 @@ NB_MODULE(_runtime, module) {
         Check(VerifyDigest(path.string(), expected));
       },
       nb::arg("path"), nb::arg("expected"), "Compares a model file with its digest.");
+
+  module.def("engines", &EnginesFor, nb::arg("path"), "What each engine of this library would take of a model file.");
 
   nb::class_<ContextSettings>(module, "ContextSettings")
       .def(nb::init<>())

@@ -10,6 +10,7 @@
 #include "include/mslite/delegate.h"
 #include "registry/engines.h"
 #include "registry/foreign_call.h"
+#include "registry/registry.h"
 
 namespace mslite {
 namespace {
@@ -36,17 +37,21 @@ Status Refused(const std::string &reason) { return Fail(mindspore::kLiteParamInv
 }  // namespace
 
 // A node of the file as the delegate sees it. Whatever the delegate leaves is run by the library.
-class Delegation::Offered : public Kernel {
+class Delegation::Offered : public Kernel, public Offer {
  public:
   Offered(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs, const Node &node,
-          const mindspore::Context *context)
-      : Kernel(std::move(inputs), std::move(outputs), node.primitive, context) {
+          const mindspore::Context *context, std::string provider)
+      : Kernel(std::move(inputs), std::move(outputs), node.primitive, context), provider_(std::move(provider)) {
     set_name(node.name);
     quant_type_ = static_cast<mindspore::schema::QuantType>(node.quant_type);
   }
   int Prepare() override { return static_cast<int>(mindspore::kLiteNotSupport); }
   int Execute() override { return static_cast<int>(mindspore::kLiteNotSupport); }
   int ReSize() override { return static_cast<int>(mindspore::kLiteNotSupport); }
+  const std::string &provider() const override { return provider_; }
+
+ private:
+  std::string provider_;
 };
 
 // Finds what each kernel of the delegate stands for.
@@ -132,7 +137,7 @@ bool RoundsHalfToEven(const MSTensor &tensor) { return tensor != nullptr && tens
 // EnginesOf, where the engines are.
 std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,
                                                               std::vector<std::string> *missing) {
-  if (mslite_engines[0] != nullptr) return mslite_engines[0](context, missing);
+  if (mslite_engines[0].of_context != nullptr) return mslite_engines[0].of_context(context, missing);
   const auto &devices = context->MutableDeviceInfo();
   const bool is_plain = std::all_of(devices.begin(), devices.end(), [](const auto &device) {
     return device == nullptr || device->GetDeviceType() == mindspore::kCPU;
@@ -173,6 +178,10 @@ std::string Delegation::EngineFailure() const {
   return "";
 }
 
+bool Delegation::may_run_beside() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const Part &part) { return part.lane >= 0; });
+}
+
 Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const Graph &graph, Round *round,
                        std::vector<Kernel *> *kernels) {
   const SubGraph &main = graph.subgraphs[0];
@@ -195,10 +204,17 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
     for (const int32_t index : indices) tensors.push_back(tensor_of(index));
     return tensors;
   };
+  const std::vector<Provider> providers = ProvidersOf(context.get());
+  const auto provider_of = [&](const Node &node) -> std::string {
+    if (node.primitive == nullptr) return "";
+    const std::vector<RegisteredKernel> registered = KernelsOf(KeyOf(*node.primitive), providers);
+    return registered.empty() ? "" : registered.front().provider;
+  };
   std::map<Kernel *, const mindspore::schema::Primitive *> primitives;
   for (const int32_t index : main.nodes) {
     const Node &node = graph.nodes[static_cast<size_t>(index)];
-    auto offered = std::make_unique<Offered>(tensors_of(node.inputs), tensors_of(node.outputs), node, context.get());
+    auto offered = std::make_unique<Offered>(tensors_of(node.inputs), tensors_of(node.outputs), node, context.get(),
+                                             provider_of(node));
     kernels->push_back(offered.get());
     if (node.primitive != nullptr) primitives[offered.get()] = node.primitive;
     round->offered.push_back(std::move(offered));
@@ -258,6 +274,20 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
       const auto mine =
           std::find_if(round->made.begin(), round->made.end(), [&](const auto &one) { return one.get() == kernel; });
       part.kernel = std::move(*mine);
+      if (const auto *of_engine = dynamic_cast<const EnginePart *>(kernel); of_engine != nullptr) {
+        // Of its own: what runs at the same time shows others in the same places.
+        const auto own = [&](const std::vector<int32_t> &indices) {
+          std::vector<MSTensor> tensors;
+          tensors.reserve(indices.size());
+          for (const int32_t tensor : indices) {
+            tensors.push_back(mindspore::TensorFor(graph->tensors[static_cast<size_t>(tensor)]));
+          }
+          return tensors;
+        };
+        kernel->set_inputs(own(call.inputs));
+        kernel->set_outputs(own(call.outputs));
+        if (of_engine->may_run_beside()) part.lane = static_cast<int32_t>(rounds_.size()) - 1;
+      }
       parts_.push_back(std::move(part));
       index = static_cast<int32_t>(graph->nodes.size());
       graph->nodes.push_back(std::move(call));

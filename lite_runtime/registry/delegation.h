@@ -16,6 +16,7 @@ class Delegation {
   struct Part {
     std::unique_ptr<mindspore::kernel::Kernel> kernel;
     std::vector<Node> nodes;
+    int32_t lane = -1;  // of its delegate; -1: it runs when nothing else does
   };
 
   // Offers the nodes of the main graph to each of the context's delegates in turn: that of the application, then our
@@ -33,6 +34,8 @@ class Delegation {
   const std::vector<std::string> &missing() const { return missing_; }
   // Whether a delegate of the application was offered tensors whose sizes were open.
   bool was_open() const { return was_open_; }
+  // Whether every part may run beside what it does not wait for. Those of one delegate still take turns.
+  bool may_run_beside() const;
   // Why one of our engines failed since; empty: none did.
   std::string EngineFailure() const;
 

@@ -3,7 +3,7 @@
 #include "registry/engines.h"
 
 namespace mslite {
-extern "C" const EnginesFunction mslite_engines[1] = {EnginesOf};
+extern "C" const EngineFunctions mslite_engines[1] = {{EnginesOf, SurveysOfEngines, KernelDeviceOf, OpenClOfThread}};
 extern "C" const OfferFunction mslite_delegation[1] = {Delegation::Offer};
 extern "C" const KernelsFunction mslite_registered[1] = {KernelsOfSession};
 }  // namespace mslite

@@ -53,6 +53,7 @@ KernelNode::KernelNode(const Graph &graph, const Node &node, const std::shared_p
   const Delegation::Part &part = delegation->parts()[static_cast<size_t>(node.part)];
   kernel_ = std::shared_ptr<mindspore::kernel::Kernel>(delegation, part.kernel.get());
   covered_ = &part.nodes;
+  lane_ = part.lane;
   inputs_ = kernel_->inputs();
   outputs_ = kernel_->outputs();
   ReadFile(graph);
@@ -81,8 +82,15 @@ void KernelNode::ReadFile(const Graph &graph) {
 }
 
 Status KernelNode::Create(const Graph &graph, const Node &node, const mindspore::Context *context,
-                          const RegisteredKernel &registered, std::unique_ptr<KernelNode> *result) {
+                          const RegisteredKernel &registered, const std::shared_ptr<KernelDevice> &device,
+                          std::unique_ptr<KernelNode> *result) {
   std::unique_ptr<KernelNode> made(new KernelNode(graph, node, context, registered));
+  if (device != nullptr) {
+    made->device_ = device;
+    made->on_device_.resize(made->OperandCount());
+    // What a kernel puts into the place of an output is the device's, too.
+    for (const MSTensor &output : made->outputs_) output.impl()->allocator = device->allocator();
+  }
   const bool is_made = made->Call("its creator", [&]() -> Status {
     made->kernel_ = registered.creator(made->inputs_, made->outputs_, node.primitive, context);
     if (made->kernel_ == nullptr) return Status(mindspore::kLiteNullptr, "made no kernel");
@@ -101,6 +109,13 @@ Status KernelNode::Create(const Graph &graph, const Node &node, const mindspore:
   return mindspore::kSuccess;
 }
 
+KernelNode::~KernelNode() {
+  for (const MSTensor &output : outputs_) {
+    if (device_ != nullptr) output.impl()->Release();
+  }
+  for (const OnDevice &tensor : on_device_) device_->allocator()->Free(tensor.memory);
+}
+
 bool KernelNode::Fails(const std::string &reason) {
   error_ = origin_ + ": " + reason;
   return false;
@@ -108,7 +123,9 @@ bool KernelNode::Fails(const std::string &reason) {
 
 template <typename Function>
 bool KernelNode::Call(const char *what, Function function) {
+  KernelDevice *before = device_ == nullptr ? nullptr : device_->Enter();
   const Status status = ForeignCall(what, function);
+  if (device_ != nullptr) device_->Leave(before);
   return status.IsOk() || Fails(status.GetErrDescription());
 }
 
@@ -335,16 +352,47 @@ void KernelNode::RunStep(const mslite_run *run, int32_t /*phase*/, int32_t /*par
   *run->failure = {MSLITE_ERROR_VALUE, 0, 0, 0, 0, 0};
 }
 
-bool KernelNode::Run(const TensorShape *shapes, const mslite_run &run) {
-  if (!TakeShapes(shapes)) return false;
-  bool is_empty = !outputs_.empty();
+// Lets the kernel see where the contents are.
+bool KernelNode::ShowContents(const TensorShape *shapes, const mslite_run &run) {
   for (size_t i = 0; i < OperandCount(); ++i) {
     const auto bytes = static_cast<size_t>(ByteSize(shapes[i]));
     const bool is_input = i < inputs_.size();
     const size_t k = is_input ? i : i - inputs_.size();
-    (is_input ? inputs_ : outputs_)[k].impl()->Show(is_input ? run.inputs[k] : run.outputs[k], bytes);
-    is_empty = is_empty && (is_input || bytes == 0);
+    const MSTensor &tensor = (is_input ? inputs_ : outputs_)[k];
+    if (device_ != nullptr && bytes > 0 && !tensor.impl()->is_const) {
+      if (!ShowOnDevice(i, shapes[i], is_input ? run.inputs[k] : nullptr)) return false;
+      continue;
+    }
+    tensor.impl()->Show(is_input ? run.inputs[k] : run.outputs[k], bytes);
   }
+  return true;
+}
+
+// The same for a tensor on the device, with the contents of an input.
+bool KernelNode::ShowOnDevice(size_t operand, const TensorShape &shape, const void *contents) {
+  OnDevice &place = on_device_[operand];
+  const mslite_tensor tensor = TensorOf(shape);
+  Status status;
+  if (place.memory == nullptr || !(place.shape == shape)) {
+    device_->allocator()->Free(place.memory);
+    place = {shape, nullptr};
+    status = device_->Make(tensor, &place.memory);
+  }
+  if (status.IsOk() && contents != nullptr) status = device_->Write(tensor, contents, place.memory);
+  if (status.IsError()) return Fails(status.GetErrDescription());
+  const bool is_input = operand < inputs_.size();
+  (is_input ? inputs_[operand] : outputs_[operand - inputs_.size()])
+      .impl()
+      ->Show(place.memory, static_cast<size_t>(ByteSize(shape)));
+  return true;
+}
+
+bool KernelNode::Run(const TensorShape *shapes, const mslite_run &run) {
+  if (!TakeShapes(shapes)) return false;
+  const TensorShape *of_outputs = shapes + inputs_.size();
+  const bool is_empty = !outputs_.empty() && std::all_of(of_outputs, of_outputs + outputs_.size(),
+                                                         [](const TensorShape &shape) { return ByteSize(shape) == 0; });
+  if (!ShowContents(shapes, run)) return false;
   if (is_empty) return true;  // as in MindSpore Lite: there is nothing to compute
   if (!Call("Execute", [&] { return StatusOfNumber(kernel_->Execute()); })) return false;
   if (kernel_->outputs().size() != outputs_.size()) {
@@ -372,7 +420,12 @@ bool KernelNode::TakeResult(size_t output, const TensorShape &shape, void *memor
                  TypeName(static_cast<int32_t>(impl.type)) + " where Infer gave " + ShapeText(shape));
   }
   const auto bytes = static_cast<size_t>(ByteSize(shape));
-  if (impl.data == memory || bytes == 0) return true;
+  if (bytes == 0) return true;
+  if (device_ != nullptr) {
+    const Status status = device_->Read(TensorOf(shape), impl.data, memory);
+    return status.IsOk() || Fails(label + " unread: " + status.GetErrDescription());
+  }
+  if (impl.data == memory) return true;
   if (impl.data == nullptr || impl.size < bytes) return Fails(label + " without data");
   std::memcpy(memory, impl.data, bytes);
   return true;

@@ -9,6 +9,7 @@
 #include "plan/frame.h"
 #include "plan/registered.h"
 #include "registry/delegation.h"
+#include "registry/kernel_device.h"
 #include "registry/registry.h"
 
 namespace mslite {
@@ -16,17 +17,23 @@ namespace mslite {
 // has seen last. Its tensors are handed on to it by sharing.
 class KernelNode : public RegisteredNode {
  public:
+  // `device`: that the kernel runs on, with the contents of its tensors, constants aside; null: the CPU.
   // Errors: what its creator throws, or gives that is no kernel.
   static Status Create(const Graph &graph, const Node &node, const mindspore::Context *context,
-                       const RegisteredKernel &registered, std::unique_ptr<KernelNode> *result);
+                       const RegisteredKernel &registered, const std::shared_ptr<KernelDevice> &device,
+                       std::unique_ptr<KernelNode> *result);
   // The node that stands for a part of what a delegate has taken over.
   KernelNode(const Graph &graph, const Node &node, const std::shared_ptr<const Delegation> &delegation);
+  ~KernelNode() override;
+  KernelNode(const KernelNode &) = delete;
+  KernelNode &operator=(const KernelNode &) = delete;
 
   Status Infer(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) override;
   bool counts() const override { return is_open_; }
   const mslite_kernel &kernel() const override { return entry_; }
   const std::string &error() const override { return error_; }
   int32_t CountedRank(size_t output) const override { return counted_[output].rank; }
+  int32_t lane() const override { return lane_; }
 
   mindspore::DataType type() const { return registered_.type; }
 
@@ -51,15 +58,25 @@ class KernelNode : public RegisteredNode {
   bool ShowShapes(const TensorShape *shapes);
   bool TakeShapes(const TensorShape *shapes);
   bool Run(const TensorShape *shapes, const mslite_run &run);
+  bool ShowContents(const TensorShape *shapes, const mslite_run &run);
+  bool ShowOnDevice(size_t operand, const TensorShape &shape, const void *contents);
   bool TakeResult(size_t output, const TensorShape &shape, void *memory);
   template <typename Function>
   bool Call(const char *what, Function function);
   bool Fails(const std::string &reason);
 
+  // A tensor's memory on the device, and what it was made for.
+  struct OnDevice {
+    TensorShape shape;
+    void *memory = nullptr;
+  };
+
   const Node &node_;
   RegisteredKernel registered_;
+  std::shared_ptr<KernelDevice> device_;
   const Graph *graph_ = nullptr;                // with `covered_`
   const std::vector<Node> *covered_ = nullptr;  // what a delegate's kernel stands for
+  int32_t lane_ = -1;
   std::string name_;
   std::string origin_;
   mslite_kernel entry_ = {};
@@ -71,6 +88,7 @@ class KernelNode : public RegisteredNode {
   std::shared_ptr<mindspore::kernel::KernelInterface> rule_;
   std::vector<TensorShape> seen_;  // shapes that the kernel was prepared or resized for last
   std::vector<TensorShape> counted_;
+  std::vector<OnDevice> on_device_;  // of the inputs and outputs
   bool is_prepared_ = false;
   bool is_open_ = false;  // the rule was asked last, and left a rank open
   std::string error_;

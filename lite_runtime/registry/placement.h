@@ -14,6 +14,22 @@ struct Placement {
   int64_t flops = 0;   // of one run; 0 where shapes are open
 };
 
+// A kernel that is offered to an engine of ours.
+class Offer {
+ public:
+  virtual ~Offer() = default;
+  // Of the registered kernel that will run it; empty: there is none.
+  virtual const std::string &provider() const = 0;
+};
+
+// A kernel of an engine of ours, which stands for a part of the model.
+class EnginePart {
+ public:
+  virtual ~EnginePart() = default;
+  // Whether the CPU, and parts of other engines, may work while it does.
+  virtual bool may_run_beside() const = 0;
+};
+
 // A delegate that says what it has taken, and why it left the rest.
 class Placing {
  public:

@@ -111,6 +111,15 @@ OperatorKey KeyOf(const mindspore::schema::Primitive &primitive) {
   return key;
 }
 
+std::vector<Provider> ProvidersOf(mindspore::Context *context) {
+  std::vector<Provider> providers;
+  for (const auto &device : context->MutableDeviceInfo()) {
+    if (device == nullptr || device->GetProvider().empty()) continue;
+    providers.push_back({device->GetProvider(), device->GetProviderDevice()});
+  }
+  return providers;
+}
+
 std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vector<Provider> &providers) {
   const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();

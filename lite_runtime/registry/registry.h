@@ -31,6 +31,9 @@ struct Provider {
   std::string arch;
 };
 
+// Those that the devices of the context name, in their order.
+std::vector<Provider> ProvidersOf(mindspore::Context *context);
+
 // Every kernel of that operator, whatever the types, those of the providers first, in their order; for a Custom
 // operator those of others follow.
 std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vector<Provider> &providers);

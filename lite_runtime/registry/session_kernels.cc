@@ -3,26 +3,27 @@
 #include <algorithm>
 #include <map>
 
+#include "registry/engines.h"
 #include "registry/kernel_node.h"
 
 namespace mslite {
 namespace {
+// As REGISTER_KERNEL(GPU, ...) spells it.
+constexpr char kGpu[] = "GPU";
+
 class SessionKernels : public RegisteredKernels {
  public:
   SessionKernels(std::shared_ptr<const Graph> graph, std::shared_ptr<mindspore::Context> context,
                  const std::shared_ptr<const Delegation> &delegation)
       : graph_(std::move(graph)), context_(std::move(context)) {
-    std::vector<Provider> providers;
-    for (const auto &device : context_->MutableDeviceInfo()) {
-      if (!device->GetProvider().empty()) providers.push_back({device->GetProvider(), device->GetProviderDevice()});
-    }
+    const std::vector<Provider> providers = ProvidersOf(context_.get());
     for (size_t i = 0; i < graph_->nodes.size(); ++i) {
       if (graph_->nodes[i].part >= 0) {
         nodes_[static_cast<int32_t>(i)].made = std::make_unique<KernelNode>(*graph_, graph_->nodes[i], delegation);
       }
       if (graph_->nodes[i].primitive == nullptr) continue;
       std::vector<RegisteredKernel> kernels = KernelsOf(KeyOf(*graph_->nodes[i].primitive), providers);
-      if (!kernels.empty()) nodes_[static_cast<int32_t>(i)].kernels = std::move(kernels);
+      if (!kernels.empty()) nodes_[static_cast<int32_t>(i)].kernels = WithDevice(std::move(kernels));
     }
   }
 
@@ -35,11 +36,15 @@ class SessionKernels : public RegisteredKernels {
     const auto place = nodes_.find(node);
     if (place == nodes_.end()) return mindspore::kSuccess;
     Candidates &candidates = place->second;
-    if (candidates.kernels.empty()) {
+    if (candidates.kernels.empty() && candidates.made != nullptr) {
       *found = candidates.made.get();
       return mindspore::kSuccess;
     }
     const RegisteredKernel *chosen = Choose(candidates.kernels, inputs);
+    if (chosen == nullptr && !no_device_.empty()) {
+      *why = "kernels are registered for the arch GPU, which cannot run: " + no_device_;
+      return mindspore::kSuccess;
+    }
     if (chosen == nullptr) {
       *why = "kernels are registered for it, but none for inputs of these types:";
       for (const mslite_tensor *input : inputs) *why += " " + TypeName(input->type);
@@ -51,7 +56,7 @@ class SessionKernels : public RegisteredKernels {
     }
     if (candidates.made == nullptr || candidates.made->type() != chosen->type) {
       MSLITE_TRY(KernelNode::Create(*graph_, graph_->nodes[static_cast<size_t>(node)], context_.get(), *chosen,
-                                    &candidates.made));
+                                    chosen->arch == kGpu ? device_ : nullptr, &candidates.made));
     }
     *found = candidates.made.get();
     return mindspore::kSuccess;
@@ -62,6 +67,21 @@ class SessionKernels : public RegisteredKernels {
     std::vector<RegisteredKernel> kernels;  // none: a delegate's kernel, which is made already
     std::unique_ptr<KernelNode> made;
   };
+
+  // Those for GPUs in front; without them, where there is none to run them.
+  std::vector<RegisteredKernel> WithDevice(std::vector<RegisteredKernel> kernels) {
+    const auto is_for_gpu = [](const RegisteredKernel &kernel) { return kernel.arch == kGpu; };
+    if (std::none_of(kernels.begin(), kernels.end(), is_for_gpu)) return kernels;
+    if (device_ == nullptr && no_device_.empty()) {
+      const Status status = mslite_engines[0].kernel_device == nullptr
+                                ? Fail(mindspore::kLiteNotSupport, "this runtime was cropped and has no engine for it")
+                                : mslite_engines[0].kernel_device(context_.get(), &device_);
+      if (status.IsError()) no_device_ = status.GetErrDescription();
+    }
+    const auto others = std::stable_partition(kernels.begin(), kernels.end(), is_for_gpu);
+    if (device_ == nullptr) kernels.erase(kernels.begin(), others);
+    return kernels;
+  }
 
   // The first input's type decides; where nothing is registered for it, the type that MindSpore Lite goes by.
   static const RegisteredKernel *Choose(const std::vector<RegisteredKernel> &kernels,
@@ -97,6 +117,8 @@ class SessionKernels : public RegisteredKernels {
 
   std::shared_ptr<const Graph> graph_;
   std::shared_ptr<mindspore::Context> context_;
+  std::shared_ptr<KernelDevice> device_;  // for kernels of the arch GPU, where there are some
+  std::string no_device_;                 // why there is none
   std::map<int32_t, Candidates> nodes_;
 };
 }  // namespace

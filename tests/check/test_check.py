@@ -148,7 +148,11 @@ def test_targets_of_a_model_that_converts(good: Path) -> None:
     (convolution,) = (node for node in found.nodes if node.operator == "Conv2DFusion")
     assert convolution.share.fraction == 1
     assert convolution.origin == "Conv 'stem'"
-    assert {name for name, _ in convolution.kernels} == {"CPU", *TARGETS}
+    assert {name for name, _ in convolution.kernels} == {
+        "CPU",
+        *TARGETS,
+        *(one.name.split(" (")[0] for one in found.engines),
+    }
 
 
 def test_inputs_and_outputs_are_drawn(good: Path) -> None:

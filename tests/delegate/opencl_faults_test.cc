@@ -10,6 +10,7 @@
 
 #include "include/api/model.h"
 #include "include/mslite/inspect.h"
+#include "include/registry/opencl_device_access.h"
 #include "model_builder.h"
 
 namespace mslite::test {
@@ -118,6 +119,18 @@ class OpenClFaults : public testing::Test {
 
 TEST_F(OpenClFaults, OneCallFails) { FailEach(false); }
 TEST_F(OpenClFaults, TheDeviceIsLost) { FailEach(true); }
+
+// This library has nothing for images.
+TEST_F(OpenClFaults, KernelsOfApplicationsNeedMoreOfTheLibrary) {
+  registry::opencl::DeviceAccess device;
+  const Status status = device.LoadSource("program", "__kernel void f() {}");
+  EXPECT_EQ(status, kLiteNotSupport);
+  EXPECT_NE(status.GetErrDescription().find(", which kernels of applications need"), std::string::npos)
+      << status.GetErrDescription();
+  EXPECT_EQ(device.GetAllocator(), nullptr);
+  EXPECT_EQ(device.LimitOf(registry::opencl::DeviceAccess::Limit::kImageWidth), 0u);
+  EXPECT_TRUE(Run(false).IsOk()) << "the engine does not";
+}
 
 TEST_F(OpenClFaults, AnIndexThatIsNotThere) {
   const Status status = Run(false, 6);

@@ -42,10 +42,17 @@ class Filled : public Kernel {
     if (living_ != nullptr) --*living_;
   }
   int Prepare() override { return ++prepared, fault == "Prepare" ? -1 : 0; }
-  int ReSize() override { return ++resized, 0; }
+  int ReSize() override { return ++resized, fault == "ReSize" ? -1 : 0; }
   int Execute() override {
     if (fault == "Execute") throw std::runtime_error("the device is gone");
+    if (fault == "number") return static_cast<int>(kLiteMemoryFailed);
+    if (fault == "thrown number") throw 7;
     if (fault == "shape") outputs_[0].SetShape({1});
+    if (fault == "type") outputs_[0].SetDataType(DataType::kNumberTypeInt32);
+    if (fault == "null") outputs_[0] = MSTensor(nullptr);
+    if (fault == "count") outputs_.clear();
+    if (fault == "data") outputs_[0].SetData(nullptr, false);
+    if (outputs_.empty() || outputs_[0] == nullptr || fault == "data") return 0;
     auto *values = static_cast<float *>(outputs_[0].MutableData());
     for (int64_t i = 0; i < outputs_[0].ElementNum(); ++i) values[i] = 7.0f;
     return 0;
@@ -406,16 +413,72 @@ TEST(Delegate, FaultsOfKernelsNameTheNode) {
   const Status prepared = Build(&unprepared, SmallModel(), Filling(1, 3, "Prepare"));
   EXPECT_NE(prepared.GetErrDescription().find("the delegate's kernel: Prepare failed"), std::string::npos)
       << prepared.GetErrDescription();
-  for (const char *fault : {"Execute", "shape"}) {
+  // The kernel is in the middle: nodes run before it, and behind it.
+  const std::vector<std::pair<const char *, const char *>> faults = {
+      {"Execute", "Execute threw an exception: the device is gone"},
+      {"number", "Execute failed with -6 (Out of memory.)"},
+      {"thrown number", "Execute threw an exception"},
+      {"shape", "Execute left output 0 with shape [1] and type"},
+      {"type", "and type int32 where Infer gave"},
+      {"null", "Execute left output 0 as a null tensor"},
+      {"count", "Execute left 0 outputs where the node has 1"},
+      {"data", "Execute left output 0 without data"},
+  };
+  for (const auto &[fault, reason] : faults) {
+    Filled *kernel = nullptr;
     Model model;
-    ASSERT_TRUE(Build(&model, SmallModel(), Filling(1, 3, fault)).IsOk());
-    model.GetInputs()[0].MutableData();
+    ASSERT_TRUE(Build(&model, SmallModel(), Filling(1, 3, "", &kernel)).IsOk());
+    const std::vector<float> before = Outputs(&model);
+    const std::vector<MSTensor> tensors = kernel->outputs();
+    kernel->fault = fault;
     std::vector<MSTensor> outputs;
     const Status status = model.Predict(model.GetInputs(), &outputs);
-    EXPECT_TRUE(status.IsError());
+    EXPECT_TRUE(status.IsError()) << fault;
     EXPECT_NE(status.GetErrDescription().find("the delegate's kernel: Execute"), std::string::npos)
         << status.GetErrDescription();
+    EXPECT_NE(status.GetErrDescription().find(reason), std::string::npos) << status.GetErrDescription();
+    kernel->fault.clear();
+    kernel->set_outputs(tensors);
+    EXPECT_EQ(Outputs(&model), before) << "the next run, after " << fault;
   }
+}
+
+TEST(Delegate, AResizeThatFailsLeavesTheModelAsItWas) {
+  Filled *kernel = nullptr;
+  Model model;
+  ASSERT_TRUE(Build(&model, SmallModel(), Filling(1, 3, "", &kernel)).IsOk());
+  const std::vector<float> before = Outputs(&model);
+  kernel->fault = "ReSize";
+  const Status status = model.Resize(model.GetInputs(), {{2, 300}});
+  EXPECT_NE(status.GetErrDescription().find("the delegate's kernel: ReSize failed"), std::string::npos)
+      << status.GetErrDescription();
+  kernel->fault.clear();
+  EXPECT_EQ(model.GetInputs()[0].Shape(), (std::vector<int64_t>{4, 300}));
+  EXPECT_EQ(Outputs(&model), before);
+}
+
+TEST(Delegate, OneThatTakesNothingChangesNothing) {
+  const auto idle = std::make_shared<Scripted>([](LiteDelegateGraph *) { return Status(kSuccess); });
+  const auto context = ContextOf(idle);
+  context->SetInterOpParallelNum(2);
+  const std::string file = BranchedModel();
+  Model model;
+  ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, context).IsOk());
+  EXPECT_EQ(Outputs(&model), OnCpu(file));
+}
+
+// Shapes are the library's to infer: those of a delegate's own tensors count for nothing.
+TEST(Delegate, WrongShapesOfItsTensorsDoNotMatter) {
+  const auto delegate = std::make_shared<Scripted>([](LiteDelegateGraph *model) {
+    const MSTensor x("x", DataType::kNumberTypeFloat32, {1, 2, 3}, nullptr, 0);
+    const MSTensor y("y", DataType::kNumberTypeInt8, {1 << 30, 1 << 30, 7}, nullptr, 0);
+    model->Replace(model->BeginKernelIterator(), model->EndKernelIterator(), new Filled({x}, {y}));
+    return kSuccess;
+  });
+  Model model;
+  ASSERT_TRUE(Build(&model, SmallModel(), delegate).IsOk());
+  EXPECT_EQ(model.GetOutputs()[0].Shape(), (std::vector<int64_t>{4, 300}));
+  EXPECT_EQ(Outputs(&model), std::vector<float>(1200, 7.0f));
 }
 
 TEST(Delegate, BelongsToOneModel) {

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "elementwise_delegate.h"
 #include "include/api/model.h"
 #include "include/api/model_parallel_runner.h"
 #include "include/mslite/async_run.h"
@@ -103,8 +104,10 @@ class Soak {
   std::shared_ptr<Model> Built(std::mt19937 *random) {
     auto model = std::make_shared<Model>();
     const bool from_file = (*random)() % 2 == 0;
-    const Status status = from_file ? model->Build(path_, kMindIR_Lite, MakeContext(random))
-                                    : model->Build(file_.data(), file_.size(), kMindIR_Lite, MakeContext(random));
+    const auto context = MakeContext(random);
+    if ((*random)() % 3 == 0) context->set_delegate(std::make_shared<ElementwiseDelegate>());
+    const Status status = from_file ? model->Build(path_, kMindIR_Lite, context)
+                                    : model->Build(file_.data(), file_.size(), kMindIR_Lite, context);
     Check(status.IsOk(), "a build");
     return model;
   }

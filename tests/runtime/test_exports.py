@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.glob("_*.so"))
 PUBLIC = re.compile(
     r"(vtable for |typeinfo for |typeinfo name for )?mindspore::"
     r"|MS(Model|AsyncRun|Tensor|Context|DeviceInfo|Train|RunStep|Export)"
-    r"|mslite::(InspectPlan|InspectPlacement|LoadPlugin|SetRunLimits|CancelPredict|AsyncRun|StartPredict|ReplaceModel|SetQueueCapacity|VerifyDigest|FileDigest|SupportedRanges|BorderOf|RoundsHalfToEven)\b"
+    r"|mslite::(InspectPlan|InspectPlacement|InspectEngines|LoadPlugin|SetRunLimits|CancelPredict|AsyncRun|StartPredict|ReplaceModel|SetQueueCapacity|VerifyDigest|FileDigest|SupportedRanges|BorderOf|RoundsHalfToEven)\b"
 )
 
 

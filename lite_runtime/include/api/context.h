@@ -54,6 +54,8 @@ class MS_API Context {
   /// The cores that helper threads may use; wins over the mode.
   void SetThreadAffinity(const std::vector<int> &core_list);
   std::vector<int32_t> GetThreadAffinityCoreList() const;
+  /// Lets devices and the CPU compute branches of a model at the same time: the CPU gets some that a device could run,
+  /// where both are sooner done. It needs two threads at least.
   void SetEnableParallel(bool is_parallel);
   bool GetEnableParallel() const;
   void SetBuiltInDelegate(DelegateMode mode);

@@ -38,7 +38,7 @@ struct PlanInfo {
 struct NodePlacement {
   std::string node;
   std::string op;
-  std::string engine;  // "OpenCL (name of the device)"; "CPU"
+  std::string engine;  // "OpenCL (name of the device)"; "CPU"; of a registered kernel, provider and arch: "Acme/GPU"
   int32_t part = -1;   // of those that the engine runs: which of its parts it belongs to
   std::string reason;  // why no engine runs it; "" where one does
   int64_t flops = 0;   // of one run, as in StepInfo; 0 where shapes are open
@@ -49,8 +49,19 @@ struct PlacementInfo {
   std::vector<std::string> missing;  // why engines or devices that the context names are not there
 };
 
+// What an engine of this library would take of a model.
+struct EngineInfo {
+  std::string name;                  // as NodePlacement names it; with the device where that is there
+  std::string missing;               // why it is not on this machine, or does not take the model; "" it is and does
+  std::vector<NodePlacement> nodes;  // of the main graph, in their order; "CPU" with the reason where it leaves one
+};
+
 // Says which engine, for a device of the context, runs which node. Fails when the model is not built.
 MS_API mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info);
+
+// Says for each engine of this library, by itself, which nodes of a file it would run, with the shapes that the file
+// has. Devices are looked for, and nothing is compiled. Fails when the file cannot be read.
+MS_API mindspore::Status InspectEngines(const std::string &path, std::vector<EngineInfo> *engines);
 
 // Describes the plan for the model's present input shapes. Fails when the model is not built.
 MS_API mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info);

@@ -10,6 +10,25 @@ namespace mslite {
 namespace {
 bool IsKnownSize(int64_t value) { return value >= 0; }
 
+// The results of a node without a rule, as the file says them; unknown where it does not, or where the operands are
+// others than it says.
+void TakeDeclared(const Node &node, const std::vector<const mslite_tensor *> &operands,
+                  const std::vector<Tensor> &declared, std::vector<mslite_tensor> *results) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const std::vector<int64_t> &dims = declared[static_cast<size_t>(node.inputs[i])].dims;
+    const bool is_same = operands[i]->rank == static_cast<int32_t>(dims.size()) &&
+                         std::equal(dims.begin(), dims.end(), operands[i]->dims);
+    if (!is_same) return;
+  }
+  for (size_t i = 0; i < results->size(); ++i) {
+    const Tensor &tensor = declared[static_cast<size_t>(node.outputs[i])];
+    if (!tensor.has_rank && tensor.dims.empty()) continue;
+    (*results)[i].type = tensor.type;
+    (*results)[i].rank = static_cast<int32_t>(tensor.dims.size());
+    std::copy(tensor.dims.begin(), tensor.dims.end(), (*results)[i].dims);
+  }
+}
+
 // Whether all contents are known.
 bool HasContents(const mslite_tensor &tensor) {
   return tensor.known_count >= 0 && std::all_of(tensor.dims, tensor.dims + std::max(tensor.rank, 0), IsKnownSize) &&
@@ -52,6 +71,7 @@ bool MakeConstant(const mslite_tensor &from, Graph *graph, Tensor *tensor) {
 
 void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph) {
   SubGraph &main = graph->subgraphs[0];
+  const std::vector<Tensor> declared = graph->tensors;
   std::vector<mslite_tensor> values;
   for (const Tensor &tensor : graph->tensors) {
     values.push_back(tensor.is_constant ? ConstantTensor(tensor) : UnknownTensor());
@@ -75,6 +95,8 @@ void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph) {
     bool is_folded = has_operands && node.params != nullptr && HasShapeRule(node.op) && !results.empty() &&
                      InferShapes(node.op, node.params, operands, &results, &next_symbol).ok();
     if (!is_folded) results.assign(node.outputs.size(), UnknownTensor());
+    const bool has_rule = node.params != nullptr && HasShapeRule(node.op);
+    if (!has_rule && has_operands) TakeDeclared(node, operands, declared, &results);
     for (size_t i = 0; i < results.size(); ++i) {
       const int32_t output = node.outputs[i];
       Tensor &tensor = graph->tensors[static_cast<size_t>(output)];
@@ -82,6 +104,9 @@ void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph) {
       if (results[i].rank >= 0 && std::all_of(results[i].dims, results[i].dims + results[i].rank, IsKnownSize)) {
         tensor.dims.assign(results[i].dims, results[i].dims + results[i].rank);
         tensor.has_rank = true;
+      } else if (!has_rule) {
+        tensor.dims.clear();
+        tensor.has_rank = false;
       }
       is_folded = is_folded && returned.count(output) == 0 && results[i].type == tensor.type && HasContents(results[i]);
     }

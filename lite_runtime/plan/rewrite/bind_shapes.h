@@ -10,7 +10,8 @@
 namespace mslite {
 // Gives the inputs of the main graph these shapes, all dimensions of which are known, and its tensors those that
 // follow. What the rules tell of contents (sizes that a model computes with, mostly) becomes constants, and the nodes
-// that made it go. Nodes that fit no rule stay as they are: planning says what is wrong with them.
+// that made it go. Nodes that fit no rule stay as they are: planning says what is wrong with them. What nodes without a
+// rule give has the shape that the file says, for inputs as the file has them, and an open one for others.
 void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph);
 }  // namespace mslite
 

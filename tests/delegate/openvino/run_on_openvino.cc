@@ -1,16 +1,18 @@
-// run_on_openvino [--as-device | --device=NAME] [--strict] FOLDER...: runs the model.ms of each folder, with its
-// input_<i>.npy, on OpenVINO's CPU device, for the Python tests. Writes output_<i>.npy; what fails goes to error.txt,
-// and the next folder follows. Without --as-device, what the engine cannot run is an error, and report.txt has a line
-// for each node: the number of its part (-1: it is left to the library), its floating-point operations, its operator,
-// its name and why it was left, with tabs between them. With it, or with another device of OpenVINO, the engine is
-// named as a device of the context, and --strict forbids that the CPU runs what it cannot. run_on_openvino --operators:
-// the names of the operators that the engine has.
+// run_on_openvino [--as-device | --device=NAME] [--gpu=first | --gpu=second] [--strict] FOLDER...: runs the model.ms of
+// each folder, with its input_<i>.npy, on OpenVINO's CPU device, for the Python tests. Writes output_<i>.npy; what
+// fails goes to error.txt, and the next folder follows. Without --as-device, what the engine cannot run is an error,
+// and report.txt has a line for each node: the number of its part (-1: it is left to the library), its floating-point
+// operations, its operator, its name and why it was left, with tabs between them. With it, or with another device of
+// OpenVINO, the engine is named as a device of the context, and --strict forbids that the CPU runs what it cannot.
+// --gpu adds a GPU in front of it or behind it; engines.txt has for each node where it runs, and its name.
+// run_on_openvino --operators: the names of the operators that the engine has.
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
 #include "engine/engine_delegate.h"
+#include "include/mslite/inspect.h"
 #include "model/names.h"
 #include "npy.h"
 #include "openvino/openvino_engine.h"
@@ -20,6 +22,7 @@ namespace {
 using mindspore::MSTensor;
 
 std::string device_name;  // of the context; empty: none
+std::string gpu_place;    // the same
 bool is_strict = false;
 
 void WriteReport(const std::string &folder, const mslite::EngineDelegate &delegate) {
@@ -30,12 +33,24 @@ void WriteReport(const std::string &folder, const mslite::EngineDelegate &delega
   }
 }
 
+mindspore::Status WriteEngines(const std::string &folder, const mindspore::Model &model) {
+  mslite::PlacementInfo info;
+  MSLITE_TRY(mslite::InspectPlacement(model, &info));
+  std::ofstream file(folder + "/engines.txt");
+  for (const mslite::NodePlacement &node : info.nodes) {
+    file << node.engine.substr(0, node.engine.find(" (")) << "\t" << node.node << "\n";
+  }
+  return mindspore::kSuccess;
+}
+
 mindspore::Status Run(const std::string &folder) {
   auto context = std::make_shared<mindspore::Context>();
   context->SetThreadNum(2);
   context->SetFallback(!is_strict);
   // As the application's own delegate, the engine may be asked afterwards.
   std::shared_ptr<mslite::EngineDelegate> delegate;
+  const auto gpu = std::make_shared<mindspore::GPUDeviceInfo>();
+  if (gpu_place == "first") context->MutableDeviceInfo().push_back(gpu);
   if (!device_name.empty()) {
     auto device = std::make_shared<mindspore::CPUDeviceInfo>();
     device->SetProvider("openvino");
@@ -45,6 +60,7 @@ mindspore::Status Run(const std::string &folder) {
     delegate = std::make_shared<mslite::EngineDelegate>(std::make_shared<mslite::OpenVinoEngine>("CPU", 2));
     context->set_delegate(delegate);
   }
+  if (gpu_place == "second") context->MutableDeviceInfo().push_back(gpu);
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
   mindspore::Model model;
   MSLITE_TRY(model.Build(folder + "/model.ms", mindspore::kMindIR_Lite, context));
@@ -58,6 +74,7 @@ mindspore::Status Run(const std::string &folder) {
   }
   if (is_open) MSLITE_TRY(model.Resize(model.GetInputs(), shapes));
   if (delegate != nullptr) WriteReport(folder, *delegate);
+  if (!gpu_place.empty()) MSLITE_TRY(WriteEngines(folder, model));
   std::vector<MSTensor> outputs;
   MSLITE_TRY(model.Predict(inputs, &outputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -83,6 +100,8 @@ int main(int argc, char **argv) {
       device_name = "CPU";
     } else if (folder.rfind("--device=", 0) == 0) {
       device_name = folder.substr(std::strlen("--device="));
+    } else if (folder.rfind("--gpu=", 0) == 0) {
+      gpu_place = folder.substr(std::strlen("--gpu="));
     } else if (folder == "--strict") {
       is_strict = true;
     } else {

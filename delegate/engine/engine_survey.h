@@ -1,0 +1,44 @@
+// The delegate that says what an engine would take of a model, and takes nothing.
+#ifndef MSLITE_DELEGATE_ENGINE_ENGINE_SURVEY_H
+#define MSLITE_DELEGATE_ENGINE_ENGINE_SURVEY_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/choice.h"
+
+namespace mslite {
+class EngineSurvey : public mindspore::Delegate, public Placing {
+ public:
+  explicit EngineSurvey(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+  // The engine is asked without its device, too.
+  mindspore::Status Init() override {
+    const mindspore::Status status = engine_->Start();
+    failure_ = status.IsOk() ? "" : status.GetErrDescription();
+    return mindspore::kSuccess;
+  }
+  mindspore::Status Build(mindspore::LiteDelegateGraph *model) override {
+    Part whole;
+    if (const mindspore::Status status = ReadModel(model, &whole); status.IsError()) {
+      failure_ = status.GetErrDescription();
+      return mindspore::kSuccess;
+    }
+    ChooseParts(*engine_, whole, model, &placements_);
+    return mindspore::kSuccess;
+  }
+
+  std::string engine_name() const override { return engine_->name(); }
+  const std::vector<Placement> &placements() const override { return placements_; }
+  // Why the engine is not on this machine, or cannot read the model.
+  std::string failure() const override { return failure_; }
+
+ private:
+  std::shared_ptr<Engine> engine_;
+  std::vector<Placement> placements_;
+  std::string failure_;
+};
+}  // namespace mslite
+
+#endif

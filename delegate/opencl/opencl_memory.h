@@ -1,0 +1,100 @@
+// Memory of a device that kernels of applications name by pointers: buffers, and images as MindSpore Lite lays tensors
+// out.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_MEMORY_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_MEMORY_H
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "include/api/allocator.h"
+#include "kernel.h"
+#include "opencl/opencl_device.h"
+
+// CALL(name) for each function that only this memory needs.
+#define MSLITE_OPENCL_MEMORY_FUNCTIONS(CALL) \
+  CALL(clCreateImage)                        \
+  CALL(clEnqueueReadImage)                   \
+  CALL(clEnqueueWriteImage)                  \
+  CALL(clEnqueueMapBuffer)                   \
+  CALL(clEnqueueMapImage)                    \
+  CALL(clEnqueueUnmapMemObject)
+
+namespace mslite {
+// The texels of a tensor. Its channels, the last dimension, stand four in a texel; those of a row of the image stand
+// beside each other: [N, D, H, W, C] has W * ceil(C / 4) texels in each of N * D * H rows, or, where that is too wide,
+// ceil(C / 4) in each of N * D * H * W.
+struct OpenClImageShape {
+  size_t width = 1;
+  size_t height = 1;
+  size_t places = 1;    // N * D * H * W
+  size_t channels = 1;  // C
+  int32_t type = 0;
+};
+
+class OpenClMemory : public mindspore::Allocator {
+ public:
+  explicit OpenClMemory(std::shared_ptr<OpenClDevice> device);
+  // Whether the library has all that this needs. Before anything else.
+  mindspore::Status Check() const;
+  ~OpenClMemory() override;
+  OpenClMemory(const OpenClMemory &) = delete;
+  OpenClMemory &operator=(const OpenClMemory &) = delete;
+
+  // Null, with a line in the log, where the device does not give it.
+  void *Malloc(size_t size) override;
+  void *Malloc(size_t width, size_t height, mindspore::DataType type) override;
+  void Free(void *pointer) override;
+  int RefCount(void *pointer) override { return CountReferences(pointer, 0, false); }
+  int SetRefCount(void *pointer, int count) override { return CountReferences(pointer, count, true); }
+  int DecRefCount(void *pointer, int count) override { return CountReferences(pointer, -count, false); }
+  int IncRefCount(void *pointer, int count) override { return CountReferences(pointer, count, false); }
+
+  // Errors: kLiteNotSupport for tensors that no image of this device holds, with the reason.
+  mindspore::Status ShapeOf(const mslite_tensor &tensor, OpenClImageShape *shape) const;
+  mindspore::Status MakeImage(size_t width, size_t height, int32_t type, void **memory);
+  // The object behind a pointer; kLiteParamInvalid where there is none.
+  mindspore::Status Find(void *memory, cl_mem *object);
+  // Between an image and the elements of a tensor. Memory that is a buffer holds them as they are.
+  mindspore::Status Write(const OpenClImageShape &shape, const void *contents, void *memory);
+  mindspore::Status Read(const OpenClImageShape &shape, void *memory, void *contents);
+  // All texels.
+  mindspore::Status ReadImage(void *memory, void *texels);
+  mindspore::Status WriteImage(void *memory, const void *texels);
+  mindspore::Status Map(void *memory, cl_map_flags flags, bool waits, void **contents);
+  // `memory`, or what Map gave for it.
+  mindspore::Status Unmap(void *memory);
+
+  uint64_t Limit(cl_device_info what) const;
+
+ private:
+  struct Piece {
+    cl_mem object = nullptr;
+    size_t bytes = 0;
+    size_t width = 0;  // 0: a buffer
+    size_t height = 0;
+    int32_t type = 0;
+    void *mapped = nullptr;
+    int references = 0;
+  };
+  struct Functions {
+#define MSLITE_MEMBER(name) decltype(&::name) name = nullptr;
+    MSLITE_OPENCL_MEMORY_FUNCTIONS(MSLITE_MEMBER)
+#undef MSLITE_MEMBER
+  };
+
+  void *Add(cl_mem object, size_t bytes, size_t width, size_t height, int32_t type);
+  mindspore::Status PieceAt(void *memory, Piece *piece);
+  mindspore::Status ImageAt(void *memory, const OpenClImageShape *shape, Piece *piece);
+  mindspore::Status CopyImage(const Piece &image, const void *source, void *target) const;
+  int CountReferences(void *pointer, int count, bool sets);
+
+  std::shared_ptr<OpenClDevice> device_;
+  Functions functions_;
+  std::mutex mutex_;
+  std::unordered_map<void *, std::unique_ptr<Piece>> pieces_;  // each by its own address
+};
+}  // namespace mslite
+
+#endif
