@@ -56,7 +56,8 @@ std::string DeviceName(const DeviceInfoContext &device) {
 // Other providers' kernels run on a GPU, too (registry/register_kernel.h).
 bool IsOpenCl(const DeviceInfoContext &device) {
   const std::string provider = device.GetProvider();
-  return device.GetDeviceType() == mindspore::kGPU && provider != "openvino" && provider != "nnapi" && provider != "nnrt";
+  return device.GetDeviceType() == mindspore::kGPU && provider != "openvino" && provider != "nnapi" &&
+         provider != "nnrt";
 }
 
 [[maybe_unused]] bool IsHalf(DeviceInfoContext *device) {
