@@ -2,6 +2,8 @@
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
 
+#include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,7 +11,9 @@
 #include <vector>
 
 #include "opencl/opencl_cache.h"
+#include "opencl/opencl_counts.h"
 #include "opencl/opencl_library.h"
+#include "opencl/opencl_tuning.h"
 
 namespace mslite {
 // Memory of the device; ends with this object.
@@ -59,19 +63,37 @@ class OpenClDevice {
   const Limits &limits() const { return limits_; }
   const OpenClLibrary &library() const { return library_; }
   cl_command_queue queue() const { return queue_; }
+  // Whether it computes in the memory of this computer.
+  bool shares_memory() const { return shares_memory_; }
+  OpenClTuning &tuning() { return *tuning_; }
+  // A run has failed: it may be lost. The next model gets a context of its own.
+  void MarkFailed() { has_failed_ = true; }
 
   mindspore::Status MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
+  // Memory of this computer, which launches read, or write, where it is.
+  mindspore::Status ShareBuffer(void *memory, size_t bytes, bool is_written,
+                                std::unique_ptr<OpenClBuffer> *buffer) const;
   // Bytes [offset, offset + bytes) of another one, which must live longer.
   mindspore::Status MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
                                   std::unique_ptr<OpenClBuffer> *buffer) const;
   // The kernel of a file of kernels/gpu behind these lines ("#define RANK 4\n"). Programs are kept.
   mindspore::Status MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
-                               std::unique_ptr<OpenClKernel> *kernel);
+                               std::unique_ptr<OpenClKernel> *kernel, OpenClBuildCounts *counts);
+  // Work items that a group of the kernel has at most.
+  size_t GroupSizeOf(const OpenClKernel &kernel) const;
+  // Seconds that a launch takes; nothing else is under way. Where tuning is off, the device does not say.
+  mindspore::Status Measure(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
+                            const std::array<size_t, 3> &group, double *seconds) const;
+  mindspore::Status Enqueue(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
+                            const std::array<size_t, 3> &group, cl_event *event = nullptr) const;
+  // What a choice for the launch is kept under: this device, its driver, the kernel's source, the launch's sizes.
+  Digest TuningKeyOf(const OpenClLaunch &launch) const;
 
  private:
   OpenClDevice(const OpenClLibrary &library, cl_device_id device) : library_(library), device_(device) {}
   mindspore::Status Start();
-  mindspore::Status Build(const std::string &file, const std::string &defines, cl_program *program);
+  mindspore::Status Build(const std::string &file, const std::string &defines, cl_program *program,
+                          OpenClBuildCounts *counts);
   mindspore::Status Compile(const std::string &what, const std::string &source, cl_program *program) const;
   cl_program FromCache(const std::string &source) const;
   std::vector<uint8_t> BinaryOf(cl_program program) const;
@@ -81,10 +103,14 @@ class OpenClDevice {
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
   std::string name_;
+  std::string identity_;  // all that the driver says of itself and the device
   Limits limits_;
+  bool shares_memory_ = false;
+  std::atomic<bool> has_failed_{false};
   std::mutex building_;
   std::map<std::string, cl_program> programs_;
   std::unique_ptr<OpenClCache> cache_;
+  std::unique_ptr<OpenClTuning> tuning_;
 };
 }  // namespace mslite
 

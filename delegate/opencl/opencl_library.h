@@ -29,10 +29,16 @@
   CALL(clReleaseProgram)              \
   CALL(clCreateKernel)                \
   CALL(clReleaseKernel)               \
+  CALL(clGetKernelWorkGroupInfo)      \
   CALL(clSetKernelArg)                \
   CALL(clEnqueueNDRangeKernel)        \
   CALL(clEnqueueReadBuffer)           \
   CALL(clEnqueueWriteBuffer)          \
+  CALL(clEnqueueMapBuffer)            \
+  CALL(clEnqueueUnmapMemObject)       \
+  CALL(clWaitForEvents)               \
+  CALL(clGetEventProfilingInfo)       \
+  CALL(clReleaseEvent)                \
   CALL(clFinish)
 
 namespace mslite {

@@ -1,13 +1,22 @@
 #include "opencl/opencl_part.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <set>
 
 #include "model/message.h"
 #include "plan/memory.h"
+#include "plan/work.h"
 
 namespace mslite {
+OpenClPart::~OpenClPart() {
+  if (WantsOpenClCounts() && counts_.runs > 0) WriteOpenClCounts(counts_, device_->name());
+}
+
 Status OpenClPart::Prepare() {
   launches_.clear();
+  counts_ = {};
   std::vector<std::unique_ptr<Part::Call>> calls;
   std::vector<OpenClPlan> plans;
   calls.reserve(part_.nodes.size());
@@ -76,6 +85,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   for (const int32_t output : part_.outputs) use(output, count + 1);
   const int64_t bytes = LayOutArena(StepOrder::Linear(), &buffers);
   if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into memory");
+  counts_.arena_bytes = bytes;
   pieces_.clear();
   arena_.reset();
   MSLITE_TRY(device_->MakeBuffer(static_cast<size_t>(bytes), &arena_));
@@ -94,13 +104,29 @@ Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<Op
                       "clEnqueueWriteBuffer");
 }
 
+// One piece of memory for all of them, so that one copy brings them back.
+Status OpenClPart::MakeFaults(const std::vector<OpenClPlan> &plans) {
+  faults_.clear();
+  fault_memory_.reset();
+  std::vector<size_t> nodes;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].has_fault()) nodes.push_back(i);
+  }
+  const size_t step = std::max(device_->limits().alignment, sizeof(cl_int));
+  met_.assign(nodes.size() * step, 0);
+  if (nodes.empty()) return mindspore::kSuccess;
+  MSLITE_TRY(Upload(met_.data(), met_.size(), &fault_memory_));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    MSLITE_TRY(device_->MakeSubBuffer(*fault_memory_, i * step, sizeof(cl_int), &faults_[nodes[i]]));
+  }
+  return mindspore::kSuccess;
+}
+
 // Those of the model that a launch reads as they are, and those that the operators have made.
 Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
   constants_.clear();
-  faults_.clear();
+  MSLITE_TRY(MakeFaults(*plans));
   for (OpenClPlan &plan : *plans) {
-    const int32_t none = 0;
-    if (plan.has_fault()) MSLITE_TRY(Upload(&none, sizeof none, &faults_[constants_.size()]));
     std::vector<std::unique_ptr<OpenClBuffer>> &made = constants_.emplace_back();
     for (const std::vector<uint8_t> &contents : plan.constants()) {
       MSLITE_TRY(Upload(contents.data(), contents.size(), &made.emplace_back()));
@@ -137,70 +163,209 @@ cl_mem OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
   return weight != weights_.end() ? weight->second->memory() : pieces_[tensor_pieces_.at(root)]->memory();
 }
 
-Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
-  const OpenClLibrary &library = device_->library();
-  for (size_t i = 0; i < plans->size(); ++i) {
-    for (const OpenClLaunch &launch : (*plans)[i].launches()) {
-      ReadyLaunch ready = {nullptr, launch.global, launch.group};
-      MSLITE_TRY(device_->MakeKernel(launch.file, launch.defines, launch.function, &ready.kernel));
-      for (size_t k = 0; k < launch.arguments.size(); ++k) {
-        const OpenClLaunch::Argument &argument = launch.arguments[k];
-        const cl_mem memory = argument.is_buffer ? MemoryOf(i, argument.operand) : nullptr;
-        const void *value = &argument.integer;
-        size_t size = sizeof argument.integer;
-        if (argument.is_buffer) {
-          value = &memory;
-          size = sizeof(cl_mem);
-        } else if (argument.is_real) {
-          value = &argument.real;
-        }
-        MSLITE_TRY(OpenClStatus(library.clSetKernelArg(ready.kernel->kernel(), static_cast<cl_uint>(k), size, value),
-                                ("clSetKernelArg " + std::to_string(k) + " of " + launch.function).c_str()));
-      }
-      launches_.push_back(std::move(ready));
+Status OpenClPart::MakeReady(size_t node, const OpenClLaunch &launch, const OpenClChoice &choice, ReadyLaunch *ready) {
+  std::string defines = launch.defines;
+  if (launch.tile.define != nullptr) {
+    defines += std::string("#define ") + launch.tile.define + " " + std::to_string(choice.tile) + "\n";
+  }
+  MSLITE_TRY(device_->MakeKernel(launch.file, defines, launch.function, &ready->kernel, &counts_.builds));
+  ready->items = ItemsOf(launch, choice.tile);
+  ready->group = choice.group;
+  for (size_t k = 0; k < launch.arguments.size(); ++k) {
+    const OpenClLaunch::Argument &argument = launch.arguments[k];
+    const cl_mem memory = argument.is_buffer ? MemoryOf(node, argument.operand) : nullptr;
+    const void *value = &argument.integer;
+    size_t size = sizeof argument.integer;
+    if (argument.is_buffer) {
+      value = &memory;
+      size = sizeof(cl_mem);
+    } else if (argument.is_real) {
+      value = &argument.real;
     }
+    MSLITE_TRY(
+        OpenClStatus(device_->library().clSetKernelArg(ready->kernel->kernel(), static_cast<cl_uint>(k), size, value),
+                     ("clSetKernelArg " + std::to_string(k) + " of " + launch.function).c_str()));
   }
   return mindspore::kSuccess;
 }
 
-// Copies block: after a failure nothing is under way that reads or writes memory of the caller. Kernels that run on
-// have buffers of their own.
-Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
-  const OpenClLibrary &library = device_->library();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const int32_t root = roots_[static_cast<size_t>(part_.inputs[i])];
-    const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(root)].value));
-    MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), pieces_[tensor_pieces_.at(root)]->memory(),
-                                                         CL_TRUE, 0, bytes, inputs[i], 0, nullptr, nullptr),
-                            "clEnqueueWriteBuffer"));
+// What is measured computes with whatever the memory has: nothing in it is needed yet. Launches that may report a fault
+// are left out. A choice that fails is none; one of another program's, or of a damaged file, is not taken.
+OpenClChoice OpenClPart::Choose(size_t node, const OpenClLaunch &launch) {
+  const std::vector<OpenClChoice> choices = ChoicesOf(launch, device_->limits().group_size);
+  OpenClTuning &tuning = device_->tuning();
+  const bool may_fault =
+      std::any_of(launch.arguments.begin(), launch.arguments.end(), [](const OpenClLaunch::Argument &argument) {
+        return argument.is_buffer && argument.operand.place == OpenClOperand::kFault;
+      });
+  if (choices.size() == 1 || may_fault) return choices.front();
+  const Digest key = device_->TuningKeyOf(launch);
+  OpenClChoice best;
+  if (tuning.Find(key, &best) && std::find(choices.begin(), choices.end(), best) != choices.end()) return best;
+  best = choices.front();
+  if (!tuning.measures()) return best;
+  constexpr int kTurns = 3;  // the first one warms up
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const OpenClChoice &choice : choices) {
+    ReadyLaunch ready;
+    if (MakeReady(node, launch, choice, &ready).IsError()) continue;
+    if (choice.group[0] * choice.group[1] * choice.group[2] > device_->GroupSizeOf(*ready.kernel)) continue;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      double seconds = 0;
+      if (device_->Measure(*ready.kernel, ready.items, ready.group, &seconds).IsError()) break;
+      if (turn == 0 || seconds >= shortest) continue;
+      shortest = seconds;
+      best = choice;
+    }
   }
+  if (shortest < std::numeric_limits<double>::infinity()) tuning.Keep(key, best);
+  return best;
+}
+
+Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
+  std::vector<OpenClChoice> choices;
+  for (size_t i = 0; i < plans->size(); ++i) {
+    for (const OpenClLaunch &launch : (*plans)[i].launches()) {
+      choices.push_back(Choose(i, launch));
+      MSLITE_TRY(MakeReady(i, launch, choices.back(), &launches_.emplace_back()));
+    }
+  }
+  device_->tuning().Write();
+  MakeBorder(plans);
+  Count(plans, choices);
+  return mindspore::kSuccess;
+}
+
+// An output may have the memory of an input or a constant, or of another output; then no launch writes it, and it is
+// copied from there.
+void OpenClPart::MakeBorder(std::vector<OpenClPlan> *plans) {
+  std::map<int32_t, std::vector<std::pair<cl_kernel, cl_uint>>> uses;  // of roots
+  size_t at = 0;
+  for (OpenClPlan &plan : *plans) {
+    for (const OpenClLaunch &launch : plan.launches()) {
+      for (size_t k = 0; k < launch.arguments.size(); ++k) {
+        const OpenClLaunch::Argument &argument = launch.arguments[k];
+        if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
+        uses[roots_[static_cast<size_t>(argument.operand.index)]].emplace_back(launches_[at].kernel->kernel(),
+                                                                               static_cast<cl_uint>(k));
+      }
+      ++at;
+    }
+  }
+  std::map<int32_t, int> owners;  // how many tensors at the border have the root's memory
+  for (const std::vector<int32_t> *side : {&part_.inputs, &part_.outputs}) {
+    for (const int32_t tensor : *side) ++owners[roots_[static_cast<size_t>(tensor)]];
+  }
+  const auto border = [&](const std::vector<int32_t> &tensors) {
+    std::vector<OpenClBorder::Tensor> made;
+    for (const int32_t tensor : tensors) {
+      const int32_t root = roots_[static_cast<size_t>(tensor)];
+      const size_t bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
+      const bool may_share = device_->shares_memory() && owners[root] == 1 && !uses[root].empty();
+      made.push_back({bytes, MemoryOf(0, {OpenClOperand::kTensor, tensor}), may_share, uses[root]});
+    }
+    return made;
+  };
+  border_ = OpenClBorder(border(part_.inputs), border(part_.outputs));
+}
+
+void OpenClPart::Count(std::vector<OpenClPlan> *plans, const std::vector<OpenClChoice> &choices) {
+  const auto bytes_of = [&](int32_t tensor) { return BytesOf(part_.tensors[static_cast<size_t>(tensor)].value); };
+  counts_.nodes = static_cast<int64_t>(plans->size());
+  counts_.launches = static_cast<int64_t>(launches_.size());
+  for (const int32_t input : part_.inputs) counts_.border_bytes += bytes_of(input);
+  for (const int32_t output : part_.outputs) counts_.border_bytes += bytes_of(output);
+  for (const auto &[tensor, buffer] : weights_) counts_.constant_bytes += bytes_of(tensor);
+  size_t at = 0;
+  for (OpenClPlan &plan : *plans) {
+    for (const std::vector<uint8_t> &contents : plan.constants()) {
+      counts_.constant_bytes += static_cast<int64_t>(contents.size());
+    }
+    const int64_t needed = CountFlops(plan.node());
+    counts_.least_flops += needed;
+    int64_t left = needed;  // what the node needs is done by its first launch, unless launches say what they do
+    for (const OpenClLaunch &launch : plan.launches()) {
+      CountLaunch(&plan, launch, choices[at++], launch.operations < 0 ? left : launch.operations);
+      left = 0;
+    }
+  }
+  counts_.border_bytes += counts_.constant_bytes;
+}
+
+OpenClPart::Extent OpenClPart::ExtentOf(OpenClPlan *plan, const OpenClOperand &operand) const {
+  const auto index = static_cast<size_t>(operand.index);
+  if (operand.place == OpenClOperand::kTensor) {
+    const mslite_tensor &value = part_.tensors[index].value;
+    return {CountOf(value), mslite_type_size(value.type)};
+  }
+  constexpr auto kElement = static_cast<int64_t>(sizeof(float));  // of what the operators make: floats and ints
+  if (operand.place == OpenClOperand::kScratch) return {plan->scratch()[index] / kElement, kElement};
+  return {static_cast<int64_t>(plan->constants()[index].size()) / kElement, kElement};
+}
+
+void OpenClPart::CountLaunch(OpenClPlan *plan, const OpenClLaunch &launch, const OpenClChoice &choice, int64_t flops) {
+  OpenClCounts::Launches &kernel = counts_.kernels[launch.file + "." + launch.function];
+  const int64_t steps = launch.tile.define == nullptr ? 0 : (launch.tile.extent + choice.tile - 1) / choice.tile;
+  std::set<std::pair<int32_t, int32_t>> seen;
+  bool has_written = false;
+  for (size_t k = launch.arguments.size(); k-- > 0;) {  // from the last one on, which is written
+    const OpenClLaunch::Argument &argument = launch.arguments[k];
+    const OpenClOperand &operand = argument.operand;
+    if (!argument.is_buffer || operand.place == OpenClOperand::kFault) continue;
+    const Extent extent = ExtentOf(plan, operand);
+    const int64_t touched =
+        argument.touched < 0 ? extent.elements : argument.touched + steps * argument.touched_per_step;
+    const int64_t bytes = touched * extent.element_bytes;
+    const bool is_written = operand.place != OpenClOperand::kConstant && !has_written;
+    has_written = has_written || is_written;
+    (is_written ? counts_.stored_bytes : counts_.loaded_bytes) += bytes;
+    kernel.items_bytes += bytes;
+    if (seen.emplace(operand.place, operand.index).second) {
+      counts_.operand_bytes += std::min(bytes, extent.elements * extent.element_bytes);
+    }
+  }
+  ++kernel.count;
+  kernel.flops += flops;
+  counts_.flops += flops;
+}
+Status OpenClPart::Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
+  MSLITE_TRY(border_.Enter(*device_, inputs, outputs, &counts_));
   for (const ReadyLaunch &launch : launches_) {
-    const std::array<size_t, 3> local = {launch.group, 1, 1};
-    MSLITE_TRY(OpenClStatus(
-        library.clEnqueueNDRangeKernel(device_->queue(), launch.kernel->kernel(), 3, nullptr, launch.global.data(),
-                                       launch.group == 0 ? nullptr : local.data(), 0, nullptr, nullptr),
-        "clEnqueueNDRangeKernel"));
+    MSLITE_TRY(device_->Enqueue(*launch.kernel, launch.items, launch.group));
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const int32_t tensor = part_.outputs[i];
-    const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
-    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), MemoryOf(0, {OpenClOperand::kTensor, tensor}),
-                                                        CL_TRUE, 0, bytes, outputs[i], 0, nullptr, nullptr),
-                            "clEnqueueReadBuffer"));
-  }
-  std::map<size_t, cl_int> met;
+  MSLITE_TRY(border_.Leave(*device_, outputs, &counts_));
+  if (fault_memory_ == nullptr) return mindspore::kSuccess;
+  counts_.copied_out_bytes += static_cast<int64_t>(met_.size());
+  return OpenClStatus(device_->library().clEnqueueReadBuffer(device_->queue(), fault_memory_->memory(), CL_TRUE, 0,
+                                                             met_.size(), met_.data(), 0, nullptr, nullptr),
+                      "clEnqueueReadBuffer");
+}
+
+// The queue works while this computer goes on; it is waited for once, at the end. After a failure, too: then nothing is
+// under way that reads or writes memory of the caller.
+Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
+  Status status = Enqueue(inputs, outputs);
+  const Status finished = OpenClStatus(device_->library().clFinish(device_->queue()), "clFinish");
+  border_.End();
+  if (status.IsOk()) status = finished;
+  if (status.IsError()) device_->MarkFailed();
+  if (status.IsOk()) status = CheckFaults();
+  ++counts_.runs;
+  return status;
+}
+
+// Whether a node has met an impossible value.
+Status OpenClPart::CheckFaults() {
+  const size_t step = faults_.empty() ? 0 : met_.size() / faults_.size();
+  size_t at = 0;
   for (const auto &[node, buffer] : faults_) {
-    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), buffer->memory(), CL_TRUE, 0, sizeof(cl_int),
-                                                        &met[node], 0, nullptr, nullptr),
-                            "clEnqueueReadBuffer"));
-  }
-  // A part without outputs, or whose outputs are constants, has waited for nothing.
-  MSLITE_TRY(OpenClStatus(library.clFinish(device_->queue()), "clFinish"));
-  for (const auto &[node, value] : met) {
+    cl_int value = 0;
+    std::memcpy(&value, met_.data() + at, sizeof value);
+    at += step;
     if (value == 0) continue;
-    const cl_int none = 0;
-    MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), faults_.at(node)->memory(), CL_TRUE, 0,
-                                                         sizeof none, &none, 0, nullptr, nullptr),
+    std::fill(met_.begin(), met_.end(), uint8_t{0});
+    MSLITE_TRY(OpenClStatus(device_->library().clEnqueueWriteBuffer(device_->queue(), fault_memory_->memory(), CL_TRUE,
+                                                                    0, met_.size(), met_.data(), 0, nullptr, nullptr),
                             "clEnqueueWriteBuffer"));
     return Fail(mindspore::kLiteInputParamInvalid, "node '" + part_.nodes[node].name + "': an index is not there");
   }

@@ -17,7 +17,7 @@ struct OpenClOperand {
   int32_t index = 0;
 };
 
-// An enqueued kernel.
+// An enqueued kernel. It writes the last one of its buffers that is neither a constant nor a fault.
 struct OpenClLaunch {
   struct Argument {
     bool is_buffer = false;
@@ -25,6 +25,15 @@ struct OpenClLaunch {
     int32_t integer = 0;
     float real = 0;
     bool is_real = false;
+    int64_t touched = -1;  // elements of a buffer that the items read or write, all together; -1: each one once
+    int64_t touched_per_step = 0;
+  };
+  // Elements of the output along a dimension that an item computes. Which size of these it is changes no result.
+  struct Tile {
+    const char *define = nullptr;  // null: the launch has none
+    size_t dimension = 0;          // of the items
+    int64_t extent = 0;            // elements of the output along it
+    std::vector<int64_t> sizes;    // the first one is taken where nothing was measured
   };
 
   std::string file;  // of kernels/gpu, without its ending
@@ -32,7 +41,9 @@ struct OpenClLaunch {
   std::string defines;
   std::vector<Argument> arguments;
   std::array<size_t, 3> global = {1, 1, 1};
-  size_t group = 0;  // work items of a group along the first dimension; 0: the driver chooses
+  size_t group = 0;  // work items of a group along the first dimension; 0: whichever is fastest
+  Tile tile;
+  int64_t operations = -1;  // that the items do, where it is not what the node needs
 
   OpenClLaunch &Define(const char *name, const std::string &value) {
     defines += std::string("#define ") + name + " " + value + "\n";
@@ -67,6 +78,23 @@ struct OpenClLaunch {
   OpenClLaunch &Groups(int64_t groups, int64_t items) {
     group = static_cast<size_t>(items);
     return Items(groups * items);
+  }
+  // Behind Items, which has the other dimensions.
+  OpenClLaunch &Tiles(const char *define, size_t dimension, int64_t extent, const std::vector<int64_t> &sizes) {
+    tile = {define, dimension, extent, sizes};
+    return *this;
+  }
+  // What the items read or write of an argument's buffer, for the counts: `elements`, and `per_step` more for each tile
+  // along the tile's dimension.
+  OpenClLaunch &Touches(size_t argument, int64_t elements, int64_t per_step = 0) {
+    arguments[argument].touched = elements;
+    arguments[argument].touched_per_step = per_step;
+    return *this;
+  }
+  // Floating-point operations.
+  OpenClLaunch &Operations(int64_t count) {
+    operations = count;
+    return *this;
   }
 };
 

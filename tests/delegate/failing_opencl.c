@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 static long calls, first_failing = LONG_MAX, last_failing = LONG_MAX;
+static cl_int failure = CL_OUT_OF_RESOURCES;
 
 /* Calls [first, last] fail, counted from now on; the first is number 1. Returns how many there were since the last
  * time. */
@@ -16,6 +17,9 @@ long fail_calls(long first, long last) {
   last_failing = last;
   return counted;
 }
+
+/* What calls fail with from now on. */
+void fail_with(cl_int error) { failure = error; }
 
 static int fails(void) {
   ++calls;
@@ -29,11 +33,11 @@ static void *real(const char *name) {
   return library == NULL ? NULL : dlsym(library, name);
 }
 
-#define STATUS(name, parameters, arguments)                                        \
-  CL_API_ENTRY cl_int CL_API_CALL name parameters {                                \
-    static cl_int(*function) parameters;                                           \
-    if (function == NULL) *(void **)&function = real(#name);                       \
-    return function == NULL || fails() ? CL_OUT_OF_RESOURCES : function arguments; \
+#define STATUS(name, parameters, arguments)                            \
+  CL_API_ENTRY cl_int CL_API_CALL name parameters {                    \
+    static cl_int(*function) parameters;                               \
+    if (function == NULL) *(void **)&function = real(#name);           \
+    return function == NULL || fails() ? failure : function arguments; \
   }
 
 #define OBJECT(type, name, parameters, arguments)                \
@@ -41,8 +45,17 @@ static void *real(const char *name) {
     static type(*function) parameters;                           \
     if (function == NULL) *(void **)&function = real(#name);     \
     if (function != NULL && !fails()) return function arguments; \
-    if (error != NULL) *error = CL_OUT_OF_RESOURCES;             \
+    if (error != NULL) *error = failure;                         \
     return NULL;                                                 \
+  }
+
+/* What waits fails when it has waited: a lost device works no more when that is said. */
+#define WAIT(name, parameters, arguments)                    \
+  CL_API_ENTRY cl_int CL_API_CALL name parameters {          \
+    static cl_int(*function) parameters;                     \
+    if (function == NULL) *(void **)&function = real(#name); \
+    const cl_int status = function arguments;                \
+    return fails() ? failure : status;                       \
   }
 
 /* What gives memory back cannot fail. */
@@ -94,6 +107,9 @@ STATUS(clGetProgramBuildInfo,
 RELEASE(clReleaseProgram, cl_program)
 OBJECT(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *error), (program, name, error))
 RELEASE(clReleaseKernel, cl_kernel)
+STATUS(clGetKernelWorkGroupInfo,
+       (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t room, void *value, size_t *size),
+       (kernel, device, what, room, value, size))
 STATUS(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value), (kernel, index, size, value))
 STATUS(clEnqueueNDRangeKernel,
        (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset, const size_t *global,
@@ -107,9 +123,15 @@ STATUS(clEnqueueWriteBuffer,
        (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t offset, size_t size, const void *from,
         cl_uint count, const cl_event *waits, cl_event *event),
        (queue, memory, blocks, offset, size, from, count, waits, event))
-STATUS(clEnqueueCopyBuffer,
-       (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
-        cl_uint count, const cl_event *waits, cl_event *event),
-       (queue, from, to, from_offset, to_offset, size, count, waits, event))
-STATUS(clFlush, (cl_command_queue queue), (queue))
-STATUS(clFinish, (cl_command_queue queue), (queue))
+OBJECT(void *, clEnqueueMapBuffer,
+       (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t offset, size_t size,
+        cl_uint count, const cl_event *waits, cl_event *event, cl_int *error),
+       (queue, memory, blocks, flags, offset, size, count, waits, event, error))
+STATUS(clEnqueueUnmapMemObject,
+       (cl_command_queue queue, cl_mem memory, void *at, cl_uint count, const cl_event *waits, cl_event *event),
+       (queue, memory, at, count, waits, event))
+WAIT(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
+STATUS(clGetEventProfilingInfo, (cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size),
+       (event, what, room, value, size))
+RELEASE(clReleaseEvent, cl_event)
+WAIT(clFinish, (cl_command_queue queue), (queue))

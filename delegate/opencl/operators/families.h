@@ -2,6 +2,7 @@
 #ifndef MSLITE_DELEGATE_OPENCL_OPERATORS_FAMILIES_H
 #define MSLITE_DELEGATE_OPENCL_OPERATORS_FAMILIES_H
 
+#include "convolution/window.h"
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
@@ -22,6 +23,9 @@ constexpr OpenClFamily kOpenClFamilies[] = {
     OpenClConvolution,   OpenClElementwise, OpenClIndexing,  OpenClMatmul, OpenClMovement,
     OpenClNormalization, OpenClPooling,     OpenClReduction, OpenClResize,
 };
+
+// Taps of all positions of an output axis that lie inside the input.
+int64_t TapsInside(const mslite_axis &axis);
 }  // namespace mslite
 
 #endif

@@ -60,6 +60,8 @@ void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
   launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
   AddWindow(g, &launch);
   launch.Integer(g.group / lanes).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
+  const int64_t taps = g.batch * TapsInside(g.height) * TapsInside(g.width) * g.group;
+  launch.Touches(0, taps).Touches(1, taps).Touches(2, g.has_bias ? CountOf(*plan->node().outputs[0]) : 0);
 }
 
 void Plan(OpenClPlan *plan) {
@@ -71,7 +73,6 @@ void Plan(OpenClPlan *plan) {
     PlanDepthwise(g, plan);
     return;
   }
-  constexpr int64_t kPixels = 4;
   const OpenClOperand weight = plan->Reals(Pack(g, RealsOf(*node.inputs[1]), is_transposed));
   OpenClLaunch &launch = plan->Launch("conv2d", is_transposed ? "conv2d_transpose" : "conv2d");
   launch.Define("ACTIVATION", g.activation);
@@ -81,8 +82,19 @@ void Plan(OpenClPlan *plan) {
   AddWindow(g, &launch);
   const int64_t fours = (g.group_out + 3) / 4;
   launch.Integer(g.in_channels).Integer(g.group_in).Integer(g.group_out).Integer(fours).Integer(g.out_channels);
-  const int64_t columns = is_transposed ? g.width.output : (g.width.output + kPixels - 1) / kPixels;
-  launch.Items(g.group * fours, columns, g.batch * g.height.output);
+  launch.Items(g.group * fours, g.width.output, g.batch * g.height.output);
+  // Four output channels at a time read each element of the input once for each tap, and their weights.
+  const int64_t rows = g.batch * TapsInside(g.height);
+  const int64_t group_reads = g.group * fours * g.group_in;
+  const int64_t biases = g.has_bias ? 4 * g.group * fours * g.batch * g.height.output : 0;
+  if (is_transposed) {
+    const int64_t taps = CountOf(*node.inputs[0]) / g.in_channels * g.height.kernel * g.width.kernel;
+    launch.Touches(0, taps * group_reads).Touches(1, 4 * taps * group_reads).Touches(2, biases * g.width.output);
+    return;
+  }
+  launch.Tiles("PIXELS", 1, g.width.output, {4, 2, 8, 1});
+  launch.Touches(0, rows * TapsInside(g.width) * group_reads);
+  launch.Touches(1, 0, 4 * rows * g.width.kernel * group_reads).Touches(2, 0, biases);
 }
 
 constexpr OpenClOperator kOperators[] = {
@@ -91,6 +103,17 @@ constexpr OpenClOperator kOperators[] = {
     {0, nullptr, nullptr},
 };
 }  // namespace
+
+int64_t TapsInside(const mslite_axis &axis) {
+  int64_t taps = 0;
+  for (int64_t at = 0; at < axis.output; ++at) {
+    int64_t begin = 0;
+    int64_t end = 0;
+    mslite_window_taps(&axis, at, &begin, &end);
+    taps += end - begin;
+  }
+  return taps;
+}
 
 const OpenClOperator *OpenClConvolution() { return kOperators; }
 }  // namespace mslite

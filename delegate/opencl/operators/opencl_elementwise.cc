@@ -50,11 +50,13 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
     launch.Define(kTypes[i], OpenClType(operands[i].tensor->type)).Define(kWalks[i], walks[i]);
-    launch.Buffer(operands[i].memory);
+    launch.Buffer(operands[i].memory).Touches(i, count);
   }
   launch.Define("TYPE_Y", OpenClType(y.type)).Define("VALUE", expression).Buffer(plan->Output());
   if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
-  return launch.Buffer(numbers).Integer(broadcast.rank).Integer(count).Items(count);
+  const bool is_walked = std::count(walks.begin(), walks.end(), 2) != 0;
+  launch.Buffer(numbers).Touches(operands.size() + 1, is_walked ? static_cast<int64_t>(shape.size()) * count : 0);
+  return launch.Integer(broadcast.rank).Integer(count).Items(count);
 }
 
 std::vector<Operand> InputsOf(const OpenClPlan &plan, int32_t count) {

@@ -22,6 +22,7 @@ void Plan(OpenClPlan *plan) {
   launch.Define("TYPE", OpenClType(x.type)).Define("INDEX", OpenClType(node.inputs[1]->type));
   launch.Buffer(plan->Input(0)).Buffer(plan->Input(1)).Buffer(plan->Output()).Buffer(plan->Fault());
   launch.Integer(x.dims[axis]).Integer(inner).Integer(CountOf(*node.inputs[1])).Integer(count).Items(count);
+  launch.Touches(0, count).Touches(1, count);
 }
 
 constexpr OpenClOperator kOperators[] = {

@@ -11,7 +11,6 @@ std::string WhyNot(const mslite_node &node) {
 }
 
 void Plan(OpenClPlan *plan) {
-  constexpr int64_t kRows = 4;
   mslite_product p;
   mslite_product_of(&plan->node(), &p);
   std::vector<int64_t> matrices;
@@ -35,7 +34,10 @@ void Plan(OpenClPlan *plan) {
   launch.Buffer(plan->Output()).Buffer(begins).Integer(p.m).Integer(p.n).Integer(p.k);
   launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
   launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);
-  launch.Items((p.n + 3) / 4, (p.m + kRows - 1) / kRows, p.batch);
+  const int64_t fours = (p.n + 3) / 4;
+  launch.Items(fours, p.m, p.batch).Tiles("ROWS", 1, p.m, {4, 2, 8, 1});
+  launch.Touches(0, p.batch * fours * p.m * p.k).Touches(1, 0, 4 * p.batch * fours * p.k);
+  launch.Touches(2, 0, p.has_bias ? 4 * p.batch * fours : 0).Touches(4, 0, 2 * p.batch * fours);
 }
 
 constexpr OpenClOperator kOperators[] = {

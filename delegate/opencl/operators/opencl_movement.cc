@@ -53,11 +53,13 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t 
   shape.insert(shape.end(), walk.from.begin(), walk.from.end());
   shape.insert(shape.end(), walk.to.begin(), walk.to.end());
   if (shape.empty()) shape.push_back(0);
+  const int64_t elements = count * (element == "uint4" ? 4 : 1);
   const OpenClOperand numbers = plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("copy", "copy");
   launch.Define("TYPE", element).Buffer(from).Buffer(to).Buffer(numbers);
   launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
   launch.Integer(count).Items(count);
+  launch.Touches(0, elements).Touches(1, elements).Touches(2, count * static_cast<int64_t>(shape.size()));
 }
 
 bool CopyOf(const mslite_node &node, Walk *walk) {
@@ -109,7 +111,7 @@ void PlanMap(OpenClPlan *plan) {
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("copy", "copy_by_map");
   launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers);
-  launch.Integer(count).Items(count);
+  launch.Integer(count).Items(count).Touches(0, count);
 }
 
 // ---- PadFusion with a constant: fill, then copy what is inside ----

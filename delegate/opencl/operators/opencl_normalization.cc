@@ -43,6 +43,7 @@ void PlanSoftmax(OpenClPlan *plan) {
   OpenClLaunch &launch = LaunchRows(plan, "softmax", rows);
   if (plan->node().op == MSLITE_OP_LogSoftmax) launch.Define("LOGARITHM", 1);
   launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner);
+  launch.Touches(0, 3 * CountOf(*plan->node().inputs[0]));
 }
 
 void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::string &parameter,
@@ -56,6 +57,9 @@ void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::st
   launch.Buffer(plan->Input(0)).Buffer(plan->Input(HasInput(node, 1) ? 1 : 0));
   launch.Buffer(plan->Input(HasInput(node, 2) ? 2 : 0)).Buffer(plan->Output());
   launch.Integer(rows.length).Integer(rows.inner).Real(epsilon);
+  const int64_t count = CountOf(*node.inputs[0]);
+  launch.Touches(0, (is_centred ? 3 : 2) * count).Touches(1, HasInput(node, 1) ? count : 0);
+  launch.Touches(2, HasInput(node, 2) ? count : 0);
 }
 
 std::string WhyNotLayer(const mslite_node &node) {
@@ -170,6 +174,7 @@ void PlanNorm(OpenClPlan *plan) {
     launch.Define("ACTIVATION", params->activation_type);
   }
   launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner).Real(least);
+  launch.Touches(0, 2 * CountOf(*node.inputs[0]));
 }
 
 void PlanLocalResponse(OpenClPlan *plan) {
@@ -180,6 +185,7 @@ void PlanLocalResponse(OpenClPlan *plan) {
   launch.Define("GROUP", 1).Buffer(plan->Input(0)).Buffer(plan->Output());
   launch.Integer(node.inputs[0]->dims[node.inputs[0]->rank - 1]).Integer(params->depth_radius);
   launch.Real(params->bias).Real(params->alpha).Real(params->beta).Integer(count).Items(count);
+  launch.Touches(0, (2 * params->depth_radius + 2) * count);
 }
 
 std::string WhyNotLocalResponse(const mslite_node &node) {

@@ -28,6 +28,7 @@ void Plan(OpenClPlan *plan) {
   launch.Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
   launch.Integer(g.height.pad_after).Integer(g.width.pad_after).Integer(g.channels);
   launch.Items(g.channels, g.width.output, g.batch * g.height.output);
+  launch.Touches(0, g.batch * g.channels * TapsInside(g.height) * TapsInside(g.width));
 }
 
 constexpr OpenClOperator kOperators[] = {

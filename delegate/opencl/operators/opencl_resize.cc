@@ -77,6 +77,8 @@ void Plan(OpenClPlan *plan) {
   launch.Integer(second < 0 ? 1 : x.dims[second]).Integer(first < 0 ? CountOf(x) : inner);
   launch.Integer(first < 0 ? 1 : resized.plan.out[first]).Integer(second < 0 ? 1 : resized.plan.out[second]);
   launch.Integer(taps_h).Integer(taps_w).Real(resized.plan.extrapolation_value).Integer(count).Items(count);
+  const int64_t taps = taps_h * int64_t{taps_w} * count;
+  launch.Touches(0, taps).Touches(2, taps).Touches(3, taps_h * count).Touches(4, taps).Touches(5, taps);
 }
 
 constexpr OpenClOperator kOperators[] = {
