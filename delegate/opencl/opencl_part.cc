@@ -21,6 +21,8 @@ Status OpenClPart::Prepare() {
     entry->plan(&plans.back());
   }
   roots_ = Roots(plans);
+  forms_.assign(part_.tensors.size(), OpenClForm::kArray);
+  if (is_half_) forms_ = ChooseForms(part_, roots_);
   MSLITE_TRY(LayOut(plans));
   MSLITE_TRY(UploadConstants(&plans));
   return MakeLaunches(&plans);
@@ -55,12 +57,14 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     buffers.push_back(buffer);
     return buffers.size() - 1;
   };
+  const int64_t scratch_size = BytesPerElement(is_half_ ? OpenClForm::kHalf : OpenClForm::kArray, MSLITE_FLOAT32);
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
     if (value.data != nullptr) return;
     const auto [place, is_new] = tensor_pieces_.emplace(root, 0);
-    if (is_new) place->second = add(BytesOf(value), step);
+    const int64_t bytes = CountOf(value) * BytesPerElement(forms_[static_cast<size_t>(root)], value.type);
+    if (is_new) place->second = add(bytes, step);
     std::vector<int32_t> &last = buffers[place->second].last;
     last[0] = std::max(last[0], step);
   };
@@ -69,8 +73,8 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     const Part::Node &node = part_.nodes[static_cast<size_t>(step)];
     for (const int32_t input : node.inputs) use(input, step + 1);
     for (const int32_t output : node.outputs) use(output, step + 1);
-    for (const int64_t bytes : plans[static_cast<size_t>(step)].scratch()) {
-      scratch_pieces_[static_cast<size_t>(step)].push_back(add(bytes, step + 1));
+    for (const int64_t numbers : plans[static_cast<size_t>(step)].scratch()) {
+      scratch_pieces_[static_cast<size_t>(step)].push_back(add(numbers * scratch_size, step + 1));
     }
   }
   for (const int32_t output : part_.outputs) use(output, count + 1);
@@ -94,6 +98,22 @@ Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<Op
                       "clEnqueueWriteBuffer");
 }
 
+// A constant of the model that a launch reads as it is, or that is an output by another name.
+Status OpenClPart::UploadWeight(int32_t root) {
+  const auto index = static_cast<size_t>(root);
+  const mslite_tensor &value = part_.tensors[index].value;
+  if (value.data == nullptr) return mindspore::kSuccess;
+  Stored &weight = weights_[root];
+  if (weight.buffer != nullptr && weight.form == forms_[index]) return mindspore::kSuccess;
+  weight.form = forms_[index];
+  if (weight.form == OpenClForm::kArray) {
+    return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
+  }
+  const std::vector<float> numbers = RealsOf(value);
+  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
+  return Upload(rounded.data(), rounded.size(), &weight.buffer);
+}
+
 // Those of the model that a launch reads as they are, and those that the operators have made.
 Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
   constants_.clear();
@@ -101,55 +121,73 @@ Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
   for (OpenClPlan &plan : *plans) {
     const int32_t none = 0;
     if (plan.has_fault()) MSLITE_TRY(Upload(&none, sizeof none, &faults_[constants_.size()]));
-    std::vector<std::unique_ptr<OpenClBuffer>> &made = constants_.emplace_back();
-    for (const std::vector<uint8_t> &contents : plan.constants()) {
-      MSLITE_TRY(Upload(contents.data(), contents.size(), &made.emplace_back()));
+    std::vector<Stored> &made = constants_.emplace_back();
+    for (const OpenClConstant &constant : plan.constants()) {
+      Stored &stored = made.emplace_back();
+      const std::vector<uint8_t> *bytes = &constant.bytes;
+      std::vector<uint8_t> rounded;
+      if (is_half_ && constant.row != 0) {
+        rounded = RoundToHalf(reinterpret_cast<const float *>(bytes->data()), bytes->size() / sizeof(float));
+        bytes = &rounded;
+        stored.form = OpenClForm::kHalf;
+      }
+      MSLITE_TRY(Upload(bytes->data(), bytes->size(), &stored.buffer));
     }
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
         if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
-        const int32_t root = roots_[static_cast<size_t>(argument.operand.index)];
-        const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-        if (value.data == nullptr || weights_.count(root) != 0) continue;
-        std::unique_ptr<OpenClBuffer> buffer;
-        MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &buffer));
-        weights_[root] = std::move(buffer);
+        MSLITE_TRY(UploadWeight(roots_[static_cast<size_t>(argument.operand.index)]));
       }
     }
   }
-  // An output may be a constant that another name is given.
-  for (const int32_t output : part_.outputs) {
-    const int32_t root = roots_[static_cast<size_t>(output)];
-    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-    if (value.data == nullptr || weights_.count(root) != 0) continue;
-    MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &weights_[root]));
-  }
+  for (const int32_t output : part_.outputs) MSLITE_TRY(UploadWeight(roots_[static_cast<size_t>(output)]));
   return mindspore::kSuccess;
 }
 
-cl_mem OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
-  const auto index = static_cast<size_t>(operand.index);
-  if (operand.place == OpenClOperand::kConstant) return constants_[node][index]->memory();
-  if (operand.place == OpenClOperand::kFault) return faults_.at(node)->memory();
-  if (operand.place == OpenClOperand::kScratch) return pieces_[scratch_pieces_[node][index]]->memory();
-  const int32_t root = roots_[index];
+OpenClPart::Memory OpenClPart::MemoryOfTensor(int32_t tensor) const {
+  const int32_t root = roots_[static_cast<size_t>(tensor)];
+  const char *const type = OpenClType(part_.tensors[static_cast<size_t>(tensor)].value.type);
   const auto weight = weights_.find(root);
-  return weight != weights_.end() ? weight->second->memory() : pieces_[tensor_pieces_.at(root)]->memory();
+  const OpenClBuffer &buffer = weight != weights_.end() ? *weight->second.buffer : *pieces_[tensor_pieces_.at(root)];
+  return {buffer.memory(), type, forms_[static_cast<size_t>(root)]};
+}
+
+OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
+  const auto index = static_cast<size_t>(operand.index);
+  switch (operand.place) {
+    case OpenClOperand::kConstant: {
+      const Stored &constant = constants_[node][index];
+      return {constant.buffer->memory(), "float", constant.form};
+    }
+    case OpenClOperand::kFault:
+      return {faults_.at(node)->memory(), "int", OpenClForm::kArray};
+    case OpenClOperand::kScratch:
+      return {pieces_[scratch_pieces_[node][index]]->memory(), "float",
+              is_half_ ? OpenClForm::kHalf : OpenClForm::kArray};
+    default:
+      return MemoryOfTensor(operand.index);
+  }
 }
 
 Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
   const OpenClLibrary &library = device_->library();
   for (size_t i = 0; i < plans->size(); ++i) {
     for (const OpenClLaunch &launch : (*plans)[i].launches()) {
+      std::vector<Memory> memories;
+      std::string defines;
+      for (const OpenClLaunch::Argument &argument : launch.arguments) {
+        memories.push_back(argument.is_buffer ? MemoryOf(i, argument.operand) : Memory());
+        const Memory &memory = memories.back();
+        if (!argument.name.empty()) defines += DefineOperand(argument.name, memory.type, memory.form);
+      }
       ReadyLaunch ready = {nullptr, launch.global, launch.group};
-      MSLITE_TRY(device_->MakeKernel(launch.file, launch.defines, launch.function, &ready.kernel));
+      MSLITE_TRY(device_->MakeKernel(launch.file, defines + launch.defines, launch.function, &ready.kernel));
       for (size_t k = 0; k < launch.arguments.size(); ++k) {
         const OpenClLaunch::Argument &argument = launch.arguments[k];
-        const cl_mem memory = argument.is_buffer ? MemoryOf(i, argument.operand) : nullptr;
         const void *value = &argument.integer;
         size_t size = sizeof argument.integer;
         if (argument.is_buffer) {
-          value = &memory;
+          value = &memories[k].memory;
           size = sizeof(cl_mem);
         } else if (argument.is_real) {
           value = &argument.real;
@@ -184,8 +222,8 @@ Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vecto
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t tensor = part_.outputs[i];
     const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
-    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), MemoryOf(0, {OpenClOperand::kTensor, tensor}),
-                                                        CL_TRUE, 0, bytes, outputs[i], 0, nullptr, nullptr),
+    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), MemoryOfTensor(tensor).memory, CL_TRUE, 0,
+                                                        bytes, outputs[i], 0, nullptr, nullptr),
                             "clEnqueueReadBuffer"));
   }
   std::map<size_t, cl_int> met;

@@ -9,11 +9,14 @@
 #include "engine/engine.h"
 #include "opencl/opencl_device.h"
 #include "opencl/opencl_plan.h"
+#include "opencl/opencl_storage.h"
 
 namespace mslite {
 class OpenClPart : public CompiledPart {
  public:
-  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device) : device_(std::move(device)), part_(part) {}
+  // `is_half`: real numbers inside the part are stored as float16.
+  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device, bool is_half)
+      : device_(std::move(device)), part_(part), is_half_(is_half) {}
 
   Status Prepare() override;
   Status Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) override;
@@ -24,21 +27,35 @@ class OpenClPart : public CompiledPart {
     std::array<size_t, 3> global;
     size_t group;
   };
+  // What an operand is on the device.
+  struct Memory {
+    cl_mem memory = nullptr;
+    const char *type = "int";  // of an element, in OpenCL C
+    OpenClForm form = OpenClForm::kArray;
+  };
+  // A constant that has been uploaded.
+  struct Stored {
+    std::unique_ptr<OpenClBuffer> buffer;
+    OpenClForm form = OpenClForm::kArray;
+  };
   std::vector<int32_t> Roots(const std::vector<OpenClPlan> &plans) const;
   Status LayOut(const std::vector<OpenClPlan> &plans);
   Status Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
   Status UploadConstants(std::vector<OpenClPlan> *plans);
   Status MakeLaunches(std::vector<OpenClPlan> *plans);
-  cl_mem MemoryOf(size_t node, const OpenClOperand &operand) const;
+  Status UploadWeight(int32_t root);
+  Memory MemoryOf(size_t node, const OpenClOperand &operand) const;
+  Memory MemoryOfTensor(int32_t tensor) const;
 
   std::shared_ptr<OpenClDevice> device_;  // ends last
   const Part &part_;
-  std::map<int32_t, std::unique_ptr<OpenClBuffer>>
-      weights_;  // constants of the model, by tensor: kept when shapes change
-  std::vector<std::vector<std::unique_ptr<OpenClBuffer>>> constants_;  // of each node
+  bool is_half_;
+  std::map<int32_t, Stored> weights_;           // constants of the model, by tensor: kept when shapes change
+  std::vector<std::vector<Stored>> constants_;  // of each node
   std::unique_ptr<OpenClBuffer> arena_;
   std::vector<std::unique_ptr<OpenClBuffer>> pieces_;       // of the arena
   std::vector<int32_t> roots_;                              // of each tensor: the one whose memory it has
+  std::vector<OpenClForm> forms_;                           // of each tensor
   std::map<int32_t, size_t> tensor_pieces_;                 // of roots
   std::vector<std::vector<size_t>> scratch_pieces_;         // of each node
   std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // of nodes that may meet an impossible value: an int each
