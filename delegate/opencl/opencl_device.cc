@@ -306,13 +306,13 @@ Status OpenClDevice::Measure(const OpenClKernel &kernel, const std::array<size_t
   return OpenClStatus(error, "a launch that is measured");
 }
 
-Digest OpenClDevice::TuningKeyOf(const OpenClLaunch &launch) const {
+Digest OpenClDevice::TuningKeyOf(const OpenClLaunch &launch, const std::string &defines) const {
   std::string sizes;
   for (const size_t items : launch.global) sizes += std::to_string(items) + " ";
   if (launch.tile.define != nullptr) sizes += launch.tile.define + (" " + std::to_string(launch.tile.extent)) + " ";
   for (const OpenClLaunch::Argument &argument : launch.arguments) {
     if (!argument.is_buffer && !argument.is_real) sizes += std::to_string(argument.integer) + " ";
   }
-  return DigestOf({identity_, TextOf("common"), TextOf(launch.file), launch.defines, launch.function, sizes});
+  return DigestOf({identity_, TextOf("common"), TextOf(launch.file), defines, launch.function, sizes});
 }
 }  // namespace mslite

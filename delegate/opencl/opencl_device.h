@@ -87,7 +87,7 @@ class OpenClDevice {
   mindspore::Status Enqueue(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
                             const std::array<size_t, 3> &group, cl_event *event = nullptr) const;
   // What a choice for the launch is kept under: this device, its driver, the kernel's source, the launch's sizes.
-  Digest TuningKeyOf(const OpenClLaunch &launch) const;
+  Digest TuningKeyOf(const OpenClLaunch &launch, const std::string &defines) const;
 
  private:
   OpenClDevice(const OpenClLibrary &library, cl_device_id device) : library_(library), device_(device) {}

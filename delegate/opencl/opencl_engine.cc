@@ -5,6 +5,11 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
+std::string OpenClEngine::name() const {
+  if (device_ == nullptr) return "OpenCL";
+  return "OpenCL (" + device_->name() + (is_half_ ? ", float16)" : ")");
+}
+
 std::string OpenClEngine::WhyNot(const mslite_node &node) const {
   const OpenClOperator *entry = FindOpenClOperator(node.op);
   if (entry == nullptr) return "there is no OpenCL kernel for the operator";
@@ -26,7 +31,7 @@ std::string OpenClEngine::WhyNot(const mslite_node &node) const {
 }
 
 Status OpenClEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {
-  *compiled = std::make_unique<OpenClPart>(part, device_);
+  *compiled = std::make_unique<OpenClPart>(part, device_, is_half_);
   return mindspore::kSuccess;
 }
 }  // namespace mslite

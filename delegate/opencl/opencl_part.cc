@@ -30,6 +30,8 @@ Status OpenClPart::Prepare() {
     entry->plan(&plans.back());
   }
   roots_ = Roots(plans);
+  forms_.assign(part_.tensors.size(), OpenClForm::kArray);
+  if (is_half_) forms_ = ChooseForms(part_, roots_);
   MSLITE_TRY(LayOut(plans));
   MSLITE_TRY(UploadConstants(&plans));
   return MakeLaunches(&plans);
@@ -64,12 +66,14 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     buffers.push_back(buffer);
     return buffers.size() - 1;
   };
+  const int64_t scratch_size = BytesPerElement(is_half_ ? OpenClForm::kHalf : OpenClForm::kArray, MSLITE_FLOAT32);
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
     if (value.data != nullptr) return;
     const auto [place, is_new] = tensor_pieces_.emplace(root, 0);
-    if (is_new) place->second = add(BytesOf(value), step);
+    const int64_t bytes = CountOf(value) * BytesPerElement(forms_[static_cast<size_t>(root)], value.type);
+    if (is_new) place->second = add(bytes, step);
     std::vector<int32_t> &last = buffers[place->second].last;
     last[0] = std::max(last[0], step);
   };
@@ -78,8 +82,8 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     const Part::Node &node = part_.nodes[static_cast<size_t>(step)];
     for (const int32_t input : node.inputs) use(input, step + 1);
     for (const int32_t output : node.outputs) use(output, step + 1);
-    for (const int64_t bytes : plans[static_cast<size_t>(step)].scratch()) {
-      scratch_pieces_[static_cast<size_t>(step)].push_back(add(bytes, step + 1));
+    for (const int64_t numbers : plans[static_cast<size_t>(step)].scratch()) {
+      scratch_pieces_[static_cast<size_t>(step)].push_back(add(numbers * scratch_size, step + 1));
     }
   }
   for (const int32_t output : part_.outputs) use(output, count + 1);
@@ -122,49 +126,87 @@ Status OpenClPart::MakeFaults(const std::vector<OpenClPlan> &plans) {
   return mindspore::kSuccess;
 }
 
+// A constant of the model that a launch reads as it is, or that is an output by another name.
+Status OpenClPart::UploadWeight(int32_t root) {
+  const auto index = static_cast<size_t>(root);
+  const mslite_tensor &value = part_.tensors[index].value;
+  if (value.data == nullptr) return mindspore::kSuccess;
+  Stored &weight = weights_[root];
+  if (weight.buffer != nullptr && weight.form == forms_[index]) return mindspore::kSuccess;
+  weight.form = forms_[index];
+  if (weight.form == OpenClForm::kArray) {
+    return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
+  }
+  const std::vector<float> numbers = RealsOf(value);
+  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
+  return Upload(rounded.data(), rounded.size(), &weight.buffer);
+}
+
 // Those of the model that a launch reads as they are, and those that the operators have made.
 Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
   constants_.clear();
   MSLITE_TRY(MakeFaults(*plans));
   for (OpenClPlan &plan : *plans) {
-    std::vector<std::unique_ptr<OpenClBuffer>> &made = constants_.emplace_back();
-    for (const std::vector<uint8_t> &contents : plan.constants()) {
-      MSLITE_TRY(Upload(contents.data(), contents.size(), &made.emplace_back()));
+    std::vector<Stored> &made = constants_.emplace_back();
+    for (const OpenClConstant &constant : plan.constants()) {
+      Stored &stored = made.emplace_back();
+      const std::vector<uint8_t> *bytes = &constant.bytes;
+      std::vector<uint8_t> rounded;
+      if (is_half_ && constant.row != 0) {
+        rounded = RoundToHalf(reinterpret_cast<const float *>(bytes->data()), bytes->size() / sizeof(float));
+        bytes = &rounded;
+        stored.form = OpenClForm::kHalf;
+      }
+      MSLITE_TRY(Upload(bytes->data(), bytes->size(), &stored.buffer));
     }
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
         if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
-        const int32_t root = roots_[static_cast<size_t>(argument.operand.index)];
-        const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-        if (value.data == nullptr || weights_.count(root) != 0) continue;
-        std::unique_ptr<OpenClBuffer> buffer;
-        MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &buffer));
-        weights_[root] = std::move(buffer);
+        MSLITE_TRY(UploadWeight(roots_[static_cast<size_t>(argument.operand.index)]));
       }
     }
   }
-  // An output may be a constant that another name is given.
-  for (const int32_t output : part_.outputs) {
-    const int32_t root = roots_[static_cast<size_t>(output)];
-    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-    if (value.data == nullptr || weights_.count(root) != 0) continue;
-    MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &weights_[root]));
-  }
+  for (const int32_t output : part_.outputs) MSLITE_TRY(UploadWeight(roots_[static_cast<size_t>(output)]));
   return mindspore::kSuccess;
 }
 
-cl_mem OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
-  const auto index = static_cast<size_t>(operand.index);
-  if (operand.place == OpenClOperand::kConstant) return constants_[node][index]->memory();
-  if (operand.place == OpenClOperand::kFault) return faults_.at(node)->memory();
-  if (operand.place == OpenClOperand::kScratch) return pieces_[scratch_pieces_[node][index]]->memory();
-  const int32_t root = roots_[index];
+OpenClPart::Memory OpenClPart::MemoryOfTensor(int32_t tensor) const {
+  const int32_t root = roots_[static_cast<size_t>(tensor)];
+  const char *const type = OpenClType(part_.tensors[static_cast<size_t>(tensor)].value.type);
   const auto weight = weights_.find(root);
-  return weight != weights_.end() ? weight->second->memory() : pieces_[tensor_pieces_.at(root)]->memory();
+  const OpenClBuffer &buffer = weight != weights_.end() ? *weight->second.buffer : *pieces_[tensor_pieces_.at(root)];
+  return {buffer.memory(), type, forms_[static_cast<size_t>(root)]};
+}
+
+OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
+  const auto index = static_cast<size_t>(operand.index);
+  switch (operand.place) {
+    case OpenClOperand::kConstant: {
+      const Stored &constant = constants_[node][index];
+      return {constant.buffer->memory(), "float", constant.form};
+    }
+    case OpenClOperand::kFault:
+      return {faults_.at(node)->memory(), "int", OpenClForm::kArray};
+    case OpenClOperand::kScratch:
+      return {pieces_[scratch_pieces_[node][index]]->memory(), "float",
+              is_half_ ? OpenClForm::kHalf : OpenClForm::kArray};
+    default:
+      return MemoryOfTensor(operand.index);
+  }
+}
+
+std::string OpenClPart::DefinesOf(size_t node, const OpenClLaunch &launch) const {
+  std::string defines;
+  for (const OpenClLaunch::Argument &argument : launch.arguments) {
+    if (argument.name.empty()) continue;
+    const Memory memory = MemoryOf(node, argument.operand);
+    defines += DefineOperand(argument.name, memory.type, memory.form);
+  }
+  return defines + launch.defines;
 }
 
 Status OpenClPart::MakeReady(size_t node, const OpenClLaunch &launch, const OpenClChoice &choice, ReadyLaunch *ready) {
-  std::string defines = launch.defines;
+  std::string defines = DefinesOf(node, launch);
   if (launch.tile.define != nullptr) {
     defines += std::string("#define ") + launch.tile.define + " " + std::to_string(choice.tile) + "\n";
   }
@@ -173,7 +215,7 @@ Status OpenClPart::MakeReady(size_t node, const OpenClLaunch &launch, const Open
   ready->group = choice.group;
   for (size_t k = 0; k < launch.arguments.size(); ++k) {
     const OpenClLaunch::Argument &argument = launch.arguments[k];
-    const cl_mem memory = argument.is_buffer ? MemoryOf(node, argument.operand) : nullptr;
+    const cl_mem memory = argument.is_buffer ? MemoryOf(node, argument.operand).memory : nullptr;
     const void *value = &argument.integer;
     size_t size = sizeof argument.integer;
     if (argument.is_buffer) {
@@ -199,7 +241,7 @@ OpenClChoice OpenClPart::Choose(size_t node, const OpenClLaunch &launch) {
         return argument.is_buffer && argument.operand.place == OpenClOperand::kFault;
       });
   if (choices.size() == 1 || may_fault) return choices.front();
-  const Digest key = device_->TuningKeyOf(launch);
+  const Digest key = device_->TuningKeyOf(launch, DefinesOf(node, launch));
   OpenClChoice best;
   if (tuning.Find(key, &best) && std::find(choices.begin(), choices.end(), best) != choices.end()) return best;
   best = choices.front();
@@ -231,17 +273,17 @@ Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
     }
   }
   device_->tuning().Write();
-  MakeBorder(plans);
-  Count(plans, choices);
+  MakeBorder(*plans);
+  Count(*plans, choices);
   return mindspore::kSuccess;
 }
 
 // An output may have the memory of an input or a constant, or of another output; then no launch writes it, and it is
 // copied from there.
-void OpenClPart::MakeBorder(std::vector<OpenClPlan> *plans) {
+void OpenClPart::MakeBorder(const std::vector<OpenClPlan> &plans) {
   std::map<int32_t, std::vector<std::pair<cl_kernel, cl_uint>>> uses;  // of roots
   size_t at = 0;
-  for (OpenClPlan &plan : *plans) {
+  for (const OpenClPlan &plan : plans) {
     for (const OpenClLaunch &launch : plan.launches()) {
       for (size_t k = 0; k < launch.arguments.size(); ++k) {
         const OpenClLaunch::Argument &argument = launch.arguments[k];
@@ -262,48 +304,55 @@ void OpenClPart::MakeBorder(std::vector<OpenClPlan> *plans) {
       const int32_t root = roots_[static_cast<size_t>(tensor)];
       const size_t bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
       const bool may_share = device_->shares_memory() && owners[root] == 1 && !uses[root].empty();
-      made.push_back({bytes, MemoryOf(0, {OpenClOperand::kTensor, tensor}), may_share, uses[root]});
+      made.push_back({bytes, MemoryOfTensor(tensor).memory, may_share, uses[root]});
     }
     return made;
   };
   border_ = OpenClBorder(border(part_.inputs), border(part_.outputs));
 }
 
-void OpenClPart::Count(std::vector<OpenClPlan> *plans, const std::vector<OpenClChoice> &choices) {
-  const auto bytes_of = [&](int32_t tensor) { return BytesOf(part_.tensors[static_cast<size_t>(tensor)].value); };
-  counts_.nodes = static_cast<int64_t>(plans->size());
+void OpenClPart::Count(const std::vector<OpenClPlan> &plans, const std::vector<OpenClChoice> &choices) {
+  const auto bytes_of = [&](int32_t tensor) {
+    const mslite_tensor &value = part_.tensors[static_cast<size_t>(tensor)].value;
+    return CountOf(value) * BytesPerElement(MemoryOfTensor(tensor).form, value.type);
+  };
+  counts_.nodes = static_cast<int64_t>(plans.size());
   counts_.launches = static_cast<int64_t>(launches_.size());
   for (const int32_t input : part_.inputs) counts_.border_bytes += bytes_of(input);
   for (const int32_t output : part_.outputs) counts_.border_bytes += bytes_of(output);
-  for (const auto &[tensor, buffer] : weights_) counts_.constant_bytes += bytes_of(tensor);
+  for (const auto &[tensor, weight] : weights_) counts_.constant_bytes += bytes_of(tensor);
   size_t at = 0;
-  for (OpenClPlan &plan : *plans) {
-    for (const std::vector<uint8_t> &contents : plan.constants()) {
-      counts_.constant_bytes += static_cast<int64_t>(contents.size());
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const OpenClPlan &plan = plans[i];
+    for (size_t k = 0; k < plan.constants().size(); ++k) {
+      const Extent extent = ExtentOf(i, plan, {OpenClOperand::kConstant, static_cast<int32_t>(k)});
+      counts_.constant_bytes += extent.elements * extent.element_bytes;
     }
     const int64_t needed = CountFlops(plan.node());
     counts_.least_flops += needed;
     int64_t left = needed;  // what the node needs is done by its first launch, unless launches say what they do
     for (const OpenClLaunch &launch : plan.launches()) {
-      CountLaunch(&plan, launch, choices[at++], launch.operations < 0 ? left : launch.operations);
+      CountLaunch(i, plan, launch, choices[at++], launch.operations < 0 ? left : launch.operations);
       left = 0;
     }
   }
   counts_.border_bytes += counts_.constant_bytes;
 }
 
-OpenClPart::Extent OpenClPart::ExtentOf(OpenClPlan *plan, const OpenClOperand &operand) const {
+OpenClPart::Extent OpenClPart::ExtentOf(size_t node, const OpenClPlan &plan, const OpenClOperand &operand) const {
   const auto index = static_cast<size_t>(operand.index);
+  const OpenClForm form = MemoryOf(node, operand).form;
   if (operand.place == OpenClOperand::kTensor) {
     const mslite_tensor &value = part_.tensors[index].value;
-    return {CountOf(value), mslite_type_size(value.type)};
+    return {CountOf(value), BytesPerElement(form, value.type)};
   }
-  constexpr auto kElement = static_cast<int64_t>(sizeof(float));  // of what the operators make: floats and ints
-  if (operand.place == OpenClOperand::kScratch) return {plan->scratch()[index] / kElement, kElement};
-  return {static_cast<int64_t>(plan->constants()[index].size()) / kElement, kElement};
+  const int64_t bytes = BytesPerElement(form, MSLITE_FLOAT32);  // integers take as many
+  if (operand.place == OpenClOperand::kScratch) return {plan.scratch()[index], bytes};
+  return {static_cast<int64_t>(plan.constants()[index].bytes.size() / sizeof(float)), bytes};
 }
 
-void OpenClPart::CountLaunch(OpenClPlan *plan, const OpenClLaunch &launch, const OpenClChoice &choice, int64_t flops) {
+void OpenClPart::CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch,
+                             const OpenClChoice &choice, int64_t flops) {
   OpenClCounts::Launches &kernel = counts_.kernels[launch.file + "." + launch.function];
   const int64_t steps = launch.tile.define == nullptr ? 0 : (launch.tile.extent + choice.tile - 1) / choice.tile;
   std::set<std::pair<int32_t, int32_t>> seen;
@@ -312,7 +361,7 @@ void OpenClPart::CountLaunch(OpenClPlan *plan, const OpenClLaunch &launch, const
     const OpenClLaunch::Argument &argument = launch.arguments[k];
     const OpenClOperand &operand = argument.operand;
     if (!argument.is_buffer || operand.place == OpenClOperand::kFault) continue;
-    const Extent extent = ExtentOf(plan, operand);
+    const Extent extent = ExtentOf(node, plan, operand);
     const int64_t touched =
         argument.touched < 0 ? extent.elements : argument.touched + steps * argument.touched_per_step;
     const int64_t bytes = touched * extent.element_bytes;
@@ -328,6 +377,7 @@ void OpenClPart::CountLaunch(OpenClPlan *plan, const OpenClLaunch &launch, const
   kernel.flops += flops;
   counts_.flops += flops;
 }
+
 Status OpenClPart::Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
   MSLITE_TRY(border_.Enter(*device_, inputs, outputs, &counts_));
   for (const ReadyLaunch &launch : launches_) {

@@ -11,11 +11,14 @@
 #include "opencl/opencl_counts.h"
 #include "opencl/opencl_device.h"
 #include "opencl/opencl_plan.h"
+#include "opencl/opencl_storage.h"
 
 namespace mslite {
 class OpenClPart : public CompiledPart {
  public:
-  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device) : device_(std::move(device)), part_(part) {}
+  // `is_half`: real numbers inside the part are stored as float16.
+  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device, bool is_half)
+      : device_(std::move(device)), part_(part), is_half_(is_half) {}
   ~OpenClPart() override;
   OpenClPart(const OpenClPart &) = delete;
   OpenClPart &operator=(const OpenClPart &) = delete;
@@ -29,12 +32,28 @@ class OpenClPart : public CompiledPart {
     std::array<size_t, 3> items = {};
     std::array<size_t, 3> group = {};  // zeros: the driver chooses
   };
+  // What an operand is on the device.
+  struct Memory {
+    cl_mem memory = nullptr;
+    const char *type = "int";  // of an element, in OpenCL C
+    OpenClForm form = OpenClForm::kArray;
+  };
+  // A constant that has been uploaded.
+  struct Stored {
+    std::unique_ptr<OpenClBuffer> buffer;
+    OpenClForm form = OpenClForm::kArray;
+  };
   std::vector<int32_t> Roots(const std::vector<OpenClPlan> &plans) const;
   Status LayOut(const std::vector<OpenClPlan> &plans);
   Status Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
   Status MakeFaults(const std::vector<OpenClPlan> &plans);
   Status UploadConstants(std::vector<OpenClPlan> *plans);
   Status MakeLaunches(std::vector<OpenClPlan> *plans);
+  Status UploadWeight(int32_t root);
+  Memory MemoryOf(size_t node, const OpenClOperand &operand) const;
+  Memory MemoryOfTensor(int32_t tensor) const;
+  // The lines in front of the launch's kernel.
+  std::string DefinesOf(size_t node, const OpenClLaunch &launch) const;
   // `ready`: the launch of a node with this tile and group.
   Status MakeReady(size_t node, const OpenClLaunch &launch, const OpenClChoice &choice, ReadyLaunch *ready);
   // The choice that is known to be the fastest, or is found to be; the first one where nothing is known.
@@ -43,24 +62,25 @@ class OpenClPart : public CompiledPart {
     int64_t elements = 0;
     int64_t element_bytes = 1;
   };
-  Extent ExtentOf(OpenClPlan *plan, const OpenClOperand &operand) const;
-  void Count(std::vector<OpenClPlan> *plans, const std::vector<OpenClChoice> &choices);
-  void CountLaunch(OpenClPlan *plan, const OpenClLaunch &launch, const OpenClChoice &choice, int64_t flops);
-  void MakeBorder(std::vector<OpenClPlan> *plans);
-  cl_mem MemoryOf(size_t node, const OpenClOperand &operand) const;
+  Extent ExtentOf(size_t node, const OpenClPlan &plan, const OpenClOperand &operand) const;
+  void Count(const std::vector<OpenClPlan> &plans, const std::vector<OpenClChoice> &choices);
+  void CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch, const OpenClChoice &choice,
+                   int64_t flops);
+  void MakeBorder(const std::vector<OpenClPlan> &plans);
   Status Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs);
   Status CheckFaults();
 
   std::shared_ptr<OpenClDevice> device_;  // ends last
   const Part &part_;
-  std::map<int32_t, std::unique_ptr<OpenClBuffer>>
-      weights_;  // constants of the model, by tensor: kept when shapes change
-  std::vector<std::vector<std::unique_ptr<OpenClBuffer>>> constants_;  // of each node
+  bool is_half_;
+  std::map<int32_t, Stored> weights_;           // constants of the model, by tensor: kept when shapes change
+  std::vector<std::vector<Stored>> constants_;  // of each node
   std::unique_ptr<OpenClBuffer> arena_;
-  std::vector<std::unique_ptr<OpenClBuffer>> pieces_;  // of the arena
-  std::vector<int32_t> roots_;                         // of each tensor: the one whose memory it has
-  std::map<int32_t, size_t> tensor_pieces_;            // of roots
-  std::vector<std::vector<size_t>> scratch_pieces_;    // of each node
+  std::vector<std::unique_ptr<OpenClBuffer>> pieces_;       // of the arena
+  std::vector<int32_t> roots_;                              // of each tensor: the one whose memory it has
+  std::vector<OpenClForm> forms_;                           // of each tensor
+  std::map<int32_t, size_t> tensor_pieces_;                 // of roots
+  std::vector<std::vector<size_t>> scratch_pieces_;         // of each node
   std::unique_ptr<OpenClBuffer> fault_memory_;
   std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // of nodes that may meet an impossible value: an int each
   std::vector<uint8_t> met_;                                // the same memory here, after a run

@@ -14,14 +14,21 @@ std::vector<uint8_t> BytesOfNumbers(const std::vector<Number> &numbers) {
 }
 }  // namespace
 
-OpenClOperand OpenClPlan::Reals(const std::vector<float> &numbers) {
-  constants_.push_back(BytesOfNumbers(numbers));
+OpenClOperand OpenClPlan::Add(OpenClConstant constant) {
+  constants_.push_back(std::move(constant));
   return {OpenClOperand::kConstant, static_cast<int32_t>(constants_.size()) - 1};
 }
 
+OpenClOperand OpenClPlan::Weights(const std::vector<float> &numbers, int64_t row) {
+  return Add({BytesOfNumbers(numbers), "float", row});
+}
+
+OpenClOperand OpenClPlan::Reals(const std::vector<float> &numbers) {
+  return Add({BytesOfNumbers(numbers), "float", 0});
+}
+
 OpenClOperand OpenClPlan::Integers(const std::vector<int64_t> &numbers) {
-  constants_.push_back(BytesOfNumbers(std::vector<int32_t>(numbers.begin(), numbers.end())));
-  return {OpenClOperand::kConstant, static_cast<int32_t>(constants_.size()) - 1};
+  return Add({BytesOfNumbers(std::vector<int32_t>(numbers.begin(), numbers.end())), "int", 0});
 }
 
 OpenClLaunch &OpenClPlan::Launch(const char *file, const char *function) {

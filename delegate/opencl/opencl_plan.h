@@ -11,7 +11,7 @@
 #include "kernel.h"
 
 namespace mslite {
-// A buffer that a launch reads or writes.
+// Memory that a launch reads or writes.
 struct OpenClOperand {
   enum Place { kTensor, kScratch, kConstant, kFault } place = kTensor;
   int32_t index = 0;
@@ -22,6 +22,7 @@ struct OpenClLaunch {
   struct Argument {
     bool is_buffer = false;
     OpenClOperand operand;
+    std::string name;  // in the kernel, which then reads or writes it by the words of kernels/gpu/common.cl
     int32_t integer = 0;
     float real = 0;
     bool is_real = false;
@@ -50,6 +51,15 @@ struct OpenClLaunch {
     return *this;
   }
   OpenClLaunch &Define(const char *name, int64_t value) { return Define(name, std::to_string(value)); }
+  // INPUT(name) and OUTPUT(name) in the kernel's list of parameters: tensors and weights, in whatever form memory has
+  // them.
+  OpenClLaunch &Input(const char *name, OpenClOperand operand) {
+    Buffer(operand);
+    arguments.back().name = name;
+    return *this;
+  }
+  OpenClLaunch &Output(const char *name, OpenClOperand operand) { return Input(name, operand); }
+  // A plain array: what Integers and Reals give, and Fault.
   OpenClLaunch &Buffer(OpenClOperand operand) {
     Argument argument;
     argument.is_buffer = true;
@@ -98,6 +108,13 @@ struct OpenClLaunch {
   }
 };
 
+// Numbers that a plan has made.
+struct OpenClConstant {
+  std::vector<uint8_t> bytes;
+  const char *type;  // of an element, in OpenCL C
+  int64_t row = 0;   // elements of a row of weights; 0: a plain array
+};
+
 // The launches of one node. Launches run in their order.
 class OpenClPlan {
  public:
@@ -109,9 +126,9 @@ class OpenClPlan {
   OpenClOperand Output(int32_t index = 0) const {
     return {OpenClOperand::kTensor, outputs_[static_cast<size_t>(index)]};
   }
-  // Memory between launches of the node.
-  OpenClOperand Scratch(int64_t bytes) {
-    scratch_.push_back(bytes);
+  // Memory for real numbers between launches of the node.
+  OpenClOperand Scratch(int64_t count) {
+    scratch_.push_back(count);
     return {OpenClOperand::kScratch, static_cast<int32_t>(scratch_.size()) - 1};
   }
   // An int that a launch sets to 1 where it meets an impossible value.
@@ -120,7 +137,9 @@ class OpenClPlan {
     return {OpenClOperand::kFault, 0};
   }
   bool has_fault() const { return has_fault_; }
-  // Real numbers that are computed here, such as weights in another order.
+  // Weights in another order, in rows of so many: an operand that may be rounded, or become an image.
+  OpenClOperand Weights(const std::vector<float> &numbers, int64_t row);
+  // Real numbers that stay what they are.
   OpenClOperand Reals(const std::vector<float> &numbers);
   // Sizes and strides.
   OpenClOperand Integers(const std::vector<int64_t> &numbers);
@@ -128,18 +147,20 @@ class OpenClPlan {
   // The output has the contents of the input, in the same order: no launch is needed.
   void Alias(int32_t input, int32_t output = 0) { aliases_.push_back({input, output}); }
 
-  std::vector<OpenClLaunch> &launches() { return launches_; }
+  const std::vector<OpenClLaunch> &launches() const { return launches_; }
   const std::vector<int64_t> &scratch() const { return scratch_; }
-  std::vector<std::vector<uint8_t>> &constants() { return constants_; }
+  const std::vector<OpenClConstant> &constants() const { return constants_; }
   const std::vector<std::pair<int32_t, int32_t>> &aliases() const { return aliases_; }
 
  private:
+  OpenClOperand Add(OpenClConstant constant);
+
   const mslite_node &node_;
   const std::vector<int32_t> &inputs_;
   const std::vector<int32_t> &outputs_;
   std::vector<OpenClLaunch> launches_;
   std::vector<int64_t> scratch_;
-  std::vector<std::vector<uint8_t>> constants_;
+  std::vector<OpenClConstant> constants_;
   std::vector<std::pair<int32_t, int32_t>> aliases_;
   bool has_fault_ = false;
 };

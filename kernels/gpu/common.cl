@@ -1,5 +1,63 @@
-// What stands in front of every kernel. The lines before it define what a launch is for: ACTIVATION (the number of the
-// fused activation) and its ALPHA, LOW and HIGH, and what the kernel's own file names.
+// What stands in front of every kernel.
+//
+// Operands. A launch says of each one, by its name in the kernel, the TYPE that its elements have in arithmetic, and
+// the FORM that memory has them in:
+//   array  elements of that type
+//   half   real numbers, rounded to float16; arithmetic is in float32
+//   image  real numbers, four to a texel of a two-dimensional image
+// A kernel reads the same for all of them, and never touches an operand otherwise:
+//   INPUT(x), OUTPUT(y)            in its list of parameters
+//   TYPE(x), TYPE4(x)              of what is read
+//   load(x, at), store(y, at, value)    element number `at`
+//   load4(x, at), store4(y, at, value)  four elements from number `at` on, which is a multiple of four in images
+//   load4_of_row(x, row, at, length)    the same from element `at` of a row, where rows of `length` follow each other;
+//                                       those of an image are its rows
+//   store_some(y, at, value, count)     the first `count` of four real numbers; images take whole fours alone
+// Kernels of one file that have other operands stand behind an #ifdef.
+#define JOIN(a, b) a##b
+#define JOINED(a, b) JOIN(a, b)
+#define TYPE(operand) TYPE_##operand
+#define TYPE4(operand) JOINED(TYPE_##operand, 4)
+#define INPUT(operand) JOINED(input_, FORM_##operand)(TYPE_##operand, operand)
+#define OUTPUT(operand) JOINED(output_, FORM_##operand)(TYPE_##operand, operand)
+#define load(operand, at) JOINED(load_, FORM_##operand)(operand, at)
+#define load4(operand, at) JOINED(load4_, FORM_##operand)(operand, at)
+#define load4_of_row(operand, row, at, length) JOINED(load4_of_row_, FORM_##operand)(operand, row, at, length)
+#define store(operand, at, value) JOINED(store_, FORM_##operand)(operand, at, value)
+#define store4(operand, at, value) JOINED(store4_, FORM_##operand)(operand, at, value)
+#define store_some(operand, at, value, count) JOINED(store_some_, FORM_##operand)(operand, at, value, count)
+
+#define input_array(type, operand) global const type *operand
+#define output_array(type, operand) global type *operand
+#define load_array(operand, at) ((operand)[at])
+#define load4_array(operand, at) vload4(0, (operand) + (at))
+#define load4_of_row_array(operand, row, at, length) vload4(0, (operand) + (row) * (length) + (at))
+#define store_array(operand, at, value) ((operand)[at] = (value))
+#define store4_array(operand, at, value) vstore4(value, 0, (operand) + (at))
+
+#define input_half(type, operand) global const half *operand
+#define output_half(type, operand) global half *operand
+#define load_half(operand, at) vload_half(at, operand)
+#define load4_half(operand, at) vload_half4(0, (operand) + (at))
+#define load4_of_row_half(operand, row, at, length) vload_half4(0, (operand) + (row) * (length) + (at))
+#define store_half(operand, at, value) vstore_half_rte(value, at, operand)
+#define store4_half(operand, at, value) vstore_half4_rte(value, 0, (operand) + (at))
+
+void store_some_array(global float *y, int at, float4 value, int count) {
+  y[at] = value.x;
+  if (count > 1) y[at + 1] = value.y;
+  if (count > 2) y[at + 2] = value.z;
+  if (count > 3) y[at + 3] = value.w;
+}
+
+void store_some_half(global half *y, int at, float4 value, int count) {
+  store_half(y, at, value.x);
+  if (count > 1) store_half(y, at + 1, value.y);
+  if (count > 2) store_half(y, at + 2, value.z);
+  if (count > 3) store_half(y, at + 3, value.w);
+}
+
+// Fused activations. The lines before this file define ACTIVATION, its number, and its ALPHA, LOW and HIGH.
 #ifndef ACTIVATION
 #define ACTIVATION 0
 #endif
@@ -66,12 +124,4 @@ float4 activate4(float4 x) {
 #else
   return (float4)(activate(x.x), activate(x.y), activate(x.z), activate(x.w));
 #endif
-}
-
-// The first `count` of four numbers.
-void store_some(float4 value, int count, global float *at) {
-  at[0] = value.x;
-  if (count > 1) at[1] = value.y;
-  if (count > 2) at[2] = value.z;
-  if (count > 3) at[3] = value.w;
 }

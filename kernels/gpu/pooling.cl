@@ -1,7 +1,7 @@
 // Means and maxima of windows. Activations are [batch, height, width, channels].
-kernel void pooling(global const float *x, global float *y, int height, int width, int out_height, int out_width,
-                    int kernel_h, int kernel_w, int stride_h, int stride_w, int dilation_h, int dilation_w, int pad_h,
-                    int pad_w, int after_h, int after_w, int channels) {
+kernel void pooling(INPUT(x), OUTPUT(y), int height, int width, int out_height, int out_width, int kernel_h,
+                    int kernel_w, int stride_h, int stride_w, int dilation_h, int dilation_w, int pad_h, int pad_w,
+                    int after_h, int after_w, int channels) {
   const int channel = get_global_id(0);
   const int column = get_global_id(1);
   const int row = get_global_id(2) % out_height;
@@ -19,7 +19,7 @@ kernel void pooling(global const float *x, global float *y, int height, int widt
       const int source = column * stride_w - pad_w + j * dilation_w;
       if (source_row < height + after_h && source < width + after_w) ++counted;
       if (source_row < 0 || source_row >= height || source < 0 || source >= width) continue;
-      const float v = x[((image * height + source_row) * width + source) * channels + channel];
+      const float v = load(x, ((image * height + source_row) * width + source) * channels + channel);
       ++taps;
 #ifdef AVERAGE
       value += v;
@@ -35,5 +35,5 @@ kernel void pooling(global const float *x, global float *y, int height, int widt
   value /= (float)max(taps, 1);
 #endif
 #endif
-  y[((image * out_height + row) * out_width + column) * channels + channel] = activate(value);
+  store(y, ((image * out_height + row) * out_width + column) * channels + channel, activate(value));
 }

@@ -16,7 +16,7 @@ def _missing(engine: Engine) -> str:
     return missing(engine)
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
+@pytest.fixture(params=ENGINES, ids=lambda engine: engine.label)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """The engine, found by its environment; skipped, with the reason, where there is none."""
     chosen: Engine = request.param

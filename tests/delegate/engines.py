@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,19 @@ class Engine:
     """As placements begin with it."""
     target: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    is_half: bool = False
+    """Whether it stores real numbers as float16."""
+
+    @property
+    def label(self) -> str:
+        """The name with what is set."""
+        return self.name + " float16" * self.is_half
 
     def context(self) -> mslite.Context:
         """Models built with it run on the engine, or fail."""
         context = mslite.Context()
         context.target = list(self.target)
+        context.gpu.precision_mode = "preferred_fp16" if self.is_half else "enforce_fp32"
         context.fallback = False
         return context
 
@@ -59,4 +67,5 @@ OPENCL = Engine(
     # PoCL compiles each kernel anew for each size of a group, which takes longer than all else.
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
+OPENCL_HALF = replace(OPENCL, is_half=True)
 ENGINES = (OPENCL,)

@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.module_io import save
-from mslite.converter.mindir.reference import CASES, Array
+from mslite.converter.mindir.ops.arithmetic import AddN
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.reference import CASES, REFERENCES, Array
 from tests.element_types.direct_files import Call, module_of
 from tests.kernels.calls import expected, inputs_of
 
@@ -34,6 +37,44 @@ def calls() -> Iterator[Call]:
 def write(call: Call, folder: Path) -> tuple[Path, list[Array]]:
     """The file of a model of one node, and what enters it."""
     module, inputs = module_of(call)
+    path = folder / "model.ms"
+    path.unlink(missing_ok=True)
+    save(module, path)
+    return path, inputs
+
+
+HALF = np.finfo(np.float16)
+
+
+def in_half(call: Call) -> Call:
+    """The call with operands that float16 has, and what the reference computes of these."""
+    inputs = [array if array.dtype != np.float32 else _rounded(array) for array in call.inputs]
+    with np.errstate(all="ignore"):
+        wanted = REFERENCES[call.name](call.case.op, inputs)
+    return Call(call.case, inputs, [np.asarray(array) for array in wanted])
+
+
+def _rounded(array: Array) -> Array:
+    finite = np.clip(array, HALF.min, HALF.max)
+    return np.where(np.isfinite(array), finite, array).astype(np.float16).astype(np.float32)
+
+
+def write_inside(call: Call, folder: Path) -> tuple[Path, list[Array]]:
+    """The same as `write`, with a node that changes nothing before and behind each real number, so that no tensor of the
+    node is at the border of its part."""
+    module, inputs = module_of(call)
+    graph = module.main
+    (node,) = graph.nodes
+    before, behind = [], []
+    for index, value in enumerate(graph.inputs):
+        if value.dtype == DataType.FLOAT32:
+            graph.inputs[index] = Value(f"{value.name}_given", value.dtype, value.shape)
+            before.append(Node(AddN(), f"before_{value.name}", (graph.inputs[index],), (value,)))
+    for index, value in enumerate(graph.outputs):
+        if value.dtype == DataType.FLOAT32:
+            graph.outputs[index] = Value(f"{value.name}_got", value.dtype, value.shape)
+            behind.append(Node(AddN(), f"behind_{value.name}", (value,), (graph.outputs[index],)))
+    graph.nodes[:] = [*before, node, *behind]
     path = folder / "model.ms"
     path.unlink(missing_ok=True)
     save(module, path)

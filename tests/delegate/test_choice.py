@@ -156,7 +156,6 @@ def test_a_library_that_is_none(digits: Path, tmp_path: Path) -> None:
         (["--deviceId=1"], "--deviceId needs --device=GPU"),
         (["--device=GPU", "--deviceId=-1"], "must not be negative"),
         (["--device=GPU", "--enableParallelPredict"], "leave out --device=GPU"),
-        (["--device=GPU", "--enableFp16"], "kernels for GPUs compute in float32"),
     ],
 )
 def test_wrong_flags(digits: Path, flags: list[str], message: str) -> None:

@@ -45,7 +45,10 @@ std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<
   return packed;
 }
 
-void AddWindow(const mslite_convolution &g, OpenClLaunch *launch) {
+// What all kernels take first.
+void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOperand weight, OpenClLaunch *launch) {
+  launch->Input("x", plan.Input(0)).Input("weight", weight);
+  launch->Input("bias", g.has_bias ? plan.Input(2) : weight).Output("y", plan.Output());
   launch->Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
   launch->Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
   launch->Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
@@ -53,13 +56,12 @@ void AddWindow(const mslite_convolution &g, OpenClLaunch *launch) {
 
 void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
   const int64_t lanes = g.group % 4 == 0 ? 4 : 1;
-  const OpenClOperand weight = plan->Reals(PackDepthwise(g, RealsOf(*plan->node().inputs[1])));
+  const OpenClOperand weight = plan->Weights(PackDepthwise(g, RealsOf(*plan->node().inputs[1])), g.group);
   OpenClLaunch &launch = plan->Launch("conv2d", "depthwise");
-  launch.Define("REAL", lanes == 4 ? "float4" : "float").Define("LANES", lanes).Define("ACTIVATION", g.activation);
+  launch.Define("LANES", lanes).Define("ACTIVATION", g.activation);
   if (g.has_bias) launch.Define("BIAS", 1);
-  launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
-  AddWindow(g, &launch);
-  launch.Integer(g.group / lanes).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
+  AddOperands(g, *plan, weight, &launch);
+  launch.Integer(g.group).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
   const int64_t taps = g.batch * TapsInside(g.height) * TapsInside(g.width) * g.group;
   launch.Touches(0, taps).Touches(1, taps).Touches(2, g.has_bias ? CountOf(*plan->node().outputs[0]) : 0);
 }
@@ -73,13 +75,12 @@ void Plan(OpenClPlan *plan) {
     PlanDepthwise(g, plan);
     return;
   }
-  const OpenClOperand weight = plan->Reals(Pack(g, RealsOf(*node.inputs[1]), is_transposed));
+  const OpenClOperand weight = plan->Weights(Pack(g, RealsOf(*node.inputs[1]), is_transposed), RoundUp(g.group_out, 4));
   OpenClLaunch &launch = plan->Launch("conv2d", is_transposed ? "conv2d_transpose" : "conv2d");
   launch.Define("ACTIVATION", g.activation);
   if (g.has_bias) launch.Define("BIAS", 1);
   if (g.group_in % 4 == 0) launch.Define("FOURS", 1);
-  launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
-  AddWindow(g, &launch);
+  AddOperands(g, *plan, weight, &launch);
   const int64_t fours = (g.group_out + 3) / 4;
   launch.Integer(g.in_channels).Integer(g.group_in).Integer(g.group_out).Integer(fours).Integer(g.out_channels);
   launch.Items(g.group * fours, g.width.output, g.batch * g.height.output);

@@ -46,13 +46,12 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   }
   const OpenClOperand numbers = is_fours ? OpenClOperand() : plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("elementwise", is_fours ? "elementwise_fours" : "elementwise");
-  constexpr const char *kTypes[] = {"TYPE_A", "TYPE_B", "TYPE_C"};
+  constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
-    launch.Define(kTypes[i], OpenClType(operands[i].tensor->type)).Define(kWalks[i], walks[i]);
-    launch.Buffer(operands[i].memory).Touches(i, count);
+    launch.Define(kWalks[i], walks[i]).Input(kNames[i], operands[i].memory).Touches(i, count);
   }
-  launch.Define("TYPE_Y", OpenClType(y.type)).Define("VALUE", expression).Buffer(plan->Output());
+  launch.Define("VALUE", expression).Output("y", plan->Output());
   if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
   const bool is_walked = std::count(walks.begin(), walks.end(), 2) != 0;
   launch.Buffer(numbers).Touches(operands.size() + 1, is_walked ? static_cast<int64_t>(shape.size()) * count : 0);
@@ -388,9 +387,10 @@ void PlanBatchNorm(OpenClPlan *plan) {
     factor[i] = static_cast<float>(exact);
     offset[i] = static_cast<float>(shifts[i] - exact * mean[i]);
   }
-  const mslite_tensor shape = Shaped({static_cast<int64_t>(mean.size())});
-  const OpenClOperand factors = plan->Reals(factor);
-  const OpenClOperand offsets = plan->Reals(offset);
+  const auto channels = static_cast<int64_t>(mean.size());
+  const mslite_tensor shape = Shaped({channels});
+  const OpenClOperand factors = plan->Weights(factor, channels);
+  const OpenClOperand offsets = plan->Weights(offset, channels);
   Elementwise(plan, {{plan->Input(0), node.inputs[0]}, {factors, &shape}, {offsets, &shape}}, "a*b+c");
 }
 

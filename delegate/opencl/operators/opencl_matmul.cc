@@ -18,10 +18,10 @@ void Plan(OpenClPlan *plan) {
     int64_t a = 0;
     int64_t b = 0;
     mslite_product_matrices(&p, i, &a, &b);
-    matrices.push_back(a * p.m * p.k);
-    matrices.push_back(b * p.k * p.n);
+    matrices.push_back(a);
+    matrices.push_back(b);
   }
-  const OpenClOperand begins = plan->Integers(matrices);
+  const OpenClOperand numbers = plan->Integers(matrices);
   OpenClLaunch &launch = plan->Launch("matmul", "matmul");
   launch.Define("ACTIVATION", p.activation);
   if (p.has_bias) launch.Define("BIAS", 1);
@@ -30,8 +30,9 @@ void Plan(OpenClPlan *plan) {
   } else if (!p.transpose_b && p.n % 4 == 0) {
     launch.Define("FOURS", 1);
   }
-  launch.Buffer(plan->Input(0)).Buffer(plan->Input(1)).Buffer(p.has_bias ? plan->Input(2) : plan->Input(1));
-  launch.Buffer(plan->Output()).Buffer(begins).Integer(p.m).Integer(p.n).Integer(p.k);
+  launch.Input("a", plan->Input(0)).Input("b", plan->Input(1));
+  launch.Input("bias", p.has_bias ? plan->Input(2) : plan->Input(1)).Output("y", plan->Output());
+  launch.Buffer(numbers).Integer(p.m).Integer(p.n).Integer(p.k);
   launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
   launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);
   const int64_t fours = (p.n + 3) / 4;

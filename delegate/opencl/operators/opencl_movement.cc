@@ -30,15 +30,15 @@ struct Walk {
   int64_t to_base = 0;
 };
 
-void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t type, Walk walk) {
-  std::string element = OpenClType(type);
-  // Four adjacent elements of 32 bits move as one.
+void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk walk) {
+  int64_t unit = 1;
+  // Four adjacent elements move as one.
   const auto is_even = [](int64_t number) { return number % 4 == 0; };
-  if (mslite_type_size(type) == 4 && !walk.sizes.empty() && walk.from.back() == 1 && walk.to.back() == 1 &&
-      is_even(walk.sizes.back()) && is_even(walk.from_base) && is_even(walk.to_base) &&
+  if (!walk.sizes.empty() && walk.from.back() == 1 && walk.to.back() == 1 && is_even(walk.sizes.back()) &&
+      is_even(walk.from_base) && is_even(walk.to_base) &&
       std::all_of(walk.from.begin(), walk.from.end() - 1, is_even) &&
       std::all_of(walk.to.begin(), walk.to.end() - 1, is_even)) {
-    element = "uint4";
+    unit = 4;
     walk.sizes.back() /= 4;
     walk.from_base /= 4;
     walk.to_base /= 4;
@@ -53,13 +53,12 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t 
   shape.insert(shape.end(), walk.from.begin(), walk.from.end());
   shape.insert(shape.end(), walk.to.begin(), walk.to.end());
   if (shape.empty()) shape.push_back(0);
-  const int64_t elements = count * (element == "uint4" ? 4 : 1);
   const OpenClOperand numbers = plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("copy", "copy");
-  launch.Define("TYPE", element).Buffer(from).Buffer(to).Buffer(numbers);
+  launch.Define("UNIT", unit).Input("x", from).Output("y", to).Buffer(numbers);
   launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
   launch.Integer(count).Items(count);
-  launch.Touches(0, elements).Touches(1, elements).Touches(2, count * static_cast<int64_t>(shape.size()));
+  launch.Touches(0, unit * count).Touches(1, unit * count).Touches(2, count * static_cast<int64_t>(shape.size()));
 }
 
 bool CopyOf(const mslite_node &node, Walk *walk) {
@@ -89,7 +88,7 @@ std::string WhyNotCopy(const mslite_node &node) {
 void PlanCopy(OpenClPlan *plan) {
   Walk walk;
   CopyOf(plan->node(), &walk);
-  LaunchCopy(plan, plan->Input(0), plan->Output(), plan->node().inputs[0]->type, std::move(walk));
+  LaunchCopy(plan, plan->Input(0), plan->Output(), std::move(walk));
 }
 
 // ---- a map: the library's own kernel moves the numbers of elements ----
@@ -110,7 +109,7 @@ void PlanMap(OpenClPlan *plan) {
   const OpenClOperand numbers = plan->Integers({map.begin(), map.end()});
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("copy", "copy_by_map");
-  launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers);
+  launch.Define("MAP", 1).Input("x", plan->Input(0)).Output("y", plan->Output()).Buffer(numbers);
   launch.Integer(count).Items(count).Touches(0, count);
 }
 
@@ -168,7 +167,7 @@ void PlanPad(OpenClPlan *plan) {
   const float value = HasInput(node, 2) ? RealsOf(*node.inputs[2])[0]
                                         : static_cast<const mslite_PadFusion *>(node.params)->constant_value;
   OpenClLaunch &fill = plan->Launch("copy", "fill");
-  fill.Define("TYPE", "float").Buffer(plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
+  fill.Output("y", plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
   Walk walk;
   walk.sizes.assign(x.dims, x.dims + x.rank);
   walk.from.resize(static_cast<size_t>(x.rank));
@@ -176,7 +175,7 @@ void PlanPad(OpenClPlan *plan) {
   mslite_row_major(x.dims, x.rank, walk.from.data());
   mslite_row_major(y.dims, y.rank, walk.to.data());
   for (size_t i = 0; i < walk.to.size(); ++i) walk.to_base += pads[2 * i] * walk.to[i];
-  LaunchCopy(plan, plan->Input(0), plan->Output(), x.type, std::move(walk));
+  LaunchCopy(plan, plan->Input(0), plan->Output(), std::move(walk));
 }
 
 // ---- Concat, Stack, Split, Unstack: a copy for each piece ----
@@ -212,7 +211,7 @@ void PlanJoin(OpenClPlan *plan) {
     walk.to = {joins ? row : piece, 1};
     (joins ? walk.to_base : walk.from_base) = begin;
     begin += piece;
-    LaunchCopy(plan, plan->Input(joins ? i : 0), plan->Output(joins ? 0 : i), whole.type, std::move(walk));
+    LaunchCopy(plan, plan->Input(joins ? i : 0), plan->Output(joins ? 0 : i), std::move(walk));
   }
 }
 

@@ -42,7 +42,7 @@ void PlanSoftmax(OpenClPlan *plan) {
   const Rows rows = RowsOf(*plan->node().inputs[0], axis, axis + 1);
   OpenClLaunch &launch = LaunchRows(plan, "softmax", rows);
   if (plan->node().op == MSLITE_OP_LogSoftmax) launch.Define("LOGARITHM", 1);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner);
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output()).Integer(rows.length).Integer(rows.inner);
   launch.Touches(0, 3 * CountOf(*plan->node().inputs[0]));
 }
 
@@ -54,8 +54,8 @@ void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::st
   if (!is_centred) launch.Define("UNCENTRED", 1);
   if (HasInput(node, 1)) launch.Define("GAMMA", 1);
   if (HasInput(node, 2)) launch.Define("BETA", 1);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Input(HasInput(node, 1) ? 1 : 0));
-  launch.Buffer(plan->Input(HasInput(node, 2) ? 2 : 0)).Buffer(plan->Output());
+  launch.Input("x", plan->Input(0)).Input("gamma", plan->Input(HasInput(node, 1) ? 1 : 0));
+  launch.Input("beta", plan->Input(HasInput(node, 2) ? 2 : 0)).Output("y", plan->Output());
   launch.Integer(rows.length).Integer(rows.inner).Real(epsilon);
   const int64_t count = CountOf(*node.inputs[0]);
   launch.Touches(0, (is_centred ? 3 : 2) * count).Touches(1, HasInput(node, 1) ? count : 0);
@@ -173,7 +173,7 @@ void PlanNorm(OpenClPlan *plan) {
     least = params->epsilon;
     launch.Define("ACTIVATION", params->activation_type);
   }
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner).Real(least);
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output()).Integer(rows.length).Integer(rows.inner).Real(least);
   launch.Touches(0, 2 * CountOf(*node.inputs[0]));
 }
 
@@ -182,7 +182,7 @@ void PlanLocalResponse(OpenClPlan *plan) {
   const auto *params = static_cast<const mslite_LRN *>(node.params);
   const int64_t count = CountOf(*node.inputs[0]);
   OpenClLaunch &launch = plan->Launch("rows", "local_response");
-  launch.Define("GROUP", 1).Buffer(plan->Input(0)).Buffer(plan->Output());
+  launch.Define("GROUP", 1).Input("x", plan->Input(0)).Output("y", plan->Output());
   launch.Integer(node.inputs[0]->dims[node.inputs[0]->rank - 1]).Integer(params->depth_radius);
   launch.Real(params->bias).Real(params->alpha).Real(params->beta).Integer(count).Items(count);
   launch.Touches(0, (2 * params->depth_radius + 2) * count);

@@ -22,7 +22,7 @@ void Plan(OpenClPlan *plan) {
   launch.Define("ACTIVATION", g.activation);
   if (g.average) launch.Define("AVERAGE", 1);
   if (g.count_include_pad) launch.Define("COUNT_PADDING", 1);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output());
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output());
   launch.Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
   launch.Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
   launch.Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);

@@ -15,8 +15,8 @@ struct Mode {
 
 constexpr Mode kModes[] = {
     {MSLITE_REDUCE_MODE_REDUCE_MEAN, "0", "(t)+(v)", "(v)", "(t)/(float)reduced"},
-    {MSLITE_REDUCE_MODE_REDUCE_MAX, "x[base]", "((v)>(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
-    {MSLITE_REDUCE_MODE_REDUCE_MIN, "x[base]", "((v)<(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
+    {MSLITE_REDUCE_MODE_REDUCE_MAX, "load(x, base)", "((v)>(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
+    {MSLITE_REDUCE_MODE_REDUCE_MIN, "load(x, base)", "((v)<(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
     {MSLITE_REDUCE_MODE_REDUCE_PROD, "1", "(t)*(v)", "(v)", "(t)"},
     {MSLITE_REDUCE_MODE_REDUCE_SUM, "0", "(t)+(v)", "(v)", "(t)"},
     {MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE, "0", "(t)+(v)", "(v)*(v)", "(t)"},
@@ -68,9 +68,13 @@ void PlanReduce(OpenClPlan *plan) {
   while (group < 64 && group * 4 <= p.reduced) group *= 2;
   const OpenClOperand numbers = plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("reduction", "reduce");
-  launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Define("GROUP", group).Define("START", mode.start);
+  launch.Define("GROUP", group).Define("START", mode.start);
   launch.Define("COMBINE(t,v)", mode.combine).Define("TERM(v)", mode.term).Define("FINISH(t)", finish);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers).Integer(p.kept_rank).Integer(p.run_rank);
+  launch.Input("x", plan->Input(0))
+      .Output("y", plan->Output())
+      .Buffer(numbers)
+      .Integer(p.kept_rank)
+      .Integer(p.run_rank);
   launch.Integer(p.inner)
       .Integer(p.length)
       .Integer(p.length_stride)
@@ -94,8 +98,13 @@ void PlanArg(OpenClPlan *plan) {
   for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
   const int64_t count = CountOf(x) / x.dims[axis];
   OpenClLaunch &launch = plan->Launch("reduction", "arg");
-  launch.Define("TYPE", "float").Define("BEFORE(a,b)", node.op == MSLITE_OP_ArgMaxFusion ? "((a)>(b))" : "((a)<(b))");
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(x.dims[axis]).Integer(inner).Integer(count).Items(count);
+  launch.Define("BEFORE(a,b)", node.op == MSLITE_OP_ArgMaxFusion ? "((a)>(b))" : "((a)<(b))");
+  launch.Input("x", plan->Input(0))
+      .Output("y", plan->Output())
+      .Integer(x.dims[axis])
+      .Integer(inner)
+      .Integer(count)
+      .Items(count);
 }
 
 constexpr OpenClOperator kOperators[] = {
