@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/message.h"
+#include "opencl/opencl_fusion.h"
 #include "plan/memory.h"
 #include "plan/work.h"
 
@@ -26,10 +27,17 @@ Status OpenClPart::Prepare() {
     const OpenClOperator *entry = FindOpenClOperator(node.op);
     const std::string reason = entry == nullptr ? "no kernel" : entry->why_not(calls.back()->node());
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
-    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs);
+    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs, is_half_);
     entry->plan(&plans.back());
+    int64_t left = CountFlops(plans.back().node());  // done by the first launch, unless launches say what they do
+    counts_.least_flops += left;
+    for (OpenClLaunch &launch : plans.back().launches()) {
+      if (launch.operations < 0) launch.operations = left;
+      left = 0;
+    }
   }
   roots_ = Roots(plans);
+  FuseEpilogues(part_, roots_, &plans);
   forms_.assign(part_.tensors.size(), OpenClForm::kArray);
   if (is_half_) forms_ = ChooseForms(part_, roots_);
   MSLITE_TRY(LayOut(plans));
@@ -79,9 +87,12 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   };
   for (const int32_t input : part_.inputs) use(input, 0);
   for (int32_t step = 0; step < count; ++step) {
-    const Part::Node &node = part_.nodes[static_cast<size_t>(step)];
-    for (const int32_t input : node.inputs) use(input, step + 1);
-    for (const int32_t output : node.outputs) use(output, step + 1);
+    for (const OpenClLaunch &launch : plans[static_cast<size_t>(step)].launches()) {
+      for (const OpenClLaunch::Argument &argument : launch.arguments) {
+        if (argument.is_buffer && argument.operand.place == OpenClOperand::kTensor)
+          use(argument.operand.index, step + 1);
+      }
+    }
     for (const int64_t numbers : plans[static_cast<size_t>(step)].scratch()) {
       scratch_pieces_[static_cast<size_t>(step)].push_back(add(numbers * scratch_size, step + 1));
     }
@@ -202,7 +213,7 @@ std::string OpenClPart::DefinesOf(size_t node, const OpenClLaunch &launch) const
     const Memory memory = MemoryOf(node, argument.operand);
     defines += DefineOperand(argument.name, memory.type, memory.form);
   }
-  return defines + launch.defines;
+  return defines + launch.defines + DefineEpilogue(launch);
 }
 
 Status OpenClPart::MakeReady(size_t node, const OpenClLaunch &launch, const OpenClChoice &choice, ReadyLaunch *ready) {
@@ -328,13 +339,7 @@ void OpenClPart::Count(const std::vector<OpenClPlan> &plans, const std::vector<O
       const Extent extent = ExtentOf(i, plan, {OpenClOperand::kConstant, static_cast<int32_t>(k)});
       counts_.constant_bytes += extent.elements * extent.element_bytes;
     }
-    const int64_t needed = CountFlops(plan.node());
-    counts_.least_flops += needed;
-    int64_t left = needed;  // what the node needs is done by its first launch, unless launches say what they do
-    for (const OpenClLaunch &launch : plan.launches()) {
-      CountLaunch(i, plan, launch, choices[at++], launch.operations < 0 ? left : launch.operations);
-      left = 0;
-    }
+    for (const OpenClLaunch &launch : plan.launches()) CountLaunch(i, plan, launch, choices[at++]);
   }
   counts_.border_bytes += counts_.constant_bytes;
 }
@@ -352,30 +357,26 @@ OpenClPart::Extent OpenClPart::ExtentOf(size_t node, const OpenClPlan &plan, con
 }
 
 void OpenClPart::CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch,
-                             const OpenClChoice &choice, int64_t flops) {
+                             const OpenClChoice &choice) {
   OpenClCounts::Launches &kernel = counts_.kernels[launch.file + "." + launch.function];
   const int64_t steps = launch.tile.define == nullptr ? 0 : (launch.tile.extent + choice.tile - 1) / choice.tile;
   std::set<std::pair<int32_t, int32_t>> seen;
-  bool has_written = false;
-  for (size_t k = launch.arguments.size(); k-- > 0;) {  // from the last one on, which is written
-    const OpenClLaunch::Argument &argument = launch.arguments[k];
+  for (const OpenClLaunch::Argument &argument : launch.arguments) {
     const OpenClOperand &operand = argument.operand;
     if (!argument.is_buffer || operand.place == OpenClOperand::kFault) continue;
     const Extent extent = ExtentOf(node, plan, operand);
     const int64_t touched =
         argument.touched < 0 ? extent.elements : argument.touched + steps * argument.touched_per_step;
     const int64_t bytes = touched * extent.element_bytes;
-    const bool is_written = operand.place != OpenClOperand::kConstant && !has_written;
-    has_written = has_written || is_written;
-    (is_written ? counts_.stored_bytes : counts_.loaded_bytes) += bytes;
+    (argument.is_written ? counts_.stored_bytes : counts_.loaded_bytes) += bytes;
     kernel.items_bytes += bytes;
     if (seen.emplace(operand.place, operand.index).second) {
       counts_.operand_bytes += std::min(bytes, extent.elements * extent.element_bytes);
     }
   }
   ++kernel.count;
-  kernel.flops += flops;
-  counts_.flops += flops;
+  kernel.flops += launch.operations;
+  counts_.flops += launch.operations;
 }
 
 Status OpenClPart::Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {

@@ -64,8 +64,7 @@ class OpenClPart : public CompiledPart {
   };
   Extent ExtentOf(size_t node, const OpenClPlan &plan, const OpenClOperand &operand) const;
   void Count(const std::vector<OpenClPlan> &plans, const std::vector<OpenClChoice> &choices);
-  void CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch, const OpenClChoice &choice,
-                   int64_t flops);
+  void CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch, const OpenClChoice &choice);
   void MakeBorder(const std::vector<OpenClPlan> &plans);
   Status Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs);
   Status CheckFaults();
@@ -76,11 +75,11 @@ class OpenClPart : public CompiledPart {
   std::map<int32_t, Stored> weights_;           // constants of the model, by tensor: kept when shapes change
   std::vector<std::vector<Stored>> constants_;  // of each node
   std::unique_ptr<OpenClBuffer> arena_;
-  std::vector<std::unique_ptr<OpenClBuffer>> pieces_;       // of the arena
-  std::vector<int32_t> roots_;                              // of each tensor: the one whose memory it has
-  std::vector<OpenClForm> forms_;                           // of each tensor
-  std::map<int32_t, size_t> tensor_pieces_;                 // of roots
-  std::vector<std::vector<size_t>> scratch_pieces_;         // of each node
+  std::vector<std::unique_ptr<OpenClBuffer>> pieces_;  // of the arena
+  std::vector<int32_t> roots_;                         // of each tensor: the one whose memory it has
+  std::vector<OpenClForm> forms_;                      // of each tensor
+  std::map<int32_t, size_t> tensor_pieces_;            // of roots
+  std::vector<std::vector<size_t>> scratch_pieces_;    // of each node
   std::unique_ptr<OpenClBuffer> fault_memory_;
   std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // of nodes that may meet an impossible value: an int each
   std::vector<uint8_t> met_;                                // the same memory here, after a run

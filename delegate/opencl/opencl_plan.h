@@ -17,10 +17,31 @@ struct OpenClOperand {
   int32_t index = 0;
 };
 
-// An enqueued kernel. It writes the last one of its buffers that is neither a constant nor a fault.
+// What a launch computes of each element alone; of no expression: it does something else.
+struct OpenClFormula {
+  std::string expression;  // of the arguments 0, 1 and 2, as a, b and c
+  std::string activation;  // the first arguments of activate_as in kernels/gpu/common.cl, for `activate`
+  // Of each argument: which element goes with element i of the output. 0: the same; 1: the only one; n: i % n; -1:
+  // another one.
+  std::vector<int64_t> periods;
+};
+
+// Formulas for the results of a launch, of which each takes the one before as an argument.
+struct OpenClEpilogue {
+  struct Step {
+    OpenClFormula formula;
+    int32_t result = 0;             // which of the formula's arguments the result before is
+    std::vector<int32_t> operands;  // numbers of the launch's further operands, for the other arguments
+  };
+  std::vector<Step> steps;
+  std::vector<int64_t> periods;  // of the further operands
+};
+
+// An enqueued kernel.
 struct OpenClLaunch {
   struct Argument {
     bool is_buffer = false;
+    bool is_written = false;
     OpenClOperand operand;
     std::string name;  // in the kernel, which then reads or writes it by the words of kernels/gpu/common.cl
     int32_t integer = 0;
@@ -44,7 +65,11 @@ struct OpenClLaunch {
   std::array<size_t, 3> global = {1, 1, 1};
   size_t group = 0;  // work items of a group along the first dimension; 0: whichever is fastest
   Tile tile;
-  int64_t operations = -1;  // that the items do, where it is not what the node needs
+  int64_t operations = -1;  // floating-point operations that the items do; -1: what the node needs
+  OpenClFormula formula;
+  bool takes_epilogue = false;  // the kernel stores FUSED of its results, or FUSED4
+  bool stores_fours = false;    // and whole fours of them, at multiples of four
+  OpenClEpilogue epilogue;
 
   OpenClLaunch &Define(const char *name, const std::string &value) {
     defines += std::string("#define ") + name + " " + value + "\n";
@@ -58,7 +83,11 @@ struct OpenClLaunch {
     arguments.back().name = name;
     return *this;
   }
-  OpenClLaunch &Output(const char *name, OpenClOperand operand) { return Input(name, operand); }
+  OpenClLaunch &Output(const char *name, OpenClOperand operand) {
+    Input(name, operand);
+    arguments.back().is_written = true;
+    return *this;
+  }
   // A plain array: what Integers and Reals give, and Fault.
   OpenClLaunch &Buffer(OpenClOperand operand) {
     Argument argument;
@@ -89,6 +118,14 @@ struct OpenClLaunch {
     group = static_cast<size_t>(items);
     return Items(groups * items);
   }
+  OpenClLaunch &Activate(int64_t kind, const std::string &alpha = "0.0f", const std::string &low = "-1.0f",
+                         const std::string &high = "1.0f");
+  // Whether whole fours are stored, at multiples of four.
+  OpenClLaunch &TakesEpilogue(bool whole_fours) {
+    takes_epilogue = true;
+    stores_fours = whole_fours;
+    return *this;
+  }
   // Behind Items, which has the other dimensions.
   OpenClLaunch &Tiles(const char *define, size_t dimension, int64_t extent, const std::vector<int64_t> &sizes) {
     tile = {define, dimension, extent, sizes};
@@ -118,10 +155,13 @@ struct OpenClConstant {
 // The launches of one node. Launches run in their order.
 class OpenClPlan {
  public:
-  OpenClPlan(const mslite_node &node, const std::vector<int32_t> &inputs, const std::vector<int32_t> &outputs)
-      : node_(node), inputs_(inputs), outputs_(outputs) {}
+  OpenClPlan(const mslite_node &node, const std::vector<int32_t> &inputs, const std::vector<int32_t> &outputs,
+             bool is_half)
+      : node_(node), inputs_(inputs), outputs_(outputs), is_half_(is_half) {}
 
   const mslite_node &node() const { return node_; }
+  // Whether real numbers between launches are stored as float16.
+  bool is_half() const { return is_half_; }
   OpenClOperand Input(int32_t index) const { return {OpenClOperand::kTensor, inputs_[static_cast<size_t>(index)]}; }
   OpenClOperand Output(int32_t index = 0) const {
     return {OpenClOperand::kTensor, outputs_[static_cast<size_t>(index)]};
@@ -147,7 +187,10 @@ class OpenClPlan {
   // The output has the contents of the input, in the same order: no launch is needed.
   void Alias(int32_t input, int32_t output = 0) { aliases_.push_back({input, output}); }
 
+  std::vector<OpenClLaunch> &launches() { return launches_; }
   const std::vector<OpenClLaunch> &launches() const { return launches_; }
+  // Takes the launches of another node, in front of its own, and what they need.
+  void Absorb(OpenClPlan *other);
   const std::vector<int64_t> &scratch() const { return scratch_; }
   const std::vector<OpenClConstant> &constants() const { return constants_; }
   const std::vector<std::pair<int32_t, int32_t>> &aliases() const { return aliases_; }
@@ -158,6 +201,7 @@ class OpenClPlan {
   const mslite_node &node_;
   const std::vector<int32_t> &inputs_;
   const std::vector<int32_t> &outputs_;
+  bool is_half_;
   std::vector<OpenClLaunch> launches_;
   std::vector<int64_t> scratch_;
   std::vector<OpenClConstant> constants_;

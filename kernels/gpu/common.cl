@@ -73,50 +73,53 @@ float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 float softplus(float x) { return fmax(x, 0.0f) + log1p(exp(-fabs(x))); }
 float gelu_tanh(float x) { return 0.5f * x * (1.0f + tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
 
-// NaN stays NaN.
-float activate(float x) {
-#if ACTIVATION == 1
-  return x < 0.0f ? 0.0f : x;
-#elif ACTIVATION == 2
-  return sigmoid(x);
-#elif ACTIVATION == 3
-  return x < 0.0f ? 0.0f : x > 6.0f ? 6.0f : x;
-#elif ACTIVATION == 4
-  return x < 0.0f ? ALPHA * expm1(x) : x;
-#elif ACTIVATION == 5
-  return x < 0.0f ? ALPHA * x : x;
-#elif ACTIVATION == 6
-  return fabs(x);
-#elif ACTIVATION == 7
-  return x < -1.0f ? -1.0f : x > 1.0f ? 1.0f : x;
-#elif ACTIVATION == 8
-  return x / (1.0f + fabs(x));
-#elif ACTIVATION == 9
-  return softplus(x);
-#elif ACTIVATION == 10
-  return tanh(x);
-#elif ACTIVATION == 11
-  return 1.0507009873554805f * (x < 0.0f ? 1.6732632423543772f * expm1(x) : x);
-#elif ACTIVATION == 12
-  return x * clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
-#elif ACTIVATION == 13
-  return clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
-#elif ACTIVATION == 14
-  return x > ALPHA ? x : 0.0f;
-#elif ACTIVATION == 16
-  return x < LOW ? LOW : x > HIGH ? HIGH : x;
-#elif ACTIVATION == 17
-  return sign(x);
-#elif ACTIVATION == 18
-  return x * sigmoid(x);
-#elif ACTIVATION == 19
-  return 0.5f * x * (1.0f + erf(x * 0.70710678f));
-#elif ACTIVATION == 20
-  return gelu_tanh(x);
-#else
-  return x;
-#endif
+// Activation number `kind`, which is known when the kernel is compiled. NaN stays NaN.
+float activate_as(int kind, float alpha, float low, float high, float x) {
+  switch (kind) {
+    case 1:
+      return x < 0.0f ? 0.0f : x;
+    case 2:
+      return sigmoid(x);
+    case 3:
+      return x < 0.0f ? 0.0f : x > 6.0f ? 6.0f : x;
+    case 4:
+      return x < 0.0f ? alpha * expm1(x) : x;
+    case 5:
+      return x < 0.0f ? alpha * x : x;
+    case 6:
+      return fabs(x);
+    case 7:
+      return x < -1.0f ? -1.0f : x > 1.0f ? 1.0f : x;
+    case 8:
+      return x / (1.0f + fabs(x));
+    case 9:
+      return softplus(x);
+    case 10:
+      return tanh(x);
+    case 11:
+      return 1.0507009873554805f * (x < 0.0f ? 1.6732632423543772f * expm1(x) : x);
+    case 12:
+      return x * clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
+    case 13:
+      return clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
+    case 14:
+      return x > alpha ? x : 0.0f;
+    case 16:
+      return x < low ? low : x > high ? high : x;
+    case 17:
+      return sign(x);
+    case 18:
+      return x * sigmoid(x);
+    case 19:
+      return 0.5f * x * (1.0f + erf(x * 0.70710678f));
+    case 20:
+      return gelu_tanh(x);
+    default:
+      return x;
+  }
 }
+
+float activate(float x) { return activate_as(ACTIVATION, ALPHA, LOW, HIGH, x); }
 
 float4 activate4(float4 x) {
 #if ACTIVATION == 0 || ACTIVATION == 15
@@ -125,3 +128,19 @@ float4 activate4(float4 x) {
   return (float4)(activate(x.x), activate(x.y), activate(x.z), activate(x.w));
 #endif
 }
+
+// What other nodes compute of each result, before it is stored. The lines before this file define it where there is
+// something: FUSED(value, at) of element number `at`; FUSED4(value, at, count) of the `count` elements from there on.
+// EPILOGUE stands behind the last parameter of a kernel that takes one.
+#ifdef EPILOGUE
+EPILOGUE_FUNCTIONS
+#ifndef FUSED4
+#define FUSED4(value, at, count)                                                 \
+  (float4)(FUSED((value).x, at), (count) > 1 ? FUSED((value).y, (at) + 1) : 0.0f, \
+           (count) > 2 ? FUSED((value).z, (at) + 2) : 0.0f, (count) > 3 ? FUSED((value).w, (at) + 3) : 0.0f)
+#endif
+#else
+#define EPILOGUE
+#define FUSED(value, at) (value)
+#define FUSED4(value, at, count) (value)
+#endif

@@ -19,7 +19,7 @@ float4 some_of_bias(INPUT(bias), int at, int left) {
 kernel void conv2d(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, int width, int out_height,
                    int out_width, int kernel_h, int kernel_w, int stride_h, int stride_w, int dilation_h,
                    int dilation_w, int pad_h, int pad_w, int channels, int group_in, int group_out, int group_fours,
-                   int out_channels) {
+                   int out_channels EPILOGUE) {
   const int four = get_global_id(0);
   const int column = get_global_id(1) * PIXELS;
   const int row = get_global_id(2) % out_height;
@@ -71,8 +71,8 @@ kernel void conv2d(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, 
     }
   }
   for (int p = 0; p < PIXELS && column + p < out_width; ++p) {
-    store_some(y, ((image * out_height + row) * out_width + column + p) * out_channels + first_out, activate4(sum[p]),
-               left);
+    const int at = ((image * out_height + row) * out_width + column + p) * out_channels + first_out;
+    store_some(y, at, FUSED4(activate4(sum[p]), at, left), left);
   }
 }
 
@@ -81,7 +81,7 @@ kernel void conv2d(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, 
 kernel void conv2d_transpose(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, int width, int out_height,
                              int out_width, int kernel_h, int kernel_w, int stride_h, int stride_w, int dilation_h,
                              int dilation_w, int pad_h, int pad_w, int channels, int group_in, int group_out,
-                             int group_fours, int out_channels) {
+                             int group_fours, int out_channels EPILOGUE) {
   const int four = get_global_id(0);
   const int column = get_global_id(1);
   const int row = get_global_id(2) % out_height;
@@ -104,7 +104,8 @@ kernel void conv2d_transpose(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), in
       for (int k = 0; k < group_in; ++k) sum += load(x, source + k) * load4_of_row(weight, taps + k, channel, step);
     }
   }
-  store_some(y, ((image * out_height + row) * out_width + column) * out_channels + first_out, activate4(sum), left);
+  const int at = ((image * out_height + row) * out_width + column) * out_channels + first_out;
+  store_some(y, at, FUSED4(activate4(sum), at, left), left);
 }
 
 // One input channel for each output channel. Weights are [kernel height][kernel width][channels]. An item computes
@@ -113,12 +114,14 @@ kernel void conv2d_transpose(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), in
 #if LANES == 4
 #define REAL float4
 #define ACTIVATE activate4
+#define FUSED_ALL(value, at) FUSED4(value, at, 4)
 #define LOAD load4
 #define STORE store4
 #define LOAD_OF_ROW load4_of_row
 #else
 #define REAL float
 #define ACTIVATE activate
+#define FUSED_ALL FUSED
 #define LOAD load
 #define STORE store
 #define LOAD_OF_ROW(operand, row, at, length) load(operand, (row) * (length) + (at))
@@ -126,7 +129,7 @@ kernel void conv2d_transpose(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), in
 
 kernel void depthwise(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, int width, int out_height,
                       int out_width, int kernel_h, int kernel_w, int stride_h, int stride_w, int dilation_h,
-                      int dilation_w, int pad_h, int pad_w, int channels) {
+                      int dilation_w, int pad_h, int pad_w, int channels EPILOGUE) {
   const int channel = get_global_id(0) * LANES;
   const int column = get_global_id(1);
   const int row = get_global_id(2) % out_height;
@@ -146,6 +149,7 @@ kernel void depthwise(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int heigh
              LOAD_OF_ROW(weight, i * kernel_w + j, channel, channels);
     }
   }
-  STORE(y, ((image * out_height + row) * out_width + column) * channels + channel, ACTIVATE(sum));
+  const int at = ((image * out_height + row) * out_width + column) * channels + channel;
+  STORE(y, at, FUSED_ALL(ACTIVATE(sum), at));
 }
 #endif

@@ -17,7 +17,7 @@ kernel void elementwise(INPUT(x_a),
 #ifdef TYPE_x_c
                         INPUT(x_c),
 #endif
-                        OUTPUT(y), global const int *shape, int rank, int count) {
+                        OUTPUT(y), global const int *shape, int rank, int count EPILOGUE) {
   const int at = get_global_id(0);
   if (at >= count) return;
   int at_a = WALK_A == 0 ? at : 0;
@@ -47,13 +47,14 @@ kernel void elementwise(INPUT(x_a),
 #ifdef TYPE_x_c
   const TYPE(x_c) c = load(x_c, at_c);
 #endif
-  store(y, at, VALUE);
+  store(y, at, FUSED(VALUE, at));
 }
 
-// The same for real operands that are walked in order, or have one element: four elements at a time. `count` counts
-// these fours.
+// The same for real operands that are walked in order, have one element, or are walked in order again and again, in which
+// case WALK is how many elements they have: four elements at a time. `count` counts these fours.
 #ifdef FOURS
-#define READ(operand, walk) ((walk) == 0 ? load4(operand, 4 * at) : (float4)(load(operand, 0)))
+#define READ(operand, walk) \
+  ((walk) == 1 ? (float4)(load(operand, 0)) : load4(operand, (walk) == 0 ? 4 * at : 4 * at % max(walk, 1)))
 float one(float a, float b, float c) { return VALUE; }
 
 kernel void elementwise_fours(INPUT(x_a),
@@ -63,7 +64,7 @@ kernel void elementwise_fours(INPUT(x_a),
 #ifdef TYPE_x_c
                               INPUT(x_c),
 #endif
-                              OUTPUT(y), int count) {
+                              OUTPUT(y), int count EPILOGUE) {
   const int at = get_global_id(0);
   if (at >= count) return;
   const float4 a = READ(x_a, WALK_A);
@@ -78,6 +79,6 @@ kernel void elementwise_fours(INPUT(x_a),
   const float4 c = 0.0f;
 #endif
   const float4 value = (float4)(one(a.x, b.x, c.x), one(a.y, b.y, c.y), one(a.z, b.z, c.z), one(a.w, b.w, c.w));
-  store4(y, 4 * at, value);
+  store4(y, 4 * at, FUSED4(value, 4 * at, 4));
 }
 #endif

@@ -8,7 +8,7 @@
 #endif
 
 kernel void matmul(INPUT(a), INPUT(b), INPUT(bias), OUTPUT(y), global const int *matrices, int m, int n, int k,
-                   int a_row, int a_column, int b_row, int b_column) {
+                   int a_row, int a_column, int b_row, int b_column EPILOGUE) {
   const int column = get_global_id(0) * 4;
   const int row = get_global_id(1) * ROWS;
   const int batch = get_global_id(2);
@@ -52,6 +52,7 @@ kernel void matmul(INPUT(a), INPUT(b), INPUT(bias), OUTPUT(y), global const int 
                    left > 2 ? load(bias, column + 2) : 0.0f, left > 3 ? load(bias, column + 3) : 0.0f);
 #endif
   for (int r = 0; r < ROWS && row + r < m; ++r) {
-    store_some(y, (batch * m + row + r) * n + column, activate4(sum[r] + start), left);
+    const int at = (batch * m + row + r) * n + column;
+    store_some(y, at, FUSED4(activate4(sum[r] + start), at, left), left);
   }
 }

@@ -1,7 +1,7 @@
 // Means and maxima of windows. Activations are [batch, height, width, channels].
 kernel void pooling(INPUT(x), OUTPUT(y), int height, int width, int out_height, int out_width, int kernel_h,
                     int kernel_w, int stride_h, int stride_w, int dilation_h, int dilation_w, int pad_h, int pad_w,
-                    int after_h, int after_w, int channels) {
+                    int after_h, int after_w, int channels EPILOGUE) {
   const int channel = get_global_id(0);
   const int column = get_global_id(1);
   const int row = get_global_id(2) % out_height;
@@ -35,5 +35,6 @@ kernel void pooling(INPUT(x), OUTPUT(y), int height, int width, int out_height, 
   value /= (float)max(taps, 1);
 #endif
 #endif
-  store(y, ((image * out_height + row) * out_width + column) * channels + channel, activate(value));
+  const int at = ((image * out_height + row) * out_width + column) * channels + channel;
+  store(y, at, FUSED(activate(value), at));
 }

@@ -50,7 +50,7 @@ kernel void softmax(INPUT(x), OUTPUT(y), int length, int inner) {
 // (x - mean) / sqrt(variance + epsilon), times gamma and plus beta where they are there. PARAMETER: which of these belongs
 // to element i of a row, whose place is `outside` and `inside`. UNCENTRED: the mean is taken for 0.
 #ifdef PARAMETER
-kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int length, int inner, float epsilon) {
+kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int length, int inner, float epsilon EPILOGUE) {
   local float shared[GROUP];
   const int outside = get_group_id(0) / inner;
   const int inside = get_group_id(0) % inner;
@@ -75,7 +75,7 @@ kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int l
 #ifdef BETA
     value += load(beta, PARAMETER);
 #endif
-    store(y, base + i * inner, value);
+    store(y, base + i * inner, FUSED(value, base + i * inner));
   }
 }
 #endif

@@ -1,6 +1,7 @@
 // Conv2DFusion and Conv2dTransposeFusion.
 #include "convolution/geometry.h"
 #include "opencl/operators/families.h"
+#include "opencl/operators/opencl_winograd.h"
 
 namespace mslite {
 namespace {
@@ -58,7 +59,7 @@ void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
   const int64_t lanes = g.group % 4 == 0 ? 4 : 1;
   const OpenClOperand weight = plan->Weights(PackDepthwise(g, RealsOf(*plan->node().inputs[1])), g.group);
   OpenClLaunch &launch = plan->Launch("conv2d", "depthwise");
-  launch.Define("LANES", lanes).Define("ACTIVATION", g.activation);
+  launch.Define("LANES", lanes).Define("ACTIVATION", g.activation).TakesEpilogue(lanes == 4);
   if (g.has_bias) launch.Define("BIAS", 1);
   AddOperands(g, *plan, weight, &launch);
   launch.Integer(g.group).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
@@ -75,9 +76,14 @@ void Plan(OpenClPlan *plan) {
     PlanDepthwise(g, plan);
     return;
   }
+  // Transformed numbers are larger, and would lose bits in float16.
+  if (const int64_t tile = is_transposed || plan->is_half() ? 0 : WinogradTile(g); tile != 0) {
+    PlanWinograd(g, tile, plan);
+    return;
+  }
   const OpenClOperand weight = plan->Weights(Pack(g, RealsOf(*node.inputs[1]), is_transposed), RoundUp(g.group_out, 4));
   OpenClLaunch &launch = plan->Launch("conv2d", is_transposed ? "conv2d_transpose" : "conv2d");
-  launch.Define("ACTIVATION", g.activation);
+  launch.Define("ACTIVATION", g.activation).TakesEpilogue(g.group_out % 4 == 0);
   if (g.has_bias) launch.Define("BIAS", 1);
   if (g.group_in % 4 == 0) launch.Define("FOURS", 1);
   AddOperands(g, *plan, weight, &launch);

@@ -25,6 +25,19 @@ std::string Number(double value) {
 
 bool IsReal(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
+// Of an operand with `own` elements, for an output with `count`: as in OpenClFormula.
+int64_t PeriodOf(const mslite_broadcast_plan &broadcast, size_t operand, int64_t own, int64_t count) {
+  if (own == count) return 0;
+  if (own == 1) return 1;
+  // It repeats where it has the last dimensions of the output, and no other.
+  int64_t walked = 1;
+  for (int32_t i = broadcast.rank - 1; i >= 0; --i) {
+    if (broadcast.dims[i] != 1 && broadcast.strides[operand][i] != (walked < own ? walked : 0)) return -1;
+    walked *= broadcast.dims[i];
+  }
+  return own;
+}
+
 // y = expression of the operands a, b and c.
 OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands, const std::string &expression) {
   const mslite_tensor &y = *plan->node().outputs[0];
@@ -37,24 +50,28 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   mslite_plan_broadcast(&y, tensors.data(), static_cast<int32_t>(tensors.size()), &broadcast, &schedule);
   std::vector<int64_t> shape(broadcast.dims, broadcast.dims + broadcast.rank);
   bool is_fours = IsReal(y) && count % 4 == 0;
-  std::vector<int64_t> walks;
+  std::vector<int64_t> periods;
   for (size_t i = 0; i < operands.size(); ++i) {
     shape.insert(shape.end(), broadcast.strides[i], broadcast.strides[i] + broadcast.rank);
-    const int64_t own = CountOf(*operands[i].tensor);
-    walks.push_back(own == count ? 0 : own == 1 ? 1 : 2);
-    is_fours = is_fours && IsReal(*operands[i].tensor) && walks.back() != 2;
+    const int64_t period = PeriodOf(broadcast, i, CountOf(*operands[i].tensor), count);
+    periods.push_back(period);
+    is_fours = is_fours && IsReal(*operands[i].tensor) && (period == 1 || (period >= 0 && period % 4 == 0));
   }
+  const auto is_walked = [](int64_t period) { return period != 0 && period != 1; };
   const OpenClOperand numbers = is_fours ? OpenClOperand() : plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("elementwise", is_fours ? "elementwise_fours" : "elementwise");
   constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
-    launch.Define(kWalks[i], walks[i]).Input(kNames[i], operands[i].memory).Touches(i, count);
+    launch.Define(kWalks[i], !is_fours && is_walked(periods[i]) ? 2 : periods[i]);
+    launch.Input(kNames[i], operands[i].memory).Touches(i, count);
   }
   launch.Define("VALUE", expression).Output("y", plan->Output());
+  launch.TakesEpilogue(is_fours);
+  launch.formula = {expression, "", periods};
   if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
-  const bool is_walked = std::count(walks.begin(), walks.end(), 2) != 0;
-  launch.Buffer(numbers).Touches(operands.size() + 1, is_walked ? static_cast<int64_t>(shape.size()) * count : 0);
+  const bool is_read = std::any_of(periods.begin(), periods.end(), is_walked);
+  launch.Buffer(numbers).Touches(operands.size() + 1, is_read ? static_cast<int64_t>(shape.size()) * count : 0);
   return launch.Integer(broadcast.rank).Integer(count).Items(count);
 }
 
@@ -149,10 +166,7 @@ void PlanActivation(OpenClPlan *plan) {
   int32_t type = params->activation_type;
   if (type == MSLITE_ACTIVATION_TYPE_GELU && params->approximate) type = MSLITE_ACTIVATION_TYPE_FAST_GELU;
   Elementwise(plan, InputsOf(*plan, 1), "activate(a)")
-      .Define("ACTIVATION", type)
-      .Define("ALPHA", Number(params->alpha))
-      .Define("LOW", Number(params->min_val))
-      .Define("HIGH", Number(params->max_val));
+      .Activate(type, Number(params->alpha), Number(params->min_val), Number(params->max_val));
 }
 
 void PlanFunctionWithNumbers(OpenClPlan *plan) {
@@ -280,7 +294,7 @@ void PlanBinary(OpenClPlan *plan) {
   if (activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) {
     Elementwise(plan, InputsOf(*plan, 2), expression);
   } else {
-    Elementwise(plan, InputsOf(*plan, 2), "activate(" + expression + ")").Define("ACTIVATION", activation);
+    Elementwise(plan, InputsOf(*plan, 2), "activate(" + expression + ")").Activate(activation);
   }
 }
 
@@ -360,7 +374,7 @@ void PlanScale(OpenClPlan *plan) {
   std::vector<Operand> operands = {{plan->Input(0), &x}};
   for (size_t i = 0; i < shapes.size(); ++i) operands.push_back({plan->Input(static_cast<int32_t>(i) + 1), &shapes[i]});
   Elementwise(plan, operands, shapes.size() == 2 ? "activate(a*b+c)" : "activate(a*b)")
-      .Define("ACTIVATION", params->activation_type);
+      .Activate(params->activation_type);
 }
 
 std::string WhyNotBatchNorm(const mslite_node &node) {

@@ -21,24 +21,7 @@ void Plan(OpenClPlan *plan) {
     matrices.push_back(a);
     matrices.push_back(b);
   }
-  const OpenClOperand numbers = plan->Integers(matrices);
-  OpenClLaunch &launch = plan->Launch("matmul", "matmul");
-  launch.Define("ACTIVATION", p.activation);
-  if (p.has_bias) launch.Define("BIAS", 1);
-  if (p.transpose_b && !p.transpose_a && p.k % 4 == 0) {
-    launch.Define("TRANSPOSED", 1);
-  } else if (!p.transpose_b && p.n % 4 == 0) {
-    launch.Define("FOURS", 1);
-  }
-  launch.Input("a", plan->Input(0)).Input("b", plan->Input(1));
-  launch.Input("bias", p.has_bias ? plan->Input(2) : plan->Input(1)).Output("y", plan->Output());
-  launch.Buffer(numbers).Integer(p.m).Integer(p.n).Integer(p.k);
-  launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
-  launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);
-  const int64_t fours = (p.n + 3) / 4;
-  launch.Items(fours, p.m, p.batch).Tiles("ROWS", 1, p.m, {4, 2, 8, 1});
-  launch.Touches(0, p.batch * fours * p.m * p.k).Touches(1, 0, 4 * p.batch * fours * p.k);
-  launch.Touches(2, 0, p.has_bias ? 4 * p.batch * fours : 0).Touches(4, 0, 2 * p.batch * fours);
+  LaunchProduct(p, matrices, plan->Input(0), plan->Input(1), plan->Input(p.has_bias ? 2 : 1), plan->Output(), plan);
 }
 
 constexpr OpenClOperator kOperators[] = {
@@ -47,6 +30,28 @@ constexpr OpenClOperator kOperators[] = {
     {0, nullptr, nullptr},
 };
 }  // namespace
+
+OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> &matrices, OpenClOperand a,
+                            OpenClOperand b, OpenClOperand bias, OpenClOperand y, OpenClPlan *plan) {
+  const OpenClOperand numbers = plan->Integers(matrices);
+  OpenClLaunch &launch = plan->Launch("matmul", "matmul");
+  launch.Define("ACTIVATION", p.activation).TakesEpilogue(p.n % 4 == 0);
+  if (p.has_bias) launch.Define("BIAS", 1);
+  if (p.transpose_b && !p.transpose_a && p.k % 4 == 0) {
+    launch.Define("TRANSPOSED", 1);
+  } else if (!p.transpose_b && p.n % 4 == 0) {
+    launch.Define("FOURS", 1);
+  }
+  launch.Input("a", a).Input("b", b).Input("bias", bias).Output("y", y);
+  launch.Buffer(numbers).Integer(p.m).Integer(p.n).Integer(p.k);
+  launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
+  launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);
+  const int64_t fours = (p.n + 3) / 4;
+  launch.Items(fours, p.m, p.batch).Tiles("ROWS", 1, p.m, {4, 2, 8, 1});
+  launch.Touches(0, p.batch * fours * p.m * p.k).Touches(1, 0, 4 * p.batch * fours * p.k);
+  launch.Touches(2, 0, p.has_bias ? 4 * p.batch * fours : 0).Touches(4, 0, 2 * p.batch * fours);
+  return launch;
+}
 
 const OpenClOperator *OpenClMatmul() { return kOperators; }
 }  // namespace mslite

@@ -50,7 +50,7 @@ void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::st
                bool is_centred = true) {
   const mslite_node &node = plan->node();
   OpenClLaunch &launch = LaunchRows(plan, "normalize_rows", rows);
-  launch.Define("PARAMETER", parameter);
+  launch.Define("PARAMETER", parameter).TakesEpilogue(false);
   if (!is_centred) launch.Define("UNCENTRED", 1);
   if (HasInput(node, 1)) launch.Define("GAMMA", 1);
   if (HasInput(node, 2)) launch.Define("BETA", 1);

@@ -19,7 +19,7 @@ void Plan(OpenClPlan *plan) {
   const char *reason = nullptr;
   mslite_pooling_resolve(node.op, node.params, node.inputs[0], &g, &reason);
   OpenClLaunch &launch = plan->Launch("pooling", "pooling");
-  launch.Define("ACTIVATION", g.activation);
+  launch.Define("ACTIVATION", g.activation).TakesEpilogue(false);
   if (g.average) launch.Define("AVERAGE", 1);
   if (g.count_include_pad) launch.Define("COUNT_PADDING", 1);
   launch.Input("x", plan->Input(0)).Output("y", plan->Output());
