@@ -134,6 +134,7 @@ Status OpenClDevice::Start() {
   }
   limits_.group_size = DeviceNumber<size_t>(library_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
   limits_.alignment = DeviceNumber<cl_uint>(library_, device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+  limits_.local_bytes = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_LOCAL_MEM_SIZE, 0);
   limits_.largest_buffer = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
   shares_memory_ = DeviceNumber<cl_bool>(library_, device_, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) != CL_FALSE &&
                    !IsOff("MSLITE_OPENCL_SHARED_MEMORY");

@@ -50,6 +50,7 @@ class OpenClDevice {
     size_t group_size = 1;   // work items of a group, at most
     size_t alignment = 128;  // of sub-buffers, in bytes
     uint64_t largest_buffer = 0;
+    uint64_t local_bytes = 0;  // memory that a group has
   };
 
   // The device that MSLITE_OPENCL_DEVICE names, by a part of its name or of its platform's; else the GPU with this

@@ -1,7 +1,8 @@
 #include "opencl/opencl_fusion.h"
 
 #include <algorithm>
-#include <set>
+
+#include "opencl/opencl_uses.h"
 
 namespace mslite {
 namespace {
@@ -16,76 +17,6 @@ std::string Replaced(std::string text, const std::string &from, const std::strin
 }
 
 std::string NameOf(int32_t operand) { return "e" + std::to_string(operand); }
-
-// How often launches read and write the memory of each tensor, and which plan writes it.
-class Uses {
- public:
-  Uses(const Part &part, const std::vector<int32_t> &roots, const std::vector<OpenClPlan> &plans)
-      : roots_(roots), reads_(roots.size()), writes_(roots.size()), writers_(roots.size()) {
-    for (const std::vector<int32_t> *border : {&part.inputs, &part.outputs}) {
-      for (const int32_t tensor : *border) at_border_.insert(RootOf(tensor));
-    }
-    for (size_t i = 0; i < plans.size(); ++i) {
-      for (const OpenClLaunch &launch : plans[i].launches()) {
-        for (const OpenClLaunch::Argument &argument : launch.arguments) {
-          if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
-          const auto root = static_cast<size_t>(RootOf(argument.operand.index));
-          ++(argument.is_written ? writes_ : reads_)[root];
-          if (argument.is_written) writers_[root] = i;
-        }
-      }
-    }
-  }
-
-  // The plan whose launch is the only one that writes the tensor, which is read once and by launches alone; null where
-  // there is none.
-  OpenClPlan *OnlyWriter(const OpenClOperand &operand, std::vector<OpenClPlan> *plans) const {
-    if (operand.place != OpenClOperand::kTensor) return nullptr;
-    const auto root = static_cast<size_t>(RootOf(operand.index));
-    if (reads_[root] != 1 || writes_[root] != 1 || at_border_.count(RootOf(operand.index)) != 0) return nullptr;
-    return &(*plans)[writers_[root]];
-  }
-  bool IsSame(const OpenClOperand &a, const OpenClOperand &b) const {
-    return a.place == OpenClOperand::kTensor && b.place == a.place && RootOf(a.index) == RootOf(b.index);
-  }
-  // The launches of this plan are another one's now.
-  void Move(const OpenClPlan &to, const std::vector<OpenClPlan> &plans) {
-    const auto index = static_cast<size_t>(&to - plans.data());
-    for (const OpenClLaunch &launch : to.launches()) {
-      for (const OpenClLaunch::Argument &argument : launch.arguments) {
-        if (argument.is_written && argument.operand.place == OpenClOperand::kTensor) {
-          writers_[static_cast<size_t>(RootOf(argument.operand.index))] = index;
-        }
-      }
-    }
-  }
-
- private:
-  int32_t RootOf(int32_t tensor) const { return roots_[static_cast<size_t>(tensor)]; }
-
-  const std::vector<int32_t> &roots_;
-  std::vector<int32_t> reads_;
-  std::vector<int32_t> writes_;
-  std::vector<size_t> writers_;
-  std::set<int32_t> at_border_;
-};
-
-// Whether the plan gives one tensor alone.
-bool HasOneOutput(const OpenClPlan &plan, const Uses &uses, const OpenClOperand &output) {
-  const auto is_other = [&](const OpenClLaunch::Argument &argument) {
-    return argument.is_written && argument.operand.place == OpenClOperand::kTensor &&
-           !uses.IsSame(argument.operand, output);
-  };
-  return std::none_of(plan.launches().begin(), plan.launches().end(), [&](const OpenClLaunch &launch) {
-    return std::any_of(launch.arguments.begin(), launch.arguments.end(), is_other);
-  });
-}
-
-OpenClLaunch::Argument *OutputOf(OpenClLaunch *launch) {
-  const auto place = std::find_if(launch->arguments.begin(), launch->arguments.end(),
-                                  [](const OpenClLaunch::Argument &argument) { return argument.is_written; });
-  return place == launch->arguments.end() ? nullptr : &*place;
-}
 
 // Makes the formula of the last launch of `plan` an epilogue of the launch in front of it, whose result is its argument
 // number `result`.
@@ -105,6 +36,8 @@ void Join(OpenClPlan *plan, int32_t result) {
     first.epilogue.periods.push_back(last.formula.periods[i]);
     first.Input(NameOf(step.operands.back()).c_str(), last.arguments[i].operand);
     first.arguments.back().touched = last.arguments[i].touched;
+    // A parameter, so that launches of other sizes have the same program.
+    if (last.formula.periods[i] > 1) first.Integer(last.formula.periods[i]);
   }
   first.epilogue.steps.push_back(std::move(step));
   first.operations += last.operations;
@@ -128,7 +61,7 @@ bool IsPlain(const Part &part, OpenClLaunch *launch) {
 }  // namespace
 
 void FuseEpilogues(const Part &part, const std::vector<int32_t> &roots, std::vector<OpenClPlan> *plans) {
-  Uses uses(part, roots, *plans);
+  OpenClUses uses(part, roots, *plans);
   for (OpenClPlan &plan : *plans) {
     if (plan.launches().size() != 1 || !IsPlain(part, &plan.launches().front())) continue;
     OpenClLaunch &formula = plan.launches().front();
@@ -141,7 +74,7 @@ void FuseEpilogues(const Part &part, const std::vector<int32_t> &roots, std::vec
       OpenClLaunch &result = writer->launches().back();
       const OpenClLaunch::Argument *written = OutputOf(&result);
       if (!result.takes_epilogue || !uses.IsSame(written->operand, operand) || !IsReal(part, written->operand) ||
-          !HasOneOutput(*writer, uses, operand) || writer->has_fault() ||
+          !uses.HasOneOutput(*writer, operand) || writer->has_fault() ||
           result.epilogue.periods.size() + count - 1 > kMostOperands) {
         continue;
       }
@@ -163,11 +96,12 @@ std::string DefineEpilogue(const OpenClLaunch &launch) {
   bool has_fours = launch.stores_fours;
   for (size_t i = 0; i < epilogue.periods.size(); ++i) {
     parameters += ", INPUT(" + NameOf(static_cast<int32_t>(i)) + ")";
+    if (epilogue.periods[i] > 1) parameters += ", int period" + std::to_string(i);
     has_fours = has_fours && (epilogue.periods[i] <= 1 || epilogue.periods[i] % 4 == 0);
   }
   const auto at = [&](int32_t operand) {
     const int64_t period = epilogue.periods[static_cast<size_t>(operand)];
-    return period == 0 ? std::string("at") : period == 1 ? "0" : "(at) % " + std::to_string(period);
+    return period == 0 ? std::string("at") : period == 1 ? "0" : "(at) % period" + std::to_string(operand);
   };
   for (size_t i = 0; i < epilogue.steps.size(); ++i) {
     const OpenClEpilogue::Step &step = epilogue.steps[i];

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/message.h"
+#include "opencl/opencl_attention.h"
 #include "opencl/opencl_fusion.h"
 #include "plan/memory.h"
 #include "plan/work.h"
@@ -38,6 +39,7 @@ Status OpenClPart::Prepare() {
   }
   roots_ = Roots(plans);
   FuseEpilogues(part_, roots_, &plans);
+  FuseAttention(part_, roots_, device_->limits().local_bytes, &plans);
   forms_.assign(part_.tensors.size(), OpenClForm::kArray);
   if (is_half_) forms_ = ChooseForms(part_, roots_);
   MSLITE_TRY(LayOut(plans));
@@ -332,6 +334,7 @@ void OpenClPart::Count(const std::vector<OpenClPlan> &plans, const std::vector<O
   for (const int32_t input : part_.inputs) counts_.border_bytes += bytes_of(input);
   for (const int32_t output : part_.outputs) counts_.border_bytes += bytes_of(output);
   for (const auto &[tensor, weight] : weights_) counts_.constant_bytes += bytes_of(tensor);
+  counts_.border_bytes += ConstantBytes(plans);
   size_t at = 0;
   for (size_t i = 0; i < plans.size(); ++i) {
     const OpenClPlan &plan = plans[i];
@@ -341,7 +344,32 @@ void OpenClPart::Count(const std::vector<OpenClPlan> &plans, const std::vector<O
     }
     for (const OpenClLaunch &launch : plan.launches()) CountLaunch(i, plan, launch, choices[at++]);
   }
-  counts_.border_bytes += counts_.constant_bytes;
+}
+
+// Of the constants that the nodes read: each once, and of a table that launches read as it is, no more than they touch.
+int64_t OpenClPart::ConstantBytes(const std::vector<OpenClPlan> &plans) const {
+  std::map<int32_t, int64_t> touched;  // of roots: elements
+  for (const OpenClPlan &plan : plans) {
+    for (const OpenClLaunch &launch : plan.launches()) {
+      for (const OpenClLaunch::Argument &argument : launch.arguments) {
+        if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor || argument.touched < 0) continue;
+        touched[roots_[static_cast<size_t>(argument.operand.index)]] += argument.touched + argument.touched_per_step;
+      }
+    }
+  }
+  std::set<int32_t> constants;
+  for (const Part::Node &node : part_.nodes) {
+    for (const int32_t input : node.inputs) constants.insert(roots_[static_cast<size_t>(input)]);
+  }
+  int64_t bytes = 0;
+  for (const int32_t root : constants) {
+    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
+    if (value.data == nullptr) continue;
+    const auto place = touched.find(root);
+    const int64_t count = place == touched.end() ? CountOf(value) : std::min(place->second, CountOf(value));
+    bytes += count * BytesPerElement(forms_[static_cast<size_t>(root)], value.type);
+  }
+  return bytes;
 }
 
 OpenClPart::Extent OpenClPart::ExtentOf(size_t node, const OpenClPlan &plan, const OpenClOperand &operand) const {

@@ -64,6 +64,7 @@ class OpenClPart : public CompiledPart {
   };
   Extent ExtentOf(size_t node, const OpenClPlan &plan, const OpenClOperand &operand) const;
   void Count(const std::vector<OpenClPlan> &plans, const std::vector<OpenClChoice> &choices);
+  int64_t ConstantBytes(const std::vector<OpenClPlan> &plans) const;
   void CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch, const OpenClChoice &choice);
   void MakeBorder(const std::vector<OpenClPlan> &plans);
   Status Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs);

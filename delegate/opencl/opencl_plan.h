@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernel.h"
+#include "matmul/geometry.h"
 
 namespace mslite {
 // Memory that a launch reads or writes.
@@ -35,6 +37,12 @@ struct OpenClEpilogue {
   };
   std::vector<Step> steps;
   std::vector<int64_t> periods;  // of the further operands
+};
+
+// Products of matrices that a launch computes. Its arguments are a, b, the bias, y.
+struct OpenClProduct {
+  mslite_product sizes = {};
+  std::vector<int64_t> matrices;  // for each one of y: the numbers of its matrices a and b
 };
 
 // An enqueued kernel.
@@ -70,6 +78,8 @@ struct OpenClLaunch {
   bool takes_epilogue = false;  // the kernel stores FUSED of its results, or FUSED4
   bool stores_fours = false;    // and whole fours of them, at multiples of four
   OpenClEpilogue epilogue;
+  std::optional<OpenClProduct> product;
+  int64_t softmax_length = 0;  // of rows that follow each other; 0: it is no such softmax
 
   OpenClLaunch &Define(const char *name, const std::string &value) {
     defines += std::string("#define ") + name + " " + value + "\n";

@@ -129,6 +129,35 @@ float4 activate4(float4 x) {
 #endif
 }
 
+// Of the values of a group of GROUP items, a power of two. `shared` has a place for each.
+#ifdef GROUP
+float group_sum(float value, local float *shared) {
+  const int item = get_local_id(0);
+  shared[item] = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_size = GROUP / 2; half_size > 0; half_size /= 2) {
+    if (item < half_size) shared[item] += shared[item + half_size];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const float total = shared[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return total;
+}
+
+float group_max(float value, local float *shared) {
+  const int item = get_local_id(0);
+  shared[item] = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_size = GROUP / 2; half_size > 0; half_size /= 2) {
+    if (item < half_size) shared[item] = fmax(shared[item], shared[item + half_size]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const float top = shared[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return top;
+}
+#endif
+
 // What other nodes compute of each result, before it is stored. The lines before this file define it where there is
 // something: FUSED(value, at) of element number `at`; FUSED4(value, at, count) of the `count` elements from there on.
 // EPILOGUE stands behind the last parameter of a kernel that takes one.

@@ -51,10 +51,10 @@ kernel void elementwise(INPUT(x_a),
 }
 
 // The same for real operands that are walked in order, have one element, or are walked in order again and again, in which
-// case WALK is how many elements they have: four elements at a time. `count` counts these fours.
+// case WALK is 3 and the period is how many elements they have: four elements at a time. `count` counts these fours.
 #ifdef FOURS
-#define READ(operand, walk) \
-  ((walk) == 1 ? (float4)(load(operand, 0)) : load4(operand, (walk) == 0 ? 4 * at : 4 * at % max(walk, 1)))
+#define READ(operand, walk, period) \
+  ((walk) == 1 ? (float4)(load(operand, 0)) : load4(operand, (walk) == 0 ? 4 * at : 4 * at % (period)))
 float one(float a, float b, float c) { return VALUE; }
 
 kernel void elementwise_fours(INPUT(x_a),
@@ -64,17 +64,17 @@ kernel void elementwise_fours(INPUT(x_a),
 #ifdef TYPE_x_c
                               INPUT(x_c),
 #endif
-                              OUTPUT(y), int count EPILOGUE) {
+                              OUTPUT(y), int period_a, int period_b, int period_c, int count EPILOGUE) {
   const int at = get_global_id(0);
   if (at >= count) return;
-  const float4 a = READ(x_a, WALK_A);
+  const float4 a = READ(x_a, WALK_A, period_a);
 #ifdef TYPE_x_b
-  const float4 b = READ(x_b, WALK_B);
+  const float4 b = READ(x_b, WALK_B, period_b);
 #else
   const float4 b = 0.0f;
 #endif
 #ifdef TYPE_x_c
-  const float4 c = READ(x_c, WALK_C);
+  const float4 c = READ(x_c, WALK_C, period_c);
 #else
   const float4 c = 0.0f;
 #endif

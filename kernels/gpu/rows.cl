@@ -2,32 +2,6 @@
 // items, a power of two, works on a row.
 #define FOR_ROW(i) for (int i = get_local_id(0); i < length; i += GROUP)
 
-float group_sum(float value, local float *shared) {
-  const int item = get_local_id(0);
-  shared[item] = value;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = GROUP / 2; half_size > 0; half_size /= 2) {
-    if (item < half_size) shared[item] += shared[item + half_size];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const float total = shared[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return total;
-}
-
-float group_max(float value, local float *shared) {
-  const int item = get_local_id(0);
-  shared[item] = value;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = GROUP / 2; half_size > 0; half_size /= 2) {
-    if (item < half_size) shared[item] = fmax(shared[item], shared[item + half_size]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const float top = shared[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return top;
-}
-
 // LOGARITHM: the logarithm of it.
 kernel void softmax(INPUT(x), OUTPUT(y), int length, int inner) {
   local float shared[GROUP];

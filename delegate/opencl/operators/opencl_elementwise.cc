@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 #include "arithmetic/broadcast.h"
 #include "engine/attributes.h"
@@ -63,13 +64,16 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
-    launch.Define(kWalks[i], !is_fours && is_walked(periods[i]) ? 2 : periods[i]);
+    launch.Define(kWalks[i], is_walked(periods[i]) ? (is_fours ? 3 : 2) : periods[i]);
     launch.Input(kNames[i], operands[i].memory).Touches(i, count);
   }
   launch.Define("VALUE", expression).Output("y", plan->Output());
   launch.TakesEpilogue(is_fours);
   launch.formula = {expression, "", periods};
-  if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
+  if (is_fours) {
+    for (size_t i = 0; i < std::size(kWalks); ++i) launch.Integer(i < periods.size() ? periods[i] : 0);
+    return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
+  }
   const bool is_read = std::any_of(periods.begin(), periods.end(), is_walked);
   launch.Buffer(numbers).Touches(operands.size() + 1, is_read ? static_cast<int64_t>(shape.size()) * count : 0);
   return launch.Integer(broadcast.rank).Integer(count).Items(count);

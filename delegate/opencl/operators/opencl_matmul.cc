@@ -50,6 +50,7 @@ OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> 
   launch.Items(fours, p.m, p.batch).Tiles("ROWS", 1, p.m, {4, 2, 8, 1});
   launch.Touches(0, p.batch * fours * p.m * p.k).Touches(1, 0, 4 * p.batch * fours * p.k);
   launch.Touches(2, 0, p.has_bias ? 4 * p.batch * fours : 0).Touches(4, 0, 2 * p.batch * fours);
+  launch.product = {p, matrices};
   return launch;
 }
 

@@ -55,7 +55,12 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk wal
   if (shape.empty()) shape.push_back(0);
   const OpenClOperand numbers = plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("copy", "copy");
-  launch.Define("UNIT", unit).Input("x", from).Output("y", to).Buffer(numbers);
+  launch.Define("COPY", 1)
+      .Define("UNIT", unit)
+      .TakesEpilogue(unit == 4)
+      .Input("x", from)
+      .Output("y", to)
+      .Buffer(numbers);
   launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
   launch.Integer(count).Items(count);
   launch.Touches(0, unit * count).Touches(1, unit * count).Touches(2, count * static_cast<int64_t>(shape.size()));
@@ -167,7 +172,7 @@ void PlanPad(OpenClPlan *plan) {
   const float value = HasInput(node, 2) ? RealsOf(*node.inputs[2])[0]
                                         : static_cast<const mslite_PadFusion *>(node.params)->constant_value;
   OpenClLaunch &fill = plan->Launch("copy", "fill");
-  fill.Output("y", plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
+  fill.Define("FILL", 1).Output("y", plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
   Walk walk;
   walk.sizes.assign(x.dims, x.dims + x.rank);
   walk.from.resize(static_cast<size_t>(x.rank));
@@ -178,7 +183,7 @@ void PlanPad(OpenClPlan *plan) {
   LaunchCopy(plan, plan->Input(0), plan->Output(), std::move(walk));
 }
 
-// ---- Concat, Stack, Split, Unstack: a copy for each piece ----
+// ---- Concat, Stack, Split, Unstack ----
 
 std::string WhyNotJoin(const mslite_node &node) {
   const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];
@@ -194,24 +199,53 @@ std::string WhyNotJoin(const mslite_node &node) {
   return total == CountOf(whole) ? "" : "pieces that do not make the whole";
 }
 
+// Pieces [first, last) of the node by one launch. `begins`: where each piece begins in a row of the whole.
+void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t row, size_t first, size_t last,
+                int64_t outer) {
+  const bool joins = Joins(plan->node().op);
+  int64_t pieces = 2;  // those that are not there are empty
+  while (pieces < static_cast<int64_t>(last - first)) pieces *= 2;
+  int64_t unit = row % 4 == 0 ? 4 : 1;
+  for (size_t i = first; i <= last; ++i) unit = begins[i] % 4 == 0 ? unit : 1;
+  std::vector<int64_t> units;
+  for (int64_t i = 0; i <= pieces; ++i) {
+    units.push_back(begins[std::min(first + static_cast<size_t>(i), last)] / unit);
+  }
+  const OpenClOperand numbers = plan->Integers(units);
+  OpenClLaunch &launch = plan->Launch("copy", joins ? "join" : "cut");
+  launch.Define("PIECES", pieces).Define("UNIT", unit);
+  if (!joins) launch.Input("x", plan->Input(0));
+  for (int64_t i = 0; i < pieces; ++i) {
+    const auto piece = static_cast<int32_t>(std::min(first + static_cast<size_t>(i), last - 1));
+    const std::string name = (joins ? "x" : "y") + std::to_string(i);
+    joins ? launch.Input(name.c_str(), plan->Input(piece)) : launch.Output(name.c_str(), plan->Output(piece));
+    if (first + static_cast<size_t>(i) >= last) launch.arguments.back().touched = 0;
+  }
+  const int64_t count = outer * (units.back() - units.front());
+  if (joins) {
+    launch.Output("y", plan->Output()).Touches(static_cast<size_t>(pieces), count * unit).TakesEpilogue(unit == 4);
+  } else {
+    launch.Touches(0, count * unit);
+  }
+  launch.Buffer(numbers).Touches(static_cast<size_t>(pieces) + 1, 0);
+  launch.Integer(row / unit).Integer(count).Items(count);
+}
+
 void PlanJoin(OpenClPlan *plan) {
+  constexpr size_t kMostPieces = 32;
   const mslite_node &node = plan->node();
   const bool joins = Joins(node.op);
   const mslite_tensor &whole = joins ? *node.outputs[0] : *node.inputs[0];
   const int32_t axis = JoinAxis(node);
   int64_t outer = 1;
   for (int32_t i = 0; i < axis; ++i) outer *= whole.dims[i];
-  const int64_t row = CountOf(whole) / outer;
-  int64_t begin = 0;
-  for (int32_t i = 0; i < (joins ? node.input_count : node.output_count); ++i) {
-    const int64_t piece = CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer;
-    Walk walk;
-    walk.sizes = {outer, piece};
-    walk.from = {joins ? piece : row, 1};
-    walk.to = {joins ? row : piece, 1};
-    (joins ? walk.to_base : walk.from_base) = begin;
-    begin += piece;
-    LaunchCopy(plan, plan->Input(joins ? i : 0), plan->Output(joins ? 0 : i), std::move(walk));
+  const auto count = static_cast<size_t>(joins ? node.input_count : node.output_count);
+  std::vector<int64_t> begins = {0};
+  for (size_t i = 0; i < count; ++i) {
+    begins.push_back(begins.back() + CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer);
+  }
+  for (size_t first = 0; first < count; first += kMostPieces) {
+    LaunchJoin(plan, begins, begins.back(), first, std::min(first + kMostPieces, count), outer);
   }
 }
 

@@ -44,6 +44,7 @@ void PlanSoftmax(OpenClPlan *plan) {
   if (plan->node().op == MSLITE_OP_LogSoftmax) launch.Define("LOGARITHM", 1);
   launch.Input("x", plan->Input(0)).Output("y", plan->Output()).Integer(rows.length).Integer(rows.inner);
   launch.Touches(0, 3 * CountOf(*plan->node().inputs[0]));
+  if (plan->node().op == MSLITE_OP_Softmax && rows.inner == 1) launch.softmax_length = rows.length;
 }
 
 void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::string &parameter,
