@@ -28,11 +28,11 @@ kernel void copy(INPUT(x), OUTPUT(y), global const int *shape, int rank, int fro
 }
 #endif
 
-// y[i] = x[map[i]].
+// y[i] = x[map[i]], or 0 where that is negative.
 #ifdef MAP
 kernel void copy_by_map(INPUT(x), OUTPUT(y), global const int *map, int count) {
   const int at = get_global_id(0);
-  if (at < count) store(y, at, load(x, map[at]));
+  if (at < count) store(y, at, map[at] < 0 ? (TYPE(x))0 : load(x, map[at]));
 }
 #endif
 

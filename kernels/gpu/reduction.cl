@@ -36,7 +36,7 @@ kernel void reduce(INPUT(x), OUTPUT(y), global const int *shape, int kept_rank, 
 #endif
 
 // Which element along the axis comes first in order: x is [outer, length, inner]. BEFORE(a, b): a comes before b.
-#ifdef BEFORE
+#ifdef ARG
 kernel void arg(INPUT(x), OUTPUT(y), int length, int inner, int count) {
   const int at = get_global_id(0);
   if (at >= count) return;
@@ -46,5 +46,35 @@ kernel void arg(INPUT(x), OUTPUT(y), int length, int inner, int count) {
     if (BEFORE(load(x, row + i * inner), load(x, row + best * inner))) best = i;
   }
   store(y, at, best);
+}
+#endif
+
+// The first `k` elements in order along the axis, and their indices where TYPE_indices is there. Each item finds out how
+// many elements come before its own; among equals the earlier one does. NaN comes before all else.
+#ifdef TOP_K
+kernel void top_k(INPUT(x), OUTPUT(y),
+#ifdef TYPE_indices
+                  OUTPUT(indices),
+#endif
+                  int length, int inner, int k, int count) {
+  const int at = get_global_id(0);
+  if (at >= count) return;
+  const int in = at % inner;
+  const int index = at / inner % length;
+  const int outer = at / inner / length;
+  const TYPE(x) own = load(x, at);
+  const bool is_number = own == own;
+  int place = 0;
+  for (int i = 0; i < length; ++i) {
+    const TYPE(x) other = load(x, (outer * length + i) * inner + in);
+    const bool is_equal = other == own || (other != other && !is_number);
+    const bool is_before = other != other ? is_number : is_number && BEFORE(other, own);
+    if (is_before || (is_equal && i < index)) ++place;
+  }
+  if (place >= k) return;
+  store(y, (outer * k + place) * inner + in, own);
+#ifdef TYPE_indices
+  store(indices, (outer * k + place) * inner + in, index);
+#endif
 }
 #endif

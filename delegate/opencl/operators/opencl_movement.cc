@@ -104,13 +104,13 @@ std::string WhyNotMap(const mslite_node &node) {
   }
   std::vector<int32_t> map;
   if (node.inputs[0]->type != node.outputs[0]->type) return "the output has another type";
-  return MapElements(node, &map) ? "" : "a form that its kernel does not take";
+  return MapElements(node, &map, true) ? "" : "a form that its kernel does not take";
 }
 
 void PlanMap(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<int32_t> map;
-  MapElements(node, &map);
+  MapElements(node, &map, true);
   const OpenClOperand numbers = plan->Integers({map.begin(), map.end()});
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("copy", "copy_by_map");
@@ -268,6 +268,8 @@ constexpr OpenClOperator kOperators[] = {
     {MSLITE_OP_ReverseV2, WhyNotCopy, PlanCopy},
     {MSLITE_OP_BatchToSpace, WhyNotMap, PlanMap},
     {MSLITE_OP_BatchToSpaceND, WhyNotMap, PlanMap},
+    {MSLITE_OP_SpaceToBatch, WhyNotMap, PlanMap},
+    {MSLITE_OP_SpaceToBatchND, WhyNotMap, PlanMap},
     {MSLITE_OP_ReverseSequence, WhyNotMap, PlanMap},
     {MSLITE_OP_Splice, WhyNotMap, PlanMap},
     {MSLITE_OP_GatherD, WhyNotMap, PlanMap},

@@ -1,4 +1,4 @@
-// Reductions, and the place of the largest or smallest element.
+// Reductions, and the largest or smallest elements and their places.
 #include "engine/attributes.h"
 #include "opencl/operators/families.h"
 #include "reduction/reduce_plan.h"
@@ -98,7 +98,7 @@ void PlanArg(OpenClPlan *plan) {
   for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
   const int64_t count = CountOf(x) / x.dims[axis];
   OpenClLaunch &launch = plan->Launch("reduction", "arg");
-  launch.Define("BEFORE(a,b)", node.op == MSLITE_OP_ArgMaxFusion ? "((a)>(b))" : "((a)<(b))");
+  launch.Define("ARG", 1).Define("BEFORE(a,b)", node.op == MSLITE_OP_ArgMaxFusion ? "((a)>(b))" : "((a)<(b))");
   launch.Input("x", plan->Input(0))
       .Output("y", plan->Output())
       .Integer(x.dims[axis])
@@ -107,10 +107,42 @@ void PlanArg(OpenClPlan *plan) {
       .Items(count);
 }
 
+int32_t TopKAxis(const mslite_node &node) {
+  return mslite_normalize_axis(static_cast<const mslite_TopKFusion *>(node.params)->axis, node.inputs[0]->rank);
+}
+
+std::string WhyNotTopK(const mslite_node &node) {
+  constexpr int64_t kLongest = 4096;  // each element is compared with all others of its row
+  const mslite_tensor &x = *node.inputs[0];
+  const int32_t axis = TopKAxis(node);
+  if (axis < 0) return "an axis that is not there";
+  if (x.dims[axis] > kLongest) return "a row of more than " + std::to_string(kLongest) + " elements";
+  const bool has_type = x.type == MSLITE_FLOAT32 || x.type == MSLITE_INT32;
+  const bool has_index = node.output_count < 2 || node.outputs[1]->type == MSLITE_INT32;
+  return has_type && has_index && node.outputs[0]->type == x.type ? "" : "a type that its kernel does not take";
+}
+
+void PlanTopK(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const mslite_tensor &x = *node.inputs[0];
+  const int32_t axis = TopKAxis(node);
+  int64_t inner = 1;
+  for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
+  const int64_t count = CountOf(x);
+  const bool is_largest = static_cast<const mslite_TopKFusion *>(node.params)->largest >= 0;
+  OpenClLaunch &launch = plan->Launch("reduction", "top_k");
+  launch.Define("TOP_K", 1).Define("BEFORE(a,b)", is_largest ? "((a)>(b))" : "((a)<(b))");
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output());
+  if (node.output_count > 1) launch.Output("indices", plan->Output(1));
+  launch.Integer(x.dims[axis]).Integer(inner).Integer(node.outputs[0]->dims[axis]).Integer(count).Items(count);
+  launch.Touches(0, count * (x.dims[axis] + 1));
+}
+
 constexpr OpenClOperator kOperators[] = {
     {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
     {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
     {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_TopKFusion, WhyNotTopK, PlanTopK},
     {0, nullptr, nullptr},
 };
 }  // namespace

@@ -32,6 +32,7 @@ constexpr Form kForms[] = {
 constexpr double kFlops = 5e11;
 constexpr double kCachedBytes = 2e11;  // that items load, which its caches give mostly
 constexpr double kBytes = 2e10;        // of its memory
+constexpr double kLaunch = 1e-5;       // seconds that a launch takes at least
 
 double Seconds(int64_t flops, int64_t loaded, int64_t moved) {
   const auto bytes = static_cast<double>(sizeof(float));
@@ -60,7 +61,8 @@ double SecondsOf(const mslite_convolution &g, const Form &form) {
   const int64_t moved =
       numbers * (2 * in + 2 * out + g.in_channels * g.out_channels) +
       g.batch * (g.height.input * g.width.input * g.in_channels + g.height.output * g.width.output * g.out_channels);
-  return Seconds(2 * products + in * form.in_flops + out * form.out_flops, products / 2 + numbers * (in + out), moved);
+  return 2 * kLaunch +
+         Seconds(2 * products + in * form.in_flops + out * form.out_flops, products / 2 + numbers * (in + out), moved);
 }
 
 double SecondsDirectly(const mslite_convolution &g) {
