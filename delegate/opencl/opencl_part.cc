@@ -21,8 +21,7 @@ Status OpenClPart::Prepare() {
     entry->plan(&plans.back());
   }
   roots_ = Roots(plans);
-  forms_.assign(part_.tensors.size(), OpenClForm::kArray);
-  if (is_half_) forms_ = ChooseForms(part_, roots_);
+  forms_ = storage_->FormsOf(part_, roots_);
   MSLITE_TRY(LayOut(plans));
   MSLITE_TRY(UploadConstants(&plans));
   return MakeLaunches(&plans);
@@ -57,7 +56,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     buffers.push_back(buffer);
     return buffers.size() - 1;
   };
-  const int64_t scratch_size = BytesPerElement(is_half_ ? OpenClForm::kHalf : OpenClForm::kArray, MSLITE_FLOAT32);
+  const int64_t scratch_size = BytesPerElement(storage_->scratch_form(), MSLITE_FLOAT32);
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
@@ -98,6 +97,13 @@ Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<Op
                       "clEnqueueWriteBuffer");
 }
 
+Status OpenClPart::UploadReals(const std::vector<float> &numbers, OpenClForm form,
+                               std::unique_ptr<OpenClBuffer> *buffer) const {
+  if (form == OpenClForm::kArray) return Upload(numbers.data(), numbers.size() * sizeof(float), buffer);
+  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
+  return Upload(rounded.data(), rounded.size(), buffer);
+}
+
 // A constant of the model that a launch reads as it is, or that is an output by another name.
 Status OpenClPart::UploadWeight(int32_t root) {
   const auto index = static_cast<size_t>(root);
@@ -106,12 +112,8 @@ Status OpenClPart::UploadWeight(int32_t root) {
   Stored &weight = weights_[root];
   if (weight.buffer != nullptr && weight.form == forms_[index]) return mindspore::kSuccess;
   weight.form = forms_[index];
-  if (weight.form == OpenClForm::kArray) {
-    return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
-  }
-  const std::vector<float> numbers = RealsOf(value);
-  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
-  return Upload(rounded.data(), rounded.size(), &weight.buffer);
+  if (value.type == MSLITE_FLOAT32) return UploadReals(RealsOf(value), weight.form, &weight.buffer);
+  return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
 }
 
 // Those of the model that a launch reads as they are, and those that the operators have made.
@@ -124,14 +126,12 @@ Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
     std::vector<Stored> &made = constants_.emplace_back();
     for (const OpenClConstant &constant : plan.constants()) {
       Stored &stored = made.emplace_back();
-      const std::vector<uint8_t> *bytes = &constant.bytes;
-      std::vector<uint8_t> rounded;
-      if (is_half_ && constant.row != 0) {
-        rounded = RoundToHalf(reinterpret_cast<const float *>(bytes->data()), bytes->size() / sizeof(float));
-        bytes = &rounded;
-        stored.form = OpenClForm::kHalf;
+      if (constant.weights.empty()) {
+        MSLITE_TRY(Upload(constant.bytes.data(), constant.bytes.size(), &stored.buffer));
+      } else {
+        stored.form = storage_->FormOfWeights(constant.weights);
+        MSLITE_TRY(UploadReals(constant.weights, stored.form, &stored.buffer));
       }
-      MSLITE_TRY(Upload(bytes->data(), bytes->size(), &stored.buffer));
     }
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
@@ -162,8 +162,7 @@ OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operan
     case OpenClOperand::kFault:
       return {faults_.at(node)->memory(), "int", OpenClForm::kArray};
     case OpenClOperand::kScratch:
-      return {pieces_[scratch_pieces_[node][index]]->memory(), "float",
-              is_half_ ? OpenClForm::kHalf : OpenClForm::kArray};
+      return {pieces_[scratch_pieces_[node][index]]->memory(), "float", storage_->scratch_form()};
     default:
       return MemoryOfTensor(operand.index);
   }

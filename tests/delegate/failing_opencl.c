@@ -17,6 +17,15 @@ long fail_calls(long first, long last) {
   return counted;
 }
 
+static size_t allocated;
+
+/* Bytes that were asked of clCreateBuffer since the last time. */
+size_t allocated_bytes(void) {
+  const size_t counted = allocated;
+  allocated = 0;
+  return counted;
+}
+
 static int fails(void) {
   ++calls;
   return calls >= first_failing && calls <= last_failing;
@@ -70,7 +79,7 @@ OBJECT(cl_command_queue, clCreateCommandQueue,
        (context, device, properties, error))
 RELEASE(clReleaseCommandQueue, cl_command_queue)
 OBJECT(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error),
-       (context, flags, size, host, error))
+       (context, flags, (allocated += size, size), host, error))
 OBJECT(cl_mem, clCreateSubBuffer,
        (cl_mem memory, cl_mem_flags flags, cl_buffer_create_type type, const void *info, cl_int *error),
        (memory, flags, type, info, error))
