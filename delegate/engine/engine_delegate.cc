@@ -129,6 +129,7 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
   Part whole;
   MSLITE_TRY(whole.Read(*model->nodes(), {model->inputs(), model->outputs()}));
   whole.Infer();
+  engine_->Study(whole);
   std::map<const Kernel *, size_t> positions;
   for (const Part::Node &node : whole.nodes) {
     positions[node.kernel] = placements_.size();

@@ -7,7 +7,7 @@
 namespace mslite {
 std::string OpenClEngine::name() const {
   if (device_ == nullptr) return "OpenCL";
-  return "OpenCL (" + device_->name() + (is_half_ ? ", float16)" : ")");
+  return "OpenCL (" + device_->name() + (storage_->is_half() ? ", float16)" : ")");
 }
 
 std::string OpenClEngine::WhyNot(const mslite_node &node) const {
@@ -19,7 +19,8 @@ std::string OpenClEngine::WhyNot(const mslite_node &node) const {
     for (int32_t i = 0; i < (side == 0 ? node.input_count : node.output_count); ++i) {
       const mslite_tensor &tensor = *tensors[i];
       if (OpenClType(tensor.type) == nullptr) return "a type that OpenCL C does not have";
-      if (tensor.quant_count > 0) return "a quantised tensor";
+      // float32 with a record: what calibration has seen.
+      if (tensor.quant_count > 0 && tensor.type != MSLITE_FLOAT32) return "a quantised tensor";
       const int64_t count = CountOf(tensor);
       if (count == 0) return "an empty tensor";
       // Kernels count in 32 bits.
@@ -31,7 +32,7 @@ std::string OpenClEngine::WhyNot(const mslite_node &node) const {
 }
 
 Status OpenClEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {
-  *compiled = std::make_unique<OpenClPart>(part, device_, is_half_);
+  *compiled = std::make_unique<OpenClPart>(part, device_, storage_);
   return mindspore::kSuccess;
 }
 }  // namespace mslite

@@ -7,22 +7,25 @@
 
 #include "engine/engine.h"
 #include "opencl/opencl_device.h"
+#include "opencl/opencl_storage.h"
 
 namespace mslite {
 class OpenClEngine : public Engine {
  public:
   // `number`: of the GPU, where there are several. `is_half`: real numbers are stored as float16 where they keep their
   // meaning.
-  explicit OpenClEngine(uint32_t number = 0, bool is_half = false) : number_(number), is_half_(is_half) {}
+  explicit OpenClEngine(uint32_t number = 0, bool is_half = false)
+      : number_(number), storage_(std::make_shared<OpenClStorage>(is_half)) {}
 
   std::string name() const override;
   Status Start() override { return OpenClDevice::Find(number_, &device_); }
+  void Study(const Part &whole) override { storage_->Study(whole); }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
 
  private:
   uint32_t number_;
-  bool is_half_;
+  std::shared_ptr<OpenClStorage> storage_;
   std::shared_ptr<OpenClDevice> device_;
 };
 }  // namespace mslite

@@ -28,7 +28,7 @@ Status OpenClPart::Prepare() {
     const OpenClOperator *entry = FindOpenClOperator(node.op);
     const std::string reason = entry == nullptr ? "no kernel" : entry->why_not(calls.back()->node());
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
-    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs, is_half_);
+    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs, storage_->is_half());
     entry->plan(&plans.back());
     int64_t left = CountFlops(plans.back().node());  // done by the first launch, unless launches say what they do
     counts_.least_flops += left;
@@ -40,8 +40,7 @@ Status OpenClPart::Prepare() {
   roots_ = Roots(plans);
   FuseEpilogues(part_, roots_, &plans);
   FuseAttention(part_, roots_, device_->limits().local_bytes, &plans);
-  forms_.assign(part_.tensors.size(), OpenClForm::kArray);
-  if (is_half_) forms_ = ChooseForms(part_, roots_);
+  forms_ = storage_->FormsOf(part_, roots_);
   MSLITE_TRY(LayOut(plans));
   MSLITE_TRY(UploadConstants(&plans));
   return MakeLaunches(&plans);
@@ -76,7 +75,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     buffers.push_back(buffer);
     return buffers.size() - 1;
   };
-  const int64_t scratch_size = BytesPerElement(is_half_ ? OpenClForm::kHalf : OpenClForm::kArray, MSLITE_FLOAT32);
+  const int64_t scratch_size = BytesPerElement(storage_->scratch_form(), MSLITE_FLOAT32);
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
@@ -139,6 +138,13 @@ Status OpenClPart::MakeFaults(const std::vector<OpenClPlan> &plans) {
   return mindspore::kSuccess;
 }
 
+Status OpenClPart::UploadReals(const std::vector<float> &numbers, OpenClForm form,
+                               std::unique_ptr<OpenClBuffer> *buffer) const {
+  if (form == OpenClForm::kArray) return Upload(numbers.data(), numbers.size() * sizeof(float), buffer);
+  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
+  return Upload(rounded.data(), rounded.size(), buffer);
+}
+
 // A constant of the model that a launch reads as it is, or that is an output by another name.
 Status OpenClPart::UploadWeight(int32_t root) {
   const auto index = static_cast<size_t>(root);
@@ -147,12 +153,8 @@ Status OpenClPart::UploadWeight(int32_t root) {
   Stored &weight = weights_[root];
   if (weight.buffer != nullptr && weight.form == forms_[index]) return mindspore::kSuccess;
   weight.form = forms_[index];
-  if (weight.form == OpenClForm::kArray) {
-    return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
-  }
-  const std::vector<float> numbers = RealsOf(value);
-  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
-  return Upload(rounded.data(), rounded.size(), &weight.buffer);
+  if (value.type == MSLITE_FLOAT32) return UploadReals(RealsOf(value), weight.form, &weight.buffer);
+  return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
 }
 
 // Those of the model that a launch reads as they are, and those that the operators have made.
@@ -163,14 +165,12 @@ Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
     std::vector<Stored> &made = constants_.emplace_back();
     for (const OpenClConstant &constant : plan.constants()) {
       Stored &stored = made.emplace_back();
-      const std::vector<uint8_t> *bytes = &constant.bytes;
-      std::vector<uint8_t> rounded;
-      if (is_half_ && constant.row != 0) {
-        rounded = RoundToHalf(reinterpret_cast<const float *>(bytes->data()), bytes->size() / sizeof(float));
-        bytes = &rounded;
-        stored.form = OpenClForm::kHalf;
+      if (constant.weights.empty()) {
+        MSLITE_TRY(Upload(constant.bytes.data(), constant.bytes.size(), &stored.buffer));
+      } else {
+        stored.form = storage_->FormOfWeights(constant.weights);
+        MSLITE_TRY(UploadReals(constant.weights, stored.form, &stored.buffer));
       }
-      MSLITE_TRY(Upload(bytes->data(), bytes->size(), &stored.buffer));
     }
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
@@ -201,8 +201,7 @@ OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operan
     case OpenClOperand::kFault:
       return {faults_.at(node)->memory(), "int", OpenClForm::kArray};
     case OpenClOperand::kScratch:
-      return {pieces_[scratch_pieces_[node][index]]->memory(), "float",
-              is_half_ ? OpenClForm::kHalf : OpenClForm::kArray};
+      return {pieces_[scratch_pieces_[node][index]]->memory(), "float", storage_->scratch_form()};
     default:
       return MemoryOfTensor(operand.index);
   }
@@ -381,7 +380,8 @@ OpenClPart::Extent OpenClPart::ExtentOf(size_t node, const OpenClPlan &plan, con
   }
   const int64_t bytes = BytesPerElement(form, MSLITE_FLOAT32);  // integers take as many
   if (operand.place == OpenClOperand::kScratch) return {plan.scratch()[index], bytes};
-  return {static_cast<int64_t>(plan.constants()[index].bytes.size() / sizeof(float)), bytes};
+  const OpenClConstant &constant = plan.constants()[index];
+  return {static_cast<int64_t>(constant.bytes.size() / sizeof(float) + constant.weights.size()), bytes};
 }
 
 void OpenClPart::CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLaunch &launch,

@@ -16,9 +16,8 @@
 namespace mslite {
 class OpenClPart : public CompiledPart {
  public:
-  // `is_half`: real numbers inside the part are stored as float16.
-  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device, bool is_half)
-      : device_(std::move(device)), part_(part), is_half_(is_half) {}
+  OpenClPart(const Part &part, std::shared_ptr<OpenClDevice> device, std::shared_ptr<const OpenClStorage> storage)
+      : device_(std::move(device)), part_(part), storage_(std::move(storage)) {}
   ~OpenClPart() override;
   OpenClPart(const OpenClPart &) = delete;
   OpenClPart &operator=(const OpenClPart &) = delete;
@@ -47,6 +46,7 @@ class OpenClPart : public CompiledPart {
   Status LayOut(const std::vector<OpenClPlan> &plans);
   Status Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
   Status MakeFaults(const std::vector<OpenClPlan> &plans);
+  Status UploadReals(const std::vector<float> &numbers, OpenClForm form, std::unique_ptr<OpenClBuffer> *buffer) const;
   Status UploadConstants(std::vector<OpenClPlan> *plans);
   Status MakeLaunches(std::vector<OpenClPlan> *plans);
   Status UploadWeight(int32_t root);
@@ -72,7 +72,7 @@ class OpenClPart : public CompiledPart {
 
   std::shared_ptr<OpenClDevice> device_;  // ends last
   const Part &part_;
-  bool is_half_;
+  std::shared_ptr<const OpenClStorage> storage_;
   std::map<int32_t, Stored> weights_;           // constants of the model, by tensor: kept when shapes change
   std::vector<std::vector<Stored>> constants_;  // of each node
   std::unique_ptr<OpenClBuffer> arena_;

@@ -20,16 +20,14 @@ OpenClOperand OpenClPlan::Add(OpenClConstant constant) {
   return {OpenClOperand::kConstant, static_cast<int32_t>(constants_.size()) - 1};
 }
 
-OpenClOperand OpenClPlan::Weights(const std::vector<float> &numbers, int64_t row) {
-  return Add({BytesOfNumbers(numbers), "float", row});
+OpenClOperand OpenClPlan::Weights(std::vector<float> numbers, int64_t row) {
+  return Add({{}, std::move(numbers), row});
 }
 
-OpenClOperand OpenClPlan::Reals(const std::vector<float> &numbers) {
-  return Add({BytesOfNumbers(numbers), "float", 0});
-}
+OpenClOperand OpenClPlan::Reals(const std::vector<float> &numbers) { return Add({BytesOfNumbers(numbers), {}, 0}); }
 
 OpenClOperand OpenClPlan::Integers(const std::vector<int64_t> &numbers) {
-  return Add({BytesOfNumbers(std::vector<int32_t>(numbers.begin(), numbers.end())), "int", 0});
+  return Add({BytesOfNumbers(std::vector<int32_t>(numbers.begin(), numbers.end())), {}, 0});
 }
 
 OpenClLaunch &OpenClLaunch::Activate(int64_t kind, const std::string &alpha, const std::string &low,

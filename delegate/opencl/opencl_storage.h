@@ -3,6 +3,7 @@
 #define MSLITE_DELEGATE_OPENCL_OPENCL_STORAGE_H
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/part.h"
@@ -20,8 +21,28 @@ int64_t BytesPerElement(OpenClForm form, int32_t type);
 // Real numbers rounded to float16, to the nearest and then to even; beyond 65504: infinite.
 std::vector<uint8_t> RoundToHalf(const float *numbers, size_t count);
 
-// The form of each tensor of a part that computes in float16. `roots`: of each tensor, the one whose memory it has.
-std::vector<OpenClForm> ChooseForms(const Part &part, const std::vector<int32_t> &roots);
+// Whether float16 has the numbers: none that is finite is beyond it, and not all are below its normal ones.
+bool FitsHalf(const float *numbers, size_t count);
+
+// How the real numbers of a model are stored.
+class OpenClStorage {
+ public:
+  // `is_half`: as float16, but for the islands in which that would overflow, or lose the meaning of a number.
+  explicit OpenClStorage(bool is_half) : is_half_(is_half) {}
+
+  bool is_half() const { return is_half_; }
+  // Finds the islands: by the ranges that calibration has left in the file; where there are none, by what the operators
+  // do to numbers, and by constants that float16 does not have.
+  void Study(const Part &whole);
+  // The form of each tensor of a part of the model. `roots`: of each tensor, the one whose memory it has.
+  std::vector<OpenClForm> FormsOf(const Part &part, const std::vector<int32_t> &roots) const;
+  OpenClForm FormOfWeights(const std::vector<float> &numbers) const;
+  OpenClForm scratch_form() const { return is_half_ ? OpenClForm::kHalf : OpenClForm::kArray; }
+
+ private:
+  bool is_half_;
+  std::unordered_set<const void *> exact_;  // tensors that stay float32, by the objects that hold them
+};
 }  // namespace mslite
 
 #endif

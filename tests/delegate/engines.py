@@ -68,4 +68,4 @@ OPENCL = Engine(
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
 OPENCL_HALF = replace(OPENCL, is_half=True)
-ENGINES = (OPENCL,)
+ENGINES = (OPENCL, OPENCL_HALF)

@@ -21,6 +21,15 @@ long fail_calls(long first, long last) {
 /* What calls fail with from now on. */
 void fail_with(cl_int error) { failure = error; }
 
+static size_t allocated;
+
+/* Bytes that were asked of clCreateBuffer since the last time, beside memory that is there. */
+size_t allocated_bytes(void) {
+  const size_t counted = allocated;
+  allocated = 0;
+  return counted;
+}
+
 static int fails(void) {
   ++calls;
   return calls >= first_failing && calls <= last_failing;
@@ -83,7 +92,7 @@ OBJECT(cl_command_queue, clCreateCommandQueue,
        (context, device, properties, error))
 RELEASE(clReleaseCommandQueue, cl_command_queue)
 OBJECT(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error),
-       (context, flags, size, host, error))
+       (context, flags, (allocated += host == NULL ? size : 0, size), host, error))
 OBJECT(cl_mem, clCreateSubBuffer,
        (cl_mem memory, cl_mem_flags flags, cl_buffer_create_type type, const void *info, cl_int *error),
        (memory, flags, type, info, error))
