@@ -20,6 +20,7 @@
   CALL(clReleaseCommandQueue)         \
   CALL(clCreateBuffer)                \
   CALL(clCreateSubBuffer)             \
+  CALL(clCreateImage)                 \
   CALL(clReleaseMemObject)            \
   CALL(clCreateProgramWithSource)     \
   CALL(clCreateProgramWithBinary)     \
@@ -33,6 +34,7 @@
   CALL(clEnqueueNDRangeKernel)        \
   CALL(clEnqueueReadBuffer)           \
   CALL(clEnqueueWriteBuffer)          \
+  CALL(clEnqueueWriteImage)           \
   CALL(clFinish)
 
 namespace mslite {

@@ -22,9 +22,11 @@ Status OpenClPart::Prepare() {
   }
   roots_ = Roots(plans);
   forms_ = storage_->FormsOf(part_, roots_);
+  images_ = OpenClImages();
+  if (storage_->has_images()) images_ = OpenClImages(part_, plans, roots_, device_->limits());
   MSLITE_TRY(LayOut(plans));
-  MSLITE_TRY(UploadConstants(&plans));
-  return MakeLaunches(&plans);
+  MSLITE_TRY(UploadConstants(plans));
+  return MakeLaunches(plans);
 }
 
 // Aliases have the memory of the tensor that they show.
@@ -57,10 +59,16 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     return buffers.size() - 1;
   };
   const int64_t scratch_size = BytesPerElement(storage_->scratch_form(), MSLITE_FLOAT32);
+  std::map<int32_t, Life> lives;  // of images
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
     if (value.data != nullptr) return;
+    if (images_.OfTensor(root) != nullptr) {
+      const auto life = lives.emplace(root, Life{step, step}).first;
+      life->second.last = step;
+      return;
+    }
     const auto [place, is_new] = tensor_pieces_.emplace(root, 0);
     const int64_t bytes = CountOf(value) * BytesPerElement(forms_[static_cast<size_t>(root)], value.type);
     if (is_new) place->second = add(bytes, step);
@@ -77,6 +85,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     }
   }
   for (const int32_t output : part_.outputs) use(output, count + 1);
+  MSLITE_TRY(LayOutImages(lives));
   const int64_t bytes = LayOutArena(StepOrder::Linear(), &buffers);
   if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into memory");
   pieces_.clear();
@@ -89,6 +98,38 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   return mindspore::kSuccess;
 }
 
+// An image that no tensor needs any more is the next one's of its shape and form. Those that a step reads are not those
+// that it writes.
+Status OpenClPart::LayOutImages(const std::map<int32_t, Life> &lives) {
+  struct Place {
+    OpenClImageShape shape;
+    OpenClForm form;
+    int32_t free_after;
+  };
+  std::vector<Place> places;
+  tensor_images_.clear();
+  image_memory_.clear();
+  std::vector<std::pair<int32_t, Life>> in_order(lives.begin(), lives.end());
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
+  for (const auto &[root, life] : in_order) {
+    const OpenClImageShape &shape = *images_.OfTensor(root);
+    const OpenClForm form = forms_[static_cast<size_t>(root)];
+    const int32_t first = life.first;
+    auto place = std::find_if(places.begin(), places.end(), [&](const Place &each) {
+      return each.shape == shape && each.form == form && each.free_after < first;
+    });
+    if (place == places.end()) {
+      MSLITE_TRY(
+          device_->MakeImage(shape.width, shape.height, form == OpenClForm::kHalf, &image_memory_.emplace_back()));
+      place = places.insert(places.end(), {shape, form, 0});
+    }
+    place->free_after = life.last;
+    tensor_images_[root] = static_cast<size_t>(place - places.begin());
+  }
+  return mindspore::kSuccess;
+}
+
 Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const {
   MSLITE_TRY(device_->MakeBuffer(bytes, buffer));
   if (bytes == 0) return mindspore::kSuccess;
@@ -97,11 +138,22 @@ Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<Op
                       "clEnqueueWriteBuffer");
 }
 
-Status OpenClPart::UploadReals(const std::vector<float> &numbers, OpenClForm form,
-                               std::unique_ptr<OpenClBuffer> *buffer) const {
-  if (form == OpenClForm::kArray) return Upload(numbers.data(), numbers.size() * sizeof(float), buffer);
-  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
-  return Upload(rounded.data(), rounded.size(), buffer);
+Status OpenClPart::Store(const std::vector<float> &numbers, OpenClForm form, const OpenClImageShape *image,
+                         Stored *stored) const {
+  stored->form = form;
+  stored->shape = image == nullptr ? OpenClImageShape() : *image;
+  std::vector<uint8_t> rounded;
+  if (form == OpenClForm::kHalf) rounded = RoundToHalf(numbers.data(), numbers.size());
+  const void *contents = form == OpenClForm::kHalf ? static_cast<const void *>(rounded.data()) : numbers.data();
+  const size_t size = form == OpenClForm::kHalf ? rounded.size() : numbers.size() * sizeof(float);
+  if (image == nullptr) return Upload(contents, size, &stored->buffer);
+  MSLITE_TRY(device_->MakeImage(image->width, image->height, form == OpenClForm::kHalf, &stored->buffer));
+  const std::array<size_t, 3> origin = {0, 0, 0};
+  const std::array<size_t, 3> region = {image->width, image->height, 1};
+  return OpenClStatus(
+      device_->library().clEnqueueWriteImage(device_->queue(), stored->buffer->memory(), CL_TRUE, origin.data(),
+                                             region.data(), 0, 0, contents, 0, nullptr, nullptr),
+      "clEnqueueWriteImage");
 }
 
 // A constant of the model that a launch reads as it is, or that is an output by another name.
@@ -109,18 +161,20 @@ Status OpenClPart::UploadWeight(int32_t root) {
   const auto index = static_cast<size_t>(root);
   const mslite_tensor &value = part_.tensors[index].value;
   if (value.data == nullptr) return mindspore::kSuccess;
+  const OpenClImageShape *image = images_.OfTensor(root);
   Stored &weight = weights_[root];
-  if (weight.buffer != nullptr && weight.form == forms_[index]) return mindspore::kSuccess;
-  weight.form = forms_[index];
-  if (value.type == MSLITE_FLOAT32) return UploadReals(RealsOf(value), weight.form, &weight.buffer);
+  const bool is_there = weight.buffer != nullptr && weight.form == forms_[index] &&
+                        weight.shape == (image == nullptr ? OpenClImageShape() : *image);
+  if (is_there) return mindspore::kSuccess;
+  if (value.type == MSLITE_FLOAT32) return Store(RealsOf(value), forms_[index], image, &weight);
   return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
 }
 
 // Those of the model that a launch reads as they are, and those that the operators have made.
-Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
+Status OpenClPart::UploadConstants(const std::vector<OpenClPlan> &plans) {
   constants_.clear();
   faults_.clear();
-  for (OpenClPlan &plan : *plans) {
+  for (const OpenClPlan &plan : plans) {
     const int32_t none = 0;
     if (plan.has_fault()) MSLITE_TRY(Upload(&none, sizeof none, &faults_[constants_.size()]));
     std::vector<Stored> &made = constants_.emplace_back();
@@ -128,10 +182,10 @@ Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
       Stored &stored = made.emplace_back();
       if (constant.weights.empty()) {
         MSLITE_TRY(Upload(constant.bytes.data(), constant.bytes.size(), &stored.buffer));
-      } else {
-        stored.form = storage_->FormOfWeights(constant.weights);
-        MSLITE_TRY(UploadReals(constant.weights, stored.form, &stored.buffer));
+        continue;
       }
+      const OpenClImageShape *image = images_.OfConstant(constants_.size() - 1, static_cast<int32_t>(made.size()) - 1);
+      MSLITE_TRY(Store(constant.weights, storage_->FormOfWeights(constant.weights), image, &stored));
     }
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
@@ -147,9 +201,12 @@ Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
 OpenClPart::Memory OpenClPart::MemoryOfTensor(int32_t tensor) const {
   const int32_t root = roots_[static_cast<size_t>(tensor)];
   const char *const type = OpenClType(part_.tensors[static_cast<size_t>(tensor)].value.type);
-  const auto weight = weights_.find(root);
-  const OpenClBuffer &buffer = weight != weights_.end() ? *weight->second.buffer : *pieces_[tensor_pieces_.at(root)];
-  return {buffer.memory(), type, forms_[static_cast<size_t>(root)]};
+  const OpenClForm form = images_.OfTensor(root) != nullptr ? OpenClForm::kImage : forms_[static_cast<size_t>(root)];
+  if (const auto weight = weights_.find(root); weight != weights_.end()) {
+    return {weight->second.buffer->memory(), type, form};
+  }
+  if (form == OpenClForm::kImage) return {image_memory_[tensor_images_.at(root)]->memory(), type, form};
+  return {pieces_[tensor_pieces_.at(root)]->memory(), type, form};
 }
 
 OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
@@ -157,7 +214,8 @@ OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operan
   switch (operand.place) {
     case OpenClOperand::kConstant: {
       const Stored &constant = constants_[node][index];
-      return {constant.buffer->memory(), "float", constant.form};
+      const bool is_image = images_.OfConstant(node, operand.index) != nullptr;
+      return {constant.buffer->memory(), "float", is_image ? OpenClForm::kImage : constant.form};
     }
     case OpenClOperand::kFault:
       return {faults_.at(node)->memory(), "int", OpenClForm::kArray};
@@ -168,10 +226,10 @@ OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operan
   }
 }
 
-Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
+Status OpenClPart::MakeLaunches(const std::vector<OpenClPlan> &plans) {
   const OpenClLibrary &library = device_->library();
-  for (size_t i = 0; i < plans->size(); ++i) {
-    for (const OpenClLaunch &launch : (*plans)[i].launches()) {
+  for (size_t i = 0; i < plans.size(); ++i) {
+    for (const OpenClLaunch &launch : plans[i].launches()) {
       std::vector<Memory> memories;
       std::string defines;
       for (const OpenClLaunch::Argument &argument : launch.arguments) {

@@ -17,12 +17,23 @@ struct OpenClOperand {
   int32_t index = 0;
 };
 
+// How a kernel reads or writes an operand. What all of them access by fours may be an image.
+struct OpenClAccess {
+  bool is_in_fours = false;  // by load4 and load4_of_row, by store4 and store_some of four, from multiples of four on
+  int64_t row = 0;           // elements of a row of load4_of_row; 0: none
+
+  static OpenClAccess Fours() { return {true, 0}; }
+  static OpenClAccess Rows(int64_t row) { return {true, row}; }
+};
+
 // An enqueued kernel.
 struct OpenClLaunch {
   struct Argument {
     bool is_buffer = false;
     OpenClOperand operand;
     std::string name;  // in the kernel, which then reads or writes it by the words of kernels/gpu/common.cl
+    bool is_output = false;
+    OpenClAccess access;
     int32_t integer = 0;
     float real = 0;
     bool is_real = false;
@@ -42,12 +53,17 @@ struct OpenClLaunch {
   OpenClLaunch &Define(const char *name, int64_t value) { return Define(name, std::to_string(value)); }
   // INPUT(name) and OUTPUT(name) in the kernel's list of parameters: tensors and weights, in whatever form memory has
   // them.
-  OpenClLaunch &Input(const char *name, OpenClOperand operand) {
+  OpenClLaunch &Input(const char *name, OpenClOperand operand, OpenClAccess access = {}) {
     Buffer(operand);
     arguments.back().name = name;
+    arguments.back().access = access;
     return *this;
   }
-  OpenClLaunch &Output(const char *name, OpenClOperand operand) { return Input(name, operand); }
+  OpenClLaunch &Output(const char *name, OpenClOperand operand, OpenClAccess access = {}) {
+    Input(name, operand, access);
+    arguments.back().is_output = true;
+    return *this;
+  }
   // A plain array: what Integers and Reals give, and Fault.
   OpenClLaunch &Buffer(OpenClOperand operand) {
     Argument argument;

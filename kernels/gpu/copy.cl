@@ -24,17 +24,17 @@ kernel void copy(INPUT(x), OUTPUT(y), global const int *shape, int rank, int fro
   }
   STORE(y, UNIT * to, LOAD(x, UNIT * from));
 }
-#endif
 
 // y[i] = x[map[i]].
-#ifdef MAP
+#elif defined(MAP)
 kernel void copy_by_map(INPUT(x), OUTPUT(y), global const int *map, int count) {
   const int at = get_global_id(0);
   if (at < count) store(y, at, load(x, map[at]));
 }
-#endif
 
+#else
 kernel void fill(OUTPUT(y), TYPE(y) value, int count) {
   const int at = get_global_id(0);
   if (at < count) store(y, at, value);
 }
+#endif

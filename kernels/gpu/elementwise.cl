@@ -10,6 +10,7 @@
 #define WALK_C 1
 #endif
 
+#ifndef FOURS
 kernel void elementwise(INPUT(x_a),
 #ifdef TYPE_x_b
                         INPUT(x_b),
@@ -50,9 +51,9 @@ kernel void elementwise(INPUT(x_a),
   store(y, at, VALUE);
 }
 
+#else
 // The same for real operands that are walked in order, or have one element: four elements at a time. `count` counts
 // these fours.
-#ifdef FOURS
 #define READ(operand, walk) ((walk) == 0 ? load4(operand, 4 * at) : (float4)(load(operand, 0)))
 float one(float a, float b, float c) { return VALUE; }
 

@@ -49,9 +49,11 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
-    launch.Define(kWalks[i], walks[i]).Input(kNames[i], operands[i].memory);
+    const bool in_fours = is_fours && walks[i] == 0;
+    launch.Define(kWalks[i], walks[i]);
+    launch.Input(kNames[i], operands[i].memory, in_fours ? OpenClAccess::Fours() : OpenClAccess());
   }
-  launch.Define("VALUE", expression).Output("y", plan->Output());
+  launch.Define("VALUE", expression).Output("y", plan->Output(), is_fours ? OpenClAccess::Fours() : OpenClAccess());
   if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
   return launch.Buffer(numbers).Integer(broadcast.rank).Integer(count).Items(count);
 }

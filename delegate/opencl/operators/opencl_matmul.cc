@@ -26,13 +26,18 @@ void Plan(OpenClPlan *plan) {
   OpenClLaunch &launch = plan->Launch("matmul", "matmul");
   launch.Define("ACTIVATION", p.activation);
   if (p.has_bias) launch.Define("BIAS", 1);
+  OpenClAccess a_access;
+  OpenClAccess b_access;
   if (p.transpose_b && !p.transpose_a && p.k % 4 == 0) {
     launch.Define("TRANSPOSED", 1);
+    a_access = b_access = OpenClAccess::Rows(p.k);
   } else if (!p.transpose_b && p.n % 4 == 0) {
     launch.Define("FOURS", 1);
+    b_access = OpenClAccess::Rows(p.n);
   }
-  launch.Input("a", plan->Input(0)).Input("b", plan->Input(1));
-  launch.Input("bias", p.has_bias ? plan->Input(2) : plan->Input(1)).Output("y", plan->Output());
+  launch.Input("a", plan->Input(0), a_access).Input("b", plan->Input(1), b_access);
+  launch.Input("bias", plan->Input(p.has_bias ? 2 : 1), p.has_bias ? OpenClAccess() : b_access);
+  launch.Output("y", plan->Output(), p.n % 4 == 0 ? OpenClAccess::Fours() : OpenClAccess());
   launch.Buffer(numbers).Integer(p.m).Integer(p.n).Integer(p.k);
   launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
   launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);

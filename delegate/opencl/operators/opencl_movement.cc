@@ -54,8 +54,9 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk wal
   shape.insert(shape.end(), walk.to.begin(), walk.to.end());
   if (shape.empty()) shape.push_back(0);
   const OpenClOperand numbers = plan->Integers(shape);
+  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
   OpenClLaunch &launch = plan->Launch("copy", "copy");
-  launch.Define("UNIT", unit).Input("x", from).Output("y", to).Buffer(numbers);
+  launch.Define("UNIT", unit).Input("x", from, access).Output("y", to, access).Buffer(numbers);
   launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
   launch.Integer(count).Items(count);
 }
