@@ -52,8 +52,10 @@ void Join(OpenClPlan *plan) {
   launch.Define("ROWS", kRows).Define("GROUP", kGroup).Define("KEYS", RoundUp(p.n, 4));
   if (p.transpose_b) launch.Define("TRANSPOSED", 1);
   if (p.n % 4 == 0) launch.Define("FOURS", 1);
-  launch.Input("q", scores.arguments[0].operand).Input("k", scores.arguments[1].operand);
-  launch.Input("v", values.arguments[1].operand).Output("y", values.arguments[3].operand).Buffer(numbers);
+  launch.Input("q", scores.arguments[0].operand, scores.arguments[0].access);
+  launch.Input("k", scores.arguments[1].operand, scores.arguments[1].access);
+  launch.Input("v", values.arguments[1].operand, OpenClAccess::Rows(width));
+  launch.Output("y", values.arguments[3].operand, OpenClAccess::Fours()).Buffer(numbers);
   launch.Integer(p.m).Integer(p.n).Integer(p.k).Integer(width);
   const int64_t blocks = (p.m + kRows - 1) / kRows;
   launch.Groups(p.batch * blocks, kGroup);

@@ -142,6 +142,12 @@ Status OpenClDevice::Start() {
               DeviceText(library_, device_, CL_DRIVER_VERSION);
   cache_ = std::make_unique<OpenClCache>(identity_);
   tuning_ = std::make_unique<OpenClTuning>();
+  if (DeviceNumber<cl_bool>(library_, device_, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE) {
+    limits_.image_width = DeviceNumber<size_t>(library_, device_, CL_DEVICE_IMAGE2D_MAX_WIDTH, 0);
+    limits_.image_height = DeviceNumber<size_t>(library_, device_, CL_DEVICE_IMAGE2D_MAX_HEIGHT, 0);
+  }
+  // Adreno reads images through a cache of its own; buffers of other GPUs have one, too.
+  limits_.prefers_images = DeviceText(library_, device_, CL_DEVICE_VENDOR).find("QUALCOMM") != std::string::npos;
   cl_int error = CL_SUCCESS;
   context_ = library_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
   MSLITE_TRY(OpenClStatus(error, "clCreateContext"));
@@ -186,6 +192,19 @@ Status OpenClDevice::MakeSubBuffer(const OpenClBuffer &whole, size_t offset, siz
       library_.clCreateSubBuffer(whole.memory(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
   MSLITE_TRY(OpenClStatus(error, "clCreateSubBuffer"));
   *buffer = std::make_unique<OpenClBuffer>(library_, memory);
+  return mindspore::kSuccess;
+}
+
+Status OpenClDevice::MakeImage(size_t width, size_t height, bool is_half, std::unique_ptr<OpenClBuffer> *image) const {
+  const cl_image_format format = {CL_RGBA, static_cast<cl_channel_type>(is_half ? CL_HALF_FLOAT : CL_FLOAT)};
+  cl_image_desc shape = {};
+  shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+  shape.image_width = width;
+  shape.image_height = height;
+  cl_int error = CL_SUCCESS;
+  const cl_mem memory = library_.clCreateImage(context_, CL_MEM_READ_WRITE, &format, &shape, nullptr, &error);
+  MSLITE_TRY(OpenClStatus(error, Format("clCreateImage of %zu x %zu", width, height).c_str()));
+  *image = std::make_unique<OpenClBuffer>(library_, memory);
   return mindspore::kSuccess;
 }
 

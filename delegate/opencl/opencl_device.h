@@ -51,6 +51,9 @@ class OpenClDevice {
     size_t alignment = 128;  // of sub-buffers, in bytes
     uint64_t largest_buffer = 0;
     uint64_t local_bytes = 0;  // memory that a group has
+    size_t image_width = 0;    // of two dimensions, at most; 0: the device has no images
+    size_t image_height = 0;
+    bool prefers_images = false;  // reading them is faster than reading buffers
   };
 
   // The device that MSLITE_OPENCL_DEVICE names, by a part of its name or of its platform's; else the GPU with this
@@ -77,6 +80,8 @@ class OpenClDevice {
   // Bytes [offset, offset + bytes) of another one, which must live longer.
   mindspore::Status MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
                                   std::unique_ptr<OpenClBuffer> *buffer) const;
+  // Of texels of four real numbers, float16 or float32.
+  mindspore::Status MakeImage(size_t width, size_t height, bool is_half, std::unique_ptr<OpenClBuffer> *image) const;
   // The kernel of a file of kernels/gpu behind these lines ("#define RANK 4\n"). Programs are kept.
   mindspore::Status MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
                                std::unique_ptr<OpenClKernel> *kernel, OpenClBuildCounts *counts);

@@ -10,6 +10,11 @@ std::string OpenClEngine::name() const {
   return "OpenCL (" + device_->name() + (storage_->is_half() ? ", float16)" : ")");
 }
 
+Status OpenClEngine::Start() {
+  MSLITE_TRY(OpenClDevice::Find(number_, &device_));
+  return storage_->ChooseImages(device_->limits());
+}
+
 std::string OpenClEngine::WhyNot(const mslite_node &node) const {
   const OpenClOperator *entry = FindOpenClOperator(node.op);
   if (entry == nullptr) return "there is no OpenCL kernel for the operator";

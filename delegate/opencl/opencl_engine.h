@@ -18,7 +18,7 @@ class OpenClEngine : public Engine {
       : number_(number), storage_(std::make_shared<OpenClStorage>(is_half)) {}
 
   std::string name() const override;
-  Status Start() override { return OpenClDevice::Find(number_, &device_); }
+  Status Start() override;
   void Study(const Part &whole) override { storage_->Study(whole); }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;

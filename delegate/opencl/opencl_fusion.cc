@@ -25,7 +25,7 @@ void Join(OpenClPlan *plan, int32_t result) {
   plan->launches().pop_back();
   OpenClLaunch &first = plan->launches().back();
   OutputOf(&first)->operand = std::find_if(last.arguments.begin(), last.arguments.end(), [](const auto &argument) {
-                                return argument.is_written;
+                                return argument.is_output;
                               })->operand;
   OpenClEpilogue::Step step;
   step.formula = last.formula;
@@ -34,7 +34,7 @@ void Join(OpenClPlan *plan, int32_t result) {
     if (static_cast<int32_t>(i) == result) continue;
     step.operands.push_back(static_cast<int32_t>(first.epilogue.periods.size()));
     first.epilogue.periods.push_back(last.formula.periods[i]);
-    first.Input(NameOf(step.operands.back()).c_str(), last.arguments[i].operand);
+    first.Input(NameOf(step.operands.back()).c_str(), last.arguments[i].operand, OpenClAccess::Fours());
     first.arguments.back().touched = last.arguments[i].touched;
     // A parameter, so that launches of other sizes have the same program.
     if (last.formula.periods[i] > 1) first.Integer(last.formula.periods[i]);

@@ -20,6 +20,7 @@
   CALL(clReleaseCommandQueue)         \
   CALL(clCreateBuffer)                \
   CALL(clCreateSubBuffer)             \
+  CALL(clCreateImage)                 \
   CALL(clReleaseMemObject)            \
   CALL(clCreateProgramWithSource)     \
   CALL(clCreateProgramWithBinary)     \
@@ -34,6 +35,7 @@
   CALL(clEnqueueNDRangeKernel)        \
   CALL(clEnqueueReadBuffer)           \
   CALL(clEnqueueWriteBuffer)          \
+  CALL(clEnqueueWriteImage)           \
   CALL(clEnqueueMapBuffer)            \
   CALL(clEnqueueUnmapMemObject)       \
   CALL(clWaitForEvents)               \

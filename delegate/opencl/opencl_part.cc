@@ -41,9 +41,11 @@ Status OpenClPart::Prepare() {
   FuseEpilogues(part_, roots_, &plans);
   FuseAttention(part_, roots_, device_->limits().local_bytes, &plans);
   forms_ = storage_->FormsOf(part_, roots_);
+  images_ = OpenClImages();
+  if (storage_->has_images()) images_ = OpenClImages(part_, plans, roots_, device_->limits());
   MSLITE_TRY(LayOut(plans));
-  MSLITE_TRY(UploadConstants(&plans));
-  return MakeLaunches(&plans);
+  MSLITE_TRY(UploadConstants(plans));
+  return MakeLaunches(plans);
 }
 
 // Aliases have the memory of the tensor that they show.
@@ -76,10 +78,16 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     return buffers.size() - 1;
   };
   const int64_t scratch_size = BytesPerElement(storage_->scratch_form(), MSLITE_FLOAT32);
+  std::map<int32_t, Life> lives;  // of images
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
     if (value.data != nullptr) return;
+    if (images_.OfTensor(root) != nullptr) {
+      const auto life = lives.emplace(root, Life{step, step}).first;
+      life->second.last = step;
+      return;
+    }
     const auto [place, is_new] = tensor_pieces_.emplace(root, 0);
     const int64_t bytes = CountOf(value) * BytesPerElement(forms_[static_cast<size_t>(root)], value.type);
     if (is_new) place->second = add(bytes, step);
@@ -99,6 +107,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     }
   }
   for (const int32_t output : part_.outputs) use(output, count + 1);
+  MSLITE_TRY(LayOutImages(lives));
   const int64_t bytes = LayOutArena(StepOrder::Linear(), &buffers);
   if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into memory");
   counts_.arena_bytes = bytes;
@@ -108,6 +117,38 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   for (const ArenaBuffer &buffer : buffers) {
     MSLITE_TRY(device_->MakeSubBuffer(*arena_, static_cast<size_t>(buffer.offset), static_cast<size_t>(buffer.size),
                                       &pieces_.emplace_back()));
+  }
+  return mindspore::kSuccess;
+}
+
+// An image that no tensor needs any more is the next one's of its shape and form. Those that a step reads are not those
+// that it writes.
+Status OpenClPart::LayOutImages(const std::map<int32_t, Life> &lives) {
+  struct Place {
+    OpenClImageShape shape;
+    OpenClForm form;
+    int32_t free_after;
+  };
+  std::vector<Place> places;
+  tensor_images_.clear();
+  image_memory_.clear();
+  std::vector<std::pair<int32_t, Life>> in_order(lives.begin(), lives.end());
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
+  for (const auto &[root, life] : in_order) {
+    const OpenClImageShape &shape = *images_.OfTensor(root);
+    const OpenClForm form = forms_[static_cast<size_t>(root)];
+    const int32_t first = life.first;
+    auto place = std::find_if(places.begin(), places.end(), [&](const Place &each) {
+      return each.shape == shape && each.form == form && each.free_after < first;
+    });
+    if (place == places.end()) {
+      MSLITE_TRY(
+          device_->MakeImage(shape.width, shape.height, form == OpenClForm::kHalf, &image_memory_.emplace_back()));
+      place = places.insert(places.end(), {shape, form, 0});
+    }
+    place->free_after = life.last;
+    tensor_images_[root] = static_cast<size_t>(place - places.begin());
   }
   return mindspore::kSuccess;
 }
@@ -138,11 +179,22 @@ Status OpenClPart::MakeFaults(const std::vector<OpenClPlan> &plans) {
   return mindspore::kSuccess;
 }
 
-Status OpenClPart::UploadReals(const std::vector<float> &numbers, OpenClForm form,
-                               std::unique_ptr<OpenClBuffer> *buffer) const {
-  if (form == OpenClForm::kArray) return Upload(numbers.data(), numbers.size() * sizeof(float), buffer);
-  const std::vector<uint8_t> rounded = RoundToHalf(numbers.data(), numbers.size());
-  return Upload(rounded.data(), rounded.size(), buffer);
+Status OpenClPart::Store(const std::vector<float> &numbers, OpenClForm form, const OpenClImageShape *image,
+                         Stored *stored) const {
+  stored->form = form;
+  stored->shape = image == nullptr ? OpenClImageShape() : *image;
+  std::vector<uint8_t> rounded;
+  if (form == OpenClForm::kHalf) rounded = RoundToHalf(numbers.data(), numbers.size());
+  const void *contents = form == OpenClForm::kHalf ? static_cast<const void *>(rounded.data()) : numbers.data();
+  const size_t size = form == OpenClForm::kHalf ? rounded.size() : numbers.size() * sizeof(float);
+  if (image == nullptr) return Upload(contents, size, &stored->buffer);
+  MSLITE_TRY(device_->MakeImage(image->width, image->height, form == OpenClForm::kHalf, &stored->buffer));
+  const std::array<size_t, 3> origin = {0, 0, 0};
+  const std::array<size_t, 3> region = {image->width, image->height, 1};
+  return OpenClStatus(
+      device_->library().clEnqueueWriteImage(device_->queue(), stored->buffer->memory(), CL_TRUE, origin.data(),
+                                             region.data(), 0, 0, contents, 0, nullptr, nullptr),
+      "clEnqueueWriteImage");
 }
 
 // A constant of the model that a launch reads as it is, or that is an output by another name.
@@ -150,27 +202,29 @@ Status OpenClPart::UploadWeight(int32_t root) {
   const auto index = static_cast<size_t>(root);
   const mslite_tensor &value = part_.tensors[index].value;
   if (value.data == nullptr) return mindspore::kSuccess;
+  const OpenClImageShape *image = images_.OfTensor(root);
   Stored &weight = weights_[root];
-  if (weight.buffer != nullptr && weight.form == forms_[index]) return mindspore::kSuccess;
-  weight.form = forms_[index];
-  if (value.type == MSLITE_FLOAT32) return UploadReals(RealsOf(value), weight.form, &weight.buffer);
+  const bool is_there = weight.buffer != nullptr && weight.form == forms_[index] &&
+                        weight.shape == (image == nullptr ? OpenClImageShape() : *image);
+  if (is_there) return mindspore::kSuccess;
+  if (value.type == MSLITE_FLOAT32) return Store(RealsOf(value), forms_[index], image, &weight);
   return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
 }
 
 // Those of the model that a launch reads as they are, and those that the operators have made.
-Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
+Status OpenClPart::UploadConstants(const std::vector<OpenClPlan> &plans) {
   constants_.clear();
-  MSLITE_TRY(MakeFaults(*plans));
-  for (OpenClPlan &plan : *plans) {
+  MSLITE_TRY(MakeFaults(plans));
+  for (const OpenClPlan &plan : plans) {
     std::vector<Stored> &made = constants_.emplace_back();
     for (const OpenClConstant &constant : plan.constants()) {
       Stored &stored = made.emplace_back();
       if (constant.weights.empty()) {
         MSLITE_TRY(Upload(constant.bytes.data(), constant.bytes.size(), &stored.buffer));
-      } else {
-        stored.form = storage_->FormOfWeights(constant.weights);
-        MSLITE_TRY(UploadReals(constant.weights, stored.form, &stored.buffer));
+        continue;
       }
+      const OpenClImageShape *image = images_.OfConstant(constants_.size() - 1, static_cast<int32_t>(made.size()) - 1);
+      MSLITE_TRY(Store(constant.weights, storage_->FormOfWeights(constant.weights), image, &stored));
     }
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
@@ -186,9 +240,12 @@ Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
 OpenClPart::Memory OpenClPart::MemoryOfTensor(int32_t tensor) const {
   const int32_t root = roots_[static_cast<size_t>(tensor)];
   const char *const type = OpenClType(part_.tensors[static_cast<size_t>(tensor)].value.type);
-  const auto weight = weights_.find(root);
-  const OpenClBuffer &buffer = weight != weights_.end() ? *weight->second.buffer : *pieces_[tensor_pieces_.at(root)];
-  return {buffer.memory(), type, forms_[static_cast<size_t>(root)]};
+  const OpenClForm form = images_.OfTensor(root) != nullptr ? OpenClForm::kImage : forms_[static_cast<size_t>(root)];
+  if (const auto weight = weights_.find(root); weight != weights_.end()) {
+    return {weight->second.buffer->memory(), type, form};
+  }
+  if (form == OpenClForm::kImage) return {image_memory_[tensor_images_.at(root)]->memory(), type, form};
+  return {pieces_[tensor_pieces_.at(root)]->memory(), type, form};
 }
 
 OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
@@ -196,7 +253,8 @@ OpenClPart::Memory OpenClPart::MemoryOf(size_t node, const OpenClOperand &operan
   switch (operand.place) {
     case OpenClOperand::kConstant: {
       const Stored &constant = constants_[node][index];
-      return {constant.buffer->memory(), "float", constant.form};
+      const bool is_image = images_.OfConstant(node, operand.index) != nullptr;
+      return {constant.buffer->memory(), "float", is_image ? OpenClForm::kImage : constant.form};
     }
     case OpenClOperand::kFault:
       return {faults_.at(node)->memory(), "int", OpenClForm::kArray};
@@ -276,17 +334,17 @@ OpenClChoice OpenClPart::Choose(size_t node, const OpenClLaunch &launch) {
   return best;
 }
 
-Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
+Status OpenClPart::MakeLaunches(const std::vector<OpenClPlan> &plans) {
   std::vector<OpenClChoice> choices;
-  for (size_t i = 0; i < plans->size(); ++i) {
-    for (const OpenClLaunch &launch : (*plans)[i].launches()) {
+  for (size_t i = 0; i < plans.size(); ++i) {
+    for (const OpenClLaunch &launch : plans[i].launches()) {
       choices.push_back(Choose(i, launch));
       MSLITE_TRY(MakeReady(i, launch, choices.back(), &launches_.emplace_back()));
     }
   }
   device_->tuning().Write();
-  MakeBorder(*plans);
-  Count(*plans, choices);
+  MakeBorder(plans);
+  Count(plans, choices);
   return mindspore::kSuccess;
 }
 
@@ -396,7 +454,7 @@ void OpenClPart::CountLaunch(size_t node, const OpenClPlan &plan, const OpenClLa
     const int64_t touched =
         argument.touched < 0 ? extent.elements : argument.touched + steps * argument.touched_per_step;
     const int64_t bytes = touched * extent.element_bytes;
-    (argument.is_written ? counts_.stored_bytes : counts_.loaded_bytes) += bytes;
+    (argument.is_output ? counts_.stored_bytes : counts_.loaded_bytes) += bytes;
     kernel.items_bytes += bytes;
     if (seen.emplace(operand.place, operand.index).second) {
       counts_.operand_bytes += std::min(bytes, extent.elements * extent.element_bytes);

@@ -10,6 +10,7 @@
 #include "opencl/opencl_border.h"
 #include "opencl/opencl_counts.h"
 #include "opencl/opencl_device.h"
+#include "opencl/opencl_images.h"
 #include "opencl/opencl_plan.h"
 #include "opencl/opencl_storage.h"
 
@@ -40,15 +41,22 @@ class OpenClPart : public CompiledPart {
   // A constant that has been uploaded.
   struct Stored {
     std::unique_ptr<OpenClBuffer> buffer;
-    OpenClForm form = OpenClForm::kArray;
+    OpenClForm form = OpenClForm::kArray;  // of its numbers, in an image, too
+    OpenClImageShape shape;                // of an image
+  };
+  // The steps in which a tensor is there.
+  struct Life {
+    int32_t first = 0;
+    int32_t last = 0;
   };
   std::vector<int32_t> Roots(const std::vector<OpenClPlan> &plans) const;
   Status LayOut(const std::vector<OpenClPlan> &plans);
+  Status LayOutImages(const std::map<int32_t, Life> &lives);
   Status Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
   Status MakeFaults(const std::vector<OpenClPlan> &plans);
-  Status UploadReals(const std::vector<float> &numbers, OpenClForm form, std::unique_ptr<OpenClBuffer> *buffer) const;
-  Status UploadConstants(std::vector<OpenClPlan> *plans);
-  Status MakeLaunches(std::vector<OpenClPlan> *plans);
+  Status Store(const std::vector<float> &numbers, OpenClForm form, const OpenClImageShape *image, Stored *stored) const;
+  Status UploadConstants(const std::vector<OpenClPlan> &plans);
+  Status MakeLaunches(const std::vector<OpenClPlan> &plans);
   Status UploadWeight(int32_t root);
   Memory MemoryOf(size_t node, const OpenClOperand &operand) const;
   Memory MemoryOfTensor(int32_t tensor) const;
@@ -78,9 +86,12 @@ class OpenClPart : public CompiledPart {
   std::unique_ptr<OpenClBuffer> arena_;
   std::vector<std::unique_ptr<OpenClBuffer>> pieces_;  // of the arena
   std::vector<int32_t> roots_;                         // of each tensor: the one whose memory it has
-  std::vector<OpenClForm> forms_;                      // of each tensor
-  std::map<int32_t, size_t> tensor_pieces_;            // of roots
-  std::vector<std::vector<size_t>> scratch_pieces_;    // of each node
+  OpenClImages images_;
+  std::vector<std::unique_ptr<OpenClBuffer>> image_memory_;
+  std::map<int32_t, size_t> tensor_images_;          // of roots
+  std::vector<OpenClForm> forms_;                    // of each tensor
+  std::map<int32_t, size_t> tensor_pieces_;          // of roots
+  std::vector<std::vector<size_t>> scratch_pieces_;  // of each node
   std::unique_ptr<OpenClBuffer> fault_memory_;
   std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // of nodes that may meet an impossible value: an int each
   std::vector<uint8_t> met_;                                // the same memory here, after a run

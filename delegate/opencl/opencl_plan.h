@@ -19,6 +19,15 @@ struct OpenClOperand {
   int32_t index = 0;
 };
 
+// How a kernel reads or writes an operand. What all of them access by fours may be an image.
+struct OpenClAccess {
+  bool is_in_fours = false;  // by load4 and load4_of_row, by store4 and store_some of four, from multiples of four on
+  int64_t row = 0;           // elements of a row of load4_of_row; 0: none
+
+  static OpenClAccess Fours() { return {true, 0}; }
+  static OpenClAccess Rows(int64_t row) { return {true, row}; }
+};
+
 // What a launch computes of each element alone; of no expression: it does something else.
 struct OpenClFormula {
   std::string expression;  // of the arguments 0, 1 and 2, as a, b and c
@@ -49,9 +58,10 @@ struct OpenClProduct {
 struct OpenClLaunch {
   struct Argument {
     bool is_buffer = false;
-    bool is_written = false;
     OpenClOperand operand;
     std::string name;  // in the kernel, which then reads or writes it by the words of kernels/gpu/common.cl
+    bool is_output = false;
+    OpenClAccess access;
     int32_t integer = 0;
     float real = 0;
     bool is_real = false;
@@ -88,14 +98,15 @@ struct OpenClLaunch {
   OpenClLaunch &Define(const char *name, int64_t value) { return Define(name, std::to_string(value)); }
   // INPUT(name) and OUTPUT(name) in the kernel's list of parameters: tensors and weights, in whatever form memory has
   // them.
-  OpenClLaunch &Input(const char *name, OpenClOperand operand) {
+  OpenClLaunch &Input(const char *name, OpenClOperand operand, OpenClAccess access = {}) {
     Buffer(operand);
     arguments.back().name = name;
+    arguments.back().access = access;
     return *this;
   }
-  OpenClLaunch &Output(const char *name, OpenClOperand operand) {
-    Input(name, operand);
-    arguments.back().is_written = true;
+  OpenClLaunch &Output(const char *name, OpenClOperand operand, OpenClAccess access = {}) {
+    Input(name, operand, access);
+    arguments.back().is_output = true;
     return *this;
   }
   // A plain array: what Integers and Reals give, and Fault.
@@ -166,7 +177,7 @@ struct OpenClConstant {
 class OpenClPlan {
  public:
   OpenClPlan(const mslite_node &node, const std::vector<int32_t> &inputs, const std::vector<int32_t> &outputs,
-             bool is_half)
+             bool is_half = false)
       : node_(node), inputs_(inputs), outputs_(outputs), is_half_(is_half) {}
 
   const mslite_node &node() const { return node_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "opencl/opencl_plan.h"
@@ -117,8 +118,8 @@ uint16_t HalfOf(float number) {
 }  // namespace
 
 std::string DefineOperand(const std::string &name, const char *type, OpenClForm form) {
-  const char *const form_name = form == OpenClForm::kHalf ? "half" : "array";
-  return "#define TYPE_" + name + " " + type + "\n#define FORM_" + name + " " + form_name + "\n";
+  constexpr const char *kNames[] = {"array", "half", "image"};
+  return "#define TYPE_" + name + " " + type + "\n#define FORM_" + name + " " + kNames[static_cast<int>(form)] + "\n";
 }
 
 int64_t BytesPerElement(OpenClForm form, int32_t type) {
@@ -140,6 +141,17 @@ bool FitsHalf(const float *numbers, size_t count) {
     if (std::isfinite(numbers[i])) largest = std::max(largest, std::fabs(numbers[i]));
   }
   return largest == 0 || (largest >= kLeastNormal && largest <= kLargest);
+}
+
+Status OpenClStorage::ChooseImages(const OpenClDevice::Limits &limits) {
+  const char *wanted = std::getenv("MSLITE_OPENCL_STORAGE");
+  const std::string storage = wanted != nullptr ? wanted : limits.prefers_images ? "image" : "buffer";
+  if (storage != "image" && storage != "buffer") {
+    return Fail(mindspore::kLiteParamInvalid,
+                "OpenCL: MSLITE_OPENCL_STORAGE is '" + storage + "'; it can be 'buffer' or 'image'");
+  }
+  has_images_ = storage == "image" && limits.image_width > 0;
+  return mindspore::kSuccess;
 }
 
 void OpenClStorage::Study(const Part &whole) {

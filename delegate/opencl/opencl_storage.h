@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "engine/part.h"
+#include "opencl/opencl_device.h"
 
 namespace mslite {
 // The FORM of kernels/gpu/common.cl.
-enum class OpenClForm { kArray, kHalf };
+enum class OpenClForm { kArray, kHalf, kImage };
 
 // "#define TYPE_x float\n#define FORM_x half\n", for an operand of that name whose elements are of that type of OpenCL
 // C.
@@ -31,6 +32,10 @@ class OpenClStorage {
   explicit OpenClStorage(bool is_half) : is_half_(is_half) {}
 
   bool is_half() const { return is_half_; }
+  bool has_images() const { return has_images_; }
+  // Whether images are used as well as buffers: where the device prefers them, or MSLITE_OPENCL_STORAGE says so.
+  // Errors: kLiteParamInvalid for another word there.
+  Status ChooseImages(const OpenClDevice::Limits &limits);
   // Finds the islands: by the ranges that calibration has left in the file; where there are none, by what the operators
   // do to numbers, and by constants that float16 does not have.
   void Study(const Part &whole);
@@ -41,6 +46,7 @@ class OpenClStorage {
 
  private:
   bool is_half_;
+  bool has_images_ = false;
   std::unordered_set<const void *> exact_;  // tensors that stay float32, by the objects that hold them
 };
 }  // namespace mslite

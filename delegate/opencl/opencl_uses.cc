@@ -13,8 +13,8 @@ OpenClUses::OpenClUses(const Part &part, const std::vector<int32_t> &roots, cons
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
         if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
         const auto root = static_cast<size_t>(RootOf(argument.operand.index));
-        ++(argument.is_written ? writes_ : reads_)[root];
-        if (argument.is_written) writers_[root] = i;
+        ++(argument.is_output ? writes_ : reads_)[root];
+        if (argument.is_output) writers_[root] = i;
       }
     }
   }
@@ -33,7 +33,7 @@ bool OpenClUses::IsSame(const OpenClOperand &a, const OpenClOperand &b) const {
 
 bool OpenClUses::HasOneOutput(const OpenClPlan &plan, const OpenClOperand &output) const {
   const auto is_other = [&](const OpenClLaunch::Argument &argument) {
-    return argument.is_written && argument.operand.place == OpenClOperand::kTensor && !IsSame(argument.operand, output);
+    return argument.is_output && argument.operand.place == OpenClOperand::kTensor && !IsSame(argument.operand, output);
   };
   return std::none_of(plan.launches().begin(), plan.launches().end(), [&](const OpenClLaunch &launch) {
     return std::any_of(launch.arguments.begin(), launch.arguments.end(), is_other);
@@ -44,7 +44,7 @@ void OpenClUses::Move(const OpenClPlan &to, const std::vector<OpenClPlan> &plans
   const auto index = static_cast<size_t>(&to - plans.data());
   for (const OpenClLaunch &launch : to.launches()) {
     for (const OpenClLaunch::Argument &argument : launch.arguments) {
-      if (argument.is_written && argument.operand.place == OpenClOperand::kTensor) {
+      if (argument.is_output && argument.operand.place == OpenClOperand::kTensor) {
         writers_[static_cast<size_t>(RootOf(argument.operand.index))] = index;
       }
     }
@@ -53,7 +53,7 @@ void OpenClUses::Move(const OpenClPlan &to, const std::vector<OpenClPlan> &plans
 
 OpenClLaunch::Argument *OutputOf(OpenClLaunch *launch) {
   const auto place = std::find_if(launch->arguments.begin(), launch->arguments.end(),
-                                  [](const OpenClLaunch::Argument &argument) { return argument.is_written; });
+                                  [](const OpenClLaunch::Argument &argument) { return argument.is_output; });
   return place == launch->arguments.end() ? nullptr : &*place;
 }
 }  // namespace mslite

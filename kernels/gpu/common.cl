@@ -43,6 +43,22 @@
 #define store_half(operand, at, value) vstore_half_rte(value, at, operand)
 #define store4_half(operand, at, value) vstore_half4_rte(value, 0, (operand) + (at))
 
+// OpenCL C 1.2 reads images without a sampler. No kernel stores single elements there.
+#define input_image(type, operand) read_only image2d_t operand
+#define output_image(type, operand) write_only image2d_t operand
+#define load_image(operand, at) lane_of(load4_image(operand, at), at)
+#define load4_image(operand, at) read_imagef(operand, texel_of(at, get_image_width(operand)))
+#define load4_of_row_image(operand, row, at, length) read_imagef(operand, (int2)((at) / 4, row))
+#define store4_image(operand, at, value) write_imagef(operand, texel_of(at, get_image_width(operand)), value)
+#define store_some_image(operand, at, value, count) store4_image(operand, at, value)
+
+int2 texel_of(int at, int width) { return (int2)(at / 4 % width, at / 4 / width); }
+
+float lane_of(float4 texel, int at) {
+  const int lane = at % 4;
+  return lane == 0 ? texel.x : lane == 1 ? texel.y : lane == 2 ? texel.z : texel.w;
+}
+
 void store_some_array(global float *y, int at, float4 value, int count) {
   y[at] = value.x;
   if (count > 1) y[at + 1] = value.y;

@@ -26,26 +26,23 @@ kernel void copy(INPUT(x), OUTPUT(y), global const int *shape, int rank, int fro
   }
   STORE(y, UNIT * to, FUSED_ALL(LOAD(x, UNIT * from), UNIT * to));
 }
-#endif
 
 // y[i] = x[map[i]], or 0 where that is negative.
-#ifdef MAP
+#elif defined(MAP)
 kernel void copy_by_map(INPUT(x), OUTPUT(y), global const int *map, int count) {
   const int at = get_global_id(0);
   if (at < count) store(y, at, map[at] < 0 ? (TYPE(x))0 : load(x, map[at]));
 }
-#endif
 
-#ifdef FILL
+#elif defined(FILL)
 kernel void fill(OUTPUT(y), TYPE(y) value, int count) {
   const int at = get_global_id(0);
   if (at < count) store(y, at, value);
 }
-#endif
 
 // Tensors side by side along a dimension, and one cut along it: PIECES of them, 2 to 32. `begins` has where each piece
 // begins in a row of the whole, and where the last one ends; rows of the whole are `row` long. All count UNITs.
-#ifdef PIECES
+#elif defined(PIECES)
 #define EACH_OF_2(what) what(0) what(1)
 #define EACH_OF_4(what) EACH_OF_2(what) what(2) what(3)
 #define EACH_OF_8(what) EACH_OF_4(what) what(4) what(5) what(6) what(7)

@@ -10,6 +10,7 @@
 #define WALK_C 1
 #endif
 
+#ifndef FOURS
 kernel void elementwise(INPUT(x_a),
 #ifdef TYPE_x_b
                         INPUT(x_b),
@@ -50,9 +51,9 @@ kernel void elementwise(INPUT(x_a),
   store(y, at, FUSED(VALUE, at));
 }
 
+#else
 // The same for real operands that are walked in order, have one element, or are walked in order again and again, in which
 // case WALK is 3 and the period is how many elements they have: four elements at a time. `count` counts these fours.
-#ifdef FOURS
 #define READ(operand, walk, period) \
   ((walk) == 1 ? (float4)(load(operand, 0)) : load4(operand, (walk) == 0 ? 4 * at : 4 * at % (period)))
 float one(float a, float b, float c) { return VALUE; }

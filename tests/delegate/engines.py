@@ -23,11 +23,13 @@ class Engine:
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_half: bool = False
     """Whether it stores real numbers as float16."""
+    has_images: bool = False
+    """Whether it stores tensors in images where it can."""
 
     @property
     def label(self) -> str:
         """The name with what is set."""
-        return self.name + " float16" * self.is_half
+        return self.name + " float16" * self.is_half + " images" * self.has_images
 
     def context(self) -> mslite.Context:
         """Models built with it run on the engine, or fail."""
@@ -68,4 +70,8 @@ OPENCL = Engine(
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
 OPENCL_HALF = replace(OPENCL, is_half=True)
-ENGINES = (OPENCL, OPENCL_HALF)
+OPENCL_IMAGES, OPENCL_HALF_IMAGES = (
+    replace(engine, has_images=True, environment={**engine.environment, "MSLITE_OPENCL_STORAGE": "image"})
+    for engine in (OPENCL, OPENCL_HALF)
+)
+ENGINES = (OPENCL, OPENCL_HALF, OPENCL_IMAGES, OPENCL_HALF_IMAGES)

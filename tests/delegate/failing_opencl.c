@@ -30,6 +30,15 @@ size_t allocated_bytes(void) {
   return counted;
 }
 
+static long images;
+
+/* Images that were made since the last time. */
+long made_images(void) {
+  const long counted = images;
+  images = 0;
+  return counted;
+}
+
 static int fails(void) {
   ++calls;
   return calls >= first_failing && calls <= last_failing;
@@ -96,6 +105,10 @@ OBJECT(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t s
 OBJECT(cl_mem, clCreateSubBuffer,
        (cl_mem memory, cl_mem_flags flags, cl_buffer_create_type type, const void *info, cl_int *error),
        (memory, flags, type, info, error))
+OBJECT(cl_mem, clCreateImage,
+       (cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *shape, void *host,
+        cl_int *error),
+       (context, flags, format, shape, host, (++images, error)))
 RELEASE(clReleaseMemObject, cl_mem)
 OBJECT(cl_program, clCreateProgramWithSource,
        (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *error),
@@ -132,6 +145,10 @@ STATUS(clEnqueueWriteBuffer,
        (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t offset, size_t size, const void *from,
         cl_uint count, const cl_event *waits, cl_event *event),
        (queue, memory, blocks, offset, size, from, count, waits, event))
+STATUS(clEnqueueWriteImage,
+       (cl_command_queue queue, cl_mem image, cl_bool blocks, const size_t *origin, const size_t *region,
+        size_t row_pitch, size_t slice_pitch, const void *from, cl_uint count, const cl_event *waits, cl_event *event),
+       (queue, image, blocks, origin, region, row_pitch, slice_pitch, from, count, waits, event))
 OBJECT(void *, clEnqueueMapBuffer,
        (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t offset, size_t size,
         cl_uint count, const cl_event *waits, cl_event *event, cl_int *error),

@@ -133,12 +133,18 @@ def half_problem(
 ) -> tuple[float, str]:
     """The SQNR of a model's outputs in float16, and what is wrong with it. How much a network amplifies the noise of its layers
     shows in what the CPU gives in float32 where its weights and inputs are `disturbed`: `noisy`, several times, for some noise
-    cancels out. `is_ranked`: the outputs are in an order that follows from scores, so only what is in them is compared."""
+    cancels out. `is_ranked`: the outputs are in an order that follows from scores, so only the numbers are compared that all runs found."""
     if is_ranked:
-        got, wanted, *noisy = ([np.sort(array, axis=0) for array in each] for each in (got, wanted, *noisy))
+        got, wanted, *noisy = _without_order([got, wanted, *noisy])
     ratio = sqnr(got, wanted)
     least = min([ROUNDING, *(sqnr(each, wanted) for each in noisy)]) - MORE_ROUNDINGS
     return ratio, "" if ratio >= least else f"SQNR of {ratio:.1f} dB, where {least:.1f} dB is the least"
+
+
+def _without_order(runs: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """What the outputs of several runs have in all of them, the largest first."""
+    counts = [min(array.shape[0] for array in output) for output in zip(*runs, strict=True)]
+    return [[np.sort(array, axis=0)[::-1][:count] for array, count in zip(run, counts, strict=True)] for run in runs]
 
 
 def sqnr(got: Sequence[Array], wanted: Sequence[Array]) -> float:

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <ostream>
 
 #include "include/api/model.h"
 #include "include/mslite/inspect.h"
@@ -45,6 +46,9 @@ struct Way {
   const char *variable;
   const char *value;
 };
+
+// Names of tests must not have addresses in them.
+void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
 
 class OpenClFaults : public testing::TestWithParam<Way> {
  protected:

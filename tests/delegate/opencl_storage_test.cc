@@ -1,9 +1,10 @@
-// What float16 as storage does to numbers and to memory, and what stays float32.
+// What float16 as storage does to numbers and to memory, what stays float32, and what becomes an image.
 #include "opencl/opencl_storage.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "include/api/model.h"
 #include "model/half.h"
 #include "model_builder.h"
+#include "opencl/opencl_images.h"
 
 namespace mslite::test {
 namespace {
@@ -44,7 +46,62 @@ TEST(RoundToHalf, EveryNumberAndWhatLiesBetween) {
   EXPECT_TRUE(std::isnan(HalfToFloat(Rounded(std::numeric_limits<float>::quiet_NaN()))));
 }
 
-class OpenClHalf : public testing::Test {
+// Of weights of 64 rows of eight, and a tensor of the same shape, that a launch reads so and another one reads or
+// writes.
+class ImagesOf {
+ public:
+  ImagesOf(OpenClAccess access, size_t width, size_t height, bool is_in_place = false, bool is_at_border = false) {
+    Part part;
+    part.tensors.resize(2);
+    for (Part::Tensor &tensor : part.tensors) {
+      tensor.value = {};
+      tensor.value.type = MSLITE_FLOAT32;
+      tensor.value.rank = 2;
+      tensor.value.dims[0] = 64;
+      tensor.value.dims[1] = 8;
+    }
+    if (is_at_border) part.inputs = {0};
+    const mslite_node node = {};
+    const std::vector<int32_t> inputs = {0};
+    const std::vector<int32_t> outputs = {1};
+    std::vector<OpenClPlan> plans;
+    OpenClPlan &plan = plans.emplace_back(node, inputs, outputs);
+    const OpenClOperand weights = plan.Weights(std::vector<float>(64 * 8), 8);
+    plan.Launch("a", "a").Input("weight", weights, OpenClAccess::Rows(8));
+    plan.Launch("a", "a").Input("x", plan.Input(0), OpenClAccess::Rows(8));
+    OpenClLaunch &other = plan.Launch("a", "a").Input("x", plan.Input(0), access);
+    if (is_in_place) other.Output("y", plan.Input(0), OpenClAccess::Fours());
+    OpenClDevice::Limits limits;
+    limits.image_width = width;
+    limits.image_height = height;
+    images_ = OpenClImages(part, plans, {0, 1}, limits);
+  }
+  bool tensor() const { return images_.OfTensor(0) != nullptr; }
+  bool weights() const { return images_.OfConstant(0, 0) != nullptr; }
+  const OpenClImageShape &shape() const { return *images_.OfConstant(0, 0); }
+
+ private:
+  OpenClImages images_;
+};
+
+TEST(OpenClImages, WhatBecomesOne) {
+  const ImagesOf fits(OpenClAccess::Fours(), 2, 64);
+  EXPECT_TRUE(fits.tensor());
+  ASSERT_TRUE(fits.weights());
+  EXPECT_EQ(fits.shape().width, 2u);
+  EXPECT_EQ(fits.shape().height, 64u);
+  EXPECT_TRUE(ImagesOf(OpenClAccess::Rows(8), 2, 64).tensor());
+  EXPECT_FALSE(ImagesOf(OpenClAccess::Rows(16), 16, 64).tensor()) << "rows of another length";
+  EXPECT_FALSE(ImagesOf(OpenClAccess(), 2, 64).tensor()) << "single elements";
+  EXPECT_FALSE(ImagesOf(OpenClAccess::Fours(), 2, 64, true).tensor()) << "read and written at once";
+  EXPECT_FALSE(ImagesOf(OpenClAccess::Fours(), 2, 64, false, true).tensor()) << "at the border of the part";
+  for (const auto &[width, height] : {std::pair<size_t, size_t>{1, 64}, {2, 63}, {0, 0}}) {
+    const ImagesOf too_large(OpenClAccess::Fours(), width, height);
+    EXPECT_FALSE(too_large.tensor() || too_large.weights()) << width << " x " << height;
+  }
+}
+
+class OpenClStored : public testing::Test {
  protected:
   void SetUp() override {
     setenv("MSLITE_OPENCL_LIBRARY", MSLITE_FAILING_OPENCL, 1);
@@ -54,7 +111,9 @@ class OpenClHalf : public testing::Test {
     void *library = dlopen(MSLITE_FAILING_OPENCL, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << dlerror();
     *reinterpret_cast<void **>(&allocated_bytes_) = dlsym(library, "allocated_bytes");
+    *reinterpret_cast<void **>(&made_images_) = dlsym(library, "made_images");
     ASSERT_NE(allocated_bytes_, nullptr);
+    ASSERT_NE(made_images_, nullptr);
     // y = |x| runs where there is a device.
     ModelBuilder m;
     const uint32_t x = m.Value("x", {1});
@@ -103,12 +162,13 @@ class OpenClHalf : public testing::Test {
   }
 
   size_t (*allocated_bytes_)() = nullptr;
+  long (*made_images_)() = nullptr;
   std::vector<float> y_;
   size_t bytes_ = 0;
 };
 
 // The square of 300 is beyond float16, and its root is not.
-TEST_F(OpenClHalf, SquaresAndTheirMeans) {
+TEST_F(OpenClStored, SquaresAndTheirMeans) {
   for (const bool is_product : {false, true}) {
     ModelBuilder m;
     const uint32_t x = m.Value("x", {1, 4});
@@ -130,7 +190,7 @@ TEST_F(OpenClHalf, SquaresAndTheirMeans) {
 }
 
 // A row whose elements are all masked is uniform, and not NaN.
-TEST_F(OpenClHalf, Masks) {
+TEST_F(OpenClStored, Masks) {
   for (const bool is_computed : {false, true}) {
     ModelBuilder m;
     const uint32_t x = m.Value("x", {2, 4});
@@ -160,7 +220,7 @@ TEST_F(OpenClHalf, Masks) {
 }
 
 // 1 / sqrt(0 + 1e-12): the constant would be 0 in float16, and the result infinite.
-TEST_F(OpenClHalf, SmallConstants) {
+TEST_F(OpenClStored, SmallConstants) {
   ModelBuilder m;
   const uint32_t x = m.Value("x", {1});
   const uint32_t a = Inside(&m, x, {1});
@@ -177,7 +237,7 @@ TEST_F(OpenClHalf, SmallConstants) {
 }
 
 // float16 has no 500.3, and the cosine of what it has instead is another one.
-TEST_F(OpenClHalf, OperandsThatMustBeExact) {
+TEST_F(OpenClStored, OperandsThatMustBeExact) {
   ModelBuilder m;
   const uint32_t x = m.Value("x", {1});
   const uint32_t a = Inside(&m, x, {1});
@@ -188,7 +248,7 @@ TEST_F(OpenClHalf, OperandsThatMustBeExact) {
 }
 
 // No operator says that a sum is beyond float16: the range does that calibration has left.
-TEST_F(OpenClHalf, RangesOfCalibration) {
+TEST_F(OpenClStored, RangesOfCalibration) {
   for (const double largest : {0.0, 1e5}) {
     ModelBuilder m;
     const uint32_t x = m.Value("x", {1});
@@ -213,8 +273,53 @@ TEST_F(OpenClHalf, RangesOfCalibration) {
   }
 }
 
+// Two convolutions: their weights are images, and so is what is between them; the same numbers come out.
+TEST_F(OpenClStored, Images) {
+  std::vector<float> right;
+  for (const char *storage : {"buffer", "image"}) {
+    setenv("MSLITE_OPENCL_STORAGE", storage, 1);
+    for (const bool is_half : {false, true}) {
+      ModelBuilder m;
+      uint32_t value = m.Value("x", {1, 6, 6, 8});
+      const uint32_t x = value;
+      for (const std::string name : {"first", "second"}) {
+        std::vector<float> numbers(8 * 3 * 3 * 8);
+        for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::cos(static_cast<float>(i));
+        const uint32_t weight = m.Floats(name + "_weight", {8, 3, 3, 8}, numbers);
+        const uint32_t result = m.Value(name + "_result", {1, 6, 6, 8});
+        const std::vector<int64_t> kernel = {3, 3};
+        const std::vector<int64_t> ones = {1, 1};
+        const std::vector<int64_t> pads = {1, 1, 1, 1};
+        m.Node(name,
+               schema::CreateConv2DFusionDirect(m.builder, schema::Format_NHWC, &kernel, &ones, &ones,
+                                                schema::PadMode_PAD, &pads, 0, 1, 8, 8),
+               {value, weight}, {result});
+        value = result;
+      }
+      made_images_();
+      ASSERT_EQ(Run(&m, {x}, {value}, {std::vector<float>(6 * 6 * 8, 0.5f)}, is_half), "");
+      EXPECT_EQ(made_images_(), storage == std::string("image") ? 3 : 0);
+      if (right.empty()) right = y_;
+      float largest = 0;
+      for (const float number : right) largest = std::max(largest, std::fabs(number));
+      // Weights, and what is between, are rounded to 11 bits.
+      const float tolerance = largest * (is_half ? 1.0f / (1 << 9) : 1e-5f);
+      for (size_t i = 0; i < right.size(); ++i) ASSERT_NEAR(y_[i], right[i], tolerance);
+    }
+  }
+}
+
+TEST_F(OpenClStored, AnUnknownStorage) {
+  setenv("MSLITE_OPENCL_STORAGE", "texture", 1);
+  ModelBuilder m;
+  const uint32_t x = m.Value("x", {1});
+  const std::string reason = Run(&m, {x}, {Inside(&m, x, {1})}, {{-1}});
+  EXPECT_NE(reason.find("MSLITE_OPENCL_STORAGE is 'texture'; it can be 'buffer' or 'image'"), std::string::npos)
+      << reason;
+}
+
 // What leaves the part is small, and what is inside large.
-TEST_F(OpenClHalf, MemoryHalves) {
+TEST_F(OpenClStored, MemoryHalves) {
   size_t bytes[2] = {0, 0};
   for (const bool is_half : {false, true}) {
     ModelBuilder m;

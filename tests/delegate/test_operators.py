@@ -30,7 +30,8 @@ def problem_of(engine: Engine, call: Call, folder: Path) -> str | None:
     """What is wrong with a call on the engine; "" where nothing is, None where the engine does not take it."""
     if engine.is_half:
         call = in_half(call)
-    path, inputs = (write_inside if engine.is_half else write)(call, folder)
+    # What is at the border of a part is stored as the CPU has it.
+    path, inputs = (write_inside if engine.is_half or engine.has_images else write)(call, folder)
     model = engine.built(path)
     (placement,) = (placement for placement in model.placements() if placement.node == "node")
     if not engine.has(placement):

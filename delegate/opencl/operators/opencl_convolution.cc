@@ -46,10 +46,17 @@ std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<
   return packed;
 }
 
-// What all kernels take first.
-void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOperand weight, OpenClLaunch *launch) {
-  launch->Input("x", plan.Input(0)).Input("weight", weight);
-  launch->Input("bias", g.has_bias ? plan.Input(2) : weight).Output("y", plan.Output());
+// What all kernels take first. `row`: of the weights. `reads_fours`, `writes_fours`: of the activations.
+void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOperand weight, int64_t row,
+                 bool reads_fours, bool writes_fours, OpenClLaunch *launch) {
+  launch->Input("x", plan.Input(0), reads_fours ? OpenClAccess::Rows(g.width.input * g.in_channels) : OpenClAccess());
+  launch->Input("weight", weight, OpenClAccess::Rows(row));
+  if (g.has_bias) {
+    launch->Input("bias", plan.Input(2));
+  } else {
+    launch->Input("bias", weight, OpenClAccess::Rows(row));  // it is not read
+  }
+  launch->Output("y", plan.Output(), writes_fours ? OpenClAccess::Fours() : OpenClAccess());
   launch->Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
   launch->Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
   launch->Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
@@ -61,7 +68,7 @@ void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
   OpenClLaunch &launch = plan->Launch("conv2d", "depthwise");
   launch.Define("LANES", lanes).Define("ACTIVATION", g.activation).TakesEpilogue(lanes == 4);
   if (g.has_bias) launch.Define("BIAS", 1);
-  AddOperands(g, *plan, weight, &launch);
+  AddOperands(g, *plan, weight, g.group, lanes == 4, lanes == 4, &launch);
   launch.Integer(g.group).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
   const int64_t taps = g.batch * TapsInside(g.height) * TapsInside(g.width) * g.group;
   launch.Touches(0, taps).Touches(1, taps).Touches(2, g.has_bias ? CountOf(*plan->node().outputs[0]) : 0);
@@ -81,12 +88,13 @@ void Plan(OpenClPlan *plan) {
     PlanWinograd(g, tile, plan);
     return;
   }
-  const OpenClOperand weight = plan->Weights(Pack(g, RealsOf(*node.inputs[1]), is_transposed), RoundUp(g.group_out, 4));
+  const int64_t row = RoundUp(g.group_out, 4);
+  const OpenClOperand weight = plan->Weights(Pack(g, RealsOf(*node.inputs[1]), is_transposed), row);
   OpenClLaunch &launch = plan->Launch("conv2d", is_transposed ? "conv2d_transpose" : "conv2d");
   launch.Define("ACTIVATION", g.activation).TakesEpilogue(g.group_out % 4 == 0);
   if (g.has_bias) launch.Define("BIAS", 1);
   if (g.group_in % 4 == 0) launch.Define("FOURS", 1);
-  AddOperands(g, *plan, weight, &launch);
+  AddOperands(g, *plan, weight, row, !is_transposed && g.group_in % 4 == 0, g.group_out % 4 == 0, &launch);
   const int64_t fours = (g.group_out + 3) / 4;
   launch.Integer(g.in_channels).Integer(g.group_in).Integer(g.group_out).Integer(fours).Integer(g.out_channels);
   launch.Items(g.group * fours, g.width.output, g.batch * g.height.output);

@@ -61,13 +61,14 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   const auto is_walked = [](int64_t period) { return period != 0 && period != 1; };
   const OpenClOperand numbers = is_fours ? OpenClOperand() : plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("elementwise", is_fours ? "elementwise_fours" : "elementwise");
+  const auto access = [](bool in_fours) { return in_fours ? OpenClAccess::Fours() : OpenClAccess(); };
   constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
     launch.Define(kWalks[i], is_walked(periods[i]) ? (is_fours ? 3 : 2) : periods[i]);
-    launch.Input(kNames[i], operands[i].memory).Touches(i, count);
+    launch.Input(kNames[i], operands[i].memory, access(is_fours && periods[i] != 1)).Touches(i, count);
   }
-  launch.Define("VALUE", expression).Output("y", plan->Output());
+  launch.Define("VALUE", expression).Output("y", plan->Output(), access(is_fours));
   launch.TakesEpilogue(is_fours);
   launch.formula = {expression, "", periods};
   if (is_fours) {

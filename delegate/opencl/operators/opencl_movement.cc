@@ -54,12 +54,13 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk wal
   shape.insert(shape.end(), walk.to.begin(), walk.to.end());
   if (shape.empty()) shape.push_back(0);
   const OpenClOperand numbers = plan->Integers(shape);
+  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
   OpenClLaunch &launch = plan->Launch("copy", "copy");
   launch.Define("COPY", 1)
       .Define("UNIT", unit)
       .TakesEpilogue(unit == 4)
-      .Input("x", from)
-      .Output("y", to)
+      .Input("x", from, access)
+      .Output("y", to, access)
       .Buffer(numbers);
   launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
   launch.Integer(count).Items(count);
@@ -214,16 +215,20 @@ void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t ro
   const OpenClOperand numbers = plan->Integers(units);
   OpenClLaunch &launch = plan->Launch("copy", joins ? "join" : "cut");
   launch.Define("PIECES", pieces).Define("UNIT", unit);
-  if (!joins) launch.Input("x", plan->Input(0));
+  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
+  if (!joins) launch.Input("x", plan->Input(0), access);
   for (int64_t i = 0; i < pieces; ++i) {
     const auto piece = static_cast<int32_t>(std::min(first + static_cast<size_t>(i), last - 1));
     const std::string name = (joins ? "x" : "y") + std::to_string(i);
-    joins ? launch.Input(name.c_str(), plan->Input(piece)) : launch.Output(name.c_str(), plan->Output(piece));
+    joins ? launch.Input(name.c_str(), plan->Input(piece), access)
+          : launch.Output(name.c_str(), plan->Output(piece), access);
     if (first + static_cast<size_t>(i) >= last) launch.arguments.back().touched = 0;
   }
   const int64_t count = outer * (units.back() - units.front());
   if (joins) {
-    launch.Output("y", plan->Output()).Touches(static_cast<size_t>(pieces), count * unit).TakesEpilogue(unit == 4);
+    launch.Output("y", plan->Output(), access)
+        .Touches(static_cast<size_t>(pieces), count * unit)
+        .TakesEpilogue(unit == 4);
   } else {
     launch.Touches(0, count * unit);
   }

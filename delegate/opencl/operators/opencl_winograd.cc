@@ -132,7 +132,9 @@ void PlanWinograd(const mslite_convolution &g, int64_t tile, OpenClPlan *plan) {
   const OpenClOperand weight = plan->Weights(Transform(g, form, RealsOf(*plan->node().inputs[1])), g.out_channels);
 
   OpenClLaunch &first = plan->Launch("winograd", "winograd_in");
-  first.Define("TILE", tile).Input("x", plan->Input(0)).Output("v", in);
+  first.Define("TILE", tile)
+      .Input("x", plan->Input(0), OpenClAccess::Rows(g.width.input * g.in_channels))
+      .Output("v", in);
   first.Integer(g.height.input).Integer(g.width.input).Integer(g.height.pad_before).Integer(g.width.pad_before);
   first.Integer(g.in_channels).Integer(tiles.rows).Items(g.in_channels / 4, tiles.columns, g.batch * tiles.rows);
   first.Touches(0, numbers * tiles.count * g.in_channels).Operations(tiles.count * g.in_channels * form.in_flops);
@@ -150,7 +152,9 @@ void PlanWinograd(const mslite_convolution &g, int64_t tile, OpenClPlan *plan) {
   OpenClLaunch &last = plan->Launch("winograd", "winograd_out");
   last.Define("TILE", tile).Define("ACTIVATION", g.activation).TakesEpilogue(true);
   if (g.has_bias) last.Define("BIAS", 1);
-  last.Input("products", out).Input("bias", g.has_bias ? plan->Input(2) : weight).Output("y", plan->Output());
+  last.Input("products", out);
+  last.Input("bias", g.has_bias ? plan->Input(2) : weight, OpenClAccess::Rows(g.out_channels));
+  last.Output("y", plan->Output(), OpenClAccess::Fours());
   last.Integer(g.height.output).Integer(g.width.output).Integer(g.out_channels).Integer(tiles.rows);
   last.Items(g.out_channels / 4, tiles.columns, g.batch * tiles.rows);
   last.Touches(1, g.has_bias ? tiles.count * g.out_channels : 0);
