@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 BUDGET = 2_920_000
-ENGINES = {"MSLITE_OPENCL": 160_000, "MSLITE_OPENVINO": 150_000}
-"""Sub-graphs as OpenCL launches, with the kernels' texts; as OpenVINO's representation."""
+ENGINES = {"MSLITE_OPENCL": 205_000, "MSLITE_OPENVINO": 150_000}
+"""Sub-graphs as OpenCL launches, in two precisions and two forms of storage, with the kernels' texts; as OpenVINO's
+representation."""
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build"))
 LIBRARY = BUILD / "lite_runtime" / "libmindspore-lite.so"
 X86_64 = 62  # e_machine of an ELF file
