@@ -16,7 +16,8 @@ namespace mslite::test {
 namespace {
 using namespace mindspore;  // NOLINT
 
-// x -> transpose -> softmax -> gather (indices that may be wrong) -> relu.
+// x -> transpose -> softmax -> gather (indices that may be wrong) -> relu -> product with a constant, which may be an
+// image.
 std::string GatheringModel() {
   ModelBuilder m;
   const uint32_t x = m.Value("x", {4, 6});
@@ -26,13 +27,16 @@ std::string GatheringModel() {
   const uint32_t t = m.Value("t", {6, 4});
   const uint32_t s = m.Value("s", {6, 4});
   const uint32_t g = m.Value("g", {3, 4});
+  const uint32_t r = m.Value("r", {3, 4});
+  const uint32_t w = m.Floats("w", {4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
   const uint32_t y = m.Value("y", {3, 4});
   m.Node("transpose", schema::CreateTranspose(m.builder), {x, order}, {t});
   const std::vector<int64_t> last = {-1};
   m.Node("softmax", schema::CreateSoftmaxDirect(m.builder, &last), {t}, {s});
   m.Node("gather", schema::CreateGather(m.builder), {s, at, axis}, {g});
-  m.Node("relu", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {g}, {y});
-  m.Graph({x, at}, {y}, {0, 1, 2, 3});
+  m.Node("relu", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {g}, {r});
+  m.Node("product", schema::CreateMatMulFusion(m.builder), {r, w}, {y});
+  m.Graph({x, at}, {y}, {0, 1, 2, 3, 4});
   return m.Finish({x, at}, {y});
 }
 
@@ -53,7 +57,7 @@ class OpenClFaults : public testing::Test {
       ASSERT_NE(reason.find("there is no device"), std::string::npos) << reason;
       GTEST_SKIP() << reason;
     }
-    ASSERT_EQ(on_engine_, 4);
+    ASSERT_EQ(on_engine_, 5);
   }
 
   // Builds the model and runs it twice; `outputs_` has what the second run gave.
@@ -118,6 +122,11 @@ class OpenClFaults : public testing::Test {
 
 TEST_F(OpenClFaults, OneCallFails) { FailEach(false); }
 TEST_F(OpenClFaults, TheDeviceIsLost) { FailEach(true); }
+
+TEST_F(OpenClFaults, OneCallFailsWhereThereAreImages) {
+  setenv("MSLITE_OPENCL_STORAGE", "image", 1);
+  FailEach(false);
+}
 
 TEST_F(OpenClFaults, AnIndexThatIsNotThere) {
   const Status status = Run(false, 6);

@@ -34,6 +34,10 @@ void Plan(OpenClPlan *plan) {
   } else if (!p.transpose_b && p.n % 4 == 0) {
     launch.Define("FOURS", 1);
     b_access = OpenClAccess::Rows(p.n);
+    if (!p.transpose_a && p.k % 4 == 0) {
+      launch.Define("WHOLE_ROWS", 1);
+      a_access = OpenClAccess::Rows(p.k);
+    }
   }
   launch.Input("a", plan->Input(0), a_access).Input("b", plan->Input(1), b_access);
   launch.Input("bias", plan->Input(p.has_bias ? 2 : 1), p.has_bias ? OpenClAccess() : b_access);
