@@ -52,9 +52,12 @@ kernel void elementwise(INPUT(x_a),
 }
 
 #else
-// The same for real operands that are walked in order, or have one element: four elements at a time. `count` counts
-// these fours.
-#define READ(operand, walk) ((walk) == 0 ? load4(operand, 4 * at) : (float4)(load(operand, 0)))
+// The same for real operands, four elements at a time; `count` counts these fours. Where an operand broadcasts (walk 2),
+// its elements repeat in their order, as those of channels do: `period_a`, `period_b` and `period_c` say after how many.
+#define READ(operand, walk, period)               \
+  ((walk) == 0   ? load4(operand, 4 * at)          \
+   : (walk) == 1 ? (float4)(load(operand, 0))      \
+                 : load4(operand, 4 * at % (period)))
 float one(float a, float b, float c) { return VALUE; }
 
 kernel void elementwise_fours(INPUT(x_a),
@@ -64,17 +67,17 @@ kernel void elementwise_fours(INPUT(x_a),
 #ifdef TYPE_x_c
                               INPUT(x_c),
 #endif
-                              OUTPUT(y), int count) {
+                              OUTPUT(y), int period_a, int period_b, int period_c, int count) {
   const int at = get_global_id(0);
   if (at >= count) return;
-  const float4 a = READ(x_a, WALK_A);
+  const float4 a = READ(x_a, WALK_A, period_a);
 #ifdef TYPE_x_b
-  const float4 b = READ(x_b, WALK_B);
+  const float4 b = READ(x_b, WALK_B, period_b);
 #else
   const float4 b = 0.0f;
 #endif
 #ifdef TYPE_x_c
-  const float4 c = READ(x_c, WALK_C);
+  const float4 c = READ(x_c, WALK_C, period_c);
 #else
   const float4 c = 0.0f;
 #endif

@@ -1,5 +1,6 @@
 // What is computed element by element, of one to three operands that may broadcast.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -25,6 +26,17 @@ std::string Number(double value) {
 
 bool IsReal(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
+// After how many of the output's elements those of an operand repeat in their order; 0: they do not.
+int64_t PeriodOf(const mslite_broadcast_plan &plan, size_t operand) {
+  int64_t period = 1;
+  int32_t i = plan.rank - 1;
+  for (; i >= 0 && plan.strides[operand][i] == period; --i) period *= plan.dims[i];
+  for (; i >= 0; --i) {
+    if (plan.strides[operand][i] != 0) return 0;
+  }
+  return period;
+}
+
 // y = expression of the operands a, b and c.
 OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands, const std::string &expression) {
   const mslite_tensor &y = *plan->node().outputs[0];
@@ -38,23 +50,29 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   std::vector<int64_t> shape(broadcast.dims, broadcast.dims + broadcast.rank);
   bool is_fours = IsReal(y) && count % 4 == 0;
   std::vector<int64_t> walks;
+  std::array<int64_t, 3> periods = {1, 1, 1};
   for (size_t i = 0; i < operands.size(); ++i) {
     shape.insert(shape.end(), broadcast.strides[i], broadcast.strides[i] + broadcast.rank);
     const int64_t own = CountOf(*operands[i].tensor);
     walks.push_back(own == count ? 0 : own == 1 ? 1 : 2);
-    is_fours = is_fours && IsReal(*operands[i].tensor) && walks.back() != 2;
+    if (walks.back() == 2) periods[i] = PeriodOf(broadcast, i);
+    const bool repeats_fours = periods[i] > 0 && periods[i] % 4 == 0;
+    is_fours = is_fours && IsReal(*operands[i].tensor) && (walks.back() != 2 || repeats_fours);
   }
   const OpenClOperand numbers = is_fours ? OpenClOperand() : plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("elementwise", is_fours ? "elementwise_fours" : "elementwise");
   constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
-    const bool in_fours = is_fours && walks[i] == 0;
+    const bool in_fours = is_fours && walks[i] != 1;
     launch.Define(kWalks[i], walks[i]);
     launch.Input(kNames[i], operands[i].memory, in_fours ? OpenClAccess::Fours() : OpenClAccess());
   }
   launch.Define("VALUE", expression).Output("y", plan->Output(), is_fours ? OpenClAccess::Fours() : OpenClAccess());
-  if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
+  if (is_fours) {
+    launch.Define("FOURS", 1).Integer(periods[0]).Integer(periods[1]).Integer(periods[2]);
+    return launch.Integer(count / 4).Items(count / 4);
+  }
   return launch.Buffer(numbers).Integer(broadcast.rank).Integer(count).Items(count);
 }
 
