@@ -8,6 +8,7 @@
 
 #include "engine/part.h"
 #include "opencl/opencl_device.h"
+#include "opencl/opencl_islands.h"
 
 namespace mslite {
 // The FORM of kernels/gpu/common.cl.
@@ -22,9 +23,6 @@ int64_t BytesPerElement(OpenClForm form, int32_t type);
 // Real numbers rounded to float16, to the nearest and then to even; beyond 65504: infinite.
 std::vector<uint8_t> RoundToHalf(const float *numbers, size_t count);
 
-// Whether float16 has the numbers: none that is finite is beyond it, and not all are below its normal ones.
-bool FitsHalf(const float *numbers, size_t count);
-
 // How the real numbers of a model are stored.
 class OpenClStorage {
  public:
@@ -36,9 +34,8 @@ class OpenClStorage {
   // Whether images are used as well as buffers: where the device prefers them, or MSLITE_OPENCL_STORAGE says so.
   // Errors: kLiteParamInvalid for another word there.
   Status ChooseImages(const OpenClDevice::Limits &limits);
-  // Finds the islands: by the ranges that calibration has left in the file; where there are none, by what the operators
-  // do to numbers, and by constants that float16 does not have.
-  void Study(const Part &whole);
+  // Finds the islands.
+  void Study(const Part &whole, const RunsOnDevice &runs);
   // The form of each tensor of a part of the model. `roots`: of each tensor, the one whose memory it has.
   std::vector<OpenClForm> FormsOf(const Part &part, const std::vector<int32_t> &roots) const;
   OpenClForm FormOfWeights(const std::vector<float> &numbers) const;

@@ -2,7 +2,8 @@
 // matrices a and b.
 //
 // An item computes ROWS rows of four columns. TRANSPOSED: b is [n, k], its rows adjacent along k, and k is a multiple of
-// four; FOURS: b is [k, n], and n is a multiple of four; else single elements are read.
+// four; FOURS: b is [k, n], and n is a multiple of four; else single elements are read. WHOLE_ROWS, beside FOURS: a is
+// [m, k], and k is a multiple of four.
 #ifndef ROWS
 #define ROWS 4
 #endif
@@ -32,6 +33,18 @@ kernel void matmul(INPUT(a), INPUT(b), INPUT(bias), OUTPUT(y), global const int 
     for (int r = 0; r < ROWS; ++r) {
       const float4 v = load4_of_row(a, matrix_a * m + rows[r], i, k);
       sum[r] += (float4)(dot(v, b0), dot(v, b1), dot(v, b2), dot(v, b3));
+    }
+  }
+#elif defined(WHOLE_ROWS)
+  for (int i = 0; i < k; i += 4) {
+    const int row_b = matrix_b * k + i;
+    const float4 w0 = load4_of_row(b, row_b, column, n);
+    const float4 w1 = load4_of_row(b, row_b + 1, column, n);
+    const float4 w2 = load4_of_row(b, row_b + 2, column, n);
+    const float4 w3 = load4_of_row(b, row_b + 3, column, n);
+    for (int r = 0; r < ROWS; ++r) {
+      const float4 v = load4_of_row(a, matrix_a * m + rows[r], i, k);
+      sum[r] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
     }
   }
 #else

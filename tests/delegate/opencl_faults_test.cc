@@ -18,7 +18,8 @@ namespace mslite::test {
 namespace {
 using namespace mindspore;  // NOLINT
 
-// x -> transpose -> softmax -> gather (indices that may be wrong) -> relu.
+// x -> transpose -> softmax -> gather (indices that may be wrong) -> relu -> product with a constant, which may be an
+// image.
 std::string GatheringModel() {
   ModelBuilder m;
   const uint32_t x = m.Value("x", {4, 6});
@@ -28,13 +29,16 @@ std::string GatheringModel() {
   const uint32_t t = m.Value("t", {6, 4});
   const uint32_t s = m.Value("s", {6, 4});
   const uint32_t g = m.Value("g", {3, 4});
+  const uint32_t r = m.Value("r", {3, 4});
+  const uint32_t w = m.Floats("w", {4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
   const uint32_t y = m.Value("y", {3, 4});
   m.Node("transpose", schema::CreateTranspose(m.builder), {x, order}, {t});
   const std::vector<int64_t> last = {-1};
   m.Node("softmax", schema::CreateSoftmaxDirect(m.builder, &last), {t}, {s});
   m.Node("gather", schema::CreateGather(m.builder), {s, at, axis}, {g});
-  m.Node("relu", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {g}, {y});
-  m.Graph({x, at}, {y}, {0, 1, 2, 3});
+  m.Node("relu", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {g}, {r});
+  m.Node("product", schema::CreateMatMulFusion(m.builder), {r, w}, {y});
+  m.Graph({x, at}, {y}, {0, 1, 2, 3, 4});
   return m.Finish({x, at}, {y});
 }
 
@@ -74,7 +78,7 @@ class OpenClFaults : public testing::TestWithParam<Way> {
       ASSERT_NE(reason.find("there is no device"), std::string::npos) << reason;
       GTEST_SKIP() << reason;
     }
-    ASSERT_EQ(on_engine_, 4);
+    ASSERT_EQ(on_engine_, 5);
   }
 
   void TearDown() override {
@@ -201,7 +205,8 @@ TEST_P(OpenClFaults, AnIndexThatIsNotThere) {
 INSTANTIATE_TEST_SUITE_P(Ways, OpenClFaults,
                          testing::Values(Way{"Shared", "MSLITE_OPENCL_SHARED_MEMORY", "on"},
                                          Way{"Copied", "MSLITE_OPENCL_SHARED_MEMORY", "off"},
-                                         Way{"Tuned", "MSLITE_OPENCL_TUNING", "on"}),
+                                         Way{"Tuned", "MSLITE_OPENCL_TUNING", "on"},
+                                         Way{"Images", "MSLITE_OPENCL_STORAGE", "image"}),
                          [](const testing::TestParamInfo<Way> &way) { return std::string(way.param.name); });
 }  // namespace
 }  // namespace mslite::test

@@ -284,7 +284,7 @@ TEST_F(OpenClStored, Images) {
       const uint32_t x = value;
       for (const std::string name : {"first", "second"}) {
         std::vector<float> numbers(8 * 3 * 3 * 8);
-        for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::cos(static_cast<float>(i));
+        for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = (2 + std::cos(static_cast<float>(i))) / 72;
         const uint32_t weight = m.Floats(name + "_weight", {8, 3, 3, 8}, numbers);
         const uint32_t result = m.Value(name + "_result", {1, 6, 6, 8});
         const std::vector<int64_t> kernel = {3, 3};
@@ -302,7 +302,7 @@ TEST_F(OpenClStored, Images) {
       if (right.empty()) right = y_;
       float largest = 0;
       for (const float number : right) largest = std::max(largest, std::fabs(number));
-      // Weights, and what is between, are rounded to 11 bits.
+      // Nothing cancels out: both weights, and what is between, add 2^-11 of a number each.
       const float tolerance = largest * (is_half ? 1.0f / (1 << 9) : 1e-5f);
       for (size_t i = 0; i < right.size(); ++i) ASSERT_NEAR(y_[i], right[i], tolerance);
     }

@@ -45,6 +45,10 @@ OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> 
   } else if (!p.transpose_b && p.n % 4 == 0) {
     launch.Define("FOURS", 1);
     b_access = OpenClAccess::Rows(p.n);
+    if (!p.transpose_a && p.k % 4 == 0) {
+      launch.Define("WHOLE_ROWS", 1);
+      a_access = OpenClAccess::Rows(p.k);
+    }
   }
   launch.Input("a", a, a_access).Input("b", b, b_access);
   launch.Input("bias", bias, p.has_bias ? OpenClAccess() : b_access);
