@@ -138,7 +138,9 @@ class OpenClFaults : public testing::TestWithParam<Way> {
       ASSERT_TRUE(next.IsOk()) << "after call " << n << ": " << next.GetErrDescription();
       for (size_t i = 0; i < right.size(); ++i) EXPECT_NEAR(outputs_[i], right[i], 1e-6) << "after call " << n;
     }
-    EXPECT_GT(failures, count / (for_good ? 4 : 2));
+    // Every third call is tried where they fail for good. A choice that fails while launches are measured is left out.
+    const bool is_measured = std::string(GetParam().name) == "Tuned";
+    EXPECT_GT(failures, count / (for_good || is_measured ? 4 : 2));
   }
 
   const std::string file_ = GatheringModel();
