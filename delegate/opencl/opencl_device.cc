@@ -102,10 +102,7 @@ Value DeviceNumber(const OpenClLibrary &library, cl_device_id device, cl_device_
   return library.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : otherwise;
 }
 
-bool IsOff(const char *variable) {
-  const char *value = std::getenv(variable);
-  return value != nullptr && std::strcmp(value, "off") == 0;
-}
+bool IsOff(const char *value) { return value != nullptr && std::strcmp(value, "off") == 0; }
 }  // namespace
 
 Status OpenClDevice::Find(uint32_t number, std::shared_ptr<OpenClDevice> *device) {
@@ -137,7 +134,7 @@ Status OpenClDevice::Start() {
   limits_.local_bytes = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_LOCAL_MEM_SIZE, 0);
   limits_.largest_buffer = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
   shares_memory_ = DeviceNumber<cl_bool>(library_, device_, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) != CL_FALSE &&
-                   !IsOff("MSLITE_OPENCL_SHARED_MEMORY");
+                   !IsOff(std::getenv("MSLITE_OPENCL_SHARED_MEMORY"));
   identity_ = name_ + '\n' + DeviceText(library_, device_, CL_DEVICE_VERSION) + '\n' +
               DeviceText(library_, device_, CL_DRIVER_VERSION);
   cache_ = std::make_unique<OpenClCache>(identity_);

@@ -263,7 +263,10 @@ TEST_F(OpenClStored, RangesOfCalibration) {
     const uint32_t quarter = m.Floats("quarter", {1}, {0.25f});
     const uint32_t y = m.Value("y", {1});
     m.Node("add", schema::CreateAddFusion(m.builder), {a, a}, {sum});
-    m.Node("times", schema::CreateMulFusion(m.builder), {sum, quarter}, {y});
+    // Read twice, the sum is stored.
+    const uint32_t part = m.Value("part", {1});
+    m.Node("times", schema::CreateMulFusion(m.builder), {sum, quarter}, {part});
+    m.Node("least", schema::CreateMinimum(m.builder), {part, sum}, {y});
     ASSERT_EQ(Run(&m, {x}, {y}, {{50000}}), "");
     if (largest == 0) {
       EXPECT_TRUE(std::isinf(y_[0])) << "a range would be needed";
