@@ -75,3 +75,5 @@ OPENCL_IMAGES, OPENCL_HALF_IMAGES = (
     for engine in (OPENCL, OPENCL_HALF)
 )
 ENGINES = (OPENCL, OPENCL_HALF, OPENCL_IMAGES, OPENCL_HALF_IMAGES)
+SLOW = frozenset({OPENCL_IMAGES.label})
+"""Those that CI leaves out: what they do differs little from what another one does."""
