@@ -16,7 +16,7 @@ from mslite.converter.convert import convert
 from mslite.converter.options import Options
 
 from .counts import parts_of
-from .engines import OPENCL, OPENCL_HALF, Engine
+from .engines import OPENCL, OPENCL_HALF, OPENCL_HALF_IMAGES, OPENCL_IMAGES, Engine
 from .models import missing
 
 Shape = tuple[int, ...]
@@ -66,7 +66,9 @@ def converted(
 
 def check(path: Path, folder: Path, tolerance: float = 1e-5, engine: Engine = OPENCL) -> dict[str, int]:
     """Compares with the CPU; how many launches of each kernel there are."""
-    on_engine, on_cpu = engine.built(path), mslite.Model()
+    with engine.chosen():
+        on_engine = engine.built(path)
+    on_cpu = mslite.Model()
     on_cpu.build_from_file(path, mslite.ModelType.MINDIR_LITE)
     assert all(map(engine.has, on_engine.placements()))
     inputs = [RNG.standard_normal(tensor.shape).astype(np.float32) for tensor in on_engine.get_inputs()]
@@ -79,7 +81,11 @@ def check(path: Path, folder: Path, tolerance: float = 1e-5, engine: Engine = OP
     return dict(launches)
 
 
-ENGINES = pytest.mark.parametrize(("engine", "tolerance"), [(OPENCL, 1e-5), (OPENCL_HALF, 5e-3)])
+ENGINES = pytest.mark.parametrize(
+    ("engine", "tolerance"),
+    [(OPENCL, 1e-5), (OPENCL_HALF, 5e-3), (OPENCL_IMAGES, 1e-5), (OPENCL_HALF_IMAGES, 5e-3)],
+    ids=lambda value: value.label if isinstance(value, Engine) else "",
+)
 
 
 @ENGINES
