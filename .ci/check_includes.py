@@ -40,6 +40,7 @@ ALLOWED = {
         "lite_runtime/include",
         "delegate",
         "kernels",
+        "lite_runtime/model/half.h",
         "lite_runtime/model/message.h",
         "lite_runtime/model/names.h",
         "lite_runtime/model/sha256.h",

@@ -40,7 +40,7 @@ std::vector<Flag> Table(Flags *f) {
       {"interOpParallelNum", &f->interOpParallelNum, "N", "branches that run at the same time (1)"},
       {"cpuBindMode", &f->cpuBindMode, "0|1|2", "no binding, bigger cores first, middle cores first (1)"},
       {"cpuCoreList", &f->cpuCoreList, "0,1,...", "cores to run on; overrides cpuBindMode"},
-      {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it"},
+      {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it, or the GPU stores it"},
       {"enableParallel", &f->enableParallel, "",
        "with --device=GPU: the CPU runs some branches while the GPU runs others"},
       {"enableParallelPredict", &f->enableParallelPredict, "", "many requests at once, to workers that share weights"},
@@ -233,9 +233,6 @@ std::string Check(const Flags &flags, const std::set<std::string> &given) {
   if (flags.device == "CPU" && given.count("deviceId") != 0) return "--deviceId needs --device=GPU";
   if (flags.device == "GPU" && flags.enableParallelPredict) {
     return "--enableParallelPredict measures the CPU; leave out --device=GPU";
-  }
-  if (flags.device == "GPU" && flags.enableFp16) {
-    return "--enableFp16: kernels for GPUs compute in float32; leave it out with --device=GPU";
   }
   std::string problem = OneOf("modelType", flags.modelType, {"MindIR", "MindIR_Lite"});
   if (problem.empty()) {

@@ -83,6 +83,7 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
   if (flags.device == "GPU") {
     auto gpu = std::make_shared<mindspore::GPUDeviceInfo>();
     gpu->SetDeviceID(static_cast<uint32_t>(flags.deviceId));
+    gpu->SetEnableFP16(flags.enableFp16);
     context->MutableDeviceInfo().push_back(gpu);
     context->SetFallback(false);  // figures of the CPU must not pass for those of a GPU
   }

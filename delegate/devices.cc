@@ -130,7 +130,8 @@ std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe
       *reason = kGlTextures;
       return nullptr;
     }
-    return std::make_shared<EngineDelegate>(std::make_shared<OpenClEngine>(gpu->GetDeviceID()));
+    const bool is_half = gpu->GetEnableFP16() || gpu->GetPrecisionMode() == "fp16";
+    return std::make_shared<EngineDelegate>(std::make_shared<OpenClEngine>(gpu->GetDeviceID(), is_half));
   }
 #endif
   return nullptr;

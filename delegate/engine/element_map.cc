@@ -45,10 +45,10 @@ int64_t ElementOf(const Box &box, const mslite_tensor &x, const mslite_tensor &y
 }
 }  // namespace
 
-bool MapElements(const mslite_node &node, std::vector<int32_t> *map) {
+bool MapElements(const mslite_node &node, std::vector<int32_t> *map, bool zeros) {
   const int64_t count = mslite_element_count(node.inputs[0]);
   const int64_t result = mslite_element_count(node.outputs[0]);
-  if (node.output_count != 1 || count < 0 || count > INT32_MAX || result < 0 || result > INT32_MAX) return false;
+  if (node.output_count != 1 || count < 0 || count >= INT32_MAX || result < 0 || result > INT32_MAX) return false;
   mslite_tensor x = *node.inputs[0];
   mslite_tensor y = *node.outputs[0];
   x.type = y.type = MSLITE_INT32;
@@ -63,15 +63,17 @@ bool MapElements(const mslite_node &node, std::vector<int32_t> *map) {
   const mslite_kernel *kernel = OwnKernel(moved);
   if (kernel == nullptr) return false;
   std::vector<int32_t> numbers(static_cast<size_t>(count));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i) + 1;  // 0 is none
   std::vector<const void *> contents = {numbers.data()};
   for (int32_t i = 1; i < node.input_count; ++i) {
     if (node.inputs[i]->data == nullptr) return false;
     contents.push_back(node.inputs[i]->data);
   }
-  map->assign(static_cast<size_t>(result), -1);
+  map->assign(static_cast<size_t>(result), INT32_MAX);  // what is not written comes from nowhere
   if (!Run(*kernel, moved, contents, map)) return false;
-  return std::all_of(map->begin(), map->end(), [&](int32_t from) { return from >= 0 && from < count; });
+  for (int32_t &from : *map) --from;
+  const int32_t least = zeros ? -1 : 0;
+  return std::all_of(map->begin(), map->end(), [&](int32_t from) { return from >= least && from < count; });
 }
 
 bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box) {

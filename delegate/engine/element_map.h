@@ -12,8 +12,8 @@ const mslite_kernel *OwnKernel(const mslite_node &node);
 
 // map[i]: which element of input 0 element i of output 0 is, found by letting the library's own kernel move the numbers
 // of elements. All other inputs must be constants. False: the kernel does not take the node, or an element comes from
-// elsewhere.
-bool MapElements(const mslite_node &node, std::vector<int32_t> *map);
+// elsewhere. `zeros`: elements that are 0 whatever the input is are -1, where they otherwise make it false.
+bool MapElements(const mslite_node &node, std::vector<int32_t> *map, bool zeros = false);
 
 // A box of a tensor, with a step along each dimension.
 struct Box {

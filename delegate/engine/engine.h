@@ -29,6 +29,8 @@ class Engine {
   virtual std::string name() const = 0;
   // Finds the device and its driver. Errors: kLiteNotSupport where one is missing, with what is missing.
   virtual Status Start() = 0;
+  // The whole model, before its parts are compiled: what an engine wants to know of what stands around them.
+  virtual void Study(const Part &) {}
   // Why this engine does not run the node; an empty text: it does. All shapes of the node are known.
   virtual std::string WhyNot(const mslite_node &node) const = 0;
   // `part` lives as long as the result; its kernels (Part::Node::kernel) do not.

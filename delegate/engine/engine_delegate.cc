@@ -79,6 +79,7 @@ class PartKernel : public Kernel, public EnginePart {
 Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
   Part whole;
   MSLITE_TRY(ReadModel(model, &whole));
+  engine_->Study(whole);
   const std::vector<KernelRange> chosen = ChooseParts(*engine_, whole, model, &placements_);
   const std::string name = engine_->name();
   auto part = static_cast<int32_t>(chosen.size());  // numbered in the order in which they run

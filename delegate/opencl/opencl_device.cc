@@ -1,9 +1,13 @@
 #include "opencl/opencl_device.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "model/message.h"
+#include "opencl/opencl_files.h"
 #include "opencl/opencl_programs.h"
 
 namespace mslite {
@@ -97,6 +101,8 @@ Value DeviceNumber(const OpenClLibrary &library, cl_device_id device, cl_device_
   Value value = otherwise;
   return library.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : otherwise;
 }
+
+bool IsOff(const char *value) { return value != nullptr && std::strcmp(value, "off") == 0; }
 }  // namespace
 
 Status OpenClDevice::Find(uint32_t number, std::shared_ptr<OpenClDevice> *device) {
@@ -108,7 +114,7 @@ Status OpenClDevice::Find(uint32_t number, std::shared_ptr<OpenClDevice> *device
   MSLITE_TRY(Choose(AllDevices(*library), number, &chosen));
   std::weak_ptr<OpenClDevice> &known = (*devices)[chosen.id];
   *device = known.lock();
-  if (*device != nullptr) return mindspore::kSuccess;
+  if (*device != nullptr && !(*device)->has_failed_) return mindspore::kSuccess;
   std::shared_ptr<OpenClDevice> made(new OpenClDevice(*library, chosen.id));
   made->name_ = chosen.name;
   if (const Status status = made->Start(); status.IsError()) {
@@ -125,13 +131,25 @@ Status OpenClDevice::Start() {
   }
   limits_.group_size = DeviceNumber<size_t>(library_, device_, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
   limits_.alignment = DeviceNumber<cl_uint>(library_, device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+  limits_.local_bytes = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_LOCAL_MEM_SIZE, 0);
   limits_.largest_buffer = DeviceNumber<cl_ulong>(library_, device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
-  cache_ = std::make_unique<OpenClCache>(name_ + '\n' + DeviceText(library_, device_, CL_DEVICE_VERSION) + '\n' +
-                                         DeviceText(library_, device_, CL_DRIVER_VERSION));
+  shares_memory_ = DeviceNumber<cl_bool>(library_, device_, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) != CL_FALSE &&
+                   !IsOff(std::getenv("MSLITE_OPENCL_SHARED_MEMORY"));
+  identity_ = name_ + '\n' + DeviceText(library_, device_, CL_DEVICE_VERSION) + '\n' +
+              DeviceText(library_, device_, CL_DRIVER_VERSION);
+  cache_ = std::make_unique<OpenClCache>(identity_);
+  tuning_ = std::make_unique<OpenClTuning>();
+  if (DeviceNumber<cl_bool>(library_, device_, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE) {
+    limits_.image_width = DeviceNumber<size_t>(library_, device_, CL_DEVICE_IMAGE2D_MAX_WIDTH, 0);
+    limits_.image_height = DeviceNumber<size_t>(library_, device_, CL_DEVICE_IMAGE2D_MAX_HEIGHT, 0);
+  }
+  // Adreno reads images through a cache of its own; buffers of other GPUs have one, too.
+  limits_.prefers_images = DeviceText(library_, device_, CL_DEVICE_VENDOR).find("QUALCOMM") != std::string::npos;
   cl_int error = CL_SUCCESS;
   context_ = library_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
   MSLITE_TRY(OpenClStatus(error, "clCreateContext"));
-  queue_ = library_.clCreateCommandQueue(context_, device_, 0, &error);
+  const cl_command_queue_properties properties = tuning_->measures() ? CL_QUEUE_PROFILING_ENABLE : 0;
+  queue_ = library_.clCreateCommandQueue(context_, device_, properties, &error);
   return OpenClStatus(error, "clCreateCommandQueue");
 }
 
@@ -153,6 +171,16 @@ Status OpenClDevice::MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buf
   return mindspore::kSuccess;
 }
 
+Status OpenClDevice::ShareBuffer(void *memory, size_t bytes, bool is_written,
+                                 std::unique_ptr<OpenClBuffer> *buffer) const {
+  cl_int error = CL_SUCCESS;
+  const cl_mem_flags flags = (is_written ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY) | CL_MEM_USE_HOST_PTR;
+  const cl_mem made = library_.clCreateBuffer(context_, flags, bytes, memory, &error);
+  MSLITE_TRY(OpenClStatus(error, Format("clCreateBuffer of %zu bytes that are there", bytes).c_str()));
+  *buffer = std::make_unique<OpenClBuffer>(library_, made);
+  return mindspore::kSuccess;
+}
+
 Status OpenClDevice::MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
                                    std::unique_ptr<OpenClBuffer> *buffer) const {
   const cl_buffer_region region = {offset, bytes};
@@ -161,6 +189,19 @@ Status OpenClDevice::MakeSubBuffer(const OpenClBuffer &whole, size_t offset, siz
       library_.clCreateSubBuffer(whole.memory(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
   MSLITE_TRY(OpenClStatus(error, "clCreateSubBuffer"));
   *buffer = std::make_unique<OpenClBuffer>(library_, memory);
+  return mindspore::kSuccess;
+}
+
+Status OpenClDevice::MakeImage(size_t width, size_t height, bool is_half, std::unique_ptr<OpenClBuffer> *image) const {
+  const cl_image_format format = {CL_RGBA, static_cast<cl_channel_type>(is_half ? CL_HALF_FLOAT : CL_FLOAT)};
+  cl_image_desc shape = {};
+  shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+  shape.image_width = width;
+  shape.image_height = height;
+  cl_int error = CL_SUCCESS;
+  const cl_mem memory = library_.clCreateImage(context_, CL_MEM_READ_WRITE, &format, &shape, nullptr, &error);
+  MSLITE_TRY(OpenClStatus(error, Format("clCreateImage of %zu x %zu", width, height).c_str()));
+  *image = std::make_unique<OpenClBuffer>(library_, memory);
   return mindspore::kSuccess;
 }
 
@@ -210,7 +251,8 @@ std::vector<uint8_t> OpenClDevice::BinaryOf(cl_program program) const {
   return binary;
 }
 
-Status OpenClDevice::Build(const std::string &file, const std::string &defines, cl_program *program) {
+Status OpenClDevice::Build(const std::string &file, const std::string &defines, cl_program *program,
+                           OpenClBuildCounts *counts) {
   const std::string key = file + " " + defines;
   if (const auto place = programs_.find(key); place != programs_.end()) {
     *program = place->second;
@@ -222,25 +264,72 @@ Status OpenClDevice::Build(const std::string &file, const std::string &defines, 
     return Fail(mindspore::kLiteError, "this library has no kernels/gpu/" + file + ".cl");
   }
   const std::string source = defines + common + text;
+  const auto begin = std::chrono::steady_clock::now();
   cl_program made = FromCache(source);
   if (made == nullptr) {
     MSLITE_TRY(Compile(file + ".cl with " + defines, source, &made));
     if (cache_->is_on()) cache_->Keep(source, kOptions, BinaryOf(made));
+    ++counts->compiled;
+  } else {
+    ++counts->loaded;
   }
+  counts->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   programs_[key] = made;
   *program = made;
   return mindspore::kSuccess;
 }
 
 Status OpenClDevice::MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
-                                std::unique_ptr<OpenClKernel> *kernel) {
+                                std::unique_ptr<OpenClKernel> *kernel, OpenClBuildCounts *counts) {
   const std::lock_guard<std::mutex> lock(building_);
   cl_program program = nullptr;
-  MSLITE_TRY(Build(file, defines, &program));
+  MSLITE_TRY(Build(file, defines, &program, counts));
   cl_int error = CL_SUCCESS;
   const cl_kernel made = library_.clCreateKernel(program, function.c_str(), &error);
   MSLITE_TRY(OpenClStatus(error, ("clCreateKernel of " + function).c_str()));
   *kernel = std::make_unique<OpenClKernel>(library_, made);
   return mindspore::kSuccess;
+}
+
+size_t OpenClDevice::GroupSizeOf(const OpenClKernel &kernel) const {
+  size_t size = 0;
+  const cl_int error = library_.clGetKernelWorkGroupInfo(kernel.kernel(), device_, CL_KERNEL_WORK_GROUP_SIZE,
+                                                         sizeof size, &size, nullptr);
+  return error == CL_SUCCESS ? size : 0;
+}
+
+Status OpenClDevice::Enqueue(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
+                             const std::array<size_t, 3> &group, cl_event *event) const {
+  return OpenClStatus(library_.clEnqueueNDRangeKernel(queue_, kernel.kernel(), 3, nullptr, items.data(),
+                                                      group[0] == 0 ? nullptr : group.data(), 0, nullptr, event),
+                      "clEnqueueNDRangeKernel");
+}
+
+Status OpenClDevice::Measure(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
+                             const std::array<size_t, 3> &group, double *seconds) const {
+  cl_event event = nullptr;
+  MSLITE_TRY(Enqueue(kernel, items, group, &event));
+  cl_ulong begin = 0;
+  cl_ulong end = 0;
+  cl_int error = library_.clWaitForEvents(1, &event);
+  if (error == CL_SUCCESS) {
+    error = library_.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr);
+  }
+  if (error == CL_SUCCESS) {
+    error = library_.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+  }
+  library_.clReleaseEvent(event);
+  *seconds = static_cast<double>(end - begin) * 1e-9;
+  return OpenClStatus(error, "a launch that is measured");
+}
+
+Digest OpenClDevice::TuningKeyOf(const OpenClLaunch &launch, const std::string &defines) const {
+  std::string sizes;
+  for (const size_t items : launch.global) sizes += std::to_string(items) + " ";
+  if (launch.tile.define != nullptr) sizes += launch.tile.define + (" " + std::to_string(launch.tile.extent)) + " ";
+  for (const OpenClLaunch::Argument &argument : launch.arguments) {
+    if (!argument.is_buffer && !argument.is_real) sizes += std::to_string(argument.integer) + " ";
+  }
+  return DigestOf({identity_, TextOf("common"), TextOf(launch.file), defines, launch.function, sizes});
 }
 }  // namespace mslite

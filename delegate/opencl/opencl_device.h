@@ -2,6 +2,8 @@
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
 
+#include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,7 +11,9 @@
 #include <vector>
 
 #include "opencl/opencl_cache.h"
+#include "opencl/opencl_counts.h"
 #include "opencl/opencl_library.h"
+#include "opencl/opencl_tuning.h"
 
 namespace mslite {
 // Memory of the device; ends with this object.
@@ -46,6 +50,10 @@ class OpenClDevice {
     size_t group_size = 1;   // work items of a group, at most
     size_t alignment = 128;  // of sub-buffers, in bytes
     uint64_t largest_buffer = 0;
+    uint64_t local_bytes = 0;  // memory that a group has
+    size_t image_width = 0;    // of two dimensions, at most; 0: the device has no images
+    size_t image_height = 0;
+    bool prefers_images = false;  // reading them is faster than reading buffers
   };
 
   // The device that MSLITE_OPENCL_DEVICE names, by a part of its name or of its platform's; else the GPU with this
@@ -61,19 +69,39 @@ class OpenClDevice {
   cl_command_queue queue() const { return queue_; }
   cl_context context() const { return context_; }
   cl_device_id id() const { return device_; }
+  // Whether it computes in the memory of this computer.
+  bool shares_memory() const { return shares_memory_; }
+  OpenClTuning &tuning() { return *tuning_; }
+  // A run has failed: it may be lost. The next model gets a context of its own.
+  void MarkFailed() { has_failed_ = true; }
 
   mindspore::Status MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
+  // Memory of this computer, which launches read, or write, where it is.
+  mindspore::Status ShareBuffer(void *memory, size_t bytes, bool is_written,
+                                std::unique_ptr<OpenClBuffer> *buffer) const;
   // Bytes [offset, offset + bytes) of another one, which must live longer.
   mindspore::Status MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
                                   std::unique_ptr<OpenClBuffer> *buffer) const;
+  // Of texels of four real numbers, float16 or float32.
+  mindspore::Status MakeImage(size_t width, size_t height, bool is_half, std::unique_ptr<OpenClBuffer> *image) const;
   // The kernel of a file of kernels/gpu behind these lines ("#define RANK 4\n"). Programs are kept.
   mindspore::Status MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
-                               std::unique_ptr<OpenClKernel> *kernel);
+                               std::unique_ptr<OpenClKernel> *kernel, OpenClBuildCounts *counts);
+  // Work items that a group of the kernel has at most.
+  size_t GroupSizeOf(const OpenClKernel &kernel) const;
+  // Seconds that a launch takes; nothing else is under way. Where tuning is off, the device does not say.
+  mindspore::Status Measure(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
+                            const std::array<size_t, 3> &group, double *seconds) const;
+  mindspore::Status Enqueue(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
+                            const std::array<size_t, 3> &group, cl_event *event = nullptr) const;
+  // What a choice for the launch is kept under: this device, its driver, the kernel's source, the launch's sizes.
+  Digest TuningKeyOf(const OpenClLaunch &launch, const std::string &defines) const;
 
  private:
   OpenClDevice(const OpenClLibrary &library, cl_device_id device) : library_(library), device_(device) {}
   mindspore::Status Start();
-  mindspore::Status Build(const std::string &file, const std::string &defines, cl_program *program);
+  mindspore::Status Build(const std::string &file, const std::string &defines, cl_program *program,
+                          OpenClBuildCounts *counts);
   mindspore::Status Compile(const std::string &what, const std::string &source, cl_program *program) const;
   cl_program FromCache(const std::string &source) const;
   std::vector<uint8_t> BinaryOf(cl_program program) const;
@@ -83,10 +111,14 @@ class OpenClDevice {
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
   std::string name_;
+  std::string identity_;  // all that the driver says of itself and the device
   Limits limits_;
+  bool shares_memory_ = false;
+  std::atomic<bool> has_failed_{false};
   std::mutex building_;
   std::map<std::string, cl_program> programs_;
   std::unique_ptr<OpenClCache> cache_;
+  std::unique_ptr<OpenClTuning> tuning_;
 };
 }  // namespace mslite
 

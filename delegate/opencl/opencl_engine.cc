@@ -6,6 +6,16 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
+std::string OpenClEngine::name() const {
+  if (device_ == nullptr) return "OpenCL";
+  return "OpenCL (" + device_->name() + (storage_->is_half() ? ", float16)" : ")");
+}
+
+Status OpenClEngine::Start() {
+  MSLITE_TRY(OpenClDevice::Find(number_, &device_));
+  return storage_->ChooseImages(device_->limits());
+}
+
 std::string OpenClEngine::WhyNot(const mslite_node &node) const {
   const OpenClOperator *entry = FindOpenClOperator(node.op);
   if (entry == nullptr) return "there is no OpenCL kernel for the operator";
@@ -15,7 +25,8 @@ std::string OpenClEngine::WhyNot(const mslite_node &node) const {
     for (int32_t i = 0; i < (side == 0 ? node.input_count : node.output_count); ++i) {
       const mslite_tensor &tensor = *tensors[i];
       if (OpenClType(tensor.type) == nullptr) return "a type that OpenCL C does not have";
-      if (tensor.quant_count > 0) return "a quantised tensor";
+      // float32 with a record: what calibration has seen.
+      if (tensor.quant_count > 0 && tensor.type != MSLITE_FLOAT32) return "a quantised tensor";
       const int64_t count = CountOf(tensor);
       if (count == 0) return "an empty tensor";
       // Kernels count in 32 bits.
@@ -36,7 +47,7 @@ double OpenClEngine::FlopsPerSecond() const {
 }
 
 Status OpenClEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {
-  *compiled = std::make_unique<OpenClPart>(part, device_);
+  *compiled = std::make_unique<OpenClPart>(part, device_, storage_);
   return mindspore::kSuccess;
 }
 }  // namespace mslite

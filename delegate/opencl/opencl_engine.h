@@ -7,15 +7,21 @@
 
 #include "engine/engine.h"
 #include "opencl/opencl_device.h"
+#include "opencl/opencl_storage.h"
 
 namespace mslite {
 class OpenClEngine : public Engine {
  public:
-  // `number`: of the GPU, where there are several.
-  explicit OpenClEngine(uint32_t number = 0) : number_(number) {}
+  // `number`: of the GPU, where there are several. `is_half`: real numbers are stored as float16 where they keep their
+  // meaning.
+  explicit OpenClEngine(uint32_t number = 0, bool is_half = false)
+      : number_(number), storage_(std::make_shared<OpenClStorage>(is_half)) {}
 
-  std::string name() const override { return device_ == nullptr ? "OpenCL" : "OpenCL (" + device_->name() + ")"; }
-  Status Start() override { return OpenClDevice::Find(number_, &device_); }
+  std::string name() const override;
+  Status Start() override;
+  void Study(const Part &whole) override {
+    storage_->Study(whole, [this](const mslite_node &node) { return WhyNot(node).empty(); });
+  }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
   bool MayRunBeside() const override { return true; }
@@ -23,6 +29,7 @@ class OpenClEngine : public Engine {
 
  private:
   uint32_t number_;
+  std::shared_ptr<OpenClStorage> storage_;
   std::shared_ptr<OpenClDevice> device_;
 };
 }  // namespace mslite

@@ -20,6 +20,7 @@
   CALL(clReleaseCommandQueue)         \
   CALL(clCreateBuffer)                \
   CALL(clCreateSubBuffer)             \
+  CALL(clCreateImage)                 \
   CALL(clReleaseMemObject)            \
   CALL(clCreateProgramWithSource)     \
   CALL(clCreateProgramWithBinary)     \
@@ -29,10 +30,17 @@
   CALL(clReleaseProgram)              \
   CALL(clCreateKernel)                \
   CALL(clReleaseKernel)               \
+  CALL(clGetKernelWorkGroupInfo)      \
   CALL(clSetKernelArg)                \
   CALL(clEnqueueNDRangeKernel)        \
   CALL(clEnqueueReadBuffer)           \
   CALL(clEnqueueWriteBuffer)          \
+  CALL(clEnqueueWriteImage)           \
+  CALL(clEnqueueMapBuffer)            \
+  CALL(clEnqueueUnmapMemObject)       \
+  CALL(clWaitForEvents)               \
+  CALL(clGetEventProfilingInfo)       \
+  CALL(clReleaseEvent)                \
   CALL(clFinish)
 
 namespace mslite {

@@ -1,13 +1,22 @@
 #include "opencl/opencl_part.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
 #include "model/message.h"
-#include "plan/memory.h"
+#include "opencl/opencl_attention.h"
+#include "opencl/opencl_fusion.h"
+#include "plan/work.h"
 
 namespace mslite {
+OpenClPart::~OpenClPart() {
+  if (WantsOpenClCounts() && counts_.runs > 0) WriteOpenClCounts(counts_, device_->name());
+}
+
 Status OpenClPart::Prepare() {
   launches_.clear();
+  counts_ = {};
   std::vector<std::unique_ptr<Part::Call>> calls;
   std::vector<OpenClPlan> plans;
   calls.reserve(part_.nodes.size());
@@ -17,190 +26,180 @@ Status OpenClPart::Prepare() {
     const OpenClOperator *entry = FindOpenClOperator(node.op);
     const std::string reason = entry == nullptr ? "no kernel" : entry->why_not(calls.back()->node());
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
-    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs);
+    plans.emplace_back(calls.back()->node(), node.inputs, node.outputs, storage_->is_half());
     entry->plan(&plans.back());
+    int64_t left = CountFlops(plans.back().node());  // done by the first launch, unless launches say what they do
+    counts_.least_flops += left;
+    for (OpenClLaunch &launch : plans.back().launches()) {
+      if (launch.operations < 0) launch.operations = left;
+      left = 0;
+    }
   }
   roots_ = Roots(plans);
+  FuseEpilogues(part_, roots_, &plans);
+  FuseAttention(part_, roots_, device_->limits().local_bytes, &plans);
+  forms_ = storage_->FormsOf(part_, roots_);
+  images_ = OpenClImages();
+  if (storage_->has_images()) images_ = OpenClImages(part_, plans, roots_, device_->limits());
   MSLITE_TRY(LayOut(plans));
-  MSLITE_TRY(UploadConstants(&plans));
-  return MakeLaunches(&plans);
+  MSLITE_TRY(UploadConstants(plans));
+  return MakeLaunches(plans);
 }
 
-// Aliases have the memory of the tensor that they show.
-std::vector<int32_t> OpenClPart::Roots(const std::vector<OpenClPlan> &plans) const {
-  std::vector<int32_t> roots(part_.tensors.size());
-  for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<int32_t>(i);
+std::string OpenClPart::DefinesOf(size_t node, const OpenClLaunch &launch) const {
+  std::string defines;
+  for (const OpenClLaunch::Argument &argument : launch.arguments) {
+    if (argument.name.empty()) continue;
+    const Memory memory = MemoryOf(node, argument.operand);
+    defines += DefineOperand(argument.name, memory.type, memory.form);
+  }
+  return defines + launch.defines + DefineEpilogue(launch);
+}
+
+Status OpenClPart::MakeReady(size_t node, const OpenClLaunch &launch, const OpenClChoice &choice, ReadyLaunch *ready) {
+  std::string defines = DefinesOf(node, launch);
+  if (launch.tile.define != nullptr) {
+    defines += std::string("#define ") + launch.tile.define + " " + std::to_string(choice.tile) + "\n";
+  }
+  MSLITE_TRY(device_->MakeKernel(launch.file, defines, launch.function, &ready->kernel, &counts_.builds));
+  ready->items = ItemsOf(launch, choice.tile);
+  ready->group = choice.group;
+  for (size_t k = 0; k < launch.arguments.size(); ++k) {
+    const OpenClLaunch::Argument &argument = launch.arguments[k];
+    const cl_mem memory = argument.is_buffer ? MemoryOf(node, argument.operand).memory : nullptr;
+    const void *value = &argument.integer;
+    size_t size = sizeof argument.integer;
+    if (argument.is_buffer) {
+      value = &memory;
+      size = sizeof(cl_mem);
+    } else if (argument.is_real) {
+      value = &argument.real;
+    }
+    MSLITE_TRY(
+        OpenClStatus(device_->library().clSetKernelArg(ready->kernel->kernel(), static_cast<cl_uint>(k), size, value),
+                     ("clSetKernelArg " + std::to_string(k) + " of " + launch.function).c_str()));
+  }
+  return mindspore::kSuccess;
+}
+
+// What is measured computes with whatever the memory has: nothing in it is needed yet. Launches that may report a fault
+// are left out. A choice that fails is none; one of another program's, or of a damaged file, is not taken.
+OpenClChoice OpenClPart::Choose(size_t node, const OpenClLaunch &launch) {
+  const std::vector<OpenClChoice> choices = ChoicesOf(launch, device_->limits().group_size);
+  OpenClTuning &tuning = device_->tuning();
+  const bool may_fault =
+      std::any_of(launch.arguments.begin(), launch.arguments.end(), [](const OpenClLaunch::Argument &argument) {
+        return argument.is_buffer && argument.operand.place == OpenClOperand::kFault;
+      });
+  if (choices.size() == 1 || may_fault) return choices.front();
+  const Digest key = device_->TuningKeyOf(launch, DefinesOf(node, launch));
+  OpenClChoice best;
+  if (tuning.Find(key, &best) && std::find(choices.begin(), choices.end(), best) != choices.end()) return best;
+  best = choices.front();
+  if (!tuning.measures()) return best;
+  constexpr int kTurns = 3;  // the first one warms up
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const OpenClChoice &choice : choices) {
+    ReadyLaunch ready;
+    if (MakeReady(node, launch, choice, &ready).IsError()) continue;
+    if (choice.group[0] * choice.group[1] * choice.group[2] > device_->GroupSizeOf(*ready.kernel)) continue;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      double seconds = 0;
+      if (device_->Measure(*ready.kernel, ready.items, ready.group, &seconds).IsError()) break;
+      if (turn == 0 || seconds >= shortest) continue;
+      shortest = seconds;
+      best = choice;
+    }
+  }
+  if (shortest < std::numeric_limits<double>::infinity()) tuning.Keep(key, best);
+  return best;
+}
+
+Status OpenClPart::MakeLaunches(const std::vector<OpenClPlan> &plans) {
+  std::vector<OpenClChoice> choices;
   for (size_t i = 0; i < plans.size(); ++i) {
-    const Part::Node &node = part_.nodes[i];
-    for (const auto &[input, output] : plans[i].aliases()) {
-      roots[static_cast<size_t>(node.outputs[static_cast<size_t>(output)])] =
-          roots[static_cast<size_t>(node.inputs[static_cast<size_t>(input)])];
+    for (const OpenClLaunch &launch : plans[i].launches()) {
+      choices.push_back(Choose(i, launch));
+      MSLITE_TRY(MakeReady(i, launch, choices.back(), &launches_.emplace_back()));
     }
   }
-  return roots;
-}
-
-// Tensors that live at the same time get memory of their own.
-Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
-  const auto count = static_cast<int32_t>(plans.size());
-  std::vector<ArenaBuffer> buffers;
-  tensor_pieces_.clear();
-  scratch_pieces_.assign(plans.size(), {});
-  const auto alignment = static_cast<int64_t>(std::max(device_->limits().alignment, size_t{64}));
-  const auto add = [&](int64_t bytes, int32_t first) {
-    ArenaBuffer buffer;
-    buffer.size = RoundUp(std::max<int64_t>(bytes, 1), alignment);
-    buffer.first = first;
-    buffer.last = {first};
-    buffers.push_back(buffer);
-    return buffers.size() - 1;
-  };
-  const auto use = [&](int32_t tensor, int32_t step) {
-    const int32_t root = roots_[static_cast<size_t>(tensor)];
-    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-    if (value.data != nullptr) return;
-    const auto [place, is_new] = tensor_pieces_.emplace(root, 0);
-    if (is_new) place->second = add(BytesOf(value), step);
-    std::vector<int32_t> &last = buffers[place->second].last;
-    last[0] = std::max(last[0], step);
-  };
-  for (const int32_t input : part_.inputs) use(input, 0);
-  for (int32_t step = 0; step < count; ++step) {
-    const Part::Node &node = part_.nodes[static_cast<size_t>(step)];
-    for (const int32_t input : node.inputs) use(input, step + 1);
-    for (const int32_t output : node.outputs) use(output, step + 1);
-    for (const int64_t bytes : plans[static_cast<size_t>(step)].scratch()) {
-      scratch_pieces_[static_cast<size_t>(step)].push_back(add(bytes, step + 1));
-    }
-  }
-  for (const int32_t output : part_.outputs) use(output, count + 1);
-  const int64_t bytes = LayOutArena(StepOrder::Linear(), &buffers);
-  if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into memory");
-  pieces_.clear();
-  arena_.reset();
-  MSLITE_TRY(device_->MakeBuffer(static_cast<size_t>(bytes), &arena_));
-  for (const ArenaBuffer &buffer : buffers) {
-    MSLITE_TRY(device_->MakeSubBuffer(*arena_, static_cast<size_t>(buffer.offset), static_cast<size_t>(buffer.size),
-                                      &pieces_.emplace_back()));
-  }
+  device_->tuning().Write();
+  MakeBorder(plans);
+  Count(plans, choices);
   return mindspore::kSuccess;
 }
 
-Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const {
-  MSLITE_TRY(device_->MakeBuffer(bytes, buffer));
-  if (bytes == 0) return mindspore::kSuccess;
-  return OpenClStatus(device_->library().clEnqueueWriteBuffer(device_->queue(), (*buffer)->memory(), CL_TRUE, 0, bytes,
-                                                              contents, 0, nullptr, nullptr),
-                      "clEnqueueWriteBuffer");
-}
-
-// Those of the model that a launch reads as they are, and those that the operators have made.
-Status OpenClPart::UploadConstants(std::vector<OpenClPlan> *plans) {
-  constants_.clear();
-  faults_.clear();
-  for (OpenClPlan &plan : *plans) {
-    const int32_t none = 0;
-    if (plan.has_fault()) MSLITE_TRY(Upload(&none, sizeof none, &faults_[constants_.size()]));
-    std::vector<std::unique_ptr<OpenClBuffer>> &made = constants_.emplace_back();
-    for (const std::vector<uint8_t> &contents : plan.constants()) {
-      MSLITE_TRY(Upload(contents.data(), contents.size(), &made.emplace_back()));
-    }
+// An output may have the memory of an input or a constant, or of another output; then no launch writes it, and it is
+// copied from there.
+void OpenClPart::MakeBorder(const std::vector<OpenClPlan> &plans) {
+  std::map<int32_t, std::vector<std::pair<cl_kernel, cl_uint>>> uses;  // of roots
+  size_t at = 0;
+  for (const OpenClPlan &plan : plans) {
     for (const OpenClLaunch &launch : plan.launches()) {
-      for (const OpenClLaunch::Argument &argument : launch.arguments) {
-        if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
-        const int32_t root = roots_[static_cast<size_t>(argument.operand.index)];
-        const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-        if (value.data == nullptr || weights_.count(root) != 0) continue;
-        std::unique_ptr<OpenClBuffer> buffer;
-        MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &buffer));
-        weights_[root] = std::move(buffer);
-      }
-    }
-  }
-  // An output may be a constant that another name is given.
-  for (const int32_t output : part_.outputs) {
-    const int32_t root = roots_[static_cast<size_t>(output)];
-    const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
-    if (value.data == nullptr || weights_.count(root) != 0) continue;
-    MSLITE_TRY(Upload(value.data, static_cast<size_t>(BytesOf(value)), &weights_[root]));
-  }
-  return mindspore::kSuccess;
-}
-
-cl_mem OpenClPart::MemoryOf(size_t node, const OpenClOperand &operand) const {
-  const auto index = static_cast<size_t>(operand.index);
-  if (operand.place == OpenClOperand::kConstant) return constants_[node][index]->memory();
-  if (operand.place == OpenClOperand::kFault) return faults_.at(node)->memory();
-  if (operand.place == OpenClOperand::kScratch) return pieces_[scratch_pieces_[node][index]]->memory();
-  const int32_t root = roots_[index];
-  const auto weight = weights_.find(root);
-  return weight != weights_.end() ? weight->second->memory() : pieces_[tensor_pieces_.at(root)]->memory();
-}
-
-Status OpenClPart::MakeLaunches(std::vector<OpenClPlan> *plans) {
-  const OpenClLibrary &library = device_->library();
-  for (size_t i = 0; i < plans->size(); ++i) {
-    for (const OpenClLaunch &launch : (*plans)[i].launches()) {
-      ReadyLaunch ready = {nullptr, launch.global, launch.group};
-      MSLITE_TRY(device_->MakeKernel(launch.file, launch.defines, launch.function, &ready.kernel));
       for (size_t k = 0; k < launch.arguments.size(); ++k) {
         const OpenClLaunch::Argument &argument = launch.arguments[k];
-        const cl_mem memory = argument.is_buffer ? MemoryOf(i, argument.operand) : nullptr;
-        const void *value = &argument.integer;
-        size_t size = sizeof argument.integer;
-        if (argument.is_buffer) {
-          value = &memory;
-          size = sizeof(cl_mem);
-        } else if (argument.is_real) {
-          value = &argument.real;
-        }
-        MSLITE_TRY(OpenClStatus(library.clSetKernelArg(ready.kernel->kernel(), static_cast<cl_uint>(k), size, value),
-                                ("clSetKernelArg " + std::to_string(k) + " of " + launch.function).c_str()));
+        if (!argument.is_buffer || argument.operand.place != OpenClOperand::kTensor) continue;
+        uses[roots_[static_cast<size_t>(argument.operand.index)]].emplace_back(launches_[at].kernel->kernel(),
+                                                                               static_cast<cl_uint>(k));
       }
-      launches_.push_back(std::move(ready));
+      ++at;
     }
   }
-  return mindspore::kSuccess;
+  std::map<int32_t, int> owners;  // how many tensors at the border have the root's memory
+  for (const std::vector<int32_t> *side : {&part_.inputs, &part_.outputs}) {
+    for (const int32_t tensor : *side) ++owners[roots_[static_cast<size_t>(tensor)]];
+  }
+  const auto border = [&](const std::vector<int32_t> &tensors) {
+    std::vector<OpenClBorder::Tensor> made;
+    for (const int32_t tensor : tensors) {
+      const int32_t root = roots_[static_cast<size_t>(tensor)];
+      const size_t bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
+      const bool may_share = device_->shares_memory() && owners[root] == 1 && !uses[root].empty();
+      made.push_back({bytes, MemoryOfTensor(tensor).memory, may_share, uses[root]});
+    }
+    return made;
+  };
+  border_ = OpenClBorder(border(part_.inputs), border(part_.outputs));
 }
 
-// Copies block: after a failure nothing is under way that reads or writes memory of the caller. Kernels that run on
-// have buffers of their own.
-Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
-  const OpenClLibrary &library = device_->library();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const int32_t root = roots_[static_cast<size_t>(part_.inputs[i])];
-    const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(root)].value));
-    MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), pieces_[tensor_pieces_.at(root)]->memory(),
-                                                         CL_TRUE, 0, bytes, inputs[i], 0, nullptr, nullptr),
-                            "clEnqueueWriteBuffer"));
-  }
+Status OpenClPart::Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
+  MSLITE_TRY(border_.Enter(*device_, inputs, outputs, &counts_));
   for (const ReadyLaunch &launch : launches_) {
-    const std::array<size_t, 3> local = {launch.group, 1, 1};
-    MSLITE_TRY(OpenClStatus(
-        library.clEnqueueNDRangeKernel(device_->queue(), launch.kernel->kernel(), 3, nullptr, launch.global.data(),
-                                       launch.group == 0 ? nullptr : local.data(), 0, nullptr, nullptr),
-        "clEnqueueNDRangeKernel"));
+    MSLITE_TRY(device_->Enqueue(*launch.kernel, launch.items, launch.group));
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const int32_t tensor = part_.outputs[i];
-    const auto bytes = static_cast<size_t>(BytesOf(part_.tensors[static_cast<size_t>(tensor)].value));
-    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), MemoryOf(0, {OpenClOperand::kTensor, tensor}),
-                                                        CL_TRUE, 0, bytes, outputs[i], 0, nullptr, nullptr),
-                            "clEnqueueReadBuffer"));
-  }
-  std::map<size_t, cl_int> met;
+  MSLITE_TRY(border_.Leave(*device_, outputs, &counts_));
+  if (fault_memory_ == nullptr) return mindspore::kSuccess;
+  counts_.copied_out_bytes += static_cast<int64_t>(met_.size());
+  return OpenClStatus(device_->library().clEnqueueReadBuffer(device_->queue(), fault_memory_->memory(), CL_TRUE, 0,
+                                                             met_.size(), met_.data(), 0, nullptr, nullptr),
+                      "clEnqueueReadBuffer");
+}
+
+// The queue works while this computer goes on; it is waited for once, at the end. After a failure, too: then nothing is
+// under way that reads or writes memory of the caller.
+Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
+  Status status = Enqueue(inputs, outputs);
+  const Status finished = OpenClStatus(device_->library().clFinish(device_->queue()), "clFinish");
+  border_.End();
+  if (status.IsOk()) status = finished;
+  if (status.IsError()) device_->MarkFailed();
+  if (status.IsOk()) status = CheckFaults();
+  ++counts_.runs;
+  return status;
+}
+
+// Whether a node has met an impossible value.
+Status OpenClPart::CheckFaults() {
+  const size_t step = faults_.empty() ? 0 : met_.size() / faults_.size();
+  size_t at = 0;
   for (const auto &[node, buffer] : faults_) {
-    MSLITE_TRY(OpenClStatus(library.clEnqueueReadBuffer(device_->queue(), buffer->memory(), CL_TRUE, 0, sizeof(cl_int),
-                                                        &met[node], 0, nullptr, nullptr),
-                            "clEnqueueReadBuffer"));
-  }
-  // A part without outputs, or whose outputs are constants, has waited for nothing.
-  MSLITE_TRY(OpenClStatus(library.clFinish(device_->queue()), "clFinish"));
-  for (const auto &[node, value] : met) {
+    cl_int value = 0;
+    std::memcpy(&value, met_.data() + at, sizeof value);
+    at += step;
     if (value == 0) continue;
-    const cl_int none = 0;
-    MSLITE_TRY(OpenClStatus(library.clEnqueueWriteBuffer(device_->queue(), faults_.at(node)->memory(), CL_TRUE, 0,
-                                                         sizeof none, &none, 0, nullptr, nullptr),
+    std::fill(met_.begin(), met_.end(), uint8_t{0});
+    MSLITE_TRY(OpenClStatus(device_->library().clEnqueueWriteBuffer(device_->queue(), fault_memory_->memory(), CL_TRUE,
+                                                                    0, met_.size(), met_.data(), 0, nullptr, nullptr),
                             "clEnqueueWriteBuffer"));
     return Fail(mindspore::kLiteInputParamInvalid, "node '" + part_.nodes[node].name + "': an index is not there");
   }

@@ -1,6 +1,7 @@
 #include "opencl/opencl_plan.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "opencl/operators/families.h"
 
@@ -14,14 +15,44 @@ std::vector<uint8_t> BytesOfNumbers(const std::vector<Number> &numbers) {
 }
 }  // namespace
 
-OpenClOperand OpenClPlan::Reals(const std::vector<float> &numbers) {
-  constants_.push_back(BytesOfNumbers(numbers));
+OpenClOperand OpenClPlan::Add(OpenClConstant constant) {
+  constants_.push_back(std::move(constant));
   return {OpenClOperand::kConstant, static_cast<int32_t>(constants_.size()) - 1};
 }
 
+OpenClOperand OpenClPlan::Weights(std::vector<float> numbers, int64_t row) {
+  return Add({{}, std::move(numbers), row});
+}
+
+OpenClOperand OpenClPlan::Reals(const std::vector<float> &numbers) { return Add({BytesOfNumbers(numbers), {}, 0}); }
+
 OpenClOperand OpenClPlan::Integers(const std::vector<int64_t> &numbers) {
-  constants_.push_back(BytesOfNumbers(std::vector<int32_t>(numbers.begin(), numbers.end())));
-  return {OpenClOperand::kConstant, static_cast<int32_t>(constants_.size()) - 1};
+  return Add({BytesOfNumbers(std::vector<int32_t>(numbers.begin(), numbers.end())), {}, 0});
+}
+
+OpenClLaunch &OpenClLaunch::Activate(int64_t kind, const std::string &alpha, const std::string &low,
+                                     const std::string &high) {
+  formula.activation = std::to_string(kind) + ", " + alpha + ", " + low + ", " + high;
+  return Define("ACTIVATION", kind).Define("ALPHA", alpha).Define("LOW", low).Define("HIGH", high);
+}
+
+void OpenClPlan::Absorb(OpenClPlan *other) {
+  const auto constants = static_cast<int32_t>(constants_.size());
+  const auto scratch = static_cast<int32_t>(scratch_.size());
+  for (OpenClLaunch &launch : other->launches_) {
+    for (OpenClLaunch::Argument &argument : launch.arguments) {
+      if (argument.operand.place == OpenClOperand::kConstant) argument.operand.index += constants;
+      if (argument.operand.place == OpenClOperand::kScratch) argument.operand.index += scratch;
+    }
+  }
+  const auto move = [](auto *to, auto *from) {
+    to->insert(to->end(), std::make_move_iterator(from->begin()), std::make_move_iterator(from->end()));
+    from->clear();
+  };
+  move(&constants_, &other->constants_);
+  move(&scratch_, &other->scratch_);
+  std::swap(launches_, other->launches_);
+  move(&launches_, &other->launches_);
 }
 
 OpenClLaunch &OpenClPlan::Launch(const char *file, const char *function) {

@@ -1,8 +1,8 @@
 // y = VALUE, an expression of up to three operands a, b and c, element by element.
 //
-// TYPE_A, TYPE_B, TYPE_C, TYPE_Y: what memory holds. WALK_A, WALK_B, WALK_C: 0 where an operand has the output's elements in
-// their order, 1 where it has one element, 2 where it broadcasts: then `shape` has the output's dimensions, and behind them
-// the strides of each operand along these.
+// WALK_A, WALK_B, WALK_C: 0 where an operand has the output's elements in their order, 1 where it has one element, 2
+// where it broadcasts: then `shape` has the output's dimensions, and behind them the strides of each operand along
+// these.
 #ifndef WALK_B
 #define WALK_B 1
 #endif
@@ -10,14 +10,15 @@
 #define WALK_C 1
 #endif
 
-kernel void elementwise(global const TYPE_A *x_a,
-#ifdef TYPE_B
-                        global const TYPE_B *x_b,
+#ifndef FOURS
+kernel void elementwise(INPUT(x_a),
+#ifdef TYPE_x_b
+                        INPUT(x_b),
 #endif
-#ifdef TYPE_C
-                        global const TYPE_C *x_c,
+#ifdef TYPE_x_c
+                        INPUT(x_c),
 #endif
-                        global TYPE_Y *y, global const int *shape, int rank, int count) {
+                        OUTPUT(y), global const int *shape, int rank, int count EPILOGUE) {
   const int at = get_global_id(0);
   if (at >= count) return;
   int at_a = WALK_A == 0 ? at : 0;
@@ -40,44 +41,45 @@ kernel void elementwise(global const TYPE_A *x_a,
 #endif
   }
 #endif
-  const TYPE_A a = x_a[at_a];
-#ifdef TYPE_B
-  const TYPE_B b = x_b[at_b];
+  const TYPE(x_a) a = load(x_a, at_a);
+#ifdef TYPE_x_b
+  const TYPE(x_b) b = load(x_b, at_b);
 #endif
-#ifdef TYPE_C
-  const TYPE_C c = x_c[at_c];
+#ifdef TYPE_x_c
+  const TYPE(x_c) c = load(x_c, at_c);
 #endif
-  y[at] = VALUE;
+  store(y, at, FUSED(VALUE, at));
 }
 
-// The same for float32 operands that are walked in order, or have one element: four elements at a time. `count` counts
-// these fours.
-#ifdef FOURS
-#define READ(x, walk) ((walk) == 0 ? vload4(at, x) : (float4)(x[0]))
+#else
+// The same for real operands that are walked in order, have one element, or are walked in order again and again, in which
+// case WALK is 3 and the period is how many elements they have: four elements at a time. `count` counts these fours.
+#define READ(operand, walk, period) \
+  ((walk) == 1 ? (float4)(load(operand, 0)) : load4(operand, (walk) == 0 ? 4 * at : 4 * at % (period)))
 float one(float a, float b, float c) { return VALUE; }
 
-kernel void elementwise_fours(global const float *x_a,
-#ifdef TYPE_B
-                              global const float *x_b,
+kernel void elementwise_fours(INPUT(x_a),
+#ifdef TYPE_x_b
+                              INPUT(x_b),
 #endif
-#ifdef TYPE_C
-                              global const float *x_c,
+#ifdef TYPE_x_c
+                              INPUT(x_c),
 #endif
-                              global float *y, int count) {
+                              OUTPUT(y), int period_a, int period_b, int period_c, int count EPILOGUE) {
   const int at = get_global_id(0);
   if (at >= count) return;
-  const float4 a = READ(x_a, WALK_A);
-#ifdef TYPE_B
-  const float4 b = READ(x_b, WALK_B);
+  const float4 a = READ(x_a, WALK_A, period_a);
+#ifdef TYPE_x_b
+  const float4 b = READ(x_b, WALK_B, period_b);
 #else
   const float4 b = 0.0f;
 #endif
-#ifdef TYPE_C
-  const float4 c = READ(x_c, WALK_C);
+#ifdef TYPE_x_c
+  const float4 c = READ(x_c, WALK_C, period_c);
 #else
   const float4 c = 0.0f;
 #endif
   const float4 value = (float4)(one(a.x, b.x, c.x), one(a.y, b.y, c.y), one(a.z, b.z, c.z), one(a.w, b.w, c.w));
-  vstore4(value, at, y);
+  store4(y, 4 * at, FUSED4(value, 4 * at, 4));
 }
 #endif

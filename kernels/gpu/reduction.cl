@@ -12,16 +12,17 @@ int walk(int at, global const int *sizes, global const int *strides, int rank) {
 }
 
 #ifdef COMBINE
-kernel void reduce(global const TYPE *x, global TYPE *y, global const int *shape, int kept_rank, int run_rank, int inner,
-                   int length, int length_stride, int reduced) {
-  local TYPE shared[GROUP];
+kernel void reduce(INPUT(x), OUTPUT(y), global const int *shape, int kept_rank, int run_rank, int inner, int length,
+                   int length_stride, int reduced) {
+  local TYPE(x) shared[GROUP];
   const int item = get_local_id(0);
   const int at = get_group_id(0);
   const int base = walk(at / inner, shape, shape + kept_rank, kept_rank) + at % inner;
   global const int *runs = shape + 2 * kept_rank;
-  TYPE total = START;
+  TYPE(x) total = START;
   for (int i = item; i < reduced; i += GROUP) {
-    const TYPE value = x[base + walk(i / length, runs, runs + run_rank, run_rank) + i % length * length_stride];
+    const TYPE(x) value =
+        load(x, base + walk(i / length, runs, runs + run_rank, run_rank) + i % length * length_stride);
     total = COMBINE(total, TERM(value));
   }
   shared[item] = total;
@@ -30,20 +31,50 @@ kernel void reduce(global const TYPE *x, global TYPE *y, global const int *shape
     if (item < half_size) shared[item] = COMBINE(shared[item], shared[item + half_size]);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (item == 0) y[at] = FINISH(shared[0]);
+  if (item == 0) store(y, at, FINISH(shared[0]));
 }
 #endif
 
 // Which element along the axis comes first in order: x is [outer, length, inner]. BEFORE(a, b): a comes before b.
-#ifdef BEFORE
-kernel void arg(global const TYPE *x, global int *y, int length, int inner, int count) {
+#ifdef ARG
+kernel void arg(INPUT(x), OUTPUT(y), int length, int inner, int count) {
   const int at = get_global_id(0);
   if (at >= count) return;
-  global const TYPE *row = x + at / inner * length * inner + at % inner;
+  const int row = at / inner * length * inner + at % inner;
   int best = 0;
   for (int i = 1; i < length; ++i) {
-    if (BEFORE(row[i * inner], row[best * inner])) best = i;
+    if (BEFORE(load(x, row + i * inner), load(x, row + best * inner))) best = i;
   }
-  y[at] = best;
+  store(y, at, best);
+}
+#endif
+
+// The first `k` elements in order along the axis, and their indices where TYPE_indices is there. Each item finds out how
+// many elements come before its own; among equals the earlier one does. NaN comes before all else.
+#ifdef TOP_K
+kernel void top_k(INPUT(x), OUTPUT(y),
+#ifdef TYPE_indices
+                  OUTPUT(indices),
+#endif
+                  int length, int inner, int k, int count) {
+  const int at = get_global_id(0);
+  if (at >= count) return;
+  const int in = at % inner;
+  const int index = at / inner % length;
+  const int outer = at / inner / length;
+  const TYPE(x) own = load(x, at);
+  const bool is_number = own == own;
+  int place = 0;
+  for (int i = 0; i < length; ++i) {
+    const TYPE(x) other = load(x, (outer * length + i) * inner + in);
+    const bool is_equal = other == own || (other != other && !is_number);
+    const bool is_before = other != other ? is_number : is_number && BEFORE(other, own);
+    if (is_before || (is_equal && i < index)) ++place;
+  }
+  if (place >= k) return;
+  store(y, (outer * k + place) * inner + in, own);
+#ifdef TYPE_indices
+  store(indices, (outer * k + place) * inner + in, index);
+#endif
 }
 #endif

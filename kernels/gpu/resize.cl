@@ -1,7 +1,7 @@
 // Two dimensions of x, [outer, height, middle, width, inner], get other sizes. Each output row comes from `taps_h` rows:
 // `rows` has their indices, `row_weights` their weights; likewise for columns. A first index of -1: the element lies outside,
 // and gets `outside`.
-kernel void resize(global const float *x, global float *y, global const int *rows, global const float *row_weights,
+kernel void resize(INPUT(x), OUTPUT(y), global const int *rows, global const float *row_weights,
                    global const int *columns, global const float *column_weights, int height, int middle, int width,
                    int inner, int out_height, int out_width, int taps_h, int taps_w, float outside, int count) {
   const int at = get_global_id(0);
@@ -16,7 +16,7 @@ kernel void resize(global const float *x, global float *y, global const int *row
   const int row = rest % out_height;
   const int outer = rest / out_height;
   if (rows[row * taps_h] < 0 || columns[column * taps_w] < 0) {
-    y[at] = outside;
+    store(y, at, outside);
     return;
   }
   float total = 0.0f;
@@ -24,9 +24,9 @@ kernel void resize(global const float *x, global float *y, global const int *row
     float line = 0.0f;
     for (int j = 0; j < taps_w; ++j) {
       const int from = ((outer * height + rows[row * taps_h + i]) * middle + mid) * width + columns[column * taps_w + j];
-      line += column_weights[column * taps_w + j] * x[from * inner + in];
+      line += column_weights[column * taps_w + j] * load(x, from * inner + in);
     }
     total += row_weights[row * taps_h + i] * line;
   }
-  y[at] = total;
+  store(y, at, total);
 }

@@ -2,94 +2,67 @@
 // items, a power of two, works on a row.
 #define FOR_ROW(i) for (int i = get_local_id(0); i < length; i += GROUP)
 
-float group_sum(float value, local float *shared) {
-  const int item = get_local_id(0);
-  shared[item] = value;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = GROUP / 2; half_size > 0; half_size /= 2) {
-    if (item < half_size) shared[item] += shared[item + half_size];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const float total = shared[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return total;
-}
-
-float group_max(float value, local float *shared) {
-  const int item = get_local_id(0);
-  shared[item] = value;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_size = GROUP / 2; half_size > 0; half_size /= 2) {
-    if (item < half_size) shared[item] = fmax(shared[item], shared[item + half_size]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  const float top = shared[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return top;
-}
-
 // LOGARITHM: the logarithm of it.
-kernel void softmax(global const float *x, global float *y, int length, int inner) {
+kernel void softmax(INPUT(x), OUTPUT(y), int length, int inner) {
   local float shared[GROUP];
   const int row = get_group_id(0);
   const int base = row / inner * length * inner + row % inner;
   float top = -INFINITY;
-  FOR_ROW(i) top = fmax(top, x[base + i * inner]);
+  FOR_ROW(i) top = fmax(top, load(x, base + i * inner));
   top = group_max(top, shared);
   float total = 0.0f;
-  FOR_ROW(i) total += exp(x[base + i * inner] - top);
+  FOR_ROW(i) total += exp(load(x, base + i * inner) - top);
   total = group_sum(total, shared);
 #ifdef LOGARITHM
   const float shift = top + log(total);
-  FOR_ROW(i) y[base + i * inner] = x[base + i * inner] - shift;
+  FOR_ROW(i) store(y, base + i * inner, load(x, base + i * inner) - shift);
 #else
-  FOR_ROW(i) y[base + i * inner] = exp(x[base + i * inner] - top) / total;
+  FOR_ROW(i) store(y, base + i * inner, exp(load(x, base + i * inner) - top) / total);
 #endif
 }
 
 // (x - mean) / sqrt(variance + epsilon), times gamma and plus beta where they are there. PARAMETER: which of these belongs
 // to element i of a row, whose place is `outside` and `inside`. UNCENTRED: the mean is taken for 0.
 #ifdef PARAMETER
-kernel void normalize_rows(global const float *x, global const float *gamma, global const float *beta, global float *y,
-                      int length, int inner, float epsilon) {
+kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int length, int inner, float epsilon EPILOGUE) {
   local float shared[GROUP];
   const int outside = get_group_id(0) / inner;
   const int inside = get_group_id(0) % inner;
   const int base = outside * length * inner + inside;
   float mean = 0.0f;
 #ifndef UNCENTRED
-  FOR_ROW(i) mean += x[base + i * inner];
+  FOR_ROW(i) mean += load(x, base + i * inner);
   mean = group_sum(mean, shared) / (float)length;
 #endif
   float variance = 0.0f;
   FOR_ROW(i) {
-    const float difference = x[base + i * inner] - mean;
+    const float difference = load(x, base + i * inner) - mean;
     variance += difference * difference;
   }
   variance = group_sum(variance, shared) / (float)length;
   const float factor = 1.0f / sqrt(variance + epsilon);
   FOR_ROW(i) {
-    float value = (x[base + i * inner] - mean) * factor;
+    float value = (load(x, base + i * inner) - mean) * factor;
 #ifdef GAMMA
-    value *= gamma[PARAMETER];
+    value *= load(gamma, PARAMETER);
 #endif
 #ifdef BETA
-    value += beta[PARAMETER];
+    value += load(beta, PARAMETER);
 #endif
-    y[base + i * inner] = value;
+    store(y, base + i * inner, FUSED(value, base + i * inner));
   }
 }
 #endif
 
 // x over its norm. ABSOLUTE: the sum of magnitudes, else the root of the sum of squares, which is `least` at least; a norm of
 // 0 gives 0.
-kernel void norm(global const float *x, global float *y, int length, int inner, float least) {
+kernel void norm(INPUT(x), OUTPUT(y), int length, int inner, float least) {
   local float shared[GROUP];
   const int row = get_group_id(0);
   const int base = row / inner * length * inner + row % inner;
   float total = 0.0f;
   FOR_ROW(i) {
-    const float value = x[base + i * inner];
+    const float value = load(x, base + i * inner);
 #ifdef ABSOLUTE
     total += fabs(value);
 #else
@@ -100,16 +73,21 @@ kernel void norm(global const float *x, global float *y, int length, int inner, 
 #ifndef ABSOLUTE
   total = sqrt(fmax(total, least));
 #endif
-  FOR_ROW(i) y[base + i * inner] = total == 0.0f ? 0.0f : activate(x[base + i * inner] / total);
+  FOR_ROW(i) {
+    store(y, base + i * inner, total == 0.0f ? 0.0f : activate(load(x, base + i * inner) / total));
+  }
 }
 
 // Across `radius` channels to each side.
-kernel void local_response(global const float *x, global float *y, int channels, int radius, float bias, float alpha,
-                           float beta, int count) {
+kernel void local_response(INPUT(x), OUTPUT(y), int channels, int radius, float bias, float alpha, float beta,
+                           int count) {
   const int at = get_global_id(0);
   if (at >= count) return;
   const int channel = at % channels;
   float total = 0.0f;
-  for (int i = max(-radius, -channel); i <= min(radius, channels - 1 - channel); ++i) total += x[at + i] * x[at + i];
-  y[at] = x[at] / pow(bias + alpha * total, beta);
+  for (int i = max(-radius, -channel); i <= min(radius, channels - 1 - channel); ++i) {
+    const float value = load(x, at + i);
+    total += value * value;
+  }
+  store(y, at, load(x, at) / pow(bias + alpha * total, beta));
 }

@@ -11,12 +11,6 @@ using mslite::CDevice;
 
 CContext *ToContext(const MSContextHandle handle) { return static_cast<CContext *>(handle); }
 CDevice *ToDevice(const MSDeviceInfoHandle handle) { return static_cast<CDevice *>(handle); }
-
-template <typename T>
-mindspore::CPUDeviceInfo *Cpu(T *device) {
-  return device->info->GetDeviceType() == mindspore::kCPU ? static_cast<mindspore::CPUDeviceInfo *>(device->info.get())
-                                                          : nullptr;
-}
 }  // namespace
 
 MSContextHandle MSContextCreate() {
@@ -110,11 +104,20 @@ MSDeviceType MSDeviceInfoGetDeviceType(const MSDeviceInfoHandle device_info) {
                                 : static_cast<MSDeviceType>(ToDevice(device_info)->info->GetDeviceType());
 }
 void MSDeviceInfoSetEnableFP16(MSDeviceInfoHandle device_info, bool is_fp16) {
-  if (device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr)
-    Cpu(ToDevice(device_info))->SetEnableFP16(is_fp16);
+  if (device_info == nullptr) return;
+  const auto &info = ToDevice(device_info)->info;
+  if (const auto cpu = info->Cast<mindspore::CPUDeviceInfo>(); cpu != nullptr) cpu->SetEnableFP16(is_fp16);
+  if (const auto gpu = info->Cast<mindspore::GPUDeviceInfo>(); gpu != nullptr) gpu->SetEnableFP16(is_fp16);
+  if (const auto npu = info->Cast<mindspore::KirinNPUDeviceInfo>(); npu != nullptr) npu->SetEnableFP16(is_fp16);
 }
 bool MSDeviceInfoGetEnableFP16(const MSDeviceInfoHandle device_info) {
-  return device_info != nullptr && Cpu(ToDevice(device_info)) != nullptr && Cpu(ToDevice(device_info))->GetEnableFP16();
+  if (device_info == nullptr) return false;
+  const auto &info = ToDevice(device_info)->info;
+  const auto cpu = info->Cast<mindspore::CPUDeviceInfo>();
+  const auto gpu = info->Cast<mindspore::GPUDeviceInfo>();
+  const auto npu = info->Cast<mindspore::KirinNPUDeviceInfo>();
+  return (cpu != nullptr && cpu->GetEnableFP16()) || (gpu != nullptr && gpu->GetEnableFP16()) ||
+         (npu != nullptr && npu->GetEnableFP16());
 }
 void MSDeviceInfoSetFrequency(MSDeviceInfoHandle device_info, int frequency) {
   if (device_info == nullptr) return;

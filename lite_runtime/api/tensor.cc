@@ -16,9 +16,10 @@ const std::vector<int64_t> kNoShape;
 MSTensor TensorFor(const mslite::Tensor &source) {
   auto impl = std::make_shared<MSTensor::Impl>(source.name, static_cast<DataType>(source.type), source.dims);
   impl->format = source.format == 1 ? NHWC : static_cast<Format>(source.format);
-  for (const mslite_quant &quant : source.quant) {
-    impl->quant_params.push_back({8, quant.scale, quant.zero_point, 0.0, 0.0});
-    impl->rounds_half_to_even = impl->rounds_half_to_even || quant.rounds_even != 0;
+  for (size_t i = 0; i < source.quant.size(); ++i) {
+    const mslite::SeenRange range = i < source.ranges.size() ? source.ranges[i] : mslite::SeenRange();
+    impl->quant_params.push_back({8, source.quant[i].scale, source.quant[i].zero_point, range.min, range.max});
+    impl->rounds_half_to_even = impl->rounds_half_to_even || source.quant[i].rounds_even != 0;
   }
   return MSTensor(impl);
 }

@@ -19,6 +19,12 @@ struct Correction {
   float mean = 0;
 };
 
+// Of the real numbers that calibration has seen in a tensor, or in a channel of it; empty: the file does not say.
+struct SeenRange {
+  double min = 0;
+  double max = 0;
+};
+
 struct Tensor {
   std::string name;
   int32_t type = 0;               // mslite_data_type
@@ -31,6 +37,7 @@ struct Tensor {
   bool is_list = false;  // a list of tensors in the file; here [elements, shape of an element...]
   std::vector<mslite_quant> quant;
   std::vector<Correction> corrections;  // one per record, or none
+  std::vector<SeenRange> ranges;        // likewise
 };
 
 struct Node {

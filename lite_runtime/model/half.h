@@ -30,6 +30,32 @@ inline float HalfToFloat(uint16_t half) {
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
+
+// The nearest float16, the even one of two; beyond 65504: infinite.
+inline uint16_t FloatToHalf(float number) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  uint32_t half = 0;
+  if (magnitude > 0x7f800000u) {
+    half = 0x7e00u;  // not a number
+  } else if (magnitude >= 0x47800000u) {
+    half = 0x7c00u;  // 65536 and more
+  } else if (magnitude < 0x33000000u) {
+    half = 0;  // below half of the least one
+  } else {
+    const uint32_t exponent = magnitude >> 23;
+    // Below 2^-14 bits are lost: the numbers there are multiples of 2^-24.
+    const uint32_t lost = exponent < 113 ? 126 - exponent : 13;
+    const uint32_t mantissa = exponent < 113 ? (magnitude & 0x7fffffu) | 0x800000u : magnitude - (112u << 23);
+    const uint32_t rest = mantissa & ((1u << lost) - 1);
+    const uint32_t middle = 1u << (lost - 1);
+    half = mantissa >> lost;
+    if (rest > middle || (rest == middle && (half & 1) != 0)) ++half;  // into the next exponent, too
+  }
+  return static_cast<uint16_t>(sign | half);
+}
 }  // namespace mslite
 
 #endif

@@ -75,6 +75,7 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
 void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor) {
   const int32_t type = record.dstDtype() == MSLITE_UINT8 ? MSLITE_UINT8 : MSLITE_INT8;
   tensor->quant.push_back({scale, record.zeroPoint(), type, record.roundType() == kRoundHalfToEven ? 1 : 0});
+  tensor->ranges.push_back({record.min(), record.max()});
   const float variance = record.varCorr();
   tensor->corrections.push_back({variance >= 0 && variance <= 10 ? variance : 1, record.meanCorr()});
 }

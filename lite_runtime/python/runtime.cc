@@ -192,6 +192,7 @@ struct ContextSettings {
   bool fp16 = false;
   std::string provider;
   std::optional<uint32_t> gpu;  // its number: it comes before the CPU
+  bool gpu_fp16 = false;
   bool fallback = true;
   RunLimits limits;
 
@@ -208,6 +209,7 @@ struct ContextSettings {
     if (gpu) {
       auto device = std::make_shared<ms::GPUDeviceInfo>();
       device->SetDeviceID(*gpu);
+      device->SetEnableFP16(gpu_fp16);
       context->MutableDeviceInfo().push_back(device);
     }
     auto cpu = std::make_shared<ms::CPUDeviceInfo>();
@@ -305,6 +307,7 @@ NB_MODULE(_runtime, module) {
       .def_rw("fp16", &ContextSettings::fp16)
       .def_rw("provider", &ContextSettings::provider)
       .def_rw("gpu", &ContextSettings::gpu)
+      .def_rw("gpu_fp16", &ContextSettings::gpu_fp16)
       .def_rw("fallback", &ContextSettings::fallback)
       .def_prop_rw(
           "step_limit", [](const ContextSettings &settings) { return settings.limits.steps; },

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from .engines import ENGINES, Engine
+from .engines import ENGINES, SLOW, Engine
 from .models import missing
 
 
@@ -16,7 +16,12 @@ def _missing(engine: Engine) -> str:
     return missing(engine)
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
+@pytest.fixture(
+    params=[
+        pytest.param(engine, id=engine.label, marks=[pytest.mark.slow] if engine.label in SLOW else [])
+        for engine in ENGINES
+    ]
+)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """The engine, found by its environment; skipped, with the reason, where there is none."""
     chosen: Engine = request.param

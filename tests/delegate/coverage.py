@@ -2,6 +2,9 @@
 
 PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL                     the open set, beside its recorded outputs
 PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL build/bench-models  ONNX files of a folder, beside the CPU
+
+"OpenCL float16" for OpenCL stores real numbers as float16, and prints how far the outputs are from the CPU's, as the ratio of
+signal to noise (SQNR) in dB.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from mslite.model import Placement
 from tests.e2e.models import Entry, convert_model, differences, models, run_case
 
 from .engines import ENGINES, Engine
+from .models import SEEDS, built_on_cpu, half_cases, half_problem, with_disturbed_weights
 
 TOLERANCE = 2e-4
 """Of the largest output: engines add in another order, and there are a hundred layers."""
@@ -30,7 +34,10 @@ TOLERANCE = 2e-4
 
 def of_the_open_set(engine: Engine, entry: Entry, folder: Path) -> tuple[list[Placement], str]:
     """Where the nodes of a model ran, and what was wrong with its outputs."""
-    model = engine.built(convert_model(entry, folder))
+    path = convert_model(entry, folder)
+    model = engine.built(path)
+    if engine.is_half:
+        return model.placements(), noise(half_cases(entry, path, model))
     problems = [line for case in entry.cases for line in differences(entry, case, run_case(entry, model, case))]
     return model.placements(), "; ".join(problems)
 
@@ -38,8 +45,7 @@ def of_the_open_set(engine: Engine, entry: Entry, folder: Path) -> tuple[list[Pl
 def beside_the_cpu(engine: Engine, source: Path, folder: Path) -> tuple[list[Placement], str]:
     """The same for a model without recorded outputs."""
     path = convert(Options(source, folder / source.stem)).files[0]
-    on_engine, on_cpu = engine.built(path), mslite.Model()
-    on_cpu.build_from_file(path, mslite.ModelType.MINDIR_LITE)
+    on_engine, on_cpu = engine.built(path), built_on_cpu(path)
     rng = np.random.default_rng(7)
     inputs = [
         rng.standard_normal(tensor.shape).astype(np.float32)
@@ -47,11 +53,22 @@ def beside_the_cpu(engine: Engine, source: Path, folder: Path) -> tuple[list[Pla
         else np.ones(tensor.shape, np.int64 if tensor.dtype == mslite.DataType.INT64 else np.int32)
         for tensor in on_engine.get_inputs()
     ]
-    worst = 0.0
-    for mine, right in zip(on_engine.predict(inputs), on_cpu.predict(inputs), strict=True):
-        reference = right.get_data_to_numpy()
-        worst = max(worst, float(np.abs(mine.get_data_to_numpy() - reference).max() / np.abs(reference).max()))
+    got = [tensor.get_data_to_numpy() for tensor in on_engine.predict(inputs)]
+    wanted = [tensor.get_data_to_numpy() for tensor in on_cpu.predict(inputs)]
+    if engine.is_half:
+        noisy = [
+            [tensor.get_data_to_numpy() for tensor in built_on_cpu(with_disturbed_weights(path, seed)).predict(inputs)]
+            for seed in SEEDS
+        ]
+        return on_engine.placements(), noise([half_problem(got, wanted, noisy)])
+    worst = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(got, wanted, strict=True))
     return on_engine.placements(), "" if worst <= TOLERANCE else f"off by {worst:.2g} of the largest output"
+
+
+def noise(cases: list[tuple[float, str]]) -> str:
+    """Prints the least SQNR of the cases; what is wrong, if anything."""
+    print(f"SQNR {min(ratio for ratio, _ in cases):.1f} dB", end="  ")
+    return "; ".join(problem for _, problem in cases if problem)
 
 
 def outcomes(engine: Engine, networks: Path | None, folder: Path) -> Iterator[tuple[str, list[Placement], str]]:
@@ -74,10 +91,10 @@ def outcomes(engine: Engine, networks: Path | None, folder: Path) -> Iterator[tu
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="What runs on an engine, and what does not.")
-    parser.add_argument("engine", choices=[engine.name for engine in ENGINES])
+    parser.add_argument("engine", choices=[engine.label for engine in ENGINES])
     parser.add_argument("networks", type=Path, nargs="?", help="a folder of ONNX files; without it, the open model set")
     given = parser.parse_args()
-    (engine,) = (engine for engine in ENGINES if engine.name == given.engine)
+    (engine,) = (engine for engine in ENGINES if engine.label == given.engine)
     reasons: Counter[str] = Counter()
     count = wrong = total = on_engine = 0
     with tempfile.TemporaryDirectory() as folder, engine.chosen():

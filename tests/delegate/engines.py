@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -24,12 +24,22 @@ class Engine:
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     provider: str = ""
     """Of the CPU's settings, where that is how the engine is named."""
+    is_half: bool = False
+    """Whether it stores real numbers as float16."""
+    has_images: bool = False
+    """Whether it stores tensors in images where it can."""
+
+    @property
+    def label(self) -> str:
+        """The name with what is set."""
+        return self.name + " float16" * self.is_half + " images" * self.has_images
 
     def context(self) -> mslite.Context:
         """Models built with it run on the engine, or fail."""
         context = mslite.Context()
         context.target = list(self.target)
         context.cpu.provider = self.provider
+        context.gpu.precision_mode = "preferred_fp16" if self.is_half else "enforce_fp32"
         context.fallback = False
         return context
 
@@ -73,4 +83,11 @@ def _phone(name: str) -> Engine:
 
 
 NNAPI, NNRT = _phone("NNAPI"), _phone("NNRT")
-ENGINES = (OPENCL, NNAPI, NNRT)
+OPENCL_HALF = replace(OPENCL, is_half=True)
+OPENCL_IMAGES, OPENCL_HALF_IMAGES = (
+    replace(engine, has_images=True, environment={**engine.environment, "MSLITE_OPENCL_STORAGE": "image"})
+    for engine in (OPENCL, OPENCL_HALF)
+)
+ENGINES = (OPENCL, OPENCL_HALF, OPENCL_IMAGES, OPENCL_HALF_IMAGES, NNAPI, NNRT)
+SLOW = frozenset({OPENCL_IMAGES.label})
+"""Those that CI leaves out: what they do differs little from what another one does."""

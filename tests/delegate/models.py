@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from mslite.converter.mindir.module_io import save
-from mslite.converter.mindir.reference import CASES, Array
+import mslite
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.module_io import load, save
+from mslite.converter.mindir.ops.arithmetic import AddN
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.reference import CASES, REFERENCES, Array
+from tests.e2e.models import Entry, run_case
 from tests.element_types.direct_files import Call, module_of
 from tests.kernels.calls import expected, inputs_of
 
@@ -40,6 +45,69 @@ def write(call: Call, folder: Path) -> tuple[Path, list[Array]]:
     return path, inputs
 
 
+HALF = np.finfo(np.float16)
+MOSTLY = 0.95
+"""The share of integers that float16 must not change: where two scores are nearly equal, either may be the larger one."""
+
+
+def in_half(call: Call) -> Call:
+    """The call with operands that float16 has, and what the reference computes of these."""
+    inputs = [rounded(array) for array in call.inputs]
+    with np.errstate(all="ignore"):
+        wanted = REFERENCES[call.name](call.case.op, inputs)
+    return Call(call.case, inputs, [np.asarray(array) for array in wanted])
+
+
+def rounded(array: Array) -> Array:
+    """Real numbers as float16 has them; those beyond it are the largest."""
+    if array.dtype != np.float32:
+        return array
+    finite = np.clip(array, HALF.min, HALF.max)
+    return np.where(np.isfinite(array), finite, array).astype(np.float16).astype(np.float32)
+
+
+def disturbed(array: Array, seed: int = 0) -> Array:
+    """Real numbers with the noise that rounding to 11 bits makes at most: 2^-11 of a number to each side. A few numbers, which may
+    be sizes, stay."""
+    if array.dtype != np.float32 or array.size <= 16:
+        return array
+    return array * np.random.default_rng(seed).uniform(1 - 2**-11, 1 + 2**-11, array.shape).astype(np.float32)
+
+
+def with_disturbed_weights(path: Path, seed: int) -> Path:
+    """The file of the same model with other constants."""
+    module = load(path)
+    for graph in module.graphs:
+        for value in graph.values():
+            if value.data is not None:
+                value.data = disturbed(value.data, seed)
+    noisy = path.with_name(f"noisy{seed}_{path.name}")
+    save(module, noisy)
+    return noisy
+
+
+def write_inside(call: Call, folder: Path) -> tuple[Path, list[Array]]:
+    """The same as `write`, with a node that changes nothing before and behind each real number, so that no tensor of the
+    node is at the border of its part."""
+    module, inputs = module_of(call)
+    graph = module.main
+    (node,) = graph.nodes
+    before, behind = [], []
+    for index, value in enumerate(graph.inputs):
+        if value.dtype == DataType.FLOAT32:
+            graph.inputs[index] = Value(f"{value.name}_given", value.dtype, value.shape)
+            before.append(Node(AddN(), f"before_{value.name}", (graph.inputs[index],), (value,)))
+    for index, value in enumerate(graph.outputs):
+        if value.dtype == DataType.FLOAT32:
+            graph.outputs[index] = Value(f"{value.name}_got", value.dtype, value.shape)
+            behind.append(Node(AddN(), f"behind_{value.name}", (value,), (graph.outputs[index],)))
+    graph.nodes[:] = [*before, node, *behind]
+    path = folder / "model.ms"
+    path.unlink(missing_ok=True)
+    save(module, path)
+    return path, inputs
+
+
 def is_close(got: Array, wanted: Array, tolerance: float) -> bool:
     """Equal types, shapes and integers; real numbers within a share of the largest."""
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
@@ -50,6 +118,78 @@ def is_close(got: Array, wanted: Array, tolerance: float) -> bool:
     finite: npt.NDArray[np.float64] = np.abs(reference[np.isfinite(reference)])
     largest = float(finite.max()) if finite.size else 0.0
     return bool(np.allclose(mine, reference, rtol=tolerance, atol=tolerance * largest, equal_nan=True))
+
+
+SEEDS = range(3)
+ROUNDING = 71.0
+"""The SQNR of `disturbed`, in dB: noise that is spread over 2^-11 of a number to each side is 2^-22 / 3 of its square."""
+MORE_ROUNDINGS = 10.0
+"""How much more noise there is, in dB, where the results of all nodes are rounded, too, and sums and their operands several times,
+than where only what enters the model and its weights are."""
+
+
+def half_problem(
+    got: Sequence[Array], wanted: Sequence[Array], noisy: Sequence[Sequence[Array]], *, is_ranked: bool = False
+) -> tuple[float, str]:
+    """The SQNR of a model's outputs in float16, and what is wrong with it. How much a network amplifies the noise of its layers
+    shows in what the CPU gives in float32 where its weights and inputs are `disturbed`: `noisy`, several times, for some noise
+    cancels out. `is_ranked`: the outputs are in an order that follows from scores, so only the numbers are compared that all runs found."""
+    if is_ranked:
+        got, wanted, *noisy = _without_order([got, wanted, *noisy])
+    ratio = sqnr(got, wanted)
+    least = min([ROUNDING, *(sqnr(each, wanted) for each in noisy)]) - MORE_ROUNDINGS
+    return ratio, "" if ratio >= least else f"SQNR of {ratio:.1f} dB, where {least:.1f} dB is the least"
+
+
+def _without_order(runs: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """What the outputs of several runs have in all of them, the largest first."""
+    counts = [min(array.shape[0] for array in output) for output in zip(*runs, strict=True)]
+    return [[np.sort(array, axis=0)[::-1][:count] for array, count in zip(run, counts, strict=True)] for run in runs]
+
+
+def sqnr(got: Sequence[Array], wanted: Sequence[Array]) -> float:
+    """The least ratio, in dB, of an output's square to that of its error; integers, which stand for a choice, count as right
+    where nearly all are equal."""
+    ratios = []
+    for mine, right in zip(got, wanted, strict=True):
+        if right.dtype.kind != "f":
+            ratios.append(np.inf if right.size == 0 or np.mean(mine == right) >= MOSTLY else -np.inf)
+            continue
+        reference = right.astype(np.float64)
+        noise = float(np.square(mine.astype(np.float64) - reference).sum())
+        signal = float(np.square(reference).sum())
+        ratios.append(
+            np.inf if noise == 0 else 10 * np.log10(signal / noise) if np.isfinite(noise) and signal else -np.inf
+        )
+    return float(min(ratios))
+
+
+RANKED = frozenset({"torch_detection/yolo_head_nms_op13"})
+"""Models of the open set that rank what they have found: float16 may change the order of nearly equal scores."""
+
+
+def half_cases(entry: Entry, path: Path, on_engine: mslite.Model) -> list[tuple[float, str]]:
+    """The same for each case of a model of the open set."""
+    on_cpu = built_on_cpu(path)
+    noisy = [built_on_cpu(with_disturbed_weights(path, seed)) for seed in SEEDS]
+    return [
+        half_problem(
+            run_case(entry, on_engine, case),
+            run_case(entry, on_cpu, case),
+            [
+                run_case(entry, model, case, lambda array, seed=seed: disturbed(array, seed))
+                for seed, model in zip(SEEDS, noisy, strict=True)
+            ],
+            is_ranked=entry.path in RANKED,
+        )
+        for case in entry.cases
+    ]
+
+
+def built_on_cpu(path: Path) -> mslite.Model:
+    model = mslite.Model()
+    model.build_from_file(path, mslite.ModelType.MINDIR_LITE)
+    return model
 
 
 def missing(engine: Engine) -> str:

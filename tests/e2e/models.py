@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,9 +72,13 @@ def convert_model(entry: Entry, folder: Path) -> Path:
     return report.files[0]
 
 
-def run_case(entry: Entry, model: mslite.Model, case: dict[str, Any]) -> list[Array]:
-    """The outputs of one case; 4-D inputs are brought to the layout that the `.ms` file declares."""
+def run_case(
+    entry: Entry, model: mslite.Model, case: dict[str, Any], change: Callable[[Array], Array] | None = None
+) -> list[Array]:
+    """The outputs of one case; 4-D inputs are brought to the layout that the `.ms` file declares. `change`: of the inputs."""
     arrays = [np.load(entry.folder / name) for name in case["inputs"]]
+    if change is not None:
+        arrays = [change(array) for array in arrays]
     tensors = model.get_inputs()
     assert len(arrays) == len(tensors)
     if entry.kind in ("onnx", "caffe"):

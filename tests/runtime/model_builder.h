@@ -90,6 +90,8 @@ class ModelBuilder {
     return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
   }
 
+  size_t node_count() const { return nodes_.size(); }
+
   flatbuffers::FlatBufferBuilder builder;
 
  private:

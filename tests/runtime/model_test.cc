@@ -359,6 +359,18 @@ TEST(Files, AreMappedAndSharedByRunnersAndGraphs) {
   std::remove(path.c_str());
 }
 
+TEST(CApi, EveryDeviceThatHasFloat16TakesIt) {
+  for (const MSDeviceType type : {kMSDeviceTypeCPU, kMSDeviceTypeGPU, kMSDeviceTypeKirinNPU}) {
+    MSDeviceInfoHandle device = MSDeviceInfoCreate(type);
+    EXPECT_FALSE(MSDeviceInfoGetEnableFP16(device));
+    MSDeviceInfoSetEnableFP16(device, true);
+    EXPECT_TRUE(MSDeviceInfoGetEnableFP16(device));
+    MSDeviceInfoDestroy(&device);
+  }
+  MSDeviceInfoSetEnableFP16(nullptr, true);
+  EXPECT_FALSE(MSDeviceInfoGetEnableFP16(nullptr));
+}
+
 TEST(CApi, BuildsAndPredicts) {
   const std::string file = SmallModel(4, 300);
   MSContextHandle context = MSContextCreate();

@@ -1,6 +1,7 @@
 // Conv2DFusion and Conv2dTransposeFusion.
 #include "convolution/geometry.h"
 #include "opencl/operators/families.h"
+#include "opencl/operators/opencl_winograd.h"
 
 namespace mslite {
 namespace {
@@ -45,7 +46,17 @@ std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<
   return packed;
 }
 
-void AddWindow(const mslite_convolution &g, OpenClLaunch *launch) {
+// What all kernels take first. `row`: of the weights. `reads_fours`, `writes_fours`: of the activations.
+void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOperand weight, int64_t row,
+                 bool reads_fours, bool writes_fours, OpenClLaunch *launch) {
+  launch->Input("x", plan.Input(0), reads_fours ? OpenClAccess::Rows(g.width.input * g.in_channels) : OpenClAccess());
+  launch->Input("weight", weight, OpenClAccess::Rows(row));
+  if (g.has_bias) {
+    launch->Input("bias", plan.Input(2));
+  } else {
+    launch->Input("bias", weight, OpenClAccess::Rows(row));  // it is not read
+  }
+  launch->Output("y", plan.Output(), writes_fours ? OpenClAccess::Fours() : OpenClAccess());
   launch->Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
   launch->Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
   launch->Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
@@ -53,13 +64,14 @@ void AddWindow(const mslite_convolution &g, OpenClLaunch *launch) {
 
 void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
   const int64_t lanes = g.group % 4 == 0 ? 4 : 1;
-  const OpenClOperand weight = plan->Reals(PackDepthwise(g, RealsOf(*plan->node().inputs[1])));
+  const OpenClOperand weight = plan->Weights(PackDepthwise(g, RealsOf(*plan->node().inputs[1])), g.group);
   OpenClLaunch &launch = plan->Launch("conv2d", "depthwise");
-  launch.Define("REAL", lanes == 4 ? "float4" : "float").Define("LANES", lanes).Define("ACTIVATION", g.activation);
+  launch.Define("LANES", lanes).Define("ACTIVATION", g.activation).TakesEpilogue(lanes == 4);
   if (g.has_bias) launch.Define("BIAS", 1);
-  launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
-  AddWindow(g, &launch);
-  launch.Integer(g.group / lanes).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
+  AddOperands(g, *plan, weight, g.group, lanes == 4, lanes == 4, &launch);
+  launch.Integer(g.group).Items(g.group / lanes, g.width.output, g.batch * g.height.output);
+  const int64_t taps = g.batch * TapsInside(g.height) * TapsInside(g.width) * g.group;
+  launch.Touches(0, taps).Touches(1, taps).Touches(2, g.has_bias ? CountOf(*plan->node().outputs[0]) : 0);
 }
 
 void Plan(OpenClPlan *plan) {
@@ -71,26 +83,52 @@ void Plan(OpenClPlan *plan) {
     PlanDepthwise(g, plan);
     return;
   }
-  constexpr int64_t kPixels = 4;
-  const OpenClOperand weight = plan->Reals(Pack(g, RealsOf(*node.inputs[1]), is_transposed));
+  // Transformed numbers are larger, and would lose bits in float16.
+  if (const int64_t tile = is_transposed || plan->is_half() ? 0 : WinogradTile(g); tile != 0) {
+    PlanWinograd(g, tile, plan);
+    return;
+  }
+  const int64_t row = RoundUp(g.group_out, 4);
+  const OpenClOperand weight = plan->Weights(Pack(g, RealsOf(*node.inputs[1]), is_transposed), row);
   OpenClLaunch &launch = plan->Launch("conv2d", is_transposed ? "conv2d_transpose" : "conv2d");
-  launch.Define("ACTIVATION", g.activation);
+  launch.Define("ACTIVATION", g.activation).TakesEpilogue(g.group_out % 4 == 0);
   if (g.has_bias) launch.Define("BIAS", 1);
   if (g.group_in % 4 == 0) launch.Define("FOURS", 1);
-  launch.Buffer(plan->Input(0)).Buffer(weight).Buffer(g.has_bias ? plan->Input(2) : weight).Buffer(plan->Output());
-  AddWindow(g, &launch);
+  AddOperands(g, *plan, weight, row, !is_transposed && g.group_in % 4 == 0, g.group_out % 4 == 0, &launch);
   const int64_t fours = (g.group_out + 3) / 4;
   launch.Integer(g.in_channels).Integer(g.group_in).Integer(g.group_out).Integer(fours).Integer(g.out_channels);
-  const int64_t columns = is_transposed ? g.width.output : (g.width.output + kPixels - 1) / kPixels;
-  launch.Items(g.group * fours, columns, g.batch * g.height.output);
+  launch.Items(g.group * fours, g.width.output, g.batch * g.height.output);
+  // Four output channels at a time read each element of the input once for each tap, and their weights.
+  const int64_t rows = g.batch * TapsInside(g.height);
+  const int64_t group_reads = g.group * fours * g.group_in;
+  const int64_t biases = g.has_bias ? 4 * g.group * fours * g.batch * g.height.output : 0;
+  if (is_transposed) {
+    const int64_t taps = CountOf(*node.inputs[0]) / g.in_channels * g.height.kernel * g.width.kernel;
+    launch.Touches(0, taps * group_reads).Touches(1, 4 * taps * group_reads).Touches(2, biases * g.width.output);
+    return;
+  }
+  launch.Tiles("PIXELS", 1, g.width.output, {4, 2, 8, 1});
+  launch.Touches(0, rows * TapsInside(g.width) * group_reads);
+  launch.Touches(1, 0, 4 * rows * g.width.kernel * group_reads).Touches(2, 0, biases);
 }
 
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Conv2DFusion, WhyNot, Plan},
-    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan},
+    {MSLITE_OP_Conv2DFusion, WhyNot, Plan, Fresh},
+    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan, Fresh},
     {0, nullptr, nullptr},
 };
 }  // namespace
+
+int64_t TapsInside(const mslite_axis &axis) {
+  int64_t taps = 0;
+  for (int64_t at = 0; at < axis.output; ++at) {
+    int64_t begin = 0;
+    int64_t end = 0;
+    mslite_window_taps(&axis, at, &begin, &end);
+    taps += end - begin;
+  }
+  return taps;
+}
 
 const OpenClOperator *OpenClConvolution() { return kOperators; }
 }  // namespace mslite

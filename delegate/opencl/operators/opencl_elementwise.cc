@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 #include "arithmetic/broadcast.h"
 #include "engine/attributes.h"
@@ -25,6 +26,19 @@ std::string Number(double value) {
 
 bool IsReal(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
+// Of an operand with `own` elements, for an output with `count`: as in OpenClFormula.
+int64_t PeriodOf(const mslite_broadcast_plan &broadcast, size_t operand, int64_t own, int64_t count) {
+  if (own == count) return 0;
+  if (own == 1) return 1;
+  // It repeats where it has the last dimensions of the output, and no other.
+  int64_t walked = 1;
+  for (int32_t i = broadcast.rank - 1; i >= 0; --i) {
+    if (broadcast.dims[i] != 1 && broadcast.strides[operand][i] != (walked < own ? walked : 0)) return -1;
+    walked *= broadcast.dims[i];
+  }
+  return own;
+}
+
 // y = expression of the operands a, b and c.
 OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands, const std::string &expression) {
   const mslite_tensor &y = *plan->node().outputs[0];
@@ -37,24 +51,33 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   mslite_plan_broadcast(&y, tensors.data(), static_cast<int32_t>(tensors.size()), &broadcast, &schedule);
   std::vector<int64_t> shape(broadcast.dims, broadcast.dims + broadcast.rank);
   bool is_fours = IsReal(y) && count % 4 == 0;
-  std::vector<int64_t> walks;
+  std::vector<int64_t> periods;
   for (size_t i = 0; i < operands.size(); ++i) {
     shape.insert(shape.end(), broadcast.strides[i], broadcast.strides[i] + broadcast.rank);
-    const int64_t own = CountOf(*operands[i].tensor);
-    walks.push_back(own == count ? 0 : own == 1 ? 1 : 2);
-    is_fours = is_fours && IsReal(*operands[i].tensor) && walks.back() != 2;
+    const int64_t period = PeriodOf(broadcast, i, CountOf(*operands[i].tensor), count);
+    periods.push_back(period);
+    is_fours = is_fours && IsReal(*operands[i].tensor) && (period == 1 || (period >= 0 && period % 4 == 0));
   }
+  const auto is_walked = [](int64_t period) { return period != 0 && period != 1; };
   const OpenClOperand numbers = is_fours ? OpenClOperand() : plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("elementwise", is_fours ? "elementwise_fours" : "elementwise");
-  constexpr const char *kTypes[] = {"TYPE_A", "TYPE_B", "TYPE_C"};
+  const auto access = [](bool in_fours) { return in_fours ? OpenClAccess::Fours() : OpenClAccess(); };
+  constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {
-    launch.Define(kTypes[i], OpenClType(operands[i].tensor->type)).Define(kWalks[i], walks[i]);
-    launch.Buffer(operands[i].memory);
+    launch.Define(kWalks[i], is_walked(periods[i]) ? (is_fours ? 3 : 2) : periods[i]);
+    launch.Input(kNames[i], operands[i].memory, access(is_fours && periods[i] != 1)).Touches(i, count);
   }
-  launch.Define("TYPE_Y", OpenClType(y.type)).Define("VALUE", expression).Buffer(plan->Output());
-  if (is_fours) return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
-  return launch.Buffer(numbers).Integer(broadcast.rank).Integer(count).Items(count);
+  launch.Define("VALUE", expression).Output("y", plan->Output(), access(is_fours));
+  launch.TakesEpilogue(is_fours);
+  launch.formula = {expression, "", periods};
+  if (is_fours) {
+    for (size_t i = 0; i < std::size(kWalks); ++i) launch.Integer(i < periods.size() ? periods[i] : 0);
+    return launch.Define("FOURS", 1).Integer(count / 4).Items(count / 4);
+  }
+  const bool is_read = std::any_of(periods.begin(), periods.end(), is_walked);
+  launch.Buffer(numbers).Touches(operands.size() + 1, is_read ? static_cast<int64_t>(shape.size()) * count : 0);
+  return launch.Integer(broadcast.rank).Integer(count).Items(count);
 }
 
 std::vector<Operand> InputsOf(const OpenClPlan &plan, int32_t count) {
@@ -148,10 +171,22 @@ void PlanActivation(OpenClPlan *plan) {
   int32_t type = params->activation_type;
   if (type == MSLITE_ACTIVATION_TYPE_GELU && params->approximate) type = MSLITE_ACTIVATION_TYPE_FAST_GELU;
   Elementwise(plan, InputsOf(*plan, 1), "activate(a)")
-      .Define("ACTIVATION", type)
-      .Define("ALPHA", Number(params->alpha))
-      .Define("LOW", Number(params->min_val))
-      .Define("HIGH", Number(params->max_val));
+      .Activate(type, Number(params->alpha), Number(params->min_val), Number(params->max_val));
+}
+
+OpenClPrecision PrecisionOfActivation(const mslite_node &node) {
+  switch (static_cast<const mslite_Activation *>(node.params)->activation_type) {
+    case MSLITE_ACTIVATION_TYPE_SIGMOID:
+    case MSLITE_ACTIVATION_TYPE_RELU6:
+    case MSLITE_ACTIVATION_TYPE_RELU1:
+    case MSLITE_ACTIVATION_TYPE_SOFTSIGN:
+    case MSLITE_ACTIVATION_TYPE_TANH:
+    case MSLITE_ACTIVATION_TYPE_HSIGMOID:
+    case MSLITE_ACTIVATION_TYPE_SIGN:
+      return {OpenClPrecision::kFresh, 0};
+    default:
+      return {OpenClPrecision::kMixed, 0};
+  }
 }
 
 void PlanFunctionWithNumbers(OpenClPlan *plan) {
@@ -204,6 +239,12 @@ void PlanClip(OpenClPlan *plan) {
   Elementwise(plan, InputsOf(*plan, node.input_count), expression);
 }
 
+OpenClPrecision PrecisionOfClip(const mslite_node &node) {
+  const auto *params = static_cast<const mslite_Clip *>(node.params);
+  const bool is_bounded = node.input_count == 1 && std::fabs(params->min) <= 65504 && std::fabs(params->max) <= 65504;
+  return {is_bounded ? OpenClPrecision::kFresh : OpenClPrecision::kMixed, 0};
+}
+
 // ---- Cast ----
 
 std::string WhyNotCast(const mslite_node &node) {
@@ -217,6 +258,12 @@ void PlanCast(OpenClPlan *plan) {
   const std::string expression = type == MSLITE_BOOL ? "(a!=0)" : "(" + std::string(OpenClType(type)) + ")a";
   // Only the first input is an operand: the second one is the number of the type.
   Elementwise(plan, InputsOf(*plan, 1), expression);
+}
+
+// float16 has no integers beyond 2048 but even ones; what is cast to integers is cut.
+OpenClPrecision PrecisionOfCast(const mslite_node &node) {
+  return {IsWhole(node.inputs[0]->type) ? OpenClPrecision::kGrown : OpenClPrecision::kMoved,
+          IsReal(*node.outputs[0]) ? 0 : kAllExact};
 }
 
 // ---- two operands ----
@@ -279,8 +326,19 @@ void PlanBinary(OpenClPlan *plan) {
   if (activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) {
     Elementwise(plan, InputsOf(*plan, 2), expression);
   } else {
-    Elementwise(plan, InputsOf(*plan, 2), "activate(" + expression + ")").Define("ACTIVATION", activation);
+    Elementwise(plan, InputsOf(*plan, 2), "activate(" + expression + ")").Activate(activation);
   }
+}
+
+OpenClPrecision PrecisionOfProduct(const mslite_node &node) {
+  return {node.inputs[0] == node.inputs[1] ? OpenClPrecision::kGrown : OpenClPrecision::kMixed, 0};
+}
+
+// Divisors are small. Where they stand for whole rows, such as a deviation, the quotient is of the size of 1.
+OpenClPrecision PrecisionOfQuotient(const mslite_node &node) {
+  const mslite_tensor &divisor = *node.inputs[1];
+  const bool is_free = divisor.data == nullptr && CountOf(divisor) >= CountOf(*node.inputs[0]);
+  return {is_free ? OpenClPrecision::kGrown : OpenClPrecision::kMixed, 2};
 }
 
 std::string WhyNotPower(const mslite_node &node) {
@@ -359,7 +417,7 @@ void PlanScale(OpenClPlan *plan) {
   std::vector<Operand> operands = {{plan->Input(0), &x}};
   for (size_t i = 0; i < shapes.size(); ++i) operands.push_back({plan->Input(static_cast<int32_t>(i) + 1), &shapes[i]});
   Elementwise(plan, operands, shapes.size() == 2 ? "activate(a*b+c)" : "activate(a*b)")
-      .Define("ACTIVATION", params->activation_type);
+      .Activate(params->activation_type);
 }
 
 std::string WhyNotBatchNorm(const mslite_node &node) {
@@ -386,9 +444,10 @@ void PlanBatchNorm(OpenClPlan *plan) {
     factor[i] = static_cast<float>(exact);
     offset[i] = static_cast<float>(shifts[i] - exact * mean[i]);
   }
-  const mslite_tensor shape = Shaped({static_cast<int64_t>(mean.size())});
-  const OpenClOperand factors = plan->Reals(factor);
-  const OpenClOperand offsets = plan->Reals(offset);
+  const auto channels = static_cast<int64_t>(mean.size());
+  const mslite_tensor shape = Shaped({channels});
+  const OpenClOperand factors = plan->Weights(factor, channels);
+  const OpenClOperand offsets = plan->Weights(offset, channels);
   Elementwise(plan, {{plan->Input(0), node.inputs[0]}, {factors, &shape}, {offsets, &shape}}, "a*b+c");
 }
 
@@ -404,69 +463,69 @@ void PlanSelect(OpenClPlan *plan) { Elementwise(plan, InputsOf(*plan, 3), "(a?b:
 
 constexpr OpenClOperator kOperators[] = {
     {MSLITE_OP_Abs, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Acos, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Acosh, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Asin, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Asinh, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Atan, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Atanh, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Ceil, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Cos, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Cosh, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Erf, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Floor, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Log, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Log1p, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Acos, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Acosh, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Asin, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Asinh, WhyNotUnary, PlanUnary, Fresh},
+    {MSLITE_OP_Atan, WhyNotUnary, PlanUnary, Fresh},
+    {MSLITE_OP_Atanh, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Ceil, WhyNotUnary, PlanUnary, MixedOfExact},
+    {MSLITE_OP_Cos, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Cosh, WhyNotUnary, PlanUnary, GrownOfExact},
+    {MSLITE_OP_Erf, WhyNotUnary, PlanUnary, Fresh},
+    {MSLITE_OP_Floor, WhyNotUnary, PlanUnary, MixedOfExact},
+    {MSLITE_OP_Log, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Log1p, WhyNotUnary, PlanUnary, FreshOfExact},
     {MSLITE_OP_Neg, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Reciprocal, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Round, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Rsqrt, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Sign, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Sin, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Sinh, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Sqrt, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Square, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Tan, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Reciprocal, WhyNotUnary, PlanUnary, GrownOfExact},
+    {MSLITE_OP_Round, WhyNotUnary, PlanUnary, MixedOfExact},
+    {MSLITE_OP_Rsqrt, WhyNotUnary, PlanUnary, GrownOfExact},
+    {MSLITE_OP_Sign, WhyNotUnary, PlanUnary, Fresh},
+    {MSLITE_OP_Sin, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Sinh, WhyNotUnary, PlanUnary, GrownOfExact},
+    {MSLITE_OP_Sqrt, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Square, WhyNotUnary, PlanUnary, Grown},
+    {MSLITE_OP_Tan, WhyNotUnary, PlanUnary, GrownOfExact},
     {MSLITE_OP_Mish, WhyNotUnary, PlanUnary},
     {MSLITE_OP_LogicalNot, WhyNotLogical, PlanLogicalNot},
-    {MSLITE_OP_Activation, WhyNotActivation, PlanActivation},
+    {MSLITE_OP_Activation, WhyNotActivation, PlanActivation, PrecisionOfActivation},
     {MSLITE_OP_LeakyRelu, WhyNotOneReal, PlanFunctionWithNumbers},
     {MSLITE_OP_Elu, WhyNotOneReal, PlanFunctionWithNumbers},
-    {MSLITE_OP_HardSigmoid, WhyNotOneReal, PlanFunctionWithNumbers},
-    {MSLITE_OP_ExpFusion, WhyNotOneReal, PlanFunctionWithNumbers},
-    {MSLITE_OP_Clip, WhyNotClip, PlanClip},
-    {MSLITE_OP_Cast, WhyNotCast, PlanCast},
-    {MSLITE_OP_AddFusion, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_BiasAdd, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_SubFusion, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_MulFusion, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_DivFusion, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_RealDiv, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_FloorDiv, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_FloorMod, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_Mod, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_SquaredDifference, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_Atan2, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_Maximum, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_Minimum, WhyNotSameBinary, PlanBinary},
-    {MSLITE_OP_Equal, WhyNotBinary, PlanBinary},
-    {MSLITE_OP_NotEqual, WhyNotBinary, PlanBinary},
-    {MSLITE_OP_Less, WhyNotBinary, PlanBinary},
-    {MSLITE_OP_LessEqual, WhyNotBinary, PlanBinary},
-    {MSLITE_OP_Greater, WhyNotBinary, PlanBinary},
-    {MSLITE_OP_GreaterEqual, WhyNotBinary, PlanBinary},
+    {MSLITE_OP_HardSigmoid, WhyNotOneReal, PlanFunctionWithNumbers, Fresh},
+    {MSLITE_OP_ExpFusion, WhyNotOneReal, PlanFunctionWithNumbers, GrownOfExact},
+    {MSLITE_OP_Clip, WhyNotClip, PlanClip, PrecisionOfClip},
+    {MSLITE_OP_Cast, WhyNotCast, PlanCast, PrecisionOfCast},
+    {MSLITE_OP_AddFusion, WhyNotSameBinary, PlanBinary, Mixed},
+    {MSLITE_OP_BiasAdd, WhyNotSameBinary, PlanBinary, Mixed},
+    {MSLITE_OP_SubFusion, WhyNotSameBinary, PlanBinary, Mixed},
+    {MSLITE_OP_MulFusion, WhyNotSameBinary, PlanBinary, PrecisionOfProduct},
+    {MSLITE_OP_DivFusion, WhyNotSameBinary, PlanBinary, PrecisionOfQuotient},
+    {MSLITE_OP_RealDiv, WhyNotSameBinary, PlanBinary, PrecisionOfQuotient},
+    {MSLITE_OP_FloorDiv, WhyNotSameBinary, PlanBinary, MixedOfExact},
+    {MSLITE_OP_FloorMod, WhyNotSameBinary, PlanBinary, MixedOfExact},
+    {MSLITE_OP_Mod, WhyNotSameBinary, PlanBinary, MixedOfExact},
+    {MSLITE_OP_SquaredDifference, WhyNotSameBinary, PlanBinary, Grown},
+    {MSLITE_OP_Atan2, WhyNotSameBinary, PlanBinary, Fresh},
+    {MSLITE_OP_Maximum, WhyNotSameBinary, PlanBinary, Mixed},
+    {MSLITE_OP_Minimum, WhyNotSameBinary, PlanBinary, Mixed},
+    {MSLITE_OP_Equal, WhyNotBinary, PlanBinary, FreshOfExact},
+    {MSLITE_OP_NotEqual, WhyNotBinary, PlanBinary, FreshOfExact},
+    {MSLITE_OP_Less, WhyNotBinary, PlanBinary, FreshOfExact},
+    {MSLITE_OP_LessEqual, WhyNotBinary, PlanBinary, FreshOfExact},
+    {MSLITE_OP_Greater, WhyNotBinary, PlanBinary, FreshOfExact},
+    {MSLITE_OP_GreaterEqual, WhyNotBinary, PlanBinary, FreshOfExact},
     {MSLITE_OP_LogicalAnd, WhyNotLogical, PlanBinary},
     {MSLITE_OP_LogicalOr, WhyNotLogical, PlanBinary},
     {MSLITE_OP_LogicalXor, WhyNotLogical, PlanBinary},
-    {MSLITE_OP_PowFusion, WhyNotPower, PlanPower},
-    {MSLITE_OP_Eltwise, WhyNotEltwise, PlanEltwise},
-    {MSLITE_OP_AddN, WhyNotReal, PlanAddN},
-    {MSLITE_OP_PReLUFusion, WhyNotReal, PlanPRelu},
-    {MSLITE_OP_ScaleFusion, WhyNotScale, PlanScale},
-    {MSLITE_OP_BatchNorm, WhyNotBatchNorm, PlanBatchNorm},
-    {MSLITE_OP_FusedBatchNorm, WhyNotBatchNorm, PlanBatchNorm},
-    {MSLITE_OP_Select, WhyNotSelect, PlanSelect},
-    {MSLITE_OP_Where, WhyNotSelect, PlanSelect},
+    {MSLITE_OP_PowFusion, WhyNotPower, PlanPower, GrownOfExact},
+    {MSLITE_OP_Eltwise, WhyNotEltwise, PlanEltwise, PrecisionOfProduct},
+    {MSLITE_OP_AddN, WhyNotReal, PlanAddN, Mixed},
+    {MSLITE_OP_PReLUFusion, WhyNotReal, PlanPRelu, Mixed},
+    {MSLITE_OP_ScaleFusion, WhyNotScale, PlanScale, Mixed},
+    {MSLITE_OP_BatchNorm, WhyNotBatchNorm, PlanBatchNorm, Mixed},
+    {MSLITE_OP_FusedBatchNorm, WhyNotBatchNorm, PlanBatchNorm, Mixed},
+    {MSLITE_OP_Select, WhyNotSelect, PlanSelect, Mixed},
+    {MSLITE_OP_Where, WhyNotSelect, PlanSelect, Mixed},
     {0, nullptr, nullptr},
 };
 }  // namespace

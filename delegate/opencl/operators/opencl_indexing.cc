@@ -19,9 +19,9 @@ void Plan(OpenClPlan *plan) {
   for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("indexing", "gather");
-  launch.Define("TYPE", OpenClType(x.type)).Define("INDEX", OpenClType(node.inputs[1]->type));
-  launch.Buffer(plan->Input(0)).Buffer(plan->Input(1)).Buffer(plan->Output()).Buffer(plan->Fault());
+  launch.Input("x", plan->Input(0)).Input("indices", plan->Input(1)).Output("y", plan->Output()).Buffer(plan->Fault());
   launch.Integer(x.dims[axis]).Integer(inner).Integer(CountOf(*node.inputs[1])).Integer(count).Items(count);
+  launch.Touches(0, count).Touches(1, count);
 }
 
 constexpr OpenClOperator kOperators[] = {

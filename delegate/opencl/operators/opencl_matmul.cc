@@ -11,7 +11,6 @@ std::string WhyNot(const mslite_node &node) {
 }
 
 void Plan(OpenClPlan *plan) {
-  constexpr int64_t kRows = 4;
   mslite_product p;
   mslite_product_of(&plan->node(), &p);
   std::vector<int64_t> matrices;
@@ -19,31 +18,51 @@ void Plan(OpenClPlan *plan) {
     int64_t a = 0;
     int64_t b = 0;
     mslite_product_matrices(&p, i, &a, &b);
-    matrices.push_back(a * p.m * p.k);
-    matrices.push_back(b * p.k * p.n);
+    matrices.push_back(a);
+    matrices.push_back(b);
   }
-  const OpenClOperand begins = plan->Integers(matrices);
-  OpenClLaunch &launch = plan->Launch("matmul", "matmul");
-  launch.Define("ACTIVATION", p.activation);
-  if (p.has_bias) launch.Define("BIAS", 1);
-  if (p.transpose_b && !p.transpose_a && p.k % 4 == 0) {
-    launch.Define("TRANSPOSED", 1);
-  } else if (!p.transpose_b && p.n % 4 == 0) {
-    launch.Define("FOURS", 1);
-  }
-  launch.Buffer(plan->Input(0)).Buffer(plan->Input(1)).Buffer(p.has_bias ? plan->Input(2) : plan->Input(1));
-  launch.Buffer(plan->Output()).Buffer(begins).Integer(p.m).Integer(p.n).Integer(p.k);
-  launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
-  launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);
-  launch.Items((p.n + 3) / 4, (p.m + kRows - 1) / kRows, p.batch);
+  LaunchProduct(p, matrices, plan->Input(0), plan->Input(1), plan->Input(p.has_bias ? 2 : 1), plan->Output(), plan);
 }
 
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_MatMulFusion, WhyNot, Plan},
-    {MSLITE_OP_FullConnection, WhyNot, Plan},
+    {MSLITE_OP_MatMulFusion, WhyNot, Plan, Fresh},
+    {MSLITE_OP_FullConnection, WhyNot, Plan, Fresh},
     {0, nullptr, nullptr},
 };
 }  // namespace
+
+OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> &matrices, OpenClOperand a,
+                            OpenClOperand b, OpenClOperand bias, OpenClOperand y, OpenClPlan *plan) {
+  const OpenClOperand numbers = plan->Integers(matrices);
+  OpenClLaunch &launch = plan->Launch("matmul", "matmul");
+  launch.Define("ACTIVATION", p.activation).TakesEpilogue(p.n % 4 == 0);
+  if (p.has_bias) launch.Define("BIAS", 1);
+  OpenClAccess a_access;
+  OpenClAccess b_access;
+  if (p.transpose_b && !p.transpose_a && p.k % 4 == 0) {
+    launch.Define("TRANSPOSED", 1);
+    a_access = b_access = OpenClAccess::Rows(p.k);
+  } else if (!p.transpose_b && p.n % 4 == 0) {
+    launch.Define("FOURS", 1);
+    b_access = OpenClAccess::Rows(p.n);
+    if (!p.transpose_a && p.k % 4 == 0) {
+      launch.Define("WHOLE_ROWS", 1);
+      a_access = OpenClAccess::Rows(p.k);
+    }
+  }
+  launch.Input("a", a, a_access).Input("b", b, b_access);
+  launch.Input("bias", bias, p.has_bias ? OpenClAccess() : b_access);
+  launch.Output("y", y, p.n % 4 == 0 ? OpenClAccess::Fours() : OpenClAccess());
+  launch.Buffer(numbers).Integer(p.m).Integer(p.n).Integer(p.k);
+  launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
+  launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);
+  const int64_t fours = (p.n + 3) / 4;
+  launch.Items(fours, p.m, p.batch).Tiles("ROWS", 1, p.m, {4, 2, 8, 1});
+  launch.Touches(0, p.batch * fours * p.m * p.k).Touches(1, 0, 4 * p.batch * fours * p.k);
+  launch.Touches(2, 0, p.has_bias ? 4 * p.batch * fours : 0).Touches(4, 0, 2 * p.batch * fours);
+  launch.product = {p, matrices};
+  return launch;
+}
 
 const OpenClOperator *OpenClMatmul() { return kOperators; }
 }  // namespace mslite

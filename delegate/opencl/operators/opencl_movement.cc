@@ -30,15 +30,15 @@ struct Walk {
   int64_t to_base = 0;
 };
 
-void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t type, Walk walk) {
-  std::string element = OpenClType(type);
-  // Four adjacent elements of 32 bits move as one.
+void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk walk) {
+  int64_t unit = 1;
+  // Four adjacent elements move as one.
   const auto is_even = [](int64_t number) { return number % 4 == 0; };
-  if (mslite_type_size(type) == 4 && !walk.sizes.empty() && walk.from.back() == 1 && walk.to.back() == 1 &&
-      is_even(walk.sizes.back()) && is_even(walk.from_base) && is_even(walk.to_base) &&
+  if (!walk.sizes.empty() && walk.from.back() == 1 && walk.to.back() == 1 && is_even(walk.sizes.back()) &&
+      is_even(walk.from_base) && is_even(walk.to_base) &&
       std::all_of(walk.from.begin(), walk.from.end() - 1, is_even) &&
       std::all_of(walk.to.begin(), walk.to.end() - 1, is_even)) {
-    element = "uint4";
+    unit = 4;
     walk.sizes.back() /= 4;
     walk.from_base /= 4;
     walk.to_base /= 4;
@@ -54,10 +54,17 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, int32_t 
   shape.insert(shape.end(), walk.to.begin(), walk.to.end());
   if (shape.empty()) shape.push_back(0);
   const OpenClOperand numbers = plan->Integers(shape);
+  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
   OpenClLaunch &launch = plan->Launch("copy", "copy");
-  launch.Define("TYPE", element).Buffer(from).Buffer(to).Buffer(numbers);
+  launch.Define("COPY", 1)
+      .Define("UNIT", unit)
+      .TakesEpilogue(unit == 4)
+      .Input("x", from, access)
+      .Output("y", to, access)
+      .Buffer(numbers);
   launch.Integer(static_cast<int64_t>(walk.sizes.size())).Integer(walk.from_base).Integer(walk.to_base);
   launch.Integer(count).Items(count);
+  launch.Touches(0, unit * count).Touches(1, unit * count).Touches(2, count * static_cast<int64_t>(shape.size()));
 }
 
 bool CopyOf(const mslite_node &node, Walk *walk) {
@@ -87,7 +94,7 @@ std::string WhyNotCopy(const mslite_node &node) {
 void PlanCopy(OpenClPlan *plan) {
   Walk walk;
   CopyOf(plan->node(), &walk);
-  LaunchCopy(plan, plan->Input(0), plan->Output(), plan->node().inputs[0]->type, std::move(walk));
+  LaunchCopy(plan, plan->Input(0), plan->Output(), std::move(walk));
 }
 
 // ---- a map: the library's own kernel moves the numbers of elements ----
@@ -98,18 +105,18 @@ std::string WhyNotMap(const mslite_node &node) {
   }
   std::vector<int32_t> map;
   if (node.inputs[0]->type != node.outputs[0]->type) return "the output has another type";
-  return MapElements(node, &map) ? "" : "a form that its kernel does not take";
+  return MapElements(node, &map, true) ? "" : "a form that its kernel does not take";
 }
 
 void PlanMap(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<int32_t> map;
-  MapElements(node, &map);
+  MapElements(node, &map, true);
   const OpenClOperand numbers = plan->Integers({map.begin(), map.end()});
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("copy", "copy_by_map");
-  launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers);
-  launch.Integer(count).Items(count);
+  launch.Define("MAP", 1).Input("x", plan->Input(0)).Output("y", plan->Output()).Buffer(numbers);
+  launch.Integer(count).Items(count).Touches(0, count);
 }
 
 // ---- PadFusion with a constant: fill, then copy what is inside ----
@@ -166,7 +173,7 @@ void PlanPad(OpenClPlan *plan) {
   const float value = HasInput(node, 2) ? RealsOf(*node.inputs[2])[0]
                                         : static_cast<const mslite_PadFusion *>(node.params)->constant_value;
   OpenClLaunch &fill = plan->Launch("copy", "fill");
-  fill.Define("TYPE", "float").Buffer(plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
+  fill.Define("FILL", 1).Output("y", plan->Output()).Real(value).Integer(CountOf(y)).Items(CountOf(y));
   Walk walk;
   walk.sizes.assign(x.dims, x.dims + x.rank);
   walk.from.resize(static_cast<size_t>(x.rank));
@@ -174,10 +181,10 @@ void PlanPad(OpenClPlan *plan) {
   mslite_row_major(x.dims, x.rank, walk.from.data());
   mslite_row_major(y.dims, y.rank, walk.to.data());
   for (size_t i = 0; i < walk.to.size(); ++i) walk.to_base += pads[2 * i] * walk.to[i];
-  LaunchCopy(plan, plan->Input(0), plan->Output(), x.type, std::move(walk));
+  LaunchCopy(plan, plan->Input(0), plan->Output(), std::move(walk));
 }
 
-// ---- Concat, Stack, Split, Unstack: a copy for each piece ----
+// ---- Concat, Stack, Split, Unstack ----
 
 std::string WhyNotJoin(const mslite_node &node) {
   const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];
@@ -193,24 +200,57 @@ std::string WhyNotJoin(const mslite_node &node) {
   return total == CountOf(whole) ? "" : "pieces that do not make the whole";
 }
 
+// Pieces [first, last) of the node by one launch. `begins`: where each piece begins in a row of the whole.
+void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t row, size_t first, size_t last,
+                int64_t outer) {
+  const bool joins = Joins(plan->node().op);
+  int64_t pieces = 2;  // those that are not there are empty
+  while (pieces < static_cast<int64_t>(last - first)) pieces *= 2;
+  int64_t unit = row % 4 == 0 ? 4 : 1;
+  for (size_t i = first; i <= last; ++i) unit = begins[i] % 4 == 0 ? unit : 1;
+  std::vector<int64_t> units;
+  for (int64_t i = 0; i <= pieces; ++i) {
+    units.push_back(begins[std::min(first + static_cast<size_t>(i), last)] / unit);
+  }
+  const OpenClOperand numbers = plan->Integers(units);
+  OpenClLaunch &launch = plan->Launch("copy", joins ? "join" : "cut");
+  launch.Define("PIECES", pieces).Define("UNIT", unit);
+  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
+  if (!joins) launch.Input("x", plan->Input(0), access);
+  for (int64_t i = 0; i < pieces; ++i) {
+    const auto piece = static_cast<int32_t>(std::min(first + static_cast<size_t>(i), last - 1));
+    const std::string name = (joins ? "x" : "y") + std::to_string(i);
+    joins ? launch.Input(name.c_str(), plan->Input(piece), access)
+          : launch.Output(name.c_str(), plan->Output(piece), access);
+    if (first + static_cast<size_t>(i) >= last) launch.arguments.back().touched = 0;
+  }
+  const int64_t count = outer * (units.back() - units.front());
+  if (joins) {
+    launch.Output("y", plan->Output(), access)
+        .Touches(static_cast<size_t>(pieces), count * unit)
+        .TakesEpilogue(unit == 4);
+  } else {
+    launch.Touches(0, count * unit);
+  }
+  launch.Buffer(numbers).Touches(static_cast<size_t>(pieces) + 1, 0);
+  launch.Integer(row / unit).Integer(count).Items(count);
+}
+
 void PlanJoin(OpenClPlan *plan) {
+  constexpr size_t kMostPieces = 32;
   const mslite_node &node = plan->node();
   const bool joins = Joins(node.op);
   const mslite_tensor &whole = joins ? *node.outputs[0] : *node.inputs[0];
   const int32_t axis = JoinAxis(node);
   int64_t outer = 1;
   for (int32_t i = 0; i < axis; ++i) outer *= whole.dims[i];
-  const int64_t row = CountOf(whole) / outer;
-  int64_t begin = 0;
-  for (int32_t i = 0; i < (joins ? node.input_count : node.output_count); ++i) {
-    const int64_t piece = CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer;
-    Walk walk;
-    walk.sizes = {outer, piece};
-    walk.from = {joins ? piece : row, 1};
-    walk.to = {joins ? row : piece, 1};
-    (joins ? walk.to_base : walk.from_base) = begin;
-    begin += piece;
-    LaunchCopy(plan, plan->Input(joins ? i : 0), plan->Output(joins ? 0 : i), whole.type, std::move(walk));
+  const auto count = static_cast<size_t>(joins ? node.input_count : node.output_count);
+  std::vector<int64_t> begins = {0};
+  for (size_t i = 0; i < count; ++i) {
+    begins.push_back(begins.back() + CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer);
+  }
+  for (size_t first = 0; first < count; first += kMostPieces) {
+    LaunchJoin(plan, begins, begins.back(), first, std::min(first + kMostPieces, count), outer);
   }
 }
 
@@ -233,6 +273,8 @@ constexpr OpenClOperator kOperators[] = {
     {MSLITE_OP_ReverseV2, WhyNotCopy, PlanCopy},
     {MSLITE_OP_BatchToSpace, WhyNotMap, PlanMap},
     {MSLITE_OP_BatchToSpaceND, WhyNotMap, PlanMap},
+    {MSLITE_OP_SpaceToBatch, WhyNotMap, PlanMap},
+    {MSLITE_OP_SpaceToBatchND, WhyNotMap, PlanMap},
     {MSLITE_OP_ReverseSequence, WhyNotMap, PlanMap},
     {MSLITE_OP_Splice, WhyNotMap, PlanMap},
     {MSLITE_OP_GatherD, WhyNotMap, PlanMap},

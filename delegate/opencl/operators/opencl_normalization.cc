@@ -42,20 +42,25 @@ void PlanSoftmax(OpenClPlan *plan) {
   const Rows rows = RowsOf(*plan->node().inputs[0], axis, axis + 1);
   OpenClLaunch &launch = LaunchRows(plan, "softmax", rows);
   if (plan->node().op == MSLITE_OP_LogSoftmax) launch.Define("LOGARITHM", 1);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner);
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output()).Integer(rows.length).Integer(rows.inner);
+  launch.Touches(0, 3 * CountOf(*plan->node().inputs[0]));
+  if (plan->node().op == MSLITE_OP_Softmax && rows.inner == 1) launch.softmax_length = rows.length;
 }
 
 void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::string &parameter,
                bool is_centred = true) {
   const mslite_node &node = plan->node();
   OpenClLaunch &launch = LaunchRows(plan, "normalize_rows", rows);
-  launch.Define("PARAMETER", parameter);
+  launch.Define("PARAMETER", parameter).TakesEpilogue(false);
   if (!is_centred) launch.Define("UNCENTRED", 1);
   if (HasInput(node, 1)) launch.Define("GAMMA", 1);
   if (HasInput(node, 2)) launch.Define("BETA", 1);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Input(HasInput(node, 1) ? 1 : 0));
-  launch.Buffer(plan->Input(HasInput(node, 2) ? 2 : 0)).Buffer(plan->Output());
+  launch.Input("x", plan->Input(0)).Input("gamma", plan->Input(HasInput(node, 1) ? 1 : 0));
+  launch.Input("beta", plan->Input(HasInput(node, 2) ? 2 : 0)).Output("y", plan->Output());
   launch.Integer(rows.length).Integer(rows.inner).Real(epsilon);
+  const int64_t count = CountOf(*node.inputs[0]);
+  launch.Touches(0, (is_centred ? 3 : 2) * count).Touches(1, HasInput(node, 1) ? count : 0);
+  launch.Touches(2, HasInput(node, 2) ? count : 0);
 }
 
 std::string WhyNotLayer(const mslite_node &node) {
@@ -169,7 +174,8 @@ void PlanNorm(OpenClPlan *plan) {
     least = params->epsilon;
     launch.Define("ACTIVATION", params->activation_type);
   }
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(rows.length).Integer(rows.inner).Real(least);
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output()).Integer(rows.length).Integer(rows.inner).Real(least);
+  launch.Touches(0, 2 * CountOf(*node.inputs[0]));
 }
 
 void PlanLocalResponse(OpenClPlan *plan) {
@@ -177,9 +183,10 @@ void PlanLocalResponse(OpenClPlan *plan) {
   const auto *params = static_cast<const mslite_LRN *>(node.params);
   const int64_t count = CountOf(*node.inputs[0]);
   OpenClLaunch &launch = plan->Launch("rows", "local_response");
-  launch.Define("GROUP", 1).Buffer(plan->Input(0)).Buffer(plan->Output());
+  launch.Define("GROUP", 1).Input("x", plan->Input(0)).Output("y", plan->Output());
   launch.Integer(node.inputs[0]->dims[node.inputs[0]->rank - 1]).Integer(params->depth_radius);
   launch.Real(params->bias).Real(params->alpha).Real(params->beta).Integer(count).Items(count);
+  launch.Touches(0, (2 * params->depth_radius + 2) * count);
 }
 
 std::string WhyNotLocalResponse(const mslite_node &node) {
@@ -187,16 +194,16 @@ std::string WhyNotLocalResponse(const mslite_node &node) {
 }
 
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax},
-    {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax},
-    {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer},
-    {MSLITE_OP_RmsNorm, WhyNotLayer, PlanLayer},
-    {MSLITE_OP_InstanceNorm, WhyNotInstance, PlanInstance},
-    {MSLITE_OP_ChannelsLastInstanceNorm, WhyNotInstance, PlanInstance},
-    {MSLITE_OP_GroupNormFusion, WhyNotGroup, PlanGroup},
-    {MSLITE_OP_L2NormalizeFusion, WhyNotNorm, PlanNorm},
-    {MSLITE_OP_LpNormalization, WhyNotNorm, PlanNorm},
-    {MSLITE_OP_LRN, WhyNotLocalResponse, PlanLocalResponse},
+    {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax, Fresh},
+    {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax, Mixed},
+    {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer, Fresh},
+    {MSLITE_OP_RmsNorm, WhyNotLayer, PlanLayer, Fresh},
+    {MSLITE_OP_InstanceNorm, WhyNotInstance, PlanInstance, Fresh},
+    {MSLITE_OP_ChannelsLastInstanceNorm, WhyNotInstance, PlanInstance, Fresh},
+    {MSLITE_OP_GroupNormFusion, WhyNotGroup, PlanGroup, Fresh},
+    {MSLITE_OP_L2NormalizeFusion, WhyNotNorm, PlanNorm, Fresh},
+    {MSLITE_OP_LpNormalization, WhyNotNorm, PlanNorm, Fresh},
+    {MSLITE_OP_LRN, WhyNotLocalResponse, PlanLocalResponse, Mixed},
     {0, nullptr, nullptr},
 };
 }  // namespace

@@ -22,12 +22,18 @@ void Plan(OpenClPlan *plan) {
   launch.Define("ACTIVATION", g.activation);
   if (g.average) launch.Define("AVERAGE", 1);
   if (g.count_include_pad) launch.Define("COUNT_PADDING", 1);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output());
+  const int64_t lanes = g.channels % 4 == 0 ? 4 : 1;
+  const OpenClAccess access = lanes == 4 ? OpenClAccess::Fours() : OpenClAccess();
+  launch.Define("LANES", lanes)
+      .TakesEpilogue(lanes == 4)
+      .Input("x", plan->Input(0), access)
+      .Output("y", plan->Output(), access);
   launch.Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
   launch.Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
   launch.Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);
   launch.Integer(g.height.pad_after).Integer(g.width.pad_after).Integer(g.channels);
-  launch.Items(g.channels, g.width.output, g.batch * g.height.output);
+  launch.Items(g.channels / lanes, g.width.output, g.batch * g.height.output);
+  launch.Touches(0, g.batch * g.channels * TapsInside(g.height) * TapsInside(g.width));
 }
 
 constexpr OpenClOperator kOperators[] = {

@@ -1,4 +1,4 @@
-// Reductions, and the place of the largest or smallest element.
+// Reductions, and the largest or smallest elements and their places.
 #include "engine/attributes.h"
 #include "opencl/operators/families.h"
 #include "reduction/reduce_plan.h"
@@ -15,8 +15,8 @@ struct Mode {
 
 constexpr Mode kModes[] = {
     {MSLITE_REDUCE_MODE_REDUCE_MEAN, "0", "(t)+(v)", "(v)", "(t)/(float)reduced"},
-    {MSLITE_REDUCE_MODE_REDUCE_MAX, "x[base]", "((v)>(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
-    {MSLITE_REDUCE_MODE_REDUCE_MIN, "x[base]", "((v)<(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
+    {MSLITE_REDUCE_MODE_REDUCE_MAX, "load(x, base)", "((v)>(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
+    {MSLITE_REDUCE_MODE_REDUCE_MIN, "load(x, base)", "((v)<(t)||(v)!=(v)?(v):(t))", "(v)", "(t)"},
     {MSLITE_REDUCE_MODE_REDUCE_PROD, "1", "(t)*(v)", "(v)", "(t)"},
     {MSLITE_REDUCE_MODE_REDUCE_SUM, "0", "(t)+(v)", "(v)", "(t)"},
     {MSLITE_REDUCE_MODE_REDUCE_SUM_SQUARE, "0", "(t)+(v)", "(v)*(v)", "(t)"},
@@ -68,14 +68,26 @@ void PlanReduce(OpenClPlan *plan) {
   while (group < 64 && group * 4 <= p.reduced) group *= 2;
   const OpenClOperand numbers = plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("reduction", "reduce");
-  launch.Define("TYPE", OpenClType(node.inputs[0]->type)).Define("GROUP", group).Define("START", mode.start);
+  launch.Define("GROUP", group).Define("START", mode.start);
   launch.Define("COMBINE(t,v)", mode.combine).Define("TERM(v)", mode.term).Define("FINISH(t)", finish);
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(numbers).Integer(p.kept_rank).Integer(p.run_rank);
+  launch.Input("x", plan->Input(0))
+      .Output("y", plan->Output())
+      .Buffer(numbers)
+      .Integer(p.kept_rank)
+      .Integer(p.run_rank);
   launch.Integer(p.inner)
       .Integer(p.length)
       .Integer(p.length_stride)
       .Integer(p.reduced)
       .Groups(p.outer * p.inner, group);
+}
+
+OpenClPrecision PrecisionOfReduction(const mslite_node &node) {
+  const Mode *mode = ModeOf(node);
+  const bool is_within =
+      mode != nullptr && (mode->mode == MSLITE_REDUCE_MODE_REDUCE_MEAN || mode->mode == MSLITE_REDUCE_MODE_REDUCE_MAX ||
+                          mode->mode == MSLITE_REDUCE_MODE_REDUCE_MIN);
+  return {is_within ? OpenClPrecision::kMoved : OpenClPrecision::kGrown, 0};
 }
 
 std::string WhyNotArg(const mslite_node &node) {
@@ -94,14 +106,53 @@ void PlanArg(OpenClPlan *plan) {
   for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
   const int64_t count = CountOf(x) / x.dims[axis];
   OpenClLaunch &launch = plan->Launch("reduction", "arg");
-  launch.Define("TYPE", "float").Define("BEFORE(a,b)", node.op == MSLITE_OP_ArgMaxFusion ? "((a)>(b))" : "((a)<(b))");
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Integer(x.dims[axis]).Integer(inner).Integer(count).Items(count);
+  launch.Define("ARG", 1).Define("BEFORE(a,b)", node.op == MSLITE_OP_ArgMaxFusion ? "((a)>(b))" : "((a)<(b))");
+  launch.Input("x", plan->Input(0))
+      .Output("y", plan->Output())
+      .Integer(x.dims[axis])
+      .Integer(inner)
+      .Integer(count)
+      .Items(count);
 }
 
+int32_t TopKAxis(const mslite_node &node) {
+  return mslite_normalize_axis(static_cast<const mslite_TopKFusion *>(node.params)->axis, node.inputs[0]->rank);
+}
+
+std::string WhyNotTopK(const mslite_node &node) {
+  constexpr int64_t kLongest = 4096;  // each element is compared with all others of its row
+  const mslite_tensor &x = *node.inputs[0];
+  const int32_t axis = TopKAxis(node);
+  if (axis < 0) return "an axis that is not there";
+  if (x.dims[axis] > kLongest) return "a row of more than " + std::to_string(kLongest) + " elements";
+  const bool has_type = x.type == MSLITE_FLOAT32 || x.type == MSLITE_INT32;
+  const bool has_index = node.output_count < 2 || node.outputs[1]->type == MSLITE_INT32;
+  return has_type && has_index && node.outputs[0]->type == x.type ? "" : "a type that its kernel does not take";
+}
+
+void PlanTopK(OpenClPlan *plan) {
+  const mslite_node &node = plan->node();
+  const mslite_tensor &x = *node.inputs[0];
+  const int32_t axis = TopKAxis(node);
+  int64_t inner = 1;
+  for (int32_t i = axis + 1; i < x.rank; ++i) inner *= x.dims[i];
+  const int64_t count = CountOf(x);
+  const bool is_largest = static_cast<const mslite_TopKFusion *>(node.params)->largest >= 0;
+  OpenClLaunch &launch = plan->Launch("reduction", "top_k");
+  launch.Define("TOP_K", 1).Define("BEFORE(a,b)", is_largest ? "((a)>(b))" : "((a)<(b))");
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output());
+  if (node.output_count > 1) launch.Output("indices", plan->Output(1));
+  launch.Integer(x.dims[axis]).Integer(inner).Integer(node.outputs[0]->dims[axis]).Integer(count).Items(count);
+  launch.Touches(0, count * (x.dims[axis] + 1));
+}
+
+OpenClPrecision PrecisionOfTopK(const mslite_node &) { return {OpenClPrecision::kMoved, kAllExact}; }
+
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
-    {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
-    {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce, PrecisionOfReduction},
+    {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg, FreshOfExact},
+    {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg, FreshOfExact},
+    {MSLITE_OP_TopKFusion, WhyNotTopK, PlanTopK, PrecisionOfTopK},
     {0, nullptr, nullptr},
 };
 }  // namespace

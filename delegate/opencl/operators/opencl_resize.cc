@@ -72,11 +72,13 @@ void Plan(OpenClPlan *plan) {
   }
   const int64_t count = CountOf(*node.outputs[0]);
   OpenClLaunch &launch = plan->Launch("resize", "resize");
-  launch.Buffer(plan->Input(0)).Buffer(plan->Output()).Buffer(rows).Buffer(row_weights).Buffer(columns);
-  launch.Buffer(column_weights).Integer(first < 0 ? 1 : x.dims[first]).Integer(middle);
+  launch.Input("x", plan->Input(0)).Output("y", plan->Output()).Buffer(rows).Buffer(row_weights);
+  launch.Buffer(columns).Buffer(column_weights).Integer(first < 0 ? 1 : x.dims[first]).Integer(middle);
   launch.Integer(second < 0 ? 1 : x.dims[second]).Integer(first < 0 ? CountOf(x) : inner);
   launch.Integer(first < 0 ? 1 : resized.plan.out[first]).Integer(second < 0 ? 1 : resized.plan.out[second]);
   launch.Integer(taps_h).Integer(taps_w).Real(resized.plan.extrapolation_value).Integer(count).Items(count);
+  const int64_t taps = taps_h * int64_t{taps_w} * count;
+  launch.Touches(0, taps).Touches(2, taps).Touches(3, taps_h * count).Touches(4, taps).Touches(5, taps);
 }
 
 constexpr OpenClOperator kOperators[] = {

@@ -165,6 +165,7 @@ def native_settings(context: Context | None) -> _runtime.ContextSettings:
         raise RuntimeError("target 'ascend' is not supported: this library runs models on the CPU and on GPUs")
     settings = _runtime.ContextSettings()
     settings.gpu = context.gpu.device_id if context.target[0] == "gpu" else None
+    settings.gpu_fp16 = context.gpu.precision_mode == "preferred_fp16"
     settings.fallback = context.fallback
     settings.thread_num = context.cpu.thread_num
     settings.inter_op_parallel_num = context.cpu.inter_op_parallel_num

@@ -91,7 +91,7 @@ class CPU(Settings):
 
 
 class GPU(Settings):
-    """Settings of a GPU, which OpenCL finds. It computes in float32, whatever `precision_mode` prefers."""
+    """Settings of a GPU, which OpenCL finds."""
 
     _names = ("precision_mode", "device_id")
 
@@ -101,7 +101,7 @@ class GPU(Settings):
 
     @property
     def precision_mode(self) -> str:
-        """ "enforce_fp32" or "preferred_fp16"."""
+        """ "enforce_fp32", or "preferred_fp16": real numbers are stored as float16 where they keep their meaning."""
         return self._precision_mode
 
     @precision_mode.setter

@@ -1,0 +1,41 @@
+// Which operands become images of two dimensions.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_IMAGES_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_IMAGES_H
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/part.h"
+#include "opencl/opencl_device.h"
+#include "opencl/opencl_plan.h"
+
+namespace mslite {
+// Its rows are those that kernels read, four real numbers to a texel: of [batch, height, width, channels], [batch *
+// height] rows of [width * channels / 4] texels.
+struct OpenClImageShape {
+  size_t width = 0;
+  size_t height = 0;
+
+  bool operator==(const OpenClImageShape &other) const { return width == other.width && height == other.height; }
+};
+
+// Tensors, and weights that plans have made: what is read by rows of one length, and neither read nor written but by
+// fours.
+class OpenClImages {
+ public:
+  OpenClImages() = default;  // none
+  // `roots`: of each tensor, the one whose memory it has.
+  OpenClImages(const Part &part, const std::vector<OpenClPlan> &plans, const std::vector<int32_t> &roots,
+               const OpenClDevice::Limits &limits);
+  // Null: it is none. `root`: a tensor that has its own memory.
+  const OpenClImageShape *OfTensor(int32_t root) const;
+  const OpenClImageShape *OfConstant(size_t node, int32_t index) const;
+
+ private:
+  std::map<int32_t, OpenClImageShape> tensors_;
+  std::map<std::pair<size_t, int32_t>, OpenClImageShape> constants_;
+};
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,51 @@
+// In which form the memory of the device holds tensors and weights.
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_STORAGE_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_STORAGE_H
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/part.h"
+#include "opencl/opencl_device.h"
+#include "opencl/opencl_islands.h"
+
+namespace mslite {
+// The FORM of kernels/gpu/common.cl.
+enum class OpenClForm { kArray, kHalf, kImage };
+
+// "#define TYPE_x float\n#define FORM_x half\n", for an operand of that name whose elements are of that type of OpenCL
+// C.
+std::string DefineOperand(const std::string &name, const char *type, OpenClForm form);
+
+int64_t BytesPerElement(OpenClForm form, int32_t type);
+
+// Real numbers rounded to float16, to the nearest and then to even; beyond 65504: infinite.
+std::vector<uint8_t> RoundToHalf(const float *numbers, size_t count);
+
+// How the real numbers of a model are stored.
+class OpenClStorage {
+ public:
+  // `is_half`: as float16, but for the islands in which that would overflow, or lose the meaning of a number.
+  explicit OpenClStorage(bool is_half) : is_half_(is_half) {}
+
+  bool is_half() const { return is_half_; }
+  bool has_images() const { return has_images_; }
+  // Whether images are used as well as buffers: where the device prefers them, or MSLITE_OPENCL_STORAGE says so.
+  // Errors: kLiteParamInvalid for another word there.
+  Status ChooseImages(const OpenClDevice::Limits &limits);
+  // Finds the islands.
+  void Study(const Part &whole, const RunsOnDevice &runs);
+  // The form of each tensor of a part of the model. `roots`: of each tensor, the one whose memory it has.
+  std::vector<OpenClForm> FormsOf(const Part &part, const std::vector<int32_t> &roots) const;
+  OpenClForm FormOfWeights(const std::vector<float> &numbers) const;
+  OpenClForm scratch_form() const { return is_half_ ? OpenClForm::kHalf : OpenClForm::kArray; }
+
+ private:
+  bool is_half_;
+  bool has_images_ = false;
+  std::unordered_set<const void *> exact_;  // tensors that stay float32, by the objects that hold them
+};
+}  // namespace mslite
+
+#endif
