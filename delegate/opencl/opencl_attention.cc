@@ -54,8 +54,8 @@ void Join(OpenClPlan *plan) {
   if (p.n % 4 == 0) launch.Define("FOURS", 1);
   launch.Input("q", scores.arguments[0].operand, scores.arguments[0].access);
   launch.Input("k", scores.arguments[1].operand, scores.arguments[1].access);
-  launch.Input("v", values.arguments[1].operand, OpenClAccess::Rows(width));
-  launch.Output("y", values.arguments[3].operand, OpenClAccess::Fours()).Buffer(numbers);
+  launch.Input("v", values.arguments[1].operand, OpenClAccessPattern::Rows(width));
+  launch.Output("y", values.arguments[3].operand, OpenClAccessPattern::Fours()).Buffer(numbers);
   launch.Integer(p.m).Integer(p.n).Integer(p.k).Integer(width);
   const int64_t blocks = (p.m + kRows - 1) / kRows;
   launch.Groups(p.batch * blocks, kGroup);

@@ -34,7 +34,7 @@ void Join(OpenClPlan *plan, int32_t result) {
     if (static_cast<int32_t>(i) == result) continue;
     step.operands.push_back(static_cast<int32_t>(first.epilogue.periods.size()));
     first.epilogue.periods.push_back(last.formula.periods[i]);
-    first.Input(NameOf(step.operands.back()).c_str(), last.arguments[i].operand, OpenClAccess::Fours());
+    first.Input(NameOf(step.operands.back()).c_str(), last.arguments[i].operand, OpenClAccessPattern::Fours());
     first.arguments.back().touched = last.arguments[i].touched;
     // A parameter, so that launches of other sizes have the same program.
     if (last.formula.periods[i] > 1) first.Integer(last.formula.periods[i]);

@@ -10,7 +10,7 @@ struct Use {
   int64_t row = 0;  // 0: nothing reads it by rows
 
   void Add(const OpenClLaunch::Argument &argument) {
-    const OpenClAccess &access = argument.access;
+    const OpenClAccessPattern &access = argument.access;
     const bool fits = access.row == 0 || row == 0 || access.row == row;
     is_in_fours = is_in_fours && access.is_in_fours && fits;
     row = std::max(row, access.row);

@@ -20,12 +20,12 @@ struct OpenClOperand {
 };
 
 // How a kernel reads or writes an operand. What all of them access by fours may be an image.
-struct OpenClAccess {
+struct OpenClAccessPattern {
   bool is_in_fours = false;  // by load4 and load4_of_row, by store4 and store_some of four, from multiples of four on
   int64_t row = 0;           // elements of a row of load4_of_row; 0: none
 
-  static OpenClAccess Fours() { return {true, 0}; }
-  static OpenClAccess Rows(int64_t row) { return {true, row}; }
+  static OpenClAccessPattern Fours() { return {true, 0}; }
+  static OpenClAccessPattern Rows(int64_t row) { return {true, row}; }
 };
 
 // What a launch computes of each element alone; of no expression: it does something else.
@@ -61,7 +61,7 @@ struct OpenClLaunch {
     OpenClOperand operand;
     std::string name;  // in the kernel, which then reads or writes it by the words of kernels/gpu/common.cl
     bool is_output = false;
-    OpenClAccess access;
+    OpenClAccessPattern access;
     int32_t integer = 0;
     float real = 0;
     bool is_real = false;
@@ -98,13 +98,13 @@ struct OpenClLaunch {
   OpenClLaunch &Define(const char *name, int64_t value) { return Define(name, std::to_string(value)); }
   // INPUT(name) and OUTPUT(name) in the kernel's list of parameters: tensors and weights, in whatever form memory has
   // them.
-  OpenClLaunch &Input(const char *name, OpenClOperand operand, OpenClAccess access = {}) {
+  OpenClLaunch &Input(const char *name, OpenClOperand operand, OpenClAccessPattern access = {}) {
     Buffer(operand);
     arguments.back().name = name;
     arguments.back().access = access;
     return *this;
   }
-  OpenClLaunch &Output(const char *name, OpenClOperand operand, OpenClAccess access = {}) {
+  OpenClLaunch &Output(const char *name, OpenClOperand operand, OpenClAccessPattern access = {}) {
     Input(name, operand, access);
     arguments.back().is_output = true;
     return *this;

@@ -50,7 +50,8 @@ TEST(RoundToHalf, EveryNumberAndWhatLiesBetween) {
 // writes.
 class ImagesOf {
  public:
-  ImagesOf(OpenClAccess access, size_t width, size_t height, bool is_in_place = false, bool is_at_border = false) {
+  ImagesOf(OpenClAccessPattern access, size_t width, size_t height, bool is_in_place = false,
+           bool is_at_border = false) {
     Part part;
     part.tensors.resize(2);
     for (Part::Tensor &tensor : part.tensors) {
@@ -67,10 +68,10 @@ class ImagesOf {
     std::vector<OpenClPlan> plans;
     OpenClPlan &plan = plans.emplace_back(node, inputs, outputs);
     const OpenClOperand weights = plan.Weights(std::vector<float>(64 * 8), 8);
-    plan.Launch("a", "a").Input("weight", weights, OpenClAccess::Rows(8));
-    plan.Launch("a", "a").Input("x", plan.Input(0), OpenClAccess::Rows(8));
+    plan.Launch("a", "a").Input("weight", weights, OpenClAccessPattern::Rows(8));
+    plan.Launch("a", "a").Input("x", plan.Input(0), OpenClAccessPattern::Rows(8));
     OpenClLaunch &other = plan.Launch("a", "a").Input("x", plan.Input(0), access);
-    if (is_in_place) other.Output("y", plan.Input(0), OpenClAccess::Fours());
+    if (is_in_place) other.Output("y", plan.Input(0), OpenClAccessPattern::Fours());
     OpenClDevice::Limits limits;
     limits.image_width = width;
     limits.image_height = height;
@@ -85,18 +86,18 @@ class ImagesOf {
 };
 
 TEST(OpenClImages, WhatBecomesOne) {
-  const ImagesOf fits(OpenClAccess::Fours(), 2, 64);
+  const ImagesOf fits(OpenClAccessPattern::Fours(), 2, 64);
   EXPECT_TRUE(fits.tensor());
   ASSERT_TRUE(fits.weights());
   EXPECT_EQ(fits.shape().width, 2u);
   EXPECT_EQ(fits.shape().height, 64u);
-  EXPECT_TRUE(ImagesOf(OpenClAccess::Rows(8), 2, 64).tensor());
-  EXPECT_FALSE(ImagesOf(OpenClAccess::Rows(16), 16, 64).tensor()) << "rows of another length";
-  EXPECT_FALSE(ImagesOf(OpenClAccess(), 2, 64).tensor()) << "single elements";
-  EXPECT_FALSE(ImagesOf(OpenClAccess::Fours(), 2, 64, true).tensor()) << "read and written at once";
-  EXPECT_FALSE(ImagesOf(OpenClAccess::Fours(), 2, 64, false, true).tensor()) << "at the border of the part";
+  EXPECT_TRUE(ImagesOf(OpenClAccessPattern::Rows(8), 2, 64).tensor());
+  EXPECT_FALSE(ImagesOf(OpenClAccessPattern::Rows(16), 16, 64).tensor()) << "rows of another length";
+  EXPECT_FALSE(ImagesOf(OpenClAccessPattern(), 2, 64).tensor()) << "single elements";
+  EXPECT_FALSE(ImagesOf(OpenClAccessPattern::Fours(), 2, 64, true).tensor()) << "read and written at once";
+  EXPECT_FALSE(ImagesOf(OpenClAccessPattern::Fours(), 2, 64, false, true).tensor()) << "at the border of the part";
   for (const auto &[width, height] : {std::pair<size_t, size_t>{1, 64}, {2, 63}, {0, 0}}) {
-    const ImagesOf too_large(OpenClAccess::Fours(), width, height);
+    const ImagesOf too_large(OpenClAccessPattern::Fours(), width, height);
     EXPECT_FALSE(too_large.tensor() || too_large.weights()) << width << " x " << height;
   }
 }

@@ -49,14 +49,15 @@ std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<
 // What all kernels take first. `row`: of the weights. `reads_fours`, `writes_fours`: of the activations.
 void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOperand weight, int64_t row,
                  bool reads_fours, bool writes_fours, OpenClLaunch *launch) {
-  launch->Input("x", plan.Input(0), reads_fours ? OpenClAccess::Rows(g.width.input * g.in_channels) : OpenClAccess());
-  launch->Input("weight", weight, OpenClAccess::Rows(row));
+  launch->Input("x", plan.Input(0),
+                reads_fours ? OpenClAccessPattern::Rows(g.width.input * g.in_channels) : OpenClAccessPattern());
+  launch->Input("weight", weight, OpenClAccessPattern::Rows(row));
   if (g.has_bias) {
     launch->Input("bias", plan.Input(2));
   } else {
-    launch->Input("bias", weight, OpenClAccess::Rows(row));  // it is not read
+    launch->Input("bias", weight, OpenClAccessPattern::Rows(row));  // it is not read
   }
-  launch->Output("y", plan.Output(), writes_fours ? OpenClAccess::Fours() : OpenClAccess());
+  launch->Output("y", plan.Output(), writes_fours ? OpenClAccessPattern::Fours() : OpenClAccessPattern());
   launch->Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
   launch->Integer(g.height.kernel).Integer(g.width.kernel).Integer(g.height.stride).Integer(g.width.stride);
   launch->Integer(g.height.dilation).Integer(g.width.dilation).Integer(g.height.pad_before).Integer(g.width.pad_before);

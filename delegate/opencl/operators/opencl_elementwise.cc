@@ -61,7 +61,7 @@ OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands
   const auto is_walked = [](int64_t period) { return period != 0 && period != 1; };
   const OpenClOperand numbers = is_fours ? OpenClOperand() : plan->Integers(shape);
   OpenClLaunch &launch = plan->Launch("elementwise", is_fours ? "elementwise_fours" : "elementwise");
-  const auto access = [](bool in_fours) { return in_fours ? OpenClAccess::Fours() : OpenClAccess(); };
+  const auto access = [](bool in_fours) { return in_fours ? OpenClAccessPattern::Fours() : OpenClAccessPattern(); };
   constexpr const char *kNames[] = {"x_a", "x_b", "x_c"};
   constexpr const char *kWalks[] = {"WALK_A", "WALK_B", "WALK_C"};
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -37,22 +37,22 @@ OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> 
   OpenClLaunch &launch = plan->Launch("matmul", "matmul");
   launch.Define("ACTIVATION", p.activation).TakesEpilogue(p.n % 4 == 0);
   if (p.has_bias) launch.Define("BIAS", 1);
-  OpenClAccess a_access;
-  OpenClAccess b_access;
+  OpenClAccessPattern a_access;
+  OpenClAccessPattern b_access;
   if (p.transpose_b && !p.transpose_a && p.k % 4 == 0) {
     launch.Define("TRANSPOSED", 1);
-    a_access = b_access = OpenClAccess::Rows(p.k);
+    a_access = b_access = OpenClAccessPattern::Rows(p.k);
   } else if (!p.transpose_b && p.n % 4 == 0) {
     launch.Define("FOURS", 1);
-    b_access = OpenClAccess::Rows(p.n);
+    b_access = OpenClAccessPattern::Rows(p.n);
     if (!p.transpose_a && p.k % 4 == 0) {
       launch.Define("WHOLE_ROWS", 1);
-      a_access = OpenClAccess::Rows(p.k);
+      a_access = OpenClAccessPattern::Rows(p.k);
     }
   }
   launch.Input("a", a, a_access).Input("b", b, b_access);
-  launch.Input("bias", bias, p.has_bias ? OpenClAccess() : b_access);
-  launch.Output("y", y, p.n % 4 == 0 ? OpenClAccess::Fours() : OpenClAccess());
+  launch.Input("bias", bias, p.has_bias ? OpenClAccessPattern() : b_access);
+  launch.Output("y", y, p.n % 4 == 0 ? OpenClAccessPattern::Fours() : OpenClAccessPattern());
   launch.Buffer(numbers).Integer(p.m).Integer(p.n).Integer(p.k);
   launch.Integer(p.transpose_a ? 1 : p.k).Integer(p.transpose_a ? p.m : 1);
   launch.Integer(p.transpose_b ? 1 : p.n).Integer(p.transpose_b ? p.k : 1);

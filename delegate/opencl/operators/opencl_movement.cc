@@ -54,7 +54,7 @@ void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk wal
   shape.insert(shape.end(), walk.to.begin(), walk.to.end());
   if (shape.empty()) shape.push_back(0);
   const OpenClOperand numbers = plan->Integers(shape);
-  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
+  const OpenClAccessPattern access = unit == 4 ? OpenClAccessPattern::Fours() : OpenClAccessPattern();
   OpenClLaunch &launch = plan->Launch("copy", "copy");
   launch.Define("COPY", 1)
       .Define("UNIT", unit)
@@ -215,7 +215,7 @@ void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t ro
   const OpenClOperand numbers = plan->Integers(units);
   OpenClLaunch &launch = plan->Launch("copy", joins ? "join" : "cut");
   launch.Define("PIECES", pieces).Define("UNIT", unit);
-  const OpenClAccess access = unit == 4 ? OpenClAccess::Fours() : OpenClAccess();
+  const OpenClAccessPattern access = unit == 4 ? OpenClAccessPattern::Fours() : OpenClAccessPattern();
   if (!joins) launch.Input("x", plan->Input(0), access);
   for (int64_t i = 0; i < pieces; ++i) {
     const auto piece = static_cast<int32_t>(std::min(first + static_cast<size_t>(i), last - 1));

@@ -23,7 +23,7 @@ void Plan(OpenClPlan *plan) {
   if (g.average) launch.Define("AVERAGE", 1);
   if (g.count_include_pad) launch.Define("COUNT_PADDING", 1);
   const int64_t lanes = g.channels % 4 == 0 ? 4 : 1;
-  const OpenClAccess access = lanes == 4 ? OpenClAccess::Fours() : OpenClAccess();
+  const OpenClAccessPattern access = lanes == 4 ? OpenClAccessPattern::Fours() : OpenClAccessPattern();
   launch.Define("LANES", lanes)
       .TakesEpilogue(lanes == 4)
       .Input("x", plan->Input(0), access)

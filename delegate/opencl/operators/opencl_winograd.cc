@@ -133,7 +133,7 @@ void PlanWinograd(const mslite_convolution &g, int64_t tile, OpenClPlan *plan) {
 
   OpenClLaunch &first = plan->Launch("winograd", "winograd_in");
   first.Define("TILE", tile)
-      .Input("x", plan->Input(0), OpenClAccess::Rows(g.width.input * g.in_channels))
+      .Input("x", plan->Input(0), OpenClAccessPattern::Rows(g.width.input * g.in_channels))
       .Output("v", in);
   first.Integer(g.height.input).Integer(g.width.input).Integer(g.height.pad_before).Integer(g.width.pad_before);
   first.Integer(g.in_channels).Integer(tiles.rows).Items(g.in_channels / 4, tiles.columns, g.batch * tiles.rows);
@@ -153,8 +153,8 @@ void PlanWinograd(const mslite_convolution &g, int64_t tile, OpenClPlan *plan) {
   last.Define("TILE", tile).Define("ACTIVATION", g.activation).TakesEpilogue(true);
   if (g.has_bias) last.Define("BIAS", 1);
   last.Input("products", out);
-  last.Input("bias", g.has_bias ? plan->Input(2) : weight, OpenClAccess::Rows(g.out_channels));
-  last.Output("y", plan->Output(), OpenClAccess::Fours());
+  last.Input("bias", g.has_bias ? plan->Input(2) : weight, OpenClAccessPattern::Rows(g.out_channels));
+  last.Output("y", plan->Output(), OpenClAccessPattern::Fours());
   last.Integer(g.height.output).Integer(g.width.output).Integer(g.out_channels).Integer(tiles.rows);
   last.Items(g.out_channels / 4, tiles.columns, g.batch * tiles.rows);
   last.Touches(1, g.has_bias ? tiles.count * g.out_channels : 0);
