@@ -2,14 +2,15 @@
  *
  *   -plugin count_instructions.so,begin=0x…,end=0x…,out=FILE
  *
- * The marks are the addresses of two functions that only return, or, where `begin-code` and `end-code` are given instead,
- * two instructions of four bytes that nothing else contains: so they are found in a library that is loaded anywhere.
- * FILE gets, for each pair of passes through the marks, a line `region TOTAL` and then a line `ADDRESS COUNT` for every
- * instruction executed in it. An instruction that its condition turned into nothing counts, as it does in time.
+ * The marks are the addresses of two functions that only return, or, where `begin-code` and `end-code` are given
+ * instead, two instructions of four bytes that nothing else contains: so they are found in a library that is loaded
+ * anywhere. FILE gets, for each pair of passes through the marks, a line `region TOTAL` and then a line `ADDRESS COUNT`
+ * for every instruction executed in it. An instruction that its condition turned into nothing counts, as it does in
+ * time.
  *
  * With `memory=on` a line `memory LOADED STORED MISSES1 MISSES2` stands below `region`: bytes that were loaded and
- * stored, and the lines of 64 bytes that two caches did not have, one of 32 KB and 4 ways and behind it one of 512 KB and
- * 8 ways, which forget what was used the longest time ago. The caches hold what the program did before the region.
+ * stored, and the lines of 64 bytes that two caches did not have, one of 32 KB and 4 ways and behind it one of 512 KB
+ * and 8 ways, which forget what was used the longest time ago. The caches hold what the program did before the region.
  *
  * QEMU's plugin interface (qemu-plugin.h of its version 7.2) is declared here as far as it is used. */
 #include <inttypes.h>

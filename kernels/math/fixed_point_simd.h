@@ -3,6 +3,7 @@
 #define MSLITE_FIXED_POINT_SIMD_H
 
 #include "math/fixed_point.h"
+#include "simd/narrow.h"
 #include "simd/simd.h"
 
 /* The multiplier of each lane, taken apart. */
@@ -97,6 +98,29 @@ SIMD_INLINE simd_i32 simd_rescale_even_within(simd_i32 x, simd_i32 factor_bits, 
   const simd_f32 steps = simd_from_i32(x) * simd_as_f32(factor_bits);
   const simd_f32 cut = simd_min(simd_max(steps, limits->low), limits->high);
   return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) + limits->back;
+}
+
+/* Stores `count` * SIMD_WIDTH results that are rounded once, to even: zero + sum * factor; `count` is a constant, on
+ * NEON 2 or 4. */
+SIMD_INLINE void simd_store_even(const simd_i32 *sum, const simd_i32 *factor_bits, int32_t count,
+                                 const simd_even_limits *limits, int8_t *y) {
+#if defined(__aarch64__) && SIMD_WIDTH == 4
+  /* What is beyond 16 bits is limited there, and beyond 8 bits again. */
+  int16x8_t words[2];
+  SIMD_UNROLL for (int32_t v = 0; v < count; v += 2) {
+    const simd_f32 low = simd_from_i32(sum[v]) * simd_as_f32(factor_bits[v]);
+    const simd_f32 high = simd_from_i32(sum[v + 1]) * simd_as_f32(factor_bits[v + 1]);
+    const simd_i32 first = (simd_i32)vcvtnq_s32_f32((float32x4_t)low);
+    words[v / 2] = vqaddq_s16(simd_pack_words(first, (simd_i32)vcvtnq_s32_f32((float32x4_t)high)), limits->zero);
+  }
+  simd_store_words(words, count, limits->lowest, limits->highest, y);
+#else
+  simd_i32 result[SIMD_MOST_STORED];
+  SIMD_UNROLL for (int32_t v = 0; v < count; ++v) {
+    result[v] = simd_rescale_even_within(sum[v], factor_bits[v], limits);
+  }
+  simd_store_bytes(result, count, y);
+#endif
 }
 
 /* x * factor, rounded twice: the product, then the shift. */

@@ -2,7 +2,7 @@
 #ifndef MSLITE_NARROW_H
 #define MSLITE_NARROW_H
 
-#include "math/fixed_point_simd.h"
+#include "math/fixed_point.h"
 #include "simd/simd.h"
 
 enum { SIMD_MOST_STORED = 4 }; /* vectors at once */
@@ -148,29 +148,6 @@ SIMD_INLINE void simd_narrow(const simd_i32 *result, int32_t count, const simd_n
     const simd_i32 q = simd_limit(result[v], limits);
     simd_store_bytes(&q, 1, y);
   }
-#endif
-}
-
-/* Stores `count` * SIMD_WIDTH results that are rounded once, to even: zero + sum * factor; `count` is a constant, on
- * NEON 2 or 4. */
-SIMD_INLINE void simd_store_even(const simd_i32 *sum, const simd_i32 *factor_bits, int32_t count,
-                                 const simd_even_limits *limits, int8_t *y) {
-#if defined(__aarch64__) && SIMD_WIDTH == 4
-  /* What is beyond 16 bits is limited there, and beyond 8 bits again. */
-  int16x8_t words[2];
-  SIMD_UNROLL for (int32_t v = 0; v < count; v += 2) {
-    const simd_f32 low = simd_from_i32(sum[v]) * simd_as_f32(factor_bits[v]);
-    const simd_f32 high = simd_from_i32(sum[v + 1]) * simd_as_f32(factor_bits[v + 1]);
-    const simd_i32 first = (simd_i32)vcvtnq_s32_f32((float32x4_t)low);
-    words[v / 2] = vqaddq_s16(simd_pack_words(first, (simd_i32)vcvtnq_s32_f32((float32x4_t)high)), limits->zero);
-  }
-  simd_store_words(words, count, limits->lowest, limits->highest, y);
-#else
-  simd_i32 result[SIMD_MOST_STORED];
-  SIMD_UNROLL for (int32_t v = 0; v < count; ++v) {
-    result[v] = simd_rescale_even_within(sum[v], factor_bits[v], limits);
-  }
-  simd_store_bytes(result, count, y);
 #endif
 }
 

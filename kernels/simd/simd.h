@@ -200,8 +200,8 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
 }
 #endif
 
-/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. One instruction each; ARM's also keeps a NaN in `b`, and takes
- * +0 for larger than -0. */
+/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. One instruction each; ARM's also keeps a NaN in `b`, and
+ * takes +0 for larger than -0. */
 #if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_max_ps((__m256)b, (__m256)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_min_ps((__m256)b, (__m256)a); }

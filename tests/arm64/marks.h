@@ -1,5 +1,5 @@
-// The two instructions that the counting plugin (codegen/boards/count_instructions.c) looks for: hints that no processor
-// knows, and so does nothing for.
+// The two instructions that the counting plugin (codegen/boards/count_instructions.c) looks for: hints that no
+// processor knows, and so does nothing for.
 #ifndef MSLITE_INSTRUCTIONS_MARKS_H
 #define MSLITE_INSTRUCTIONS_MARKS_H
 

@@ -1,5 +1,5 @@
-// `one_inference MODEL.ms [float16]`: one inference between two marks, after one that warms up, for a plugin that counts what an
-// emulated processor executes in between. Prints a checksum of the outputs.
+// `one_inference MODEL.ms [float16]`: one inference between two marks, after one that warms up, for a plugin that
+// counts what an emulated processor executes in between. Prints a checksum of the outputs.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
