@@ -7,7 +7,8 @@ namespace mslite {
 std::string NnapiEngine::WhyNot(const mslite_node &node) const {
   NnapiGraph graph;
   if (std::string reason = WriteNnapiAlone(node, &graph); !reason.empty()) return reason;
-  return graph.operations.empty() ? "" : device_->WhyNot(graph);
+  // Without a device: what any device may be given.
+  return graph.operations.empty() || device_ == nullptr ? "" : device_->WhyNot(graph);
 }
 
 Status NnapiEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {

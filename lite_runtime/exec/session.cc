@@ -15,7 +15,7 @@ constexpr size_t kCachedPlans = 8;      // per first step
 constexpr size_t kListedProblems = 50;  // nodes named in one message
 
 bool HasKernel(int32_t op, const IsaSet &isas) {
-  const KernelRange kernels = KernelsOf(op);
+  const KernelSlice kernels = KernelsOf(op);
   return std::any_of(kernels.begin(), kernels.end(),
                      [&](const mslite_kernel *kernel) { return isas.Has(kernel->isa); });
 }

@@ -27,7 +27,7 @@ const std::vector<const mslite_kernel *> &KernelsByOperator() {
 [[maybe_unused]] const auto &kSortedAtLoad = KernelsByOperator();
 }  // namespace
 
-KernelRange KernelsOf(int32_t op) {
+KernelSlice KernelsOf(int32_t op) {
   const std::vector<const mslite_kernel *> &kernels = KernelsByOperator();
   struct ByOperator {
     bool operator()(const mslite_kernel *kernel, int32_t number) const { return kernel->op < number; }
@@ -53,7 +53,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
   std::string problem = QuantisedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
-  const KernelRange own = KernelsOf(node.op);
+  const KernelSlice own = KernelsOf(node.op);
   const bool any = own.begin() != own.end();
   const auto consider = [&](const mslite_kernel *kernel) {
     if ((kernel->quantised != 0) == problem.empty()) return;

@@ -21,13 +21,13 @@ struct KernelList {
 MSLITE_INTERNAL_API KernelList OwnKernels();
 
 /// Those of this library's table that run the operator, in order of listing.
-struct KernelRange {
+struct KernelSlice {
   std::vector<const mslite_kernel *>::const_iterator first;
   std::vector<const mslite_kernel *>::const_iterator last;
   auto begin() const { return first; }
   auto end() const { return last; }
 };
-KernelRange KernelsOf(int32_t op);
+KernelSlice KernelsOf(int32_t op);
 
 /// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry, those of
 /// `more`, which are not in this library's table, last. nullptr when there is none, with operator and types in `why`.

@@ -62,7 +62,7 @@ bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor
     for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
     for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
     // A cropped library need not have the scalar form of what it has for an instruction set; both take the same calls.
-    const KernelRange kernels = KernelsOf(op);
+    const KernelSlice kernels = KernelsOf(op);
     const bool found = std::any_of(kernels.begin(), kernels.end(), [&node](const mslite_kernel *kernel) {
       return (kernel->isa == MSLITE_ISA_SCALAR || mslite_cropped.is_cropped != 0) && kernel->quantised == 0 &&
              kernel->support(&node) > 0;

@@ -47,7 +47,7 @@ bool MayFold(int32_t op) {
 
 // Some kernel of the operator tells the output shapes when the inputs are there.
 bool HasCountingKernel(int32_t op) {
-  const KernelRange kernels = KernelsOf(op);
+  const KernelSlice kernels = KernelsOf(op);
   return std::any_of(kernels.begin(), kernels.end(),
                      [](const mslite_kernel *kernel) { return kernel->count != nullptr; });
 }

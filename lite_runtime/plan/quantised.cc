@@ -158,7 +158,7 @@ bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node) {
 }
 
 bool HasQuantisedKernel(const mslite_node &node) {
-  const KernelRange kernels = KernelsOf(node.op);
+  const KernelSlice kernels = KernelsOf(node.op);
   return std::any_of(kernels.begin(), kernels.end(), [&node](const mslite_kernel *kernel) {
     return kernel->quantised != 0 && kernel->support(&node) > 0;
   });
