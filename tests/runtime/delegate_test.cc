@@ -493,7 +493,7 @@ TEST(Delegate, BelongsToOneModel) {
   const float four = 4.0f;
   const MSTensor weight("two", DataType::kNumberTypeFloat32, {1}, &four, sizeof four);
   EXPECT_EQ(model.UpdateWeights({weight}), kLiteNotSupport);
-  context->SetBuiltInDelegate(static_cast<DelegateMode>(77));
+  context->SetBuiltInDelegate(static_cast<DelegateMode>(3));
   EXPECT_EQ(Model().Build(file.data(), file.size(), kMindIR_Lite, context), kLiteNotSupport);
 }
 }  // namespace

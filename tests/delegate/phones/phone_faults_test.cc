@@ -28,6 +28,9 @@ struct Phone {
   const char *transpose;  // its number there
 };
 
+// Names of tests must not have addresses in them.
+void PrintTo(const Phone &phone, std::ostream *out) { *out << phone.name; }
+
 constexpr Phone kPhones[] = {
     {"NNAPI", "ANeuralNetworks", "nnapi", "MSLITE_NNAPI_LIBRARY", MSLITE_FAKE_NNAPI, MSLITE_OLD_NNAPI,
      "FAKE_NNAPI_REFUSES", "37"},
