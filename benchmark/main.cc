@@ -241,7 +241,8 @@ void PrintPlacement(const std::vector<NodePlacement> &nodes) {
     }
     std::printf("On %s: %zu of %zu nodes, %.2f %% of the operations", engine.c_str(), group.nodes, nodes.size(),
                 share(group));
-    std::printf(parts.empty() ? "\n" : ", in %zu parts\n", parts.size());
+    if (!parts.empty()) std::printf(", in %zu part%s", parts.size(), parts.size() > 1 ? "s" : "");
+    std::printf("\n");
   }
   for (const auto &[reason, group] : reasons) std::printf("  %zu x %s\n", group.nodes, reason.c_str());
 }

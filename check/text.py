@@ -119,8 +119,9 @@ def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[s
 
 
 def engine_lines(engine: EngineFacts) -> Iterator[str]:
-    """What an engine takes, in the words of `benchmark`, and why it leaves the rest, with the nodes' names."""
-    parts = f", in {engine.parts} parts" if engine.parts else ""
+    """What an engine takes, in the words of `benchmark`, and why it leaves the rest, with the nodes' names where these are
+    not all."""
+    parts = f", in {engine.parts} part{'s' * (engine.parts > 1)}" if engine.parts else ""
     yield (
         f"On {readable(engine.name)}: {len(engine.taken)} of {len(engine.nodes)} nodes, "
         f"{100 * engine.share:.2f} % of the operations{parts}"
@@ -129,7 +130,8 @@ def engine_lines(engine: EngineFacts) -> Iterator[str]:
         yield f"  not on this machine: {readable(engine.missing)}"
     for (operator, reason), nodes in engine.left.items():
         yield f"  {len(nodes)} x {shortened(operator)}: {readable(reason)}"
-        yield from _name_lines([node.node for node in nodes])
+        if engine.taken:
+            yield from _name_lines([node.node for node in nodes])
 
 
 def _name_lines(names: Sequence[str]) -> Iterator[str]:
