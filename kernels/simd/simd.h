@@ -70,7 +70,7 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 
 #if SIMD_WIDTH >= 8
 #include <immintrin.h>
-#elif defined(__ARM_NEON)
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
 
@@ -147,14 +147,14 @@ SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return a <= b; }
 SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return a == b; }
 SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return __builtin_convertvector(x, simd_f32); }
 SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
-#if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__ARM_FEATURE_FMA)
-  return a * b + c; /* the processor has no fused instruction */
-#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
-  return (simd_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
-#elif SIMD_WIDTH == 8 && !SIMD_EMULATED
+#if SIMD_WIDTH == 8 && !SIMD_EMULATED
   return (simd_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
   return (simd_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif SIMD_WIDTH == 4 && defined(__arm__) && !defined(__ARM_FEATURE_FMA)
+  return a * b + c; /* the processor has no fused instruction */
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+  return (simd_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #else
   for (int i = 0; i < SIMD_WIDTH; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return c;
