@@ -20,11 +20,19 @@ size_t MachineBytes() { return kMachineBytes; }
 
 void *AlignedAllocate(size_t size) {
   constexpr size_t kAlignment = 64;
+  constexpr size_t kHugePage = size_t{1} << 21;
   // More than the machine has would be granted and then end the process: refuse it here.
   if (size > MachineBytes() - kAlignment) return nullptr;
   const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  const bool is_large = size >= 2 * kHugePage;
   void *memory = nullptr;  // Android has no aligned_alloc before API level 28
-  return posix_memalign(&memory, kAlignment, rounded == 0 ? kAlignment : rounded) == 0 ? memory : nullptr;
+  if (posix_memalign(&memory, is_large ? kHugePage : kAlignment, rounded == 0 ? kAlignment : rounded) != 0)
+    return nullptr;
+#ifdef MADV_HUGEPAGE
+  // Weights are read from first to last in every run: with huge pages few of their addresses have to be looked up.
+  if (is_large) madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+  return memory;
 }
 
 void AlignedFree(void *pointer) { std::free(pointer); }

@@ -6,6 +6,10 @@
 #include "threads/thread_pool.h"
 
 namespace mslite {
+namespace {
+size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
+}  // namespace
+
 Status WeightStore::Keep(size_t bytes, uint8_t **memory) {
   AlignedBuffer buffer = MakeAligned(bytes);
   if (buffer == nullptr) {
@@ -27,17 +31,24 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
     return Key{job.kernel, job.node_index, job.input, job.node.inputs[job.input]->data};
   };
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  std::vector<Work> work;
+  // All in one block, in the order in which they are read, which large pages hold.
+  size_t bytes = 0;
   for (PackJob &job : *jobs) {
     const auto place = packed_.find(key(job));
     if (place != packed_.end()) {
       job.packed = place->second;
-      continue;
+    } else {
+      bytes += RoundedUp(static_cast<size_t>(job.bytes));
     }
-    uint8_t *memory = nullptr;
-    MSLITE_TRY(Keep(static_cast<size_t>(job.bytes), &memory));
+  }
+  uint8_t *memory = nullptr;
+  if (bytes > 0) MSLITE_TRY(Keep(bytes, &memory));
+  std::vector<Work> work;
+  for (PackJob &job : *jobs) {
+    if (job.packed != nullptr) continue;
     job.packed = memory;
     work.push_back({&job, memory});
+    memory += RoundedUp(static_cast<size_t>(job.bytes));
   }
   // The largest first, so that no thread is left alone with it at the end.
   std::stable_sort(work.begin(), work.end(), [](const Work &a, const Work &b) { return a.job->bytes > b.job->bytes; });

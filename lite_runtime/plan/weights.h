@@ -24,7 +24,7 @@ struct PackJob {
 class WeightStore {
  public:
   // Finds or makes the packed form of every job, on up to `threads` threads: packing is most of the time that loading
-  // takes. Errors: kLiteMemoryFailed; the first job without result is the one that there was no memory for.
+  // takes. Errors: kLiteMemoryFailed, if there is no memory for those that were not there.
   Status Pack(std::vector<PackJob> *jobs, int32_t threads);
 
   // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
