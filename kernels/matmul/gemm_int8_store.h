@@ -9,7 +9,6 @@
 /* The numbers of one panel's channels, in vectors. */
 typedef struct {
   simd_multiplier factor[GEMM_INT8_VECTORS];
-  simd_i32 value[GEMM_INT8_VECTORS]; /* of the factors */
   simd_i32 zero[GEMM_INT8_VECTORS];
   simd_narrow_limits limits;
   simd_even_limits even;
@@ -18,7 +17,6 @@ typedef struct {
 static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
   SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
     const int64_t at = v * SIMD_WIDTH;
-    numbers->value[v] = simd_load_i32(g->value + at);
     numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
     numbers->zero[v] = simd_load_i32(g->zero + at);
   }
@@ -51,6 +49,8 @@ SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numb
   const int64_t y_step = g->y_step;
   const int32_t *row_sums = g->row_sums;
   int8_t *y = g->y;
+  simd_i32 value[GEMM_INT8_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) value[v] = own.factor[v].value;
   for (int64_t r = 0; r < rows; ++r, sums += GEMM_INT8_COLUMNS, y += y_step) {
     simd_i32 sum[GEMM_INT8_VECTORS];
     SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
@@ -61,10 +61,10 @@ SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numb
       SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) sum[v] = simd_rescale_twice(sum[v], &own.factor[v]);
       store_row(sum, &own.limits, columns, y);
     } else if (columns == GEMM_INT8_COLUMNS) {
-      simd_store_even(sum, own.value, GEMM_INT8_VECTORS, &own.even, y);
+      simd_store_even(sum, value, GEMM_INT8_VECTORS, &own.even, y);
     } else {
       int8_t whole[GEMM_INT8_COLUMNS];
-      simd_store_even(sum, own.value, GEMM_INT8_VECTORS, &own.even, whole);
+      simd_store_even(sum, value, GEMM_INT8_VECTORS, &own.even, whole);
       memcpy(y, whole, (size_t)columns);
     }
   }
@@ -77,7 +77,7 @@ SIMD_INLINE __m512i even_words(const panel_numbers *numbers, const int32_t *sums
   __m512i whole[GEMM_INT8_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
     const simd_f32 sum = simd_from_i32(simd_load_i32(sums + v * SIMD_WIDTH));
-    const simd_f32 steps = sum * simd_as_f32(numbers->value[v]);
+    const simd_f32 steps = sum * simd_as_f32(numbers->factor[v].value);
     whole[v] = _mm512_cvtps_epi32((__m512)simd_min(steps, numbers->even.high));
   }
   return _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);

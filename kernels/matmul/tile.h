@@ -10,8 +10,12 @@
 /* Steps of k at once where a lane can be multiplied with a vector: one load of a for all of them. */
 enum { GEMM_DEPTH = SIMD_WIDTH == 4 ? 4 : 1 };
 
-/* How far ahead of its use b is fetched: the processor's own prefetching ends with each page. */
+/* Fetches b ahead of its use, by so many steps of k: the processor's own prefetching ends with each page.
+ * Microcontrollers, which have one lane, have nothing to fetch into. */
 enum { GEMM_AHEAD = 16 * GEMM_COLUMNS };
+SIMD_INLINE void gemm_fetch(const float *b) {
+  if (SIMD_WIDTH > 1) __builtin_prefetch(b + GEMM_AHEAD);
+}
 
 /* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
@@ -45,7 +49,7 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
       simd_f32 left[GEMM_ROWS];
       SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = simd_load(a[r] + k);
       SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
-        __builtin_prefetch(b + GEMM_AHEAD);
+        gemm_fetch(b);
         SIMD_UNROLL for (int32_t v = 0; v < vectors; v += SIMD_LOADS) {
           const float *at = b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH;
           simd_f32 right[SIMD_LOADS];
@@ -60,7 +64,7 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
       }
     }
     for (; k < count; ++k, b += GEMM_COLUMNS) {
-      __builtin_prefetch(b + GEMM_AHEAD);
+      gemm_fetch(b);
       simd_f32 right[GEMM_SUMS];
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
         right[v] = simd_load(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH);

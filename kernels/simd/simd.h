@@ -164,12 +164,15 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 
 /* The same with one lane of `a` for all of b; `lane` is a constant where this is inlined. */
 SIMD_INLINE simd_f32 simd_fma_lane(simd_f32 a, const int lane, simd_f32 b, simd_f32 c) {
-#if SIMD_WIDTH == 4 && defined(__aarch64__) && !defined(__clang__)
+#if SIMD_WIDTH == 1
+  (void)lane;
+  return simd_fma(a, b, c);
+#elif SIMD_WIDTH == 4 && defined(__aarch64__) && !defined(__clang__)
   /* gcc copies a lane that several products share into a register of its own. */
   __asm__("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(c) : "w"(b), "w"(a), "i"(lane));
   return c;
 #else
-  return simd_fma(simd_set(((const float *)&a)[lane]), b, c);
+  return simd_fma(simd_set(a[lane]), b, c);
 #endif
 }
 

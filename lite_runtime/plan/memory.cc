@@ -9,8 +9,6 @@ bool IsOverBefore(const StepOrder &order, const ArenaBuffer &a, const ArenaBuffe
   return std::all_of(a.last.begin(), a.last.end(), [&](int32_t step) { return order.Before(step, b.first); });
 }
 
-int64_t RoundUp(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
-
 // The offset of the smallest gap of at least `size` bytes between `taken` (sorted), or behind all of them.
 int64_t BestGap(const std::vector<const ArenaBuffer *> &taken, int64_t size) {
   int64_t end = 0;
@@ -22,7 +20,7 @@ int64_t BestGap(const std::vector<const ArenaBuffer *> &taken, int64_t size) {
       best = end;
       best_gap = gap;
     }
-    end = std::max(end, buffer->offset + RoundUp(buffer->size));
+    end = std::max(end, buffer->offset + AlignedSize(buffer->size));
   }
   return best >= 0 ? best : end;
 }
@@ -58,9 +56,9 @@ int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers) {
     for (const ArenaBuffer *other : placed) {
       if (!IsOverBefore(order, *other, buffer) && !IsOverBefore(order, buffer, *other)) taken.push_back(other);
     }
-    buffer.offset = BestGap(taken, RoundUp(buffer.size));
+    buffer.offset = BestGap(taken, AlignedSize(buffer.size));
     if (buffer.offset > INT64_MAX / 4) return -1;
-    total = std::max(total, buffer.offset + RoundUp(buffer.size));
+    total = std::max(total, buffer.offset + AlignedSize(buffer.size));
     const auto place =
         std::upper_bound(placed.begin(), placed.end(), &buffer,
                          [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });

@@ -8,6 +8,7 @@
 
 namespace mslite {
 constexpr int64_t kArenaAlignment = 64;
+constexpr int64_t AlignedSize(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
 
 struct ArenaBuffer {
   int64_t size = 0;

@@ -18,8 +18,6 @@ bool IsSane(const mslite_schedule &schedule) {
   return std::all_of(schedule.part_count, schedule.part_count + schedule.phase_count,
                      [](int32_t parts) { return parts >= 0 && parts <= kMaximumParts; });
 }
-
-int64_t RoundUp(int64_t size) { return (size + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
 }  // namespace
 
 Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
@@ -255,7 +253,7 @@ Status Planner::PlaceOperands() {
       buffer_of[local] = static_cast<int32_t>(buffers.size());
       buffers.push_back({ByteSize(step.output_shapes[k]), index, std::move(last), -1});
     }
-    step.scratch_stride = RoundUp(step.schedule.scratch_bytes);
+    step.scratch_stride = AlignedSize(step.schedule.scratch_bytes);
     workspaces.push_back({i, buffers.size(), buffers.size() + 1});
     buffers.push_back({step.schedule.shared_bytes, index, {index}, -1});
     buffers.push_back({step.scratch_stride * options_.threads, index, {index}, -1});

@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "plan/frame.h"
+#include "plan/memory.h"
 #include "threads/thread_pool.h"
 
 namespace mslite {
-namespace {
-size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
-}  // namespace
-
 Status WeightStore::Keep(size_t bytes, uint8_t **memory) {
   AlignedBuffer buffer = MakeAligned(bytes);
   if (buffer == nullptr) {
@@ -38,7 +35,7 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
     if (place != packed_.end()) {
       job.packed = place->second;
     } else {
-      bytes += RoundedUp(static_cast<size_t>(job.bytes));
+      bytes += static_cast<size_t>(AlignedSize(job.bytes));
     }
   }
   uint8_t *memory = nullptr;
@@ -48,7 +45,7 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
     if (job.packed != nullptr) continue;
     job.packed = memory;
     work.push_back({&job, memory});
-    memory += RoundedUp(static_cast<size_t>(job.bytes));
+    memory += static_cast<size_t>(AlignedSize(job.bytes));
   }
   // The largest first, so that no thread is left alone with it at the end.
   std::stable_sort(work.begin(), work.end(), [](const Work &a, const Work &b) { return a.job->bytes > b.job->bytes; });
