@@ -16,7 +16,7 @@ from .tokens import tokenise
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)", re.DOTALL)
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
 MICRO = ("micro", "dsp", "mve")
-_SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_EMULATED")
+_SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_ASSEMBLY", "SIMD_EMULATED")
 """What the build decides; definitions in files do not count."""
 
 
@@ -90,6 +90,7 @@ class _Reader:
             "MSLITE_ISA": read_define(f"#define MSLITE_ISA {isa}"),
             "MSLITE_ISA_NAME": read_define("#define MSLITE_ISA_NAME(name) name"),
             "MSLITE_ISA_STRING": read_define(f'#define MSLITE_ISA_STRING(name) #name "_{label}"'),
+            "SIMD_ASSEMBLY": read_define("#define SIMD_ASSEMBLY 0"),
             "SIMD_EMULATED": read_define("#define SIMD_EMULATED 0"),
         }
         self.headers: list[str] = []

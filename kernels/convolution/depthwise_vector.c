@@ -1,5 +1,6 @@
 /* Depthwise convolution, vectorised over channels. The usual kernels compute up to DEPTHWISE_TILE neighbouring pixels
- * at once, so that a column of x is read once for all of them; any other kernel goes pixel by pixel.
+ * at once, so that a column of x is read once for all of them; pixels whose windows hang over an edge, and other
+ * kernels, are computed one by one from the taps that are inside.
  *
  * Limit: 3 x 3 at stride 1 does 36 multiply-adds for 27 loads per vector of channels and 4 pixels, so it runs at the
  * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
@@ -9,8 +10,8 @@
 enum {
   DEPTHWISE_TILE = 4,
   MOST_COLUMNS = 12,
-  MOST_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* at once: pointers to pixels are loaded for all of them */
-  MOST_ROWS = 5,
+  MOST_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* of a tile at once: the columns are found for all of them */
+  PIXEL_VECTORS = 4,                      /* of a single pixel at once */
   MOST_CHANNELS = 320,
   SMALLEST_PART = 1 << 15, /* multiply-adds */
   MOST_PARTS = 64
@@ -22,9 +23,6 @@ typedef struct {
   int64_t channel_block, channel_blocks; /* channels of one part */
   int64_t weight_step;                   /* packed floats per tap */
 } depthwise_derived;
-
-/* The taps read zeros where a window hangs over the edge. */
-static const float zeros[MOST_CHANNELS + SIMD_WIDTH];
 
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
@@ -77,19 +75,24 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   return MSLITE_OK;
 }
 
-/* Where one tile reads and writes; pointers are at the part's first channel. gcc 12 fills the table of pointers with
- * AVX-512 as if it lay at a multiple of 32 bytes: so it does. */
+/* Where neighbouring pixels of one row read and write; pointers are at the part's first channel, at the first tap that
+ * is inside. Steps are in floats. */
 typedef struct {
-  __attribute__((aligned(64))) const float *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
-  const float *w;                                                       /* the first tap of the first ky */
-  int64_t w_step;
-  int32_t rows; /* ky that are inside */
+  const float *x;
+  int64_t x_step, x_row; /* from column to column, from ky to ky */
+  const float *w;
+  int64_t w_step, w_row; /* from tap to tap, from ky to ky */
+  int64_t rows, columns; /* taps that are inside */
   const float *bias;
   float *y;
   int64_t y_step;
   int64_t channels;
   float low, high; /* the result is clamped to these */
 } depthwise_tile;
+
+SIMD_INLINE simd_f32 depthwise_start(const depthwise_tile *t, int64_t c, const int32_t lanes) {
+  return t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c, lanes);
+}
 
 /* `pixels` outputs of `vectors` vectors of channels from channel c on, of a single one the first `lanes`. All but t and
  * c are constants when inlined. */
@@ -98,15 +101,15 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
   const int32_t columns = (pixels - 1) * stride + kernel;
   simd_f32 sum[DEPTHWISE_TILE * MOST_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-    const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c + v * SIMD_WIDTH, lanes);
+    const simd_f32 start = depthwise_start(t, c + v * SIMD_WIDTH, lanes);
     SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i * vectors + v] = start;
   }
-  const float *w = t->w + c;
-  const int64_t w_step = t->w_step;
-  for (int32_t ky = 0; ky < t->rows; ++ky) {
+  const float *row = t->x + c, *w = t->w + c;
+  const int64_t x_step = t->x_step, w_step = t->w_step;
+  for (int64_t ky = t->rows; ky > 0; --ky, row += t->x_row) {
     simd_f32 x[MOST_COLUMNS * MOST_VECTORS];
-    SIMD_UNROLL for (int32_t j = 0; j < columns; ++j) {
-      const float *column = t->x[ky][j] + c;
+    const float *column = row;
+    SIMD_UNROLL for (int32_t j = 0; j < columns; ++j, column += x_step) {
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
         x[j * vectors + v] = simd_load_lanes(column + v * SIMD_WIDTH, lanes);
       }
@@ -128,12 +131,19 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
   }
 }
 
+#if SIMD_ASSEMBLY
+#include "convolution/depthwise_arm64.h"
+#endif
+
 SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels, const int32_t kernel,
                                   const int32_t stride) {
   /* As many as the registers hold: sums, a row's columns, weights. */
   const int32_t columns = (pixels - 1) * stride + kernel;
   const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= 30 ? MOST_VECTORS : 1;
   int64_t c = 0;
+#if SIMD_ASSEMBLY
+  if (pixels == DEPTHWISE_TILE) c = depthwise_arm64(t, kernel, stride);
+#endif
   for (; vectors > 1 && c + vectors * SIMD_WIDTH <= t->channels; c += vectors * SIMD_WIDTH) {
     depthwise_lanes(t, c, pixels, kernel, stride, vectors, SIMD_WIDTH);
   }
@@ -141,20 +151,42 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
   if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, 1, (int32_t)(t->channels - c));
 }
 
+/* The same for one pixel and any taps. */
+SIMD_INLINE void depthwise_taps(const depthwise_tile *t, int64_t c, const int32_t vectors, const int32_t lanes) {
+  simd_f32 sum[PIXEL_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = depthwise_start(t, c + v * SIMD_WIDTH, lanes);
+  const float *row = t->x + c, *taps = t->w + c;
+  const int64_t x_step = t->x_step, w_step = t->w_step;
+  for (int64_t ky = t->rows; ky > 0; --ky, row += t->x_row, taps += t->w_row) {
+    const float *x = row, *w = taps;
+    for (int64_t kx = t->columns; kx > 0; --kx, x += x_step, w += w_step) {
+      simd_f32 pixel[PIXEL_VECTORS], weight[PIXEL_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) pixel[v] = simd_load_lanes(x + v * SIMD_WIDTH, lanes);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = simd_load(w + v * SIMD_WIDTH);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = simd_fma(pixel[v], weight[v], sum[v]);
+    }
+  }
+  const simd_f32 low = simd_set(t->low), high = simd_set(t->high);
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+    simd_store_lanes(t->y + c + v * SIMD_WIDTH, simd_min(simd_max(sum[v], low), high), lanes);
+  }
+}
+
+static __attribute__((noinline)) void depthwise_pixel(const depthwise_tile *t) {
+  int64_t c = 0;
+  for (; c + PIXEL_VECTORS * SIMD_WIDTH <= t->channels; c += PIXEL_VECTORS * SIMD_WIDTH) {
+    depthwise_taps(t, c, PIXEL_VECTORS, SIMD_WIDTH);
+  }
+  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_taps(t, c, 1, SIMD_WIDTH);
+  if (c < t->channels) depthwise_taps(t, c, 1, (int32_t)(t->channels - c));
+}
+
 #define DEPTHWISE_KERNEL(kernel, stride)                                                                         \
-  static __attribute__((noinline)) void depthwise_##kernel##_##stride(const depthwise_tile *t, int32_t pixels) { \
-    switch (pixels) {                                                                                            \
-      case 1:                                                                                                    \
-        depthwise_pixels(t, 1, kernel, stride);                                                                  \
-        break;                                                                                                   \
-      case 2:                                                                                                    \
-        depthwise_pixels(t, 2, kernel, stride);                                                                  \
-        break;                                                                                                   \
-      case 3:                                                                                                    \
-        depthwise_pixels(t, 3, kernel, stride);                                                                  \
-        break;                                                                                                   \
-      default:                                                                                                   \
-        depthwise_pixels(t, DEPTHWISE_TILE, kernel, stride);                                                     \
+  static __attribute__((noinline)) void depthwise_##kernel##_##stride(const depthwise_tile *t, int64_t pixels) { \
+    if (pixels == DEPTHWISE_TILE) {                                                                              \
+      depthwise_pixels(t, DEPTHWISE_TILE, kernel, stride);                                                       \
+    } else {                                                                                                     \
+      depthwise_pixels(t, 2, kernel, stride);                                                                    \
     }                                                                                                            \
   }
 
@@ -163,64 +195,56 @@ DEPTHWISE_KERNEL(3, 2)
 DEPTHWISE_KERNEL(5, 1)
 DEPTHWISE_KERNEL(5, 2)
 
-typedef void (*depthwise_function)(const depthwise_tile *tile, int32_t pixels);
+typedef void (*depthwise_function)(const depthwise_tile *tile, int64_t pixels);
 
 /* The tiled kernel for these numbers, or NULL. */
 static depthwise_function find_tiled(const mslite_convolution *g) {
   const int64_t kernel = g->width.kernel, stride = g->width.stride;
-  if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
+  if (g->width.dilation != 1) return NULL;
   if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
   if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
   return NULL;
 }
 
-/* One output row; x is the image, all pointers at the part's first channel. */
-static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const float *x,
-                      int64_t oy, float *y) {
-  int64_t top, bottom;
-  mslite_window_taps(&g->height, oy, &top, &bottom);
-  tile->rows = (int32_t)(bottom - top);
-  tile->w += top * g->width.kernel * tile->w_step;
-  int64_t ox = 0;
-  /* Tiles of nearly equal width. */
-  for (int64_t tiles = (g->width.output + DEPTHWISE_TILE - 1) / DEPTHWISE_TILE; tiles > 0; --tiles) {
-    const int64_t pixels = (g->width.output - ox + tiles - 1) / tiles;
-    const int64_t columns = (pixels - 1) * g->width.stride + g->width.kernel;
-    const int64_t ix = ox * g->width.stride - g->width.pad_before;
-    for (int32_t ky = 0; ky < tile->rows; ++ky) {
-      const int64_t iy = oy * g->height.stride - g->height.pad_before + (top + ky) * g->height.dilation;
-      const float *row = x + (iy * g->width.input + ix) * g->group;
-      for (int64_t j = 0; j < columns; ++j) {
-        tile->x[ky][j] = ix + j >= 0 && ix + j < g->width.input ? row + j * g->group : zeros;
-      }
-    }
-    tile->y = y + ox * g->group;
-    function(tile, (int32_t)pixels);
+/* Pixels [first, last), one by one. `at` is set but for the columns: x and w at the first tap of the row, y at its
+ * first pixel. */
+static void run_pixels(const mslite_convolution *g, const depthwise_tile *at, int64_t first, int64_t last) {
+  depthwise_tile tile = *at;
+  for (int64_t ox = first; ox < last; ++ox) {
+    int64_t left, right;
+    mslite_window_taps(&g->width, ox, &left, &right);
+    const int64_t ix = ox * g->width.stride - g->width.pad_before + left * g->width.dilation;
+    tile.columns = right - left;
+    tile.x = at->x + ix * g->group;
+    tile.w = at->w + left * at->w_step;
+    tile.y = at->y + ox * g->group;
+    depthwise_pixel(&tile);
+  }
+}
+
+/* Pixels [first, last), at least two, whose windows have all columns: in tiles of four, or two where no more are left.
+ * The last tile computes some again rather than being smaller. */
+static void run_tiles(const mslite_convolution *g, const depthwise_tile *at, depthwise_function function, int64_t first,
+                      int64_t last) {
+  depthwise_tile tile = *at;
+  for (int64_t ox = first; ox < last;) {
+    const int64_t pixels = last - ox > 2 && last - first >= DEPTHWISE_TILE ? DEPTHWISE_TILE : 2;
+    if (ox + pixels > last) ox = last - pixels;
+    tile.x = at->x + (ox * g->width.stride - g->width.pad_before) * g->group;
+    tile.y = at->y + ox * g->group;
+    function(&tile, pixels);
     ox += pixels;
   }
 }
 
-/* The same for any kernel, pixel by pixel. */
-static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const float *x, int64_t oy, float *y) {
-  int64_t top, bottom, left, right;
-  mslite_window_taps(&g->height, oy, &top, &bottom);
-  for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->group) {
-    mslite_window_taps(&g->width, ox, &left, &right);
-    for (int64_t c = 0; c < tile->channels; c += SIMD_WIDTH) {
-      const int32_t lanes = tile->channels - c < SIMD_WIDTH ? (int32_t)(tile->channels - c) : SIMD_WIDTH;
-      simd_f32 sum = tile->bias == NULL ? simd_set(0.0f) : simd_load_lanes(tile->bias + c, lanes);
-      for (int64_t ky = top; ky < bottom; ++ky) {
-        const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
-        for (int64_t kx = left; kx < right; ++kx) {
-          const int64_t ix = ox * g->width.stride - g->width.pad_before + kx * g->width.dilation;
-          const simd_f32 pixel = simd_load_lanes(x + (iy * g->width.input + ix) * g->group + c, lanes);
-          sum = simd_fma(pixel, simd_load(tile->w + (ky * g->width.kernel + kx) * tile->w_step + c), sum);
-        }
-      }
-      sum = simd_min(simd_max(sum, simd_set(tile->low)), simd_set(tile->high));
-      simd_store_lanes(y + c, sum, lanes);
-    }
-  }
+/* Output columns [*first, *last): those whose windows are inside, where they are enough for a tile. */
+static void find_inside(const mslite_axis *axis, int64_t *first, int64_t *last) {
+  const int64_t pad = axis->pad_before, room = axis->input - axis->kernel + pad;
+  *first = pad > 0 ? (pad + axis->stride - 1) / axis->stride : 0;
+  if (*first > axis->output) *first = axis->output;
+  *last = room < 0 ? 0 : room / axis->stride + 1;
+  if (*last > axis->output) *last = axis->output;
+  if (*last < *first + 2) *last = *first; /* a tile has at least two */
 }
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
@@ -229,25 +253,34 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const mslite_convolution *g = &numbers->geometry;
   const int64_t channel = part % numbers->channel_blocks * numbers->channel_block;
   const int64_t first = part / numbers->channel_blocks * numbers->row_block, rows = g->batch * g->height.output;
+  const int64_t x_row = g->width.input * g->group;
   const depthwise_function function = find_tiled(g);
-  depthwise_tile tile;
-  tile.w_step = numbers->weight_step;
-  tile.bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL;
-  tile.y_step = g->group;
-  tile.channels = channel + numbers->channel_block < g->group ? numbers->channel_block : g->group - channel;
-  tile.low = fused_low(g->activation);
-  tile.high = fused_high(g->activation);
+  int64_t inside = 0, behind = 0;
+  if (function != NULL) find_inside(&g->width, &inside, &behind);
+  depthwise_tile tile = {
+      .x_step = g->width.dilation * g->group,
+      .x_row = g->height.dilation * x_row,
+      .w_step = numbers->weight_step,
+      .w_row = g->width.kernel * numbers->weight_step,
+      .bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL,
+      .y_step = g->group,
+      .channels = channel + numbers->channel_block < g->group ? numbers->channel_block : g->group - channel,
+      .low = fused_low(g->activation),
+      .high = fused_high(g->activation),
+  };
   for (int64_t row = first; row < first + numbers->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;
-    const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
-    float *y = (float *)run->outputs[0] + row * g->width.output * g->group + channel;
-    tile.w = (const float *)run->inputs[1] + channel;
-    if (function != NULL) {
-      tiled_row(g, function, &tile, x, oy, y);
-    } else {
-      plain_row(g, &tile, x, oy, y);
-    }
-    fused_rows(g->activation, y, g->group, g->width.output, tile.channels);
+    int64_t top, bottom;
+    mslite_window_taps(&g->height, oy, &top, &bottom);
+    const int64_t iy = oy * g->height.stride - g->height.pad_before + top * g->height.dilation;
+    tile.x = (const float *)run->inputs[0] + (image * g->height.input + iy) * x_row + channel;
+    tile.w = (const float *)run->inputs[1] + channel + top * tile.w_row;
+    tile.rows = bottom - top;
+    tile.y = (float *)run->outputs[0] + row * g->width.output * g->group + channel;
+    run_pixels(g, &tile, 0, inside);
+    run_tiles(g, &tile, function, inside, behind);
+    run_pixels(g, &tile, behind, g->width.output);
+    fused_rows(g->activation, tile.y, g->group, g->width.output, tile.channels);
   }
 }
 

@@ -17,10 +17,10 @@ SIMD_INLINE void gemm_fetch(const float *b) {
   if (SIMD_WIDTH > 1) __builtin_prefetch(b + GEMM_AHEAD);
 }
 
-/* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
-SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
+/* One tile at the beginning of `g`: `rows` x `vectors` sums, where GEMM_VECTORS are a panel, and half of that its first
+ * half; both are constants where this is inlined. */
+SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t vectors) {
   simd_f32 sum[GEMM_SUMS];
-  const int32_t vectors = panels * GEMM_VECTORS;
   float *c = g->c;
   int64_t c_step = g->c_step;
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {

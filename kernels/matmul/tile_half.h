@@ -18,10 +18,10 @@ SIMD_INLINE float16x8_t gemm_add_lane(float16x8_t sum, float16x8_t a, const int 
 #endif
 }
 
-/* One tile at the beginning of `g`: `rows` x `panels` * GEMM_COLUMNS sums; both are constants where this is inlined. */
-SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t panels) {
+/* One tile at the beginning of `g`: `rows` x `vectors` sums, where GEMM_VECTORS are a panel, and half of that its first
+ * half; both are constants where this is inlined. */
+SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t vectors) {
   float16x8_t sum[GEMM_SUMS];
-  const int32_t vectors = panels * GEMM_VECTORS;
   SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vdupq_n_f16(0);
   const float16_t *b = g->b;
   const int64_t b_step = g->b_step, count = g->k;

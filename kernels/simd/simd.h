@@ -39,6 +39,9 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #else
 #define SIMD_DOT 0
 #endif
+#ifndef SIMD_ASSEMBLY
+#define SIMD_ASSEMBLY 0 /* 1: inner loops of 64-bit ARM in assembly where there are any */
+#endif
 #ifndef SIMD_EMULATED
 #define SIMD_EMULATED 0 /* 1: no intrinsics of x86; for tests of instruction sets that the machine does not have */
 #endif
