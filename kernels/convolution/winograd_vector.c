@@ -4,7 +4,7 @@
 #include "convolution/winograd_transform.h"
 #include "matmul/gemm.h"
 
-enum { CHUNK_COLUMNS = 2 * GEMM_COLUMNS, PHASE_TILES = 4 };
+enum { CHUNK_COLUMNS = 2 * GEMM_COLUMNS, PHASE_TILES = 4, EDGE_CHANNELS = 64 };
 
 typedef struct {
   mslite_convolution geometry;
@@ -79,7 +79,7 @@ SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t 
                                  float *v) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_winograd_plan *plan = &numbers->plan;
-  static const float zeros[SIMD_WIDTH] = {0};
+  static const float zeros[EDGE_CHANNELS] = {0};
   const float *d[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
   const int32_t side = m + 2;
   const int64_t image = tile / (plan->across * plan->down);
@@ -88,19 +88,36 @@ SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t 
   const bool inside = top >= 0 && left >= 0 && top + side <= g->height.input && left + side <= g->width.input;
   const int64_t channels = g->in_channels, point_step = numbers->v_tiles * channels;
   x += image * g->height.input * g->width.input * channels;
-  for (int32_t i = 0; i < side * side; ++i) {
-    const int64_t iy = top + i / side, ix = left + i % side;
-    const bool here = inside || (iy >= 0 && iy < g->height.input && ix >= 0 && ix < g->width.input);
-    d[i] = here ? x + (iy * g->width.input + ix) * channels : NULL;
+  /* Where a tile hangs over an edge, as many channels at once as there are zeros to point to. */
+  const int64_t most = inside ? channels : EDGE_CHANNELS;
+  for (int64_t first = 0; first < channels; first += most) {
+    const int64_t count = channels - first < most ? channels - first : most;
+    for (int32_t i = 0; i < side; ++i) {
+      for (int32_t j = 0; j < side; ++j) {
+        const int64_t iy = top + i, ix = left + j;
+        const bool here = inside || (iy >= 0 && iy < g->height.input && ix >= 0 && ix < g->width.input);
+        d[i * side + j] = here ? x + (iy * g->width.input + ix) * channels + first : zeros;
+      }
+    }
+    int64_t c = 0;
+    for (; c + SIMD_WIDTH <= count; c += SIMD_WIDTH) {
+      transform_input_lanes(m, d, c, v + first, point_step, SIMD_WIDTH);
+    }
+    if (c < count) transform_input_lanes(m, d, c, v + first, point_step, (int32_t)(count - c));
   }
-  for (int64_t c = 0; c < channels; c += SIMD_WIDTH) {
-    const int32_t lanes = channels - c < SIMD_WIDTH ? (int32_t)(channels - c) : SIMD_WIDTH;
-    if (inside && lanes == SIMD_WIDTH) {
-      transform_input_lanes(m, d, c, v, point_step, SIMD_WIDTH);
-    } else {
-      const float *here[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
-      for (int32_t i = 0; i < side * side; ++i) here[i] = d[i] == NULL ? zeros : d[i] + c;
-      transform_input_lanes(m, here, 0, v + c, point_step, lanes);
+}
+
+/* One tile of y, or its `rows` x `across` pixels that exist: at `y`, from the results of the transform. */
+SIMD_INLINE void store_tile(const mslite_convolution *g, const int32_t m, const simd_f32 *out, simd_f32 start,
+                            const float *residual, float *y, int64_t rows, int64_t across, simd_f32 low, simd_f32 high,
+                            const int32_t lanes) {
+  SIMD_UNROLL for (int32_t i = 0; i < m; ++i) {
+    SIMD_UNROLL for (int32_t j = 0; j < m; ++j) {
+      if (i >= rows || j >= across) continue;
+      const int64_t pixel = (i * g->width.output + j) * g->out_channels;
+      simd_f32 value = out[i * m + j] + start;
+      if (residual != NULL) value += simd_load_lanes(residual + pixel, lanes);
+      simd_store_lanes(y + pixel, simd_min(simd_max(value, low), high), lanes);
     }
   }
 }
@@ -130,13 +147,11 @@ SIMD_INLINE void transform_output(const winograd_derived *numbers, const mslite_
     }
     const simd_f32 start = bias == NULL ? simd_set(0.0f) : simd_load_lanes(bias + c, lanes);
     SIMD_UNROLL for (int32_t i = 0; i < m; ++i) winograd_output(m, half + i * side, out + i * m, 1, 1);
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < across; ++j) {
-        const int64_t pixel = (i * g->width.output + j) * g->out_channels + c;
-        simd_f32 value = out[i * m + j] + start;
-        if (residual != NULL) value += simd_load_lanes(residual + pixel, lanes);
-        simd_store_lanes(y + pixel, simd_min(simd_max(value, low), high), lanes);
-      }
+    const float *from = residual == NULL ? NULL : residual + c;
+    if (rows == m && across == m && lanes == SIMD_WIDTH) {
+      store_tile(g, m, out, start, from, y + c, m, m, low, high, SIMD_WIDTH);
+    } else {
+      store_tile(g, m, out, start, from, y + c, rows, across, low, high, lanes);
     }
   }
   for (int64_t i = 0; i < rows; ++i) {

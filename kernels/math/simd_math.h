@@ -32,10 +32,7 @@ SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return x << 23; }
 SIMD_INLINE simd_f32 math_abs(simd_f32 x) { return simd_as_f32(simd_as_i32(x) & simd_set_i32(0x7fffffff)); }
 
 /* The magnitude of `x` with the sign of `sign`. */
-SIMD_INLINE simd_f32 math_copysign(simd_f32 x, simd_f32 sign) {
-  const simd_i32 bit = simd_set_i32(INT32_MIN);
-  return simd_as_f32((simd_as_i32(x) & ~bit) | (simd_as_i32(sign) & bit));
-}
+SIMD_INLINE simd_f32 math_copysign(simd_f32 x, simd_f32 sign) { return simd_select(simd_set_i32(INT32_MIN), sign, x); }
 
 /* The larger and the smaller; NaN when either is NaN. */
 SIMD_INLINE simd_f32 math_max(simd_f32 a, simd_f32 b) {
@@ -72,10 +69,19 @@ SIMD_INLINE void math_exp_parts(simd_f32 x, simd_f32 *rest, simd_f32 *low, simd_
   *high = simd_as_f32(math_to_exponent(both - half));
 }
 
-SIMD_INLINE simd_f32 math_exp(simd_f32 x) {
+/* exp(x) for x in [-104, 89]: 0 at one end, infinity at the other. */
+SIMD_INLINE simd_f32 math_exp_inside(simd_f32 x) {
   simd_f32 rest, low, high;
-  math_exp_parts(math_clamp(x, simd_set(-104.0F), simd_set(89.0F)), &rest, &low, &high);
+  math_exp_parts(x, &rest, &low, &high);
   return (rest + simd_set(1.0F)) * low * high;
+}
+
+SIMD_INLINE simd_f32 math_exp(simd_f32 x) { return math_exp_inside(math_clamp(x, simd_set(-104.0F), simd_set(89.0F))); }
+
+/* exp(-|x|) */
+SIMD_INLINE simd_f32 math_exp_negative(simd_f32 x) {
+  const simd_f32 negative = simd_as_f32(simd_as_i32(x) | simd_set_i32(INT32_MIN));
+  return math_exp_inside(simd_max(negative, simd_set(-104.0F)));
 }
 
 /* exp(x) - 1 without cancellation near 0. */
@@ -125,19 +131,20 @@ SIMD_INLINE simd_f32 math_tanh(simd_f32 x) {
   p = simd_fma(p, z, simd_set(0.133314908F));
   p = simd_fma(p, z, simd_set(-0.333332837F));
   const simd_f32 small = simd_fma(p * z, x, x);
-  const simd_f32 large = simd_set(1.0F) - simd_set(2.0F) / (math_exp(a + a) + simd_set(1.0F));
+  const simd_f32 large =
+      simd_set(1.0F) - simd_set(2.0F) / (math_exp_inside(simd_min(a + a, simd_set(89.0F))) + simd_set(1.0F));
   return simd_select(simd_less(a, simd_set(0.625F)), small, math_copysign(large, x));
 }
 
 /* 1 / (1 + exp(-x)), right down to the smallest results. */
 SIMD_INLINE simd_f32 math_sigmoid(simd_f32 x) {
-  const simd_f32 e = math_exp(-math_abs(x)), one = simd_set(1.0F);
+  const simd_f32 e = math_exp_negative(x), one = simd_set(1.0F);
   return simd_select(simd_less(x, simd_set(0.0F)), e, one) / (one + e);
 }
 
 /* log(1 + exp(x)) */
 SIMD_INLINE simd_f32 math_softplus(simd_f32 x) {
-  const simd_f32 z = math_exp(-math_abs(x));
+  const simd_f32 z = math_exp_negative(x);
   /* log(1 + z) / z - 1 on [0, 1] */
   simd_f32 p = simd_set(0.00203023944F);
   p = simd_fma(p, z, simd_set(-0.0134075209F));
@@ -165,7 +172,7 @@ SIMD_INLINE simd_f32 math_erf(simd_f32 x) {
   p = simd_fma(p, z, simd_set(0.128379166F));
   const simd_f32 small = simd_fma(p, x, x);
   /* log(1 - erf(a)) on [0.85, 4]; beyond 4 erf is 1 */
-  const simd_f32 a = math_clamp(math_abs(x), simd_set(0.0F), simd_set(4.0F));
+  const simd_f32 a = simd_min(math_abs(x), simd_set(4.0F));
   simd_f32 q = simd_set(-2.01478942e-05F);
   q = simd_fma(q, a, simd_set(0.000423611433F));
   q = simd_fma(q, a, simd_set(-0.00411903672F));
@@ -174,7 +181,7 @@ SIMD_INLINE simd_f32 math_erf(simd_f32 x) {
   q = simd_fma(q, a, simd_set(-0.633531809F));
   q = simd_fma(q, a, simd_set(-1.12942493F));
   q = simd_fma(q, a, simd_set(0.000156294176F));
-  const simd_f32 large = simd_set(1.0F) - math_exp(q);
+  const simd_f32 large = simd_set(1.0F) - math_exp_inside(q);
   return simd_select(simd_less(math_abs(x), simd_set(0.85F)), small, math_copysign(large, x));
 }
 

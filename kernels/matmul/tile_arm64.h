@@ -39,19 +39,10 @@
 #define GEMM_RESIDUAL_2(row, a, at, s, t, u, v)   \
   "ld1 {v0.4s-v1.4s}, [%[residual]], %[c_step]\n" \
   GEMM_ONE("fadd", "v0", s) GEMM_ONE("fadd", "v1", t)
-#define GEMM_LOW_4(row, a, at, s, t, u, v) \
-  GEMM_LOW_2(row, a, at, s, t, u, v) GEMM_ONE("fmax", "v0", u) GEMM_ONE("fmax", "v0", v)
-#define GEMM_LOW_2(row, a, at, s, t, u, v) GEMM_ONE("fmax", "v0", s) GEMM_ONE("fmax", "v0", t)
-#define GEMM_HIGH_4(row, a, at, s, t, u, v) \
-  GEMM_HIGH_2(row, a, at, s, t, u, v) GEMM_ONE("fmin", "v1", u) GEMM_ONE("fmin", "v1", v)
-#define GEMM_HIGH_2(row, a, at, s, t, u, v) GEMM_ONE("fmin", "v1", s) GEMM_ONE("fmin", "v1", t)
+#define GEMM_NAMES_4(row, a, at, s, t, u, v) ", " #s ", " #t ", " #u ", " #v
+#define GEMM_NAMES_2(row, a, at, s, t, u, v) ", " #s ", " #t
 #define GEMM_STORE_4(row, a, at, s, t, u, v) "st1 {v" #s ".4s-v" #v ".4s}, [%[c]], %[c_step]\n"
 #define GEMM_STORE_2(row, a, at, s, t, u, v) "st1 {v" #s ".4s-v" #t ".4s}, [%[c]], %[c_step]\n"
-
-#define GEMM_FETCH "prfm pldl1keep, [x14, #1024]\n"
-#define GEMM_FOUR_STEPS(rows, vectors, fetch) \
-  GEMM_ROWS_##rows(GEMM_LOAD_FOUR)            \
-  ".irp lane, 0, 1, 2, 3\n" fetch GEMM_STEP_##vectors GEMM_ROWS_##rows(GEMM_MULTIPLY_##vectors) ".endr\n"
 
 /* gemm_arm64_<rows>_<vectors>(): `tiles` tiles, at least one, below each other, from the beginning of `g` on. `fetch`: b is
  * not in a cache yet. */
@@ -74,16 +65,25 @@
         GEMM_ROWS_##rows(GEMM_FIND)                                                                                  \
         "subs x8, %[k], #4\n"                                                                                        \
         "b.lt 4f\n"                                                                                                  \
+        ".irp fetch, 1, 0\n" /* one loop that fetches b ahead, one that does not */                                  \
+        ".if \\fetch\n"                                                                                              \
         "cbz %[fetched], 3f\n"                                                                                       \
-        "2:\n" /* four steps of k, b being fetched ahead */                                                          \
-        GEMM_FOUR_STEPS(rows, vectors, GEMM_FETCH)                                                                   \
+        ".endif\n"                                                                                                   \
+        "2:\n" /* four steps of k */                                                                                 \
+        GEMM_ROWS_##rows(GEMM_LOAD_FOUR)                                                                             \
+        ".irp lane, 0, 1, 2, 3\n"                                                                                    \
+        ".if \\fetch\n"                                                                                              \
+        "prfm pldl1keep, [x14, #1024]\n"                                                                             \
+        ".endif\n"                                                                                                   \
+        GEMM_STEP_##vectors GEMM_ROWS_##rows(GEMM_MULTIPLY_##vectors)                                                \
+        ".endr\n"                                                                                                    \
         "subs x8, x8, #4\n"                                                                                          \
         "b.ge 2b\n"                                                                                                  \
+        ".if \\fetch\n"                                                                                              \
         "b 4f\n"                                                                                                     \
-        "3:\n" /* the same with b in a cache */                                                                      \
-        GEMM_FOUR_STEPS(rows, vectors, "")                                                                           \
-        "subs x8, x8, #4\n"                                                                                          \
-        "b.ge 3b\n"                                                                                                  \
+        "3:\n"                                                                                                       \
+        ".endif\n"                                                                                                   \
+        ".endr\n"                                                                                                    \
         "4:\n"                                                                                                       \
         "adds x8, x8, #4\n"                                                                                          \
         "b.eq 6f\n"                                                                                                  \
@@ -100,11 +100,15 @@
         "7:\n"                                                                                                       \
         "cbz %w[has_low], 8f\n"                                                                                      \
         "ld1r {v0.4s}, [%[low]]\n"                                                                                   \
-        GEMM_ROWS_##rows(GEMM_LOW_##vectors)                                                                         \
+        ".irp sum" GEMM_ROWS_##rows(GEMM_NAMES_##vectors) "\n"                                                       \
+        "fmax v\\sum\\().4s, v\\sum\\().4s, v0.4s\n"                                                                 \
+        ".endr\n"                                                                                                    \
         "8:\n"                                                                                                       \
         "cbz %w[has_high], 9f\n"                                                                                     \
         "ld1r {v1.4s}, [%[high]]\n"                                                                                  \
-        GEMM_ROWS_##rows(GEMM_HIGH_##vectors)                                                                        \
+        ".irp sum" GEMM_ROWS_##rows(GEMM_NAMES_##vectors) "\n"                                                       \
+        "fmin v\\sum\\().4s, v\\sum\\().4s, v1.4s\n"                                                                 \
+        ".endr\n"                                                                                                    \
         "9:\n"                                                                                                       \
         GEMM_ROWS_##rows(GEMM_STORE_##vectors)                                                                       \
         "mov %[fetched], #0\n"                                                                                       \

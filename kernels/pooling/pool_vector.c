@@ -2,7 +2,8 @@
 #include "matmul/fused.h"
 #include "pooling/geometry.h"
 
-/* One part is one output row. */
+enum { POOL_VECTORS = 4 }; /* at once */
+
 static int32_t pool_support(const mslite_node *node) {
   mslite_pooling geometry;
   return node->inputs[0]->type == MSLITE_FLOAT32 && node->output_count == 1 &&
@@ -10,6 +11,7 @@ static int32_t pool_support(const mslite_node *node) {
          activation_is_fusable(geometry.activation);
 }
 
+/* One part is one output row. */
 static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_pooling *geometry = derived;
   const mslite_status status = mslite_pooling_resolve(node->op, node->params, node->inputs[0], geometry, NULL);
@@ -27,23 +29,35 @@ typedef struct {
   int64_t rows, columns;
   int64_t row_step, column_step;
   float divisor;
+  float low, high; /* the result is clamped to these */
 } window;
 
-/* `lanes` channels of one output pixel. */
-SIMD_INLINE simd_f32 pool_lanes(const window *w, int64_t channel, bool average, int32_t lanes) {
-  simd_f32 result = simd_set(average ? 0.0f : -INFINITY);
-  for (int64_t i = 0; i < w->rows; ++i) {
-    const float *p = w->first + i * w->row_step + channel;
-    for (int64_t j = 0; j < w->columns; ++j) {
-      const simd_f32 x = simd_load_lanes(p + j * w->column_step, lanes);
-      result = average ? result + x : simd_max(x, result);
+/* `vectors` vectors of channels of one output pixel, of a single one the first `lanes`. */
+SIMD_INLINE void pool_lanes(const window *w, int64_t channel, bool average, const int32_t vectors, int32_t lanes,
+                            float *y) {
+  simd_f32 result[POOL_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) result[v] = simd_set(average ? 0.0f : -INFINITY);
+  const float *row = w->first + channel;
+  const int64_t column_step = w->column_step;
+  for (int64_t i = w->rows; i > 0; --i, row += w->row_step) {
+    const float *p = row;
+    for (int64_t j = w->columns; j > 0; --j, p += column_step) {
+      simd_f32 x[POOL_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) x[v] = simd_load_lanes(p + v * SIMD_WIDTH, lanes);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        result[v] = average ? result[v] + x[v] : simd_max(x[v], result[v]);
+      }
     }
   }
-  return average ? result / simd_set(w->divisor) : result;
+  const simd_f32 low = simd_set(w->low), high = simd_set(w->high);
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+    if (average) result[v] = result[v] / simd_set(w->divisor);
+    simd_store_lanes(y + channel + v * SIMD_WIDTH, simd_min(simd_max(result[v], low), high), lanes);
+  }
 }
 
 SIMD_INLINE void pool_row(const mslite_pooling *g, const float *x, float *y, int64_t oy, bool average) {
-  window w;
+  window w = {.low = fused_low(g->activation), .high = fused_high(g->activation)};
   int64_t top, bottom, left, right;
   mslite_window_taps(&g->height, oy, &top, &bottom);
   const int64_t iy = oy * g->height.stride - g->height.pad_before + top * g->height.dilation;
@@ -59,13 +73,11 @@ SIMD_INLINE void pool_row(const mslite_pooling *g, const float *x, float *y, int
     w.first = w.rows == 0 ? x : x + (iy * g->width.input + ix) * g->channels;
     w.divisor = (float)(divisor_h * mslite_pooling_divisor(&g->width, ox, g->count_include_pad));
     int64_t c = 0;
-    for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) {
-      simd_store(y + c, pool_lanes(&w, c, average, SIMD_WIDTH));
+    for (; c + POOL_VECTORS * SIMD_WIDTH <= g->channels; c += POOL_VECTORS * SIMD_WIDTH) {
+      pool_lanes(&w, c, average, POOL_VECTORS, SIMD_WIDTH, y);
     }
-    if (c < g->channels) {
-      const int32_t lanes = (int32_t)(g->channels - c);
-      simd_store_partial(y + c, pool_lanes(&w, c, average, lanes), lanes);
-    }
+    for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) pool_lanes(&w, c, average, 1, SIMD_WIDTH, y);
+    if (c < g->channels) pool_lanes(&w, c, average, 1, (int32_t)(g->channels - c), y);
     w.rows = bottom - top;
   }
 }
@@ -81,7 +93,7 @@ static void pool_run(const mslite_run *run, int32_t phase, int32_t part) {
   } else {
     pool_row(g, x, y, oy, false);
   }
-  if (g->activation != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) fused_row(g->activation, y, g->width.output * g->channels);
+  fused_rows(g->activation, y, g->channels, g->width.output, g->channels);
 }
 
 #define POOL(function, operator)                                    \

@@ -200,6 +200,10 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
 SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return (simd_f32)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)mask), (__m512)b, (__m512)a);
 }
+#elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
+SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
+  return (simd_f32)vbslq_f32((uint32x4_t)mask, (float32x4_t)a, (float32x4_t)b);
+}
 #else
 SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return simd_as_f32((simd_as_i32(a) & mask) | (simd_as_i32(b) & ~mask));
