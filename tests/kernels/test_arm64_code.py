@@ -39,7 +39,7 @@ def loops(compiler: str, source: str, isa: str, flags: tuple[str, ...], multiply
     if not (BUILD / "generated").is_dir():
         pytest.skip(f"{BUILD} has no generated headers")
     target = ["--target=aarch64-linux-gnu"] if compiler.startswith("clang") else GCC_FLAGS
-    output = BUILD / f"arm64-code-{compiler}-{isa}-{Path(source).stem}.o"
+    output = BUILD / re.sub(r"[^\w.-]", "_", f"arm64-code-{compiler}-{isa}-{Path(source).stem}{''.join(flags)}.o")
     command = [
         compiler,
         *target,
@@ -73,6 +73,7 @@ def loops(compiler: str, source: str, isa: str, flags: tuple[str, ...], multiply
 
 # source, instruction set, flags, multiply-add, rows and vectors of the whole tile, steps of k in one turn of its loop
 TILES = [
+    ("matmul/gemm_vector.c", "neon", ("-DSIMD_ASSEMBLY=1",), "fmla", 5, 4, 4),
     ("matmul/gemm_vector.c", "neon", (), "fmla", 6, 4, 4),
     ("matmul/gemm_vector.c", "neon_fp16", ("-march=armv8.2-a+fp16",), "fmla", 8, 2, 8),
     ("matmul/gemm_int8_dot.c", "neon_dot", ("-march=armv8.2-a+dotprod",), "sdot", 6, 4, 4),

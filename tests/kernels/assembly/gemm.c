@@ -1,0 +1,81 @@
+/* Whether the assembly tiles of float32 products give the bits of the compiled ones: every height and width, pieces,
+ * lengths, starts and limits. The source is included, because tiles are nobody else's business. */
+#include "matmul/gemm_vector.c"
+
+#include <stdio.h>
+
+enum { MOST_TILES = 3, MOST_K = 23, MOST_PIECES = 3, MOST_ROWS = GEMM_ROWS * MOST_TILES, STEP = GEMM_COLUMNS + 3 };
+
+static float left[MOST_ROWS][MOST_PIECES * 32], right[MOST_PIECES * MOST_K * GEMM_COLUMNS];
+static float before[MOST_ROWS * STEP], residual[MOST_ROWS * STEP], bias[GEMM_COLUMNS];
+static float assembled[MOST_ROWS * STEP], compiled[MOST_ROWS * STEP];
+static uint32_t state = 1;
+
+static uint32_t random_bits(void) {
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+static void fill(float *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] = (float)((int32_t)(random_bits() % 20001u) - 10000) / 1024.0f;
+}
+
+/* One product both ways; 1 where they differ. */
+static int differ(int32_t rows, int32_t vectors, bool fetch) {
+  const int64_t tiles = 1 + random_bits() % MOST_TILES, pieces = 1 + random_bits() % MOST_PIECES;
+  const uint32_t kind = random_bits();
+  const gemm_real *a[MOST_ROWS];
+  int64_t offsets[MOST_PIECES];
+  for (int64_t r = 0; r < MOST_ROWS; ++r) a[r] = left[r];
+  for (int64_t p = 0; p < pieces; ++p) offsets[p] = p * 32 + random_bits() % 8;
+  gemm_block block = {
+      .a = a,
+      .offsets = offsets,
+      .pieces = pieces,
+      .k = 1 + random_bits() % MOST_K,
+      .b = right,
+      .c_step = STEP,
+      .bias = (kind & 1u) != 0 ? bias : NULL,
+      .residual = (kind & 2u) != 0 ? residual : NULL,
+      .rows = rows * tiles,
+      .columns = vectors * SIMD_WIDTH,
+      .accumulate = (kind & 4u) != 0,
+      .low = (kind & 8u) != 0 ? -4.0f : -INFINITY,
+      .high = (kind & 16u) != 0 ? 6.0f : INFINITY,
+  };
+  memcpy(assembled, before, sizeof before);
+  memcpy(compiled, before, sizeof before);
+  block.c = assembled;
+  if (!gemm_tiles_arm64(&block, rows, tiles, vectors, fetch)) return 1;
+  block.c = compiled;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    if (vectors == GEMM_VECTORS) {
+      gemm_one_panel(&block, rows);
+    } else {
+      gemm_half_panel(&block, rows);
+    }
+    gemm_next_row(&block, rows);
+  }
+  if (memcmp(assembled, compiled, sizeof compiled) == 0) return 0;
+  printf("%d rows, %d vectors, %d tiles, %d pieces of %d, kind %u: other bits\n", (int)rows, (int)vectors, (int)tiles,
+         (int)pieces, (int)block.k, (unsigned)(kind & 31u));
+  return 1;
+}
+
+int main(void) {
+  int failures = 0, compared = 0;
+  fill(left[0], (int64_t)(sizeof left / sizeof **left));
+  fill(right, (int64_t)(sizeof right / sizeof *right));
+  fill(before, (int64_t)(sizeof before / sizeof *before));
+  fill(residual, (int64_t)(sizeof residual / sizeof *residual));
+  fill(bias, GEMM_COLUMNS);
+  left[1][3] = NAN;
+  right[7] = -0.0f;
+  for (int32_t rows = 3; rows <= GEMM_ROWS; ++rows) {
+    for (int32_t vectors = GEMM_FEWEST; vectors <= GEMM_VECTORS; vectors += GEMM_FEWEST) {
+      for (int32_t i = 0; i < 400; ++i, ++compared) failures += differ(rows, vectors, i % 2 == 0);
+    }
+  }
+  printf("%d products compared, %d with other bits\n", compared, failures);
+  return failures > 0;
+}
