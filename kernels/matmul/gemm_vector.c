@@ -40,9 +40,11 @@ static __attribute__((noinline)) void gemm_one_panel(const gemm_block *g, int32_
 }
 #undef GEMM_CASE
 
-/* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once. */
-static __attribute__((noinline)) void gemm_four_panels(const gemm_block *g) { gemm_tile(g, 1, 4); }
-static __attribute__((noinline)) void gemm_two_panels(const gemm_block *g) { gemm_tile(g, 2, 2); }
+/* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once, as far
+ * as there are registers for that. */
+enum { PANELS_OF_ONE = GEMM_ROWS < 4 ? 2 : 4, PANELS_OF_TWO = GEMM_ROWS < 4 ? 1 : 2 };
+static __attribute__((noinline)) void gemm_one_row(const gemm_block *g) { gemm_tile(g, 1, PANELS_OF_ONE); }
+static __attribute__((noinline)) void gemm_two_rows(const gemm_block *g) { gemm_tile(g, 2, PANELS_OF_TWO); }
 
 /* The last panel where columns are missing: computed whole in a padded copy. */
 static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32_t rows) {
@@ -85,19 +87,23 @@ static inline void gemm_next_row(gemm_block *g, int64_t rows) {
 /* Panel by panel, each used for all rows while it is in the L1 cache. */
 void gemm_run(const gemm_block *block) {
   gemm_block left = *block;
+  if (left.rows == 0) return;
+  /* Tiles of nearly equal height: a last tile of one row would run at a third of the speed. */
+  const int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS;
+  const int32_t height = (int32_t)(block->rows / tiles);
+  const int64_t higher = block->rows % tiles;
   while (left.columns > 0) {
     int64_t columns = left.columns < GEMM_COLUMNS ? left.columns : GEMM_COLUMNS;
-    if (block->rows == 1 && left.columns >= 4 * GEMM_COLUMNS && GEMM_ROWS >= 4) {
-      columns = 4 * GEMM_COLUMNS;
-      gemm_four_panels(&left);
-    } else if (block->rows == 2 && left.columns >= 2 * GEMM_COLUMNS) {
-      columns = 2 * GEMM_COLUMNS;
-      gemm_two_panels(&left);
+    if (block->rows == 1 && left.columns >= PANELS_OF_ONE * GEMM_COLUMNS) {
+      columns = PANELS_OF_ONE * GEMM_COLUMNS;
+      gemm_one_row(&left);
+    } else if (block->rows == 2 && left.columns >= PANELS_OF_TWO * GEMM_COLUMNS) {
+      columns = PANELS_OF_TWO * GEMM_COLUMNS;
+      gemm_two_rows(&left);
     } else {
       gemm_block tile = left;
-      /* Tiles of nearly equal height: a last tile of one row would run at a third of the speed. */
-      for (int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS; tiles > 0; --tiles) {
-        const int32_t rows = (int32_t)((tile.rows + tiles - 1) / tiles);
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int32_t rows = t < higher ? height + 1 : height;
         if (columns == GEMM_COLUMNS) {
           gemm_one_panel(&tile, rows);
         } else {
