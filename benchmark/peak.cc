@@ -4,6 +4,11 @@
 #include <chrono>
 #include <cstdint>
 
+#if defined(__arm__) && defined(__ARM_NEON) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace mslite::benchmark {
 namespace {
 
@@ -34,11 +39,11 @@ constexpr int64_t kRounds = 200000;
 #if defined(__x86_64__)
 MSLITE_PEAK_LOOP(PeakAvx512, 16, __attribute__((target("avx512f,fma"))))
 MSLITE_PEAK_LOOP(PeakAvx2, 8, __attribute__((target("avx2,fma"))))
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || (defined(__ARM_NEON) && defined(__linux__))
 MSLITE_PEAK_LOOP(PeakNeon, 4, )
 #endif
 
-double Best(double (*loop)()) {
+[[maybe_unused]] double Best(double (*loop)()) {
   double best = 0;
   for (int i = 0; i < 5; ++i) best = std::max(best, loop());
   return best;
@@ -53,6 +58,8 @@ double MeasurePeakGflops() {
   return 0;
 #elif defined(__aarch64__)
   return Best(PeakNeon);
+#elif defined(__ARM_NEON) && defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_NEON) != 0 ? Best(PeakNeon) : 0;
 #else
   return 0;
 #endif

@@ -6,7 +6,7 @@
  * target_kernels.c. */
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_avx2) X(name##_avx512)
-#elif defined(MSLITE_TARGET_ARM64)
+#elif defined(MSLITE_TARGET_ARM64) || defined(MSLITE_TARGET_ARM32)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_neon)
 #else
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar)
@@ -16,6 +16,8 @@
 #define MSLITE_DOT_ISA(X, name) X(name##_avx2) X(name##_avx512) X(name##_vnni)
 #elif defined(MSLITE_TARGET_ARM64)
 #define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
+#elif defined(MSLITE_TARGET_ARM32)
+#define MSLITE_DOT_ISA(X, name) X(name##_neon)
 #else
 #define MSLITE_DOT_ISA(X, name)
 #endif

@@ -52,9 +52,10 @@ static inline bool activation_is_fusable(int32_t type) {
 }
 
 SIMD_INLINE simd_f32 activation_sign(simd_f32 x) {
-  const simd_f32 zero = simd_set(0.0F), one = simd_set(1.0F);
-  const simd_f32 not_positive = simd_select(simd_less(x, zero), -one, x);
-  return simd_select(simd_less(zero, x), one, not_positive);
+  /* By its bits: vectors of Armv7 take numbers below the normal range for zero. */
+  const simd_i32 not_zero = -simd_as_i32(math_abs(x)) >> 31;
+  const simd_f32 y = simd_select(not_zero, math_copysign(simd_set(1.0F), x), x);
+  return simd_select(simd_equal(x, x), y, x);
 }
 
 SIMD_INLINE simd_f32 activation_gelu(simd_f32 x) {

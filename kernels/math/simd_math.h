@@ -94,13 +94,15 @@ SIMD_INLINE simd_f32 math_expm1(simd_f32 x) {
 }
 
 SIMD_INLINE simd_f32 math_log(simd_f32 x) {
+  /* A number below the normal range is its bits times 2^-149; vectors of Armv7 would take it for zero. */
   const simd_i32 tiny = simd_less(x, simd_set(1.17549435e-38F));
-  const simd_f32 scaled = simd_select(tiny, x * simd_set(8388608.0F), x);
+  const simd_f32 scaled = simd_select(tiny, simd_from_i32(simd_as_i32(math_abs(x))), x);
   /* m = scaled / 2^n is in [sqrt(1/2), sqrt(2)) */
   const simd_i32 bits = simd_as_i32(math_abs(scaled)); /* negative numbers are put right below */
+  const simd_i32 negative = simd_as_i32(x) >> 31;
   const simd_i32 exponent = (bits - simd_set_i32(0x3f3504f3)) >> 23;
   const simd_f32 f = simd_as_f32(bits - math_to_exponent(exponent)) - simd_set(1.0F);
-  const simd_f32 n = simd_from_i32(exponent - (simd_set_i32(23) & tiny));
+  const simd_f32 n = simd_from_i32(exponent - (simd_set_i32(149) & tiny));
   /* (log(1 + f) - f + f^2 / 2) / f^3 on [sqrt(1/2) - 1, sqrt(2) - 1] */
   simd_f32 p = simd_set(0.0691514686F);
   p = simd_fma(p, f, simd_set(-0.117896959F));
@@ -117,8 +119,8 @@ SIMD_INLINE simd_f32 math_log(simd_f32 x) {
   simd_f32 y = simd_fma(n, simd_set(0.693359375F), p + f);
   const simd_f32 infinity = simd_set(INFINITY);
   y = simd_select(simd_equal(x, infinity), infinity, y);
-  y = simd_select(simd_equal(x, simd_set(0.0F)), -infinity, y);
-  y = simd_select(simd_less(x, simd_set(0.0F)), simd_set(NAN), y);
+  y = simd_select(negative, simd_set(NAN), y);
+  y = simd_select(simd_equal(scaled, simd_set(0.0F)), -infinity, y);
   return simd_select(simd_equal(x, x), y, x);
 }
 

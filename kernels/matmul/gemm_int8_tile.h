@@ -65,7 +65,7 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, cons
   const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
   const int64_t a_step = g->a_step;
   SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
-  int64_t units = g->units;
+  ptrdiff_t units = (ptrdiff_t)g->units; /* one register on every processor */
 #if DOT_LANES > 1
   for (; units >= DOT_LANES; units -= DOT_LANES, b += DOT_LANES * V * b_step) {
     add_units(a, a_step, b, b_step, sum, rows);
@@ -97,7 +97,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const char *b, int32_t *to
   SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i] = simd_set_i32(0);
   const dot_element *a = g->a;
   const int64_t a_step = g->a_step;
-  int64_t units = g->units;
+  ptrdiff_t units = (ptrdiff_t)g->units;
   for (; units >= chains; units -= chains) {
     SIMD_UNROLL for (int32_t c = 0; c < chains; ++c, a += DOT_DEPTH, b += V * b_step) {
       add_unit(&a, a_step, b, b_step, sum + c * rows * V, rows, stored);
@@ -112,7 +112,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const char *b, int32_t *to
   case rows:                                 \
     if (rows * GEMM_INT8_VECTORS <= 4) {     \
       short_tile(g, b, to, rows, rows == 1); \
-    } else {                                 \
+    } else if (rows <= GEMM_INT8_ROWS) {     \
       tile(g, b, to, rows);                  \
     }                                        \
     break;

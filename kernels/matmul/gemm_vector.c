@@ -86,9 +86,15 @@ static void gemm_tiles(const gemm_block *g, int32_t rows, int64_t tiles, int32_t
   }
 }
 
-/* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once. */
-static __attribute__((noinline)) void gemm_four_panels(const gemm_block *g) { gemm_tile(g, 1, 4 * GEMM_VECTORS); }
-static __attribute__((noinline)) void gemm_two_panels(const gemm_block *g) { gemm_tile(g, 2, 2 * GEMM_VECTORS); }
+/* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once, as far
+ * as there are registers for that. */
+enum { PANELS_OF_ONE = GEMM_ROWS < 4 ? 2 : 4, PANELS_OF_TWO = GEMM_ROWS < 4 ? 1 : 2 };
+static __attribute__((noinline)) void gemm_one_row(const gemm_block *g) {
+  gemm_tile(g, 1, PANELS_OF_ONE * GEMM_VECTORS);
+}
+static __attribute__((noinline)) void gemm_two_rows(const gemm_block *g) {
+  gemm_tile(g, 2, PANELS_OF_TWO * GEMM_VECTORS);
+}
 
 /* The last panel where columns are missing: its vectors are computed whole, a tile in a padded copy. */
 static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32_t rows, int32_t vectors, bool fetch) {
@@ -136,12 +142,12 @@ void gemm_run(const gemm_block *block) {
   const int32_t rows = (int32_t)(block->rows / tiles);
   while (left.columns > 0) {
     int64_t columns = GEMM_COLUMNS;
-    if (block->rows == 1 && left.columns >= 4 * GEMM_COLUMNS && GEMM_ROWS >= 4) {
-      columns = 4 * GEMM_COLUMNS;
-      gemm_four_panels(&left);
-    } else if (block->rows == 2 && left.columns >= 2 * GEMM_COLUMNS) {
-      columns = 2 * GEMM_COLUMNS;
-      gemm_two_panels(&left);
+    if (block->rows == 1 && left.columns >= PANELS_OF_ONE * GEMM_COLUMNS) {
+      columns = PANELS_OF_ONE * GEMM_COLUMNS;
+      gemm_one_row(&left);
+    } else if (block->rows == 2 && left.columns >= PANELS_OF_TWO * GEMM_COLUMNS) {
+      columns = PANELS_OF_TWO * GEMM_COLUMNS;
+      gemm_two_rows(&left);
     } else {
       gemm_block panel = left;
       if (taller > 0) gemm_run_tiles(&panel, rows + 1, taller, true);

@@ -8,7 +8,7 @@
 #define GEMM_FORGET() __asm__ volatile("" ::: "memory")
 
 /* Steps of k at once where a lane can be multiplied with a vector: one load of a for all of them. */
-enum { GEMM_DEPTH = SIMD_WIDTH == 4 ? 4 : 1 };
+enum { GEMM_DEPTH = SIMD_FACTORS };
 
 /* Fetches b ahead of its use, by so many steps of k: the processor's own prefetching ends with each page.
  * Microcontrollers, which have one lane, have nothing to fetch into. */
@@ -40,20 +40,21 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
   }
   GEMM_FORGET();
   const float *b = g->b;
-  const int64_t b_step = g->b_step, count = g->k;
+  const int64_t b_step = g->b_step;
+  const ptrdiff_t count = (ptrdiff_t)g->k; /* one register on every processor */
   for (int64_t piece = 0; piece < g->pieces; ++piece) {
     const float *a[GEMM_ROWS];
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
-    int64_t k = 0;
+    ptrdiff_t k = 0;
     for (; GEMM_DEPTH > 1 && k + GEMM_DEPTH <= count; k += GEMM_DEPTH) {
-      simd_f32 left[GEMM_ROWS];
-      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = simd_load(a[r] + k);
+      simd_factors left[GEMM_ROWS];
+      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = simd_load_factors(a[r] + k);
       SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
         gemm_fetch(b);
         SIMD_UNROLL for (int32_t v = 0; v < vectors; v += SIMD_LOADS) {
           const float *at = b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * SIMD_WIDTH;
           simd_f32 right[SIMD_LOADS];
-          SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = simd_load(at + i * SIMD_WIDTH);
+          simd_load_several(at, right);
           SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
             SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
               simd_f32 *to = &sum[r * vectors + v + i];

@@ -120,9 +120,7 @@ SIMD_INLINE simd_i32 dot_add_lane(simd_i32 sum, dot_units a, const int lane, dot
 typedef int8x8_t dot_left, dot_right;
 
 SIMD_INLINE dot_left dot_broadcast(const dot_element *a) {
-  int16_t unit;
-  memcpy(&unit, a, sizeof unit);
-  return vreinterpret_s8_s16(vdup_n_s16(unit));
+  return vreinterpret_s8_s16(vld1_dup_s16((const int16_t *)(const void *)a));
 }
 
 SIMD_INLINE dot_right dot_load(const dot_weight *b) { return vld1_s8(b); }

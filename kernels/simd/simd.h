@@ -101,6 +101,18 @@ SIMD_INLINE simd_f32 simd_load(const float *p) {
   return v;
 }
 
+/* SIMD_LOADS neighbouring vectors. */
+SIMD_INLINE void simd_load_several(const float *p, simd_f32 *v) {
+#if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__clang__)
+  float32x4x2_t pair; /* one instruction, which gcc does not find */
+  __asm__("vld1.32 %h0, [%1]" : "=w"(pair) : "r"(p), "m"(*(const float(*)[2 * SIMD_WIDTH])(const void *)p));
+  v[0] = (simd_f32)pair.val[0];
+  v[1] = (simd_f32)pair.val[1];
+#else
+  SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) v[i] = simd_load(p + i * SIMD_WIDTH);
+#endif
+}
+
 SIMD_INLINE void simd_store(float *p, simd_f32 v) { memcpy(p, &v, sizeof v); }
 
 SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
@@ -154,8 +166,9 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
   return (simd_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
   return (simd_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif SIMD_WIDTH == 4 && defined(__arm__) && !defined(__ARM_FEATURE_FMA)
-  return a * b + c; /* the processor has no fused instruction */
+#elif SIMD_WIDTH == 4 && defined(__arm__)
+  /* Rounded twice: Armv7's fused one takes no lanes, and older processors do not have it. */
+  return (simd_f32)vmlaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
   return (simd_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #else
@@ -165,8 +178,20 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 }
 #endif
 
-/* The same with one lane of `a` for all of b; `lane` is a constant where this is inlined. */
-SIMD_INLINE simd_f32 simd_fma_lane(simd_f32 a, const int lane, simd_f32 b, simd_f32 c) {
+/* Neighbouring numbers that one load brings, so many that a lane of each row's fits in a register: Armv7 has half as
+ * many registers. */
+#if SIMD_WIDTH == 4 && defined(__arm__)
+enum { SIMD_FACTORS = 2 };
+typedef float32x2_t simd_factors;
+SIMD_INLINE simd_factors simd_load_factors(const float *p) { return vld1_f32(p); }
+#else
+enum { SIMD_FACTORS = SIMD_WIDTH == 4 ? 4 : 1 };
+typedef simd_f32 simd_factors;
+SIMD_INLINE simd_factors simd_load_factors(const float *p) { return simd_load(p); }
+#endif
+
+/* simd_fma with one lane of `a` for all of b; `lane` is a constant where this is inlined. */
+SIMD_INLINE simd_f32 simd_fma_lane(simd_factors a, const int lane, simd_f32 b, simd_f32 c) {
 #if SIMD_WIDTH == 1
   (void)lane;
   return simd_fma(a, b, c);
@@ -174,6 +199,8 @@ SIMD_INLINE simd_f32 simd_fma_lane(simd_f32 a, const int lane, simd_f32 b, simd_
   /* gcc copies a lane that several products share into a register of its own. */
   __asm__("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(c) : "w"(b), "w"(a), "i"(lane));
   return c;
+#elif SIMD_WIDTH == 4 && defined(__arm__) && !defined(__clang__)
+  return (simd_f32)vmlaq_lane_f32((float32x4_t)c, (float32x4_t)b, a, lane);
 #else
   return simd_fma(simd_set(a[lane]), b, c);
 #endif

@@ -4,7 +4,7 @@
 
 #if defined(MSLITE_TARGET_X86)
 #include <cpuid.h>
-#elif defined(MSLITE_TARGET_ARM64) && defined(__linux__)
+#elif (defined(MSLITE_TARGET_ARM64) || defined(MSLITE_TARGET_ARM32)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
@@ -77,6 +77,19 @@ IsaSet Detect() {
   const unsigned long capabilities = getauxval(AT_HWCAP);
   if ((capabilities & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
   if ((capabilities & HWCAP_ASIMDHP) != 0) isas.Add(MSLITE_ISA_NEON_FP16);
+#endif
+  return isas;
+}
+
+#elif defined(MSLITE_TARGET_ARM32)
+
+IsaSet Detect() {
+  IsaSet isas;
+#if defined(__linux__)
+  // Some processors of 2011 (Tegra 2) lack it. The kernels need no fused multiply-add (VFPv4).
+  if ((getauxval(AT_HWCAP) & HWCAP_NEON) != 0) isas.Add(MSLITE_ISA_NEON);
+#elif defined(__ARM_NEON)
+  isas.Add(MSLITE_ISA_NEON);
 #endif
   return isas;
 }
