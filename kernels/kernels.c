@@ -15,7 +15,7 @@
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_DOT_ISA(X, name) X(name##_avx2) X(name##_avx512) X(name##_vnni)
 #elif defined(MSLITE_TARGET_ARM64)
-#define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
+#define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot) X(name##_neon_i8mm)
 #else
 #define MSLITE_DOT_ISA(X, name)
 #endif

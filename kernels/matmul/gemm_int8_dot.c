@@ -1,7 +1,6 @@
 /* The inner loops of gemm_int8.h, once for all kernels that multiply stored integers. */
 #include "matmul/gemm_int8.h"
 
-#include "matmul/gemm_int8_store.h"
 #include "matmul/gemm_int8_tile.h"
 
 enum { FEWEST_PANELS = 4 }; /* of a part */
@@ -31,7 +30,8 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
   gemm_int8_block g[MOST_PANELS];
   panel_numbers numbers[MOST_PANELS];
   const int64_t highest = GEMM_INT8_ROWS / panels, tiles = (block->rows + highest - 1) / highest;
-  const int64_t high = round_up((block->rows + tiles - 1) / tiles, SIMD_WIDTH == 16 && block->rows > 1 ? 2 : 1);
+  const int64_t even = SIMD_WIDTH == 16 || DOT_JOINED > 1 ? 2 : 1;
+  const int64_t high = round_up((block->rows + tiles - 1) / tiles, block->rows > 1 ? even : 1);
   /* Sums that are not kept from step to step have a place of their own. */
   const int64_t next = block->sums == NULL ? highest * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
   /* A single row reads its weights as they are packed: a copy would be read only once. */
@@ -42,21 +42,24 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
     if (p > 0) move_on(&g[p]);
     set_numbers(&g[p], &numbers[p]);
   }
+  /* A tile stores its results itself where that takes few registers. */
+  const bool tiles_store = TILES_STORE && block->last && block->columns >= GEMM_INT8_COLUMNS && rounds_even(block);
   for (int64_t left = block->rows; left > 0; left -= high) {
     const int64_t rows = left < high ? left : high;
     int32_t *sums = g->sums == NULL ? own : g->sums;
+    const bool stores = tiles_store && rows % DOT_JOINED == 0;
 #if SIMD_WIDTH == 16 && SIMD_DOT
     if (panels > 1 && rows > 1) {
       run_pair_tile(g, sums, sums + next, rows);
     } else
 #endif
       for (int64_t p = 0; p < panels; ++p) {
-        run_tile(&g[p], rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows);
+        run_tile(&g[p], stores ? numbers : NULL, rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows);
       }
     for (int64_t p = 0; p < panels; ++p) {
       const int64_t columns = g[p].columns < GEMM_INT8_COLUMNS ? g[p].columns : GEMM_INT8_COLUMNS;
-      if (g[p].last) store(&g[p], &numbers[p], sums + p * next, rows, columns);
-      g[p].a += rows * g[p].a_step;
+      if (g[p].last && !stores) store(&g[p], &numbers[p], sums + p * next, rows, columns);
+      g[p].a += rows / DOT_JOINED * g[p].a_step;
       if (g[p].sums != NULL) g[p].sums += rows * GEMM_INT8_COLUMNS;
       if (g[p].row_sums != NULL) g[p].row_sums += rows;
       g[p].y += rows * g[p].y_step;
@@ -88,9 +91,12 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   const int64_t steps = (units + GEMM_INT8_LARGEST_STEP - 1) / GEMM_INT8_LARGEST_STEP;
   if (cut->k_block > GEMM_INT8_LARGEST_STEP) cut->k_block = (units + steps - 1) / steps;
   const int64_t rows = cut->row_block + 1, columns = cut->panel_block * GEMM_INT8_COLUMNS;
-  plan->a_step = cut->k_block * DOT_DEPTH;
+  plan->a_step = round_up(cut->k_block * DOT_DEPTH, DOT_ARRANGES ? DOT_CHUNK : 1);
   const bool keeps_sums = cut->k_block < units;
-  plan->sums_at = round_up((rows * plan->a_step + DOT_CHUNK) * (int64_t)sizeof(dot_element), 64);
+  const int64_t elements = round_up(rows, DOT_JOINED) * plan->a_step * DOT_SPREAD + DOT_CHUNK;
+  plan->staged_at = round_up(elements * (int64_t)sizeof(dot_element), 64);
+  plan->sums_at = plan->staged_at;
+  if (DOT_ARRANGES) plan->sums_at += round_up(GEMM_INT8_STAGED * plan->a_step + DOT_CHUNK, 64);
   plan->row_sums_at = plan->sums_at + (keeps_sums ? rows * columns * (int64_t)sizeof(int32_t) : 0);
   plan->room_at = plan->row_sums_at + (plan->has_zeros ? round_up(rows * (int64_t)sizeof(int32_t), 64) : 0);
   plan->bytes = plan->room_at;
@@ -112,6 +118,25 @@ static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64
   }
 }
 
+/* The rows of a step of k, `length` from k on, where the products read them. */
+static void stage_rows(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t group,
+                       const gemm_int8_block *g, int64_t k, int64_t length) {
+  char *scratch = run->scratch;
+  const int64_t step = plan->a_step, most = DOT_ARRANGES ? GEMM_INT8_STAGED : g->rows;
+  dot_element *staged = (dot_element *)(void *)(DOT_ARRANGES ? scratch + plan->staged_at : scratch);
+  dot_element *arranged = (dot_element *)(void *)scratch;
+  for (int64_t row = 0; row < g->rows; row += most) {
+    const int64_t rows = g->rows - row < most ? g->rows - row : most;
+    stage(run, group, g->row + row, rows, k, length, step, staged);
+    if (plan->is_whole && plan->operands.a_flip != 0) flip_elements(staged, step, rows, length);
+    if (plan->has_zeros) add_row_sums(staged, step, rows, length, (int32_t *)(void *)(scratch + plan->row_sums_at) + row);
+    if (!DOT_ARRANGES) return;
+    for (int64_t r = 0; r < rows; r += DOT_JOINED, arranged += g->a_step) {
+      dot_arrange(staged + r * step, step, round_up(g->units * DOT_DEPTH, DOT_CHUNK), arranged);
+    }
+  }
+}
+
 void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t groups,
                     int32_t part) {
   const mslite_gemm_plan *cut = &plan->plan;
@@ -127,11 +152,10 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
   const int32_t *numbers[4];
   const int64_t places[4] = {packed->bias, packed->value, packed->shift, packed->zero};
   for (int32_t i = 0; i < 4; ++i) numbers[i] = (const int32_t *)(const void *)(weights + places[i]) + channel;
-  dot_element *a = (dot_element *)(void *)scratch;
   int32_t *row_sums = plan->has_zeros ? (int32_t *)(void *)(scratch + plan->row_sums_at) : NULL;
   gemm_int8_block g = {
-      .a = a,
-      .a_step = plan->a_step,
+      .a = (const dot_element *)(const void *)scratch,
+      .a_step = plan->a_step * DOT_SPREAD * DOT_JOINED,
       .b_step = packed->units * GEMM_INT8_COLUMNS * DOT_DEPTH,
       .rows = row + cut->row_block < plan->m ? cut->row_block : plan->m - row,
       .columns = (last_column < plan->n ? last_column : plan->n) - column,
@@ -147,6 +171,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
       .row_sums = row_sums,
       .y = (int8_t *)run->outputs[0] + ((row * groups + group) * plan->n + column) * result_size,
       .y_step = groups * plan->n * result_size,
+      .apart = DOT_WOVEN > 1 && *(const int32_t *)(const void *)(weights + packed->overflows) != 0,
       .y_zero = plan->y_zero,
       .low = plan->low,
       .high = plan->high,
@@ -168,9 +193,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
     g.first = unit == 0;
     g.last = unit + g.units == packed->units;
     const int64_t k = unit * DOT_DEPTH, length = g.last ? plan->k - k : g.units * DOT_DEPTH;
-    stage(run, group, row, g.rows, k, length, plan->a_step, a);
-    if (plan->is_whole && plan->operands.a_flip != 0) flip_elements(a, plan->a_step, g.rows, length);
-    if (row_sums != NULL) add_row_sums(a, plan->a_step, g.rows, length, row_sums);
+    stage_rows(run, plan, stage, group, &g, k, length);
     g.b = panel + unit * GEMM_INT8_COLUMNS * DOT_DEPTH;
     gemm_int8_block own = g;
     run_block(&own);

@@ -184,6 +184,11 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
   }
 }
 
+/* Results are rounded once, to even, and nothing is taken off their sums. */
+static bool rounds_even(const gemm_int8_block *g) {
+  return g->operands == NULL && g->scale == NULL && g->row_sums == NULL && g->shift[0] == MSLITE_SHIFT_TO_EVEN;
+}
+
 static __attribute__((noinline)) void store(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,
                                             int64_t rows, int64_t columns) {
   if (g->operands != NULL) {

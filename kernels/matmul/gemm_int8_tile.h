@@ -3,6 +3,13 @@
 #define MSLITE_MATMUL_GEMM_INT8_TILE_H
 
 #include "matmul/gemm_int8.h"
+#include "matmul/gemm_int8_store.h"
+
+#if SIMD_WIDTH == 4
+#define TILES_STORE 1 /* results, while the sums are in registers */
+#else
+#define TILES_STORE 0
+#endif
 
 #if SIMD_WIDTH == 16 && SIMD_DOT
 /* Two panels at once, in tiles of half the height: each unit of a is broadcast for both, so that the loop has 10 loads
@@ -16,21 +23,94 @@ SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
   return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
 }
 
-/* Sums as a tile begins with them. */
-SIMD_INLINE simd_i32 first_sum(const gemm_int8_block *g, const int32_t *to, const int32_t i) {
-  return simd_load_i32(g->first ? g->bias + i % GEMM_INT8_VECTORS * SIMD_WIDTH : to + i * SIMD_WIDTH);
+/* Sums as a tile begins with them: vector v of row r is sum[r * GEMM_INT8_VECTORS + v], but where rows are joined. */
+SIMD_INLINE void begin_sums(const gemm_int8_block *g, const int32_t *to, simd_i32 *sum, const int32_t rows) {
+  enum { V = GEMM_INT8_VECTORS };
+  const int32_t *from = g->first ? g->bias : to;
+  const int64_t step = g->first ? 0 : GEMM_INT8_COLUMNS;
+#if SIMD_MATRIX
+  SIMD_UNROLL for (int32_t i = 0; i < rows / 2 * V; ++i) {
+    const int32_t *at = from + i / V * 2 * step + i % V * SIMD_WIDTH;
+    const int64x2_t one = (int64x2_t)simd_load_i32(at), two = (int64x2_t)simd_load_i32(at + step);
+    sum[2 * i] = (simd_i32)vzip1q_s64(one, two);
+    sum[2 * i + 1] = (simd_i32)vzip2q_s64(one, two);
+  }
+#else
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(from + i / V * step + i % V * SIMD_WIDTH);
+#endif
+}
+
+/* Two columns of two rows each to two rows of four columns. */
+SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
+#if SIMD_MATRIX
+  enum { V = GEMM_INT8_VECTORS };
+  simd_i32 apart[GEMM_INT8_ROWS * V];
+  SIMD_UNROLL for (int32_t i = 0; i < rows / 2 * V; ++i) {
+    const int64x2_t one = (int64x2_t)sum[2 * i], two = (int64x2_t)sum[2 * i + 1];
+    apart[i / V * 2 * V + i % V] = (simd_i32)vzip1q_s64(one, two);
+    apart[i / V * 2 * V + V + i % V] = (simd_i32)vzip2q_s64(one, two);
+  }
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = apart[i];
+#else
+  (void)sum, (void)rows;
+#endif
+}
+
+/* The sums of a tile to memory, or, with `numbers`, as results. */
+SIMD_INLINE void end_sums(const gemm_int8_block *g, const panel_numbers *numbers, simd_i32 *sum, int32_t *to,
+                          const int32_t rows) {
+  enum { V = GEMM_INT8_VECTORS };
+  part_rows(sum, rows);
+#if TILES_STORE
+  if (numbers != NULL) {
+    simd_i32 value[V];
+    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) value[v] = numbers->factor[v].value;
+    const simd_even_limits limits = numbers->even;
+    int8_t *y = g->y;
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, y += g->y_step) simd_store_even(sum + r * V, value, V, &limits, y);
+    return;
+  }
+#else
+  (void)g, (void)numbers;
+#endif
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
+}
+
+SIMD_INLINE simd_i32 add_products(simd_i32 sum, dot_left a, dot_right b, const bool apart) {
+#if DOT_OVERFLOWS
+  if (apart) return dot_add_apart(sum, a, b);
+#else
+  (void)apart;
+#endif
+  return dot_add(sum, a, b);
 }
 
 /* One unit of k of every row: `a` are the places of every third row. */
 SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
-                          simd_i32 *sum, const int32_t rows, const bool stored) {
-  enum { V = GEMM_INT8_VECTORS };
+                          simd_i32 *sum, const int32_t rows, const bool stored, const bool apart) {
+  enum { V = GEMM_INT8_VECTORS * DOT_JOINED };
+  const int32_t count = rows / DOT_JOINED;
+#if SIMD_MATRIX
+  /* More vectors of b than of a. */
+  dot_left left[GEMM_INT8_ROWS / DOT_JOINED];
+  SIMD_UNROLL for (int32_t r = 0; r < count; ++r) left[r] = dot_broadcast(a[r / 3] + r % 3 * a_step);
+  SIMD_UNROLL for (int32_t v = 0; v < V; v += SIMD_LOADS) {
+    dot_right right[SIMD_LOADS];
+    SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = load_right(b + (v + i) * b_step, stored);
+    SIMD_UNROLL for (int32_t r = 0; r < count; ++r) {
+      SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
+        sum[r * V + v + i] = add_products(sum[r * V + v + i], left[r], right[i], apart);
+      }
+    }
+  }
+#else
   dot_right right[V];
   SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+  SIMD_UNROLL for (int32_t r = 0; r < count; ++r) {
     const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
-    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = dot_add(sum[r * V + v], left, right[v]);
+    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = add_products(sum[r * V + v], left, right[v], apart);
   }
+#endif
 }
 
 #if DOT_LANES > 1
@@ -56,84 +136,129 @@ SIMD_INLINE void add_units(const dot_element *const *a, const int64_t a_step, co
 }
 #endif
 
-/* `rows` x GEMM_INT8_COLUMNS sums; `rows` is a constant where this is inlined. */
-SIMD_INLINE void tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows) {
-  enum { V = GEMM_INT8_VECTORS };
-  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (int64_t)sizeof(dot_weight);
+/* `rows` x GEMM_INT8_COLUMNS sums; `rows` and `apart` are constants where this is inlined. */
+SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
+                      const int32_t rows, const bool apart) {
+  enum { V = GEMM_INT8_VECTORS, A = (GEMM_INT8_ROWS / DOT_JOINED + 2) / 3 };
+  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH / DOT_JOINED * (int64_t)sizeof(dot_weight);
+  const int64_t b_unit = GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
   simd_i32 sum[GEMM_INT8_ROWS * V];
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = first_sum(g, to, i);
-  const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
+  begin_sums(g, to, sum, rows);
+  const dot_element *a[A];
   const int64_t a_step = g->a_step;
-  SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = g->a + r * a_step;
+  const int32_t places = (rows / DOT_JOINED + 2) / 3;
+  SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] = g->a + i * 3 * a_step;
   int64_t units = g->units;
 #if DOT_LANES > 1
-  for (; units >= DOT_LANES; units -= DOT_LANES, b += DOT_LANES * V * b_step) {
+  for (; units >= DOT_LANES; units -= DOT_LANES, b += DOT_LANES * b_unit) {
     add_units(a, a_step, b, b_step, sum, rows);
-    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_LANES * DOT_DEPTH;
+    SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] += DOT_LANES * DOT_STEP;
   }
-  for (; units > 0; --units, b += V * b_step) {
-    add_unit(a, a_step, b, b_step, sum, rows, false);
-    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
+  for (; units > 0; --units, b += b_unit) {
+    add_unit(a, a_step, b, b_step, sum, rows, false, apart);
+    SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] += DOT_STEP;
   }
 #else
   do { /* units > 0: sums that a loop might pass by are copied around it. */
-    add_unit(a, a_step, b, b_step, sum, rows, false);
-    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_DEPTH;
-    b += V * b_step;
+    add_unit(a, a_step, b, b_step, sum, rows, false, apart);
+    SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] += DOT_STEP;
+    b += b_unit;
   } while (--units > 0);
 #endif
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
+  end_sums(g, numbers, sum, to, rows);
 }
 
 /* The same for one or two rows, in several chains of sums, so that no sum waits for the one before. `stored`: b is as
  * it is packed. */
-SIMD_INLINE void short_tile(const gemm_int8_block *g, const char *b, int32_t *to, const int32_t rows,
-                            const bool stored) {
+SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
+                            const int32_t rows, const bool stored, const bool apart) {
   enum { V = GEMM_INT8_VECTORS, MOST_SUMS = 8 };
-  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * (stored ? 1 : (int64_t)sizeof(dot_weight));
+  const int64_t weight_size = stored ? 1 : (int64_t)sizeof(dot_weight);
+  const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * weight_size, b_unit = V * b_step;
   const int32_t chains = MOST_SUMS / (rows * V);
   simd_i32 sum[MOST_SUMS];
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = first_sum(g, to, i);
+  begin_sums(g, to, sum, rows);
   SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i] = simd_set_i32(0);
   const dot_element *a = g->a;
   const int64_t a_step = g->a_step;
   int64_t units = g->units;
   for (; units >= chains; units -= chains) {
-    SIMD_UNROLL for (int32_t c = 0; c < chains; ++c, a += DOT_DEPTH, b += V * b_step) {
-      add_unit(&a, a_step, b, b_step, sum + c * rows * V, rows, stored);
+    SIMD_UNROLL for (int32_t c = 0; c < chains; ++c, a += DOT_STEP, b += b_unit) {
+      add_unit(&a, a_step, b, b_step, sum + c * rows * V, rows, stored, apart);
     }
   }
-  for (; units > 0; --units, a += DOT_DEPTH, b += V * b_step) add_unit(&a, a_step, b, b_step, sum, rows, stored);
+  for (; units > 0; --units, a += DOT_STEP, b += b_unit) add_unit(&a, a_step, b, b_step, sum, rows, stored, apart);
   SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i % (rows * V)] += sum[i];
-  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
+  end_sums(g, numbers, sum, to, rows);
 }
 
-#define TILE_CASE(rows)                      \
-  case rows:                                 \
-    if (rows * GEMM_INT8_VECTORS <= 4) {     \
-      short_tile(g, b, to, rows, rows == 1); \
-    } else {                                 \
-      tile(g, b, to, rows);                  \
-    }                                        \
+#define TILE_CASE(rows)                                           \
+  case rows:                                                      \
+    if (rows * GEMM_INT8_VECTORS <= 4) {                          \
+      short_tile(g, numbers, b, to, rows, rows == 1, TILE_APART); \
+    } else {                                                      \
+      tile(g, numbers, b, to, rows, TILE_APART);                  \
+    }                                                             \
     break;
 
-static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const char *b, int32_t *to, int64_t rows) {
-  switch (SIMD_WIDTH == 16 && rows > 1 ? rows + rows % 2 : rows) {
+/* `numbers`: results are stored, not sums; NULL otherwise. Heights that are made even have a spare row. */
+static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b,
+                                               int32_t *to, int64_t rows) {
+#if SIMD_MATRIX
+#define TILE_APART false
+  switch (rows + rows % 2) {
+    TILE_CASE(2)
+    TILE_CASE(4)
+    TILE_CASE(6)
+    default:
+      break;
+  }
+#undef TILE_APART
+#elif SIMD_WIDTH == 16
+#define TILE_APART false
+  switch (rows > 1 ? rows + rows % 2 : rows) {
     TILE_CASE(1)
     TILE_CASE(2)
     TILE_CASE(4)
     TILE_CASE(6)
-#if SIMD_WIDTH == 16
     TILE_CASE(8)
     TILE_CASE(10)
     TILE_CASE(12)
-#else
-    TILE_CASE(3)
-    TILE_CASE(5)
-#endif
     default:
       break;
   }
+#undef TILE_APART
+#else
+#if DOT_OVERFLOWS
+#define TILE_APART true
+  if (g->apart) {
+    switch (rows) {
+      TILE_CASE(1)
+      TILE_CASE(2)
+      TILE_CASE(3)
+      TILE_CASE(4)
+      TILE_CASE(5)
+      TILE_CASE(6)
+      default:
+        break;
+    }
+    return;
+  }
+#undef TILE_APART
+#endif
+#define TILE_APART false
+  switch (rows) {
+    TILE_CASE(1)
+    TILE_CASE(2)
+    TILE_CASE(3)
+    TILE_CASE(4)
+    TILE_CASE(5)
+    TILE_CASE(6)
+    default:
+      break;
+  }
+#undef TILE_APART
+#endif
 }
 #undef TILE_CASE
 

@@ -23,6 +23,7 @@ constexpr struct {
     {MSLITE_ISA_NEON, "neon"},
     {MSLITE_ISA_NEON_DOT, "neon_dot"},
     {MSLITE_ISA_NEON_FP16, "neon_fp16"},
+    {MSLITE_ISA_NEON_I8MM, "neon_i8mm"},
     {MSLITE_ISA_MICRO, "micro"},
     {MSLITE_ISA_DSP, "dsp"},
     {MSLITE_ISA_MVE, "mve"},
@@ -77,6 +78,7 @@ IsaSet Detect() {
   const unsigned long capabilities = getauxval(AT_HWCAP);
   if ((capabilities & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
   if ((capabilities & HWCAP_ASIMDHP) != 0) isas.Add(MSLITE_ISA_NEON_FP16);
+  if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) isas.Add(MSLITE_ISA_NEON_I8MM);
 #endif
   return isas;
 }
