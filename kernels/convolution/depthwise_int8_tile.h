@@ -148,8 +148,11 @@ SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 
       const simd_i32 shift = simd_load_i32(numbers + ROW_SHIFT * t->step + v * SIMD_WIDTH);
       factor[v] = simd_make_multiplier(value[v], shift);
     }
+    /* Only what a loop reads is in memory. */
+    simd_i32 looped[VECTORS * DEPTHWISE_TILE];
+    SIMD_UNROLL for (int32_t i = 0; i < VECTORS * pixels; ++i) looped[i] = sum[i];
     STORE_UNROLL for (int32_t i = 0; i < pixels; ++i) {
-      store_twice_rounded(t, factor, sum + VECTORS * i, to + i * step);
+      store_twice_rounded(t, factor, looped + VECTORS * i, to + i * step);
     }
   }
   if (to == y) return;
