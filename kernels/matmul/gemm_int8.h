@@ -32,8 +32,10 @@ enum {
 
 /* One block of a product, for one step of k. */
 typedef struct {
-  const dot_element *a; /* rows, filled up to an even number on vectors of 16 lanes and where DOT_JOINED */
-  int64_t a_step;       /* elements from row to row, or from DOT_JOINED rows to the next */
+  /* Rows, filled up to an even number on vectors of 16 lanes and where DOT_JOINED; where they are arranged, those of a
+     tile unit by unit. */
+  const dot_element *a;
+  int64_t a_step; /* elements from row to row, or from DOT_JOINED rows to the next */
   const int8_t *b;      /* the first panel, at the first k of this step */
   int64_t b_step;       /* bytes from panel to panel */
   int64_t units;        /* of k in this step */
@@ -67,6 +69,7 @@ typedef struct {
   bool rounds_once; /* in float64 */
   bool has_zeros;   /* some weight_zero is not 0 */
   bool is_whole;    /* results are whole sums */
+  bool in_place;    /* rows of a are those of input 0, one after the other */
   mslite_integer_operands operands;
 } gemm_int8_plan;
 

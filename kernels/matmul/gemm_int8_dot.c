@@ -7,6 +7,14 @@ enum { FEWEST_PANELS = 4 }; /* of a part */
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
+/* Rows of all tiles of a block but the last: tiles are of equal height. On vectors of 16 lanes, and where rows are joined,
+ * it is even: a spare row at the end is nobody's. */
+static int64_t tile_height(int64_t rows, int64_t panels) {
+  const int64_t highest = GEMM_INT8_ROWS / panels, tiles = (rows + highest - 1) / highest;
+  const int64_t even = SIMD_WIDTH == 16 || DOT_JOINED > 1 ? 2 : 1;
+  return round_up((rows + tiles - 1) / tiles, rows > 1 ? even : 1);
+}
+
 /* To the next panel. */
 static void move_on(gemm_int8_block *g) {
   const int64_t result_size = g->operands == NULL ? 1 : (int64_t)sizeof(int32_t);
@@ -23,17 +31,14 @@ static void move_on(gemm_int8_block *g) {
   g->columns -= GEMM_INT8_COLUMNS;
 }
 
-/* `panels`, at most MOST_PANELS, in tiles of equal height but for the last. On vectors of 16 lanes all but that are
- * even: its spare row is nobody's. */
+/* `panels`, at most MOST_PANELS, in tiles. */
 static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, const int64_t panels) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
   gemm_int8_block g[MOST_PANELS];
   panel_numbers numbers[MOST_PANELS];
-  const int64_t highest = GEMM_INT8_ROWS / panels, tiles = (block->rows + highest - 1) / highest;
-  const int64_t even = SIMD_WIDTH == 16 || DOT_JOINED > 1 ? 2 : 1;
-  const int64_t high = round_up((block->rows + tiles - 1) / tiles, block->rows > 1 ? even : 1);
+  const int64_t high = tile_height(block->rows, panels);
   /* Sums that are not kept from step to step have a place of their own. */
-  const int64_t next = block->sums == NULL ? highest * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
+  const int64_t next = block->sums == NULL ? GEMM_INT8_ROWS / panels * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
   /* A single row reads its weights as they are packed: a copy would be read only once. */
   const char *widened = NULL;
   if (block->rows > 1) widened = (const char *)dot_weights(block->b, block->units, GEMM_INT8_VECTORS, block->room);
@@ -44,27 +49,29 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
   }
   /* A tile stores its results itself where that takes few registers. */
   const bool tiles_store = TILES_STORE && block->last && block->columns >= GEMM_INT8_COLUMNS && rounds_even(block);
-  for (int64_t left = block->rows; left > 0; left -= high) {
+  for (int64_t left = block->rows; left > 0;) {
     const int64_t rows = left < high ? left : high;
     int32_t *sums = g->sums == NULL ? own : g->sums;
     const bool stores = tiles_store && rows % DOT_JOINED == 0;
+    const int64_t tiles = stores ? left / rows : 1, made = tiles * rows;
 #if SIMD_WIDTH == 16 && SIMD_DOT
     if (panels > 1 && rows > 1) {
       run_pair_tile(g, sums, sums + next, rows);
     } else
 #endif
       for (int64_t p = 0; p < panels; ++p) {
-        run_tile(&g[p], stores ? numbers : NULL, rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows);
+        run_tile(&g[p], stores ? numbers : NULL, rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows, tiles);
       }
     for (int64_t p = 0; p < panels; ++p) {
       const int64_t columns = g[p].columns < GEMM_INT8_COLUMNS ? g[p].columns : GEMM_INT8_COLUMNS;
       if (g[p].last && !stores) store(&g[p], &numbers[p], sums + p * next, rows, columns);
-      g[p].a += rows / DOT_JOINED * g[p].a_step;
-      if (g[p].sums != NULL) g[p].sums += rows * GEMM_INT8_COLUMNS;
-      if (g[p].row_sums != NULL) g[p].row_sums += rows;
-      g[p].y += rows * g[p].y_step;
-      g[p].row += rows;
+      g[p].a += made / DOT_JOINED * g[p].a_step;
+      if (g[p].sums != NULL) g[p].sums += made * GEMM_INT8_COLUMNS;
+      if (g[p].row_sums != NULL) g[p].row_sums += made;
+      g[p].y += made * g[p].y_step;
+      g[p].row += made;
     }
+    left -= made;
   }
 }
 
@@ -118,22 +125,51 @@ static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64
   }
 }
 
+/* Rows [row, row + count) of a block, as its tiles read them. */
+static void arrange_rows(const gemm_int8_block *g, int64_t row, int64_t count, const dot_element *from, int64_t step) {
+  const int64_t high = tile_height(g->rows, 1), length = g->units * DOT_DEPTH;
+  for (int64_t r = row; r < row + count; r += DOT_JOINED) {
+    const int64_t first = r / high * high, rows = g->rows - first < high ? g->rows - first : high;
+    dot_element *tile = (dot_element *)(uintptr_t)g->a + first / DOT_JOINED * g->a_step;
+    dot_arrange(from + (r - row) * step, step, length, tile + (r - first) / DOT_JOINED * DOT_STEP,
+                (rows + DOT_JOINED - 1) / DOT_JOINED * DOT_STEP);
+  }
+}
+
+/* Rows of input 0 that are multiplied, or arranged, where they lie: so many of the block's, which are all from `row` on. */
+static int64_t rows_in_place(const gemm_int8_plan *plan, int64_t row, int64_t rows, int64_t k, int64_t length) {
+  if (!plan->in_place || DOT_OFFSET != 0 || sizeof(dot_element) > 1 || plan->has_zeros) return 0;
+  if (plan->is_whole && plan->operands.a_flip != 0) return 0;
+  if (!DOT_ARRANGES) return plan->k % DOT_DEPTH == 0 ? rows : 0;
+  /* Arranging reads whole chunks, and pairs of rows. */
+  const int64_t end = plan->m * plan->k - k - round_up(length, DOT_CHUNK);
+  const int64_t readable = (end < 0 ? 0 : end / plan->k + 1) - row;
+  if (readable <= 0) return 0;
+  return readable < rows ? readable / DOT_JOINED * DOT_JOINED : rows / DOT_JOINED * DOT_JOINED;
+}
+
 /* The rows of a step of k, `length` from k on, where the products read them. */
 static void stage_rows(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t group,
-                       const gemm_int8_block *g, int64_t k, int64_t length) {
+                       gemm_int8_block *g, int64_t k, int64_t length) {
   char *scratch = run->scratch;
+  const int64_t in_place = rows_in_place(plan, g->row, g->rows, k, length);
+  if (in_place > 0) {
+    const dot_element *x = (const dot_element *)run->inputs[0] + g->row * plan->k + k;
+    if (!DOT_ARRANGES) {
+      g->a = x;
+      g->a_step = plan->k;
+      return;
+    }
+    arrange_rows(g, 0, in_place, x, plan->k);
+  }
   const int64_t step = plan->a_step, most = DOT_ARRANGES ? GEMM_INT8_STAGED : g->rows;
   dot_element *staged = (dot_element *)(void *)(DOT_ARRANGES ? scratch + plan->staged_at : scratch);
-  dot_element *arranged = (dot_element *)(void *)scratch;
-  for (int64_t row = 0; row < g->rows; row += most) {
+  for (int64_t row = in_place; row < g->rows; row += most) {
     const int64_t rows = g->rows - row < most ? g->rows - row : most;
     stage(run, group, g->row + row, rows, k, length, step, staged);
     if (plan->is_whole && plan->operands.a_flip != 0) flip_elements(staged, step, rows, length);
-    if (plan->has_zeros) add_row_sums(staged, step, rows, length, (int32_t *)(void *)(scratch + plan->row_sums_at) + row);
-    if (!DOT_ARRANGES) return;
-    for (int64_t r = 0; r < rows; r += DOT_JOINED, arranged += g->a_step) {
-      dot_arrange(staged + r * step, step, round_up(g->units * DOT_DEPTH, DOT_CHUNK), arranged);
-    }
+    if (g->row_sums != NULL) add_row_sums(staged, step, rows, length, (int32_t *)(void *)(scratch + plan->row_sums_at) + row);
+    if (DOT_ARRANGES) arrange_rows(g, row, rows, staged, step);
   }
 }
 

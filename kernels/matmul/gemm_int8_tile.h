@@ -29,6 +29,17 @@ SIMD_INLINE void begin_sums(const gemm_int8_block *g, const int32_t *to, simd_i3
   const int32_t *from = g->first ? g->bias : to;
   const int64_t step = g->first ? 0 : GEMM_INT8_COLUMNS;
 #if SIMD_MATRIX
+  if (g->first) {
+    SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
+      const int64x2_t four = (int64x2_t)simd_load_i32(from + v * SIMD_WIDTH);
+      const simd_i32 low = (simd_i32)vzip1q_s64(four, four), high = (simd_i32)vzip2q_s64(four, four);
+      SIMD_UNROLL for (int32_t r = 0; r < rows / 2; ++r) {
+        sum[(r * V + v) * 2] = low;
+        sum[(r * V + v) * 2 + 1] = high;
+      }
+    }
+    return;
+  }
   SIMD_UNROLL for (int32_t i = 0; i < rows / 2 * V; ++i) {
     const int32_t *at = from + i / V * 2 * step + i % V * SIMD_WIDTH;
     const int64x2_t one = (int64x2_t)simd_load_i32(at), two = (int64x2_t)simd_load_i32(at + step);
@@ -58,7 +69,7 @@ SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
 
 /* The sums of a tile to memory, or, with `numbers`, as results. */
 SIMD_INLINE void end_sums(const gemm_int8_block *g, const panel_numbers *numbers, simd_i32 *sum, int32_t *to,
-                          const int32_t rows) {
+                          const int32_t rows, int8_t *y) {
   enum { V = GEMM_INT8_VECTORS };
   part_rows(sum, rows);
 #if TILES_STORE
@@ -66,12 +77,11 @@ SIMD_INLINE void end_sums(const gemm_int8_block *g, const panel_numbers *numbers
     simd_i32 value[V];
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) value[v] = numbers->factor[v].value;
     const simd_even_limits limits = numbers->even;
-    int8_t *y = g->y;
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, y += g->y_step) simd_store_even(sum + r * V, value, V, &limits, y);
     return;
   }
 #else
-  (void)g, (void)numbers;
+  (void)g, (void)numbers, (void)y;
 #endif
   SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
 }
@@ -85,7 +95,8 @@ SIMD_INLINE simd_i32 add_products(simd_i32 sum, dot_left a, dot_right b, const b
   return dot_add(sum, a, b);
 }
 
-/* One unit of k of every row: `a` are the places of every third row. */
+/* One unit of k of every row: `a` are the places of every third row, or, where rows are arranged, a_step is a constant and
+ * `a` one place. */
 SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
                           simd_i32 *sum, const int32_t rows, const bool stored, const bool apart) {
   enum { V = GEMM_INT8_VECTORS * DOT_JOINED };
@@ -93,7 +104,8 @@ SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, con
 #if SIMD_MATRIX
   /* More vectors of b than of a. */
   dot_left left[GEMM_INT8_ROWS / DOT_JOINED];
-  SIMD_UNROLL for (int32_t r = 0; r < count; ++r) left[r] = dot_broadcast(a[r / 3] + r % 3 * a_step);
+  SIMD_UNROLL for (int32_t r = 0; r < count; ++r) left[r] = dot_broadcast(a[0] + r * DOT_STEP);
+  (void)a_step;
   SIMD_UNROLL for (int32_t v = 0; v < V; v += SIMD_LOADS) {
     dot_right right[SIMD_LOADS];
     SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = load_right(b + (v + i) * b_step, stored);
@@ -107,7 +119,7 @@ SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, con
   dot_right right[V];
   SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
   SIMD_UNROLL for (int32_t r = 0; r < count; ++r) {
-    const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
+    const dot_left left = dot_broadcast(DOT_ARRANGES ? a[0] + r * DOT_STEP : a[r / 3] + r % 3 * a_step);
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = add_products(sum[r * V + v], left, right[v], apart);
   }
 #endif
@@ -136,36 +148,66 @@ SIMD_INLINE void add_units(const dot_element *const *a, const int64_t a_step, co
 }
 #endif
 
-/* `rows` x GEMM_INT8_COLUMNS sums; `rows` and `apart` are constants where this is inlined. */
-SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
-                      const int32_t rows, const bool apart) {
-  enum { V = GEMM_INT8_VECTORS, A = (GEMM_INT8_ROWS / DOT_JOINED + 2) / 3 };
+/* All units of k, which are not none: sums that a loop might pass by are copied around it. */
+SIMD_INLINE void add_all(const gemm_int8_block *g, const dot_element *from, const char *b, simd_i32 *sum,
+                         const int32_t rows, const bool apart) {
   const int64_t b_step = SIMD_WIDTH * DOT_DEPTH / DOT_JOINED * (int64_t)sizeof(dot_weight);
   const int64_t b_unit = GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
-  simd_i32 sum[GEMM_INT8_ROWS * V];
-  begin_sums(g, to, sum, rows);
-  const dot_element *a[A];
-  const int64_t a_step = g->a_step;
-  const int32_t places = (rows / DOT_JOINED + 2) / 3;
-  SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] = g->a + i * 3 * a_step;
   int64_t units = g->units;
+#if DOT_ARRANGES
+  const int64_t a_step = DOT_STEP, a_unit = rows / DOT_JOINED * a_step;
+  if (units % 2 != 0) {
+    add_unit(&from, a_step, b, b_step, sum, rows, false, apart);
+    from += a_unit;
+    b += b_unit;
+    if (--units == 0) return;
+  }
+  do {
+    SIMD_UNROLL for (int32_t i = 0; i < 2; ++i) {
+      const dot_element *a = from + i * a_unit;
+      add_unit(&a, a_step, b + i * b_unit, b_step, sum, rows, false, apart);
+    }
+    from += 2 * a_unit;
+    b += 2 * b_unit;
+  } while ((units -= 2) > 0);
+#else
+  const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
+  const int64_t a_step = g->a_step;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = from + r * a_step;
 #if DOT_LANES > 1
   for (; units >= DOT_LANES; units -= DOT_LANES, b += DOT_LANES * b_unit) {
     add_units(a, a_step, b, b_step, sum, rows);
-    SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] += DOT_LANES * DOT_STEP;
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_LANES * DOT_STEP;
   }
   for (; units > 0; --units, b += b_unit) {
     add_unit(a, a_step, b, b_step, sum, rows, false, apart);
-    SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] += DOT_STEP;
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_STEP;
   }
 #else
-  do { /* units > 0: sums that a loop might pass by are copied around it. */
+  do {
     add_unit(a, a_step, b, b_step, sum, rows, false, apart);
-    SIMD_UNROLL for (int32_t i = 0; i < places; ++i) a[i] += DOT_STEP;
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] += DOT_STEP;
     b += b_unit;
   } while (--units > 0);
 #endif
-  end_sums(g, numbers, sum, to, rows);
+#endif
+}
+
+/* `rows` x GEMM_INT8_COLUMNS sums, `tiles` times where results are stored; `rows` and `apart` are constants where this is
+ * inlined. */
+SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
+                      const int32_t rows, int64_t tiles, const bool apart) {
+  const dot_element *a = g->a;
+  int8_t *y = g->y;
+  do {
+    simd_i32 sum[GEMM_INT8_ROWS * GEMM_INT8_VECTORS];
+    begin_sums(g, to, sum, rows);
+    add_all(g, a, b, sum, rows, apart);
+    end_sums(g, numbers, sum, to, rows, y);
+    a += rows / DOT_JOINED * g->a_step;
+    y += rows * g->y_step;
+    if (!g->first) to += rows * GEMM_INT8_COLUMNS;
+  } while (TILES_STORE && --tiles > 0);
 }
 
 /* The same for one or two rows, in several chains of sums, so that no sum waits for the one before. `stored`: b is as
@@ -189,7 +231,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
   }
   for (; units > 0; --units, a += DOT_STEP, b += b_unit) add_unit(&a, a_step, b, b_step, sum, rows, stored, apart);
   SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i % (rows * V)] += sum[i];
-  end_sums(g, numbers, sum, to, rows);
+  end_sums(g, numbers, sum, to, rows, g->y);
 }
 
 #define TILE_CASE(rows)                                           \
@@ -197,13 +239,14 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
     if (rows * GEMM_INT8_VECTORS <= 4) {                          \
       short_tile(g, numbers, b, to, rows, rows == 1, TILE_APART); \
     } else {                                                      \
-      tile(g, numbers, b, to, rows, TILE_APART);                  \
+      tile(g, numbers, b, to, rows, tiles, TILE_APART);           \
     }                                                             \
     break;
 
-/* `numbers`: results are stored, not sums; NULL otherwise. Heights that are made even have a spare row. */
+/* `numbers`: the results of `tiles` tiles are stored, not sums; NULL otherwise. Heights that are made even have a spare
+ * row. */
 static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b,
-                                               int32_t *to, int64_t rows) {
+                                               int32_t *to, int64_t rows, int64_t tiles) {
 #if SIMD_MATRIX
 #define TILE_APART false
   switch (rows + rows % 2) {

@@ -261,35 +261,35 @@ SIMD_INLINE void dot_fill(int32_t value, int64_t count, dot_element *to) {
   for (int64_t i = 0; i < count; ++i) to[i] = (dot_element)(value + DOT_OFFSET);
 }
 
-/* DOT_JOINED rows of `count` staged elements, a multiple of DOT_CHUNK, as they are multiplied: a unit of plain NEON is its
- * first two elements four times, then the others; i8mm takes a unit of each of two rows. */
-SIMD_INLINE void dot_arrange(const dot_element *a, int64_t a_step, int64_t count, dot_element *to) {
+/* DOT_JOINED rows of `count` elements, filled up to a multiple of DOT_CHUNK, as they are multiplied, `to_step` from unit to
+ * unit: plain NEON takes the first two elements of a unit four times, then the others; i8mm a unit of each of two rows. */
+SIMD_INLINE void dot_arrange(const dot_element *a, int64_t a_step, int64_t count, dot_element *to, int64_t to_step) {
 #if SIMD_MATRIX
   const dot_element *next = a + a_step;
-  for (int64_t i = 0; i < count; i += DOT_CHUNK, to += 2 * DOT_CHUNK) {
+  for (int64_t i = 0; i < count; i += DOT_CHUNK, to += 2 * to_step) {
     const int64x2_t first = vreinterpretq_s64_s8(vld1q_s8(a + i)), second = vreinterpretq_s64_s8(vld1q_s8(next + i));
     vst1q_s8(to, vreinterpretq_s8_s64(vzip1q_s64(first, second)));
-    vst1q_s8(to + DOT_CHUNK, vreinterpretq_s8_s64(vzip2q_s64(first, second)));
+    vst1q_s8(to + to_step, vreinterpretq_s8_s64(vzip2q_s64(first, second)));
   }
 #elif SIMD_WIDTH == 4 && !SIMD_DOT && !SIMD_EMULATED
   (void)a_step;
-  for (int64_t i = 0; i < count; i += DOT_CHUNK, to += DOT_CHUNK * DOT_SPREAD) {
+  for (int64_t i = 0; i < count; i += DOT_CHUNK) {
     const int16x8_t pairs = vreinterpretq_s16_s8(vld1q_s8(a + i));
     const int16x8x2_t twice = vzipq_s16(pairs, pairs);
-    for (int32_t half = 0; half < 2; ++half) {
+    SIMD_UNROLL for (int32_t half = 0; half < 2; ++half, to += 2 * to_step) {
       const int32x4_t four = vreinterpretq_s32_s16(twice.val[half]);
       const int32x4x2_t units = vzipq_s32(four, four);
-      vst1q_s8(to + half * 2 * DOT_STEP, vreinterpretq_s8_s32(units.val[0]));
-      vst1q_s8(to + (half * 2 + 1) * DOT_STEP, vreinterpretq_s8_s32(units.val[1]));
+      vst1q_s8(to, vreinterpretq_s8_s32(units.val[0]));
+      vst1q_s8(to + to_step, vreinterpretq_s8_s32(units.val[1]));
     }
   }
 #elif SIMD_WIDTH == 4 && !SIMD_DOT
   (void)a_step;
-  for (int64_t i = 0; i < count; i += DOT_DEPTH) {
-    for (int32_t j = 0; j < DOT_STEP; ++j) *to++ = a[i + j / 8 * 2 + j % 2];
+  for (int64_t i = 0; i < (count + DOT_CHUNK - 1) / DOT_CHUNK * DOT_CHUNK; i += DOT_DEPTH, to += to_step) {
+    for (int32_t j = 0; j < DOT_STEP; ++j) to[j] = a[i + j / 8 * 2 + j % 2];
   }
 #else
-  (void)a, (void)a_step, (void)count, (void)to; /* multiplied as it is */
+  (void)a, (void)a_step, (void)count, (void)to, (void)to_step; /* multiplied as it is */
 #endif
 }
 
