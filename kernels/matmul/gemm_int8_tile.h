@@ -19,6 +19,9 @@ enum { MOST_PANELS = 2 };
 enum { MOST_PANELS = 1 };
 #endif
 
+/* Arranged units in one turn of the loop: 1 or 2. gcc copies sums of i8mm about in longer loops. */
+enum { TILE_UNITS = SIMD_MATRIX ? 1 : 2 };
+
 SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
   return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
 }
@@ -118,10 +121,22 @@ SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, con
 #else
   dot_right right[V];
   SIMD_UNROLL for (int32_t v = 0; v < V; ++v) right[v] = load_right(b + v * b_step, stored);
+#if DOT_ARRANGES
+  (void)a_step;
+  SIMD_UNROLL for (int32_t first = 0; first < count; first += SIMD_LOADS) {
+    dot_left left[SIMD_LOADS];
+    const int32_t loads = count - first < SIMD_LOADS ? count - first : SIMD_LOADS;
+    SIMD_UNROLL for (int32_t i = 0; i < loads; ++i) left[i] = dot_broadcast(a[0] + (first + i) * DOT_STEP);
+    SIMD_UNROLL for (int32_t i = 0; i < loads * V; ++i) {
+      sum[first * V + i] = add_products(sum[first * V + i], left[i / V], right[i % V], apart);
+    }
+  }
+#else
   SIMD_UNROLL for (int32_t r = 0; r < count; ++r) {
-    const dot_left left = dot_broadcast(DOT_ARRANGES ? a[0] + r * DOT_STEP : a[r / 3] + r % 3 * a_step);
+    const dot_left left = dot_broadcast(a[r / 3] + r % 3 * a_step);
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) sum[r * V + v] = add_products(sum[r * V + v], left, right[v], apart);
   }
+#endif
 #endif
 }
 
@@ -156,20 +171,20 @@ SIMD_INLINE void add_all(const gemm_int8_block *g, const dot_element *from, cons
   int64_t units = g->units;
 #if DOT_ARRANGES
   const int64_t a_step = DOT_STEP, a_unit = rows / DOT_JOINED * a_step;
-  if (units % 2 != 0) {
+  if (units % TILE_UNITS != 0) {
     add_unit(&from, a_step, b, b_step, sum, rows, false, apart);
     from += a_unit;
     b += b_unit;
     if (--units == 0) return;
   }
   do {
-    SIMD_UNROLL for (int32_t i = 0; i < 2; ++i) {
+    SIMD_UNROLL for (int32_t i = 0; i < TILE_UNITS; ++i) {
       const dot_element *a = from + i * a_unit;
       add_unit(&a, a_step, b + i * b_unit, b_step, sum, rows, false, apart);
     }
-    from += 2 * a_unit;
-    b += 2 * b_unit;
-  } while ((units -= 2) > 0);
+    from += TILE_UNITS * a_unit;
+    b += TILE_UNITS * b_unit;
+  } while ((units -= TILE_UNITS) > 0);
 #else
   const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
   const int64_t a_step = g->a_step;
