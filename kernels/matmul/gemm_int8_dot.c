@@ -128,11 +128,15 @@ static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64
 /* Rows [row, row + count) of a block, as its tiles read them. */
 static void arrange_rows(const gemm_int8_block *g, int64_t row, int64_t count, const dot_element *from, int64_t step) {
   const int64_t high = tile_height(g->rows, 1), length = g->units * DOT_DEPTH;
-  for (int64_t r = row; r < row + count; r += DOT_JOINED) {
-    const int64_t first = r / high * high, rows = g->rows - first < high ? g->rows - first : high;
-    dot_element *tile = (dot_element *)(uintptr_t)g->a + first / DOT_JOINED * g->a_step;
-    dot_arrange(from + (r - row) * step, step, length, tile + (r - first) / DOT_JOINED * DOT_STEP,
-                (rows + DOT_JOINED - 1) / DOT_JOINED * DOT_STEP);
+  const int64_t end = row + count;
+  int64_t first = row / high * high; /* of a tile */
+  for (; first < end; first += high) {
+    const int64_t rows = g->rows - first < high ? g->rows - first : high;
+    const int64_t last = first + rows < end ? first + rows : end, to_step = round_up(rows, DOT_JOINED) * (DOT_STEP / DOT_JOINED);
+    dot_element *to = (dot_element *)(uintptr_t)g->a + first / DOT_JOINED * g->a_step + (row - first) * (DOT_STEP / DOT_JOINED);
+    for (; row < last; row += DOT_JOINED, from += DOT_JOINED * step, to += DOT_STEP) {
+      dot_arrange(from, step, length, to, to_step);
+    }
   }
 }
 

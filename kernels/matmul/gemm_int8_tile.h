@@ -26,13 +26,14 @@ SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
   return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
 }
 
-/* Sums as a tile begins with them: vector v of row r is sum[r * GEMM_INT8_VECTORS + v], but where rows are joined. */
-SIMD_INLINE void begin_sums(const gemm_int8_block *g, const int32_t *to, simd_i32 *sum, const int32_t rows) {
+/* Sums as a tile begins with them, with `bias` in the first step of k: vector v of row r is
+ * sum[r * GEMM_INT8_VECTORS + v], but where rows are joined. */
+SIMD_INLINE void begin_sums(const int32_t *bias, const int32_t *to, simd_i32 *sum, const int32_t rows) {
   enum { V = GEMM_INT8_VECTORS };
-  const int32_t *from = g->first ? g->bias : to;
-  const int64_t step = g->first ? 0 : GEMM_INT8_COLUMNS;
+  const int32_t *from = bias != NULL ? bias : to;
+  const int64_t step = bias != NULL ? 0 : GEMM_INT8_COLUMNS;
 #if SIMD_MATRIX
-  if (g->first) {
+  if (bias != NULL) {
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
       const int64x2_t four = (int64x2_t)simd_load_i32(from + v * SIMD_WIDTH);
       const simd_i32 low = (simd_i32)vzip1q_s64(four, four), high = (simd_i32)vzip2q_s64(four, four);
@@ -71,8 +72,8 @@ SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
 }
 
 /* The sums of a tile to memory, or, with `numbers`, as results. */
-SIMD_INLINE void end_sums(const gemm_int8_block *g, const panel_numbers *numbers, simd_i32 *sum, int32_t *to,
-                          const int32_t rows, int8_t *y) {
+SIMD_INLINE void end_sums(const panel_numbers *numbers, simd_i32 *sum, int32_t *to, const int32_t rows, int8_t *y,
+                          int64_t y_step) {
   enum { V = GEMM_INT8_VECTORS };
   part_rows(sum, rows);
 #if TILES_STORE
@@ -80,11 +81,11 @@ SIMD_INLINE void end_sums(const gemm_int8_block *g, const panel_numbers *numbers
     simd_i32 value[V];
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) value[v] = numbers->factor[v].value;
     const simd_even_limits limits = numbers->even;
-    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, y += g->y_step) simd_store_even(sum + r * V, value, V, &limits, y);
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, y += y_step) simd_store_even(sum + r * V, value, V, &limits, y);
     return;
   }
 #else
-  (void)g, (void)numbers, (void)y;
+  (void)numbers, (void)y, (void)y_step;
 #endif
   SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) simd_store_i32(to + i * SIMD_WIDTH, sum[i]);
 }
@@ -164,12 +165,12 @@ SIMD_INLINE void add_units(const dot_element *const *a, const int64_t a_step, co
 #endif
 
 /* All units of k, which are not none: sums that a loop might pass by are copied around it. */
-SIMD_INLINE void add_all(const gemm_int8_block *g, const dot_element *from, const char *b, simd_i32 *sum,
+SIMD_INLINE void add_all(int64_t units, const dot_element *from, int64_t from_step, const char *b, simd_i32 *sum,
                          const int32_t rows, const bool apart) {
   const int64_t b_step = SIMD_WIDTH * DOT_DEPTH / DOT_JOINED * (int64_t)sizeof(dot_weight);
   const int64_t b_unit = GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
-  int64_t units = g->units;
 #if DOT_ARRANGES
+  (void)from_step;
   const int64_t a_step = DOT_STEP, a_unit = rows / DOT_JOINED * a_step;
   if (units % TILE_UNITS != 0) {
     add_unit(&from, a_step, b, b_step, sum, rows, false, apart);
@@ -187,7 +188,7 @@ SIMD_INLINE void add_all(const gemm_int8_block *g, const dot_element *from, cons
   } while ((units -= TILE_UNITS) > 0);
 #else
   const dot_element *a[(GEMM_INT8_ROWS + 2) / 3];
-  const int64_t a_step = g->a_step;
+  const int64_t a_step = from_step;
   SIMD_UNROLL for (int32_t r = 0; r < rows; r += 3) a[r / 3] = from + r * a_step;
 #if DOT_LANES > 1
   for (; units >= DOT_LANES; units -= DOT_LANES, b += DOT_LANES * b_unit) {
@@ -212,16 +213,18 @@ SIMD_INLINE void add_all(const gemm_int8_block *g, const dot_element *from, cons
  * inlined. */
 SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
                       const int32_t rows, int64_t tiles, const bool apart) {
+  const int32_t *bias = g->first ? g->bias : NULL;
   const dot_element *a = g->a;
+  const int64_t a_step = g->a_step, y_step = g->y_step, units = g->units;
   int8_t *y = g->y;
   do {
     simd_i32 sum[GEMM_INT8_ROWS * GEMM_INT8_VECTORS];
-    begin_sums(g, to, sum, rows);
-    add_all(g, a, b, sum, rows, apart);
-    end_sums(g, numbers, sum, to, rows, y);
-    a += rows / DOT_JOINED * g->a_step;
-    y += rows * g->y_step;
-    if (!g->first) to += rows * GEMM_INT8_COLUMNS;
+    begin_sums(bias, to, sum, rows);
+    add_all(units, a, a_step, b, sum, rows, apart);
+    end_sums(numbers, sum, to, rows, y, y_step);
+    a += rows / DOT_JOINED * a_step;
+    y += rows * y_step;
+    if (bias == NULL) to += rows * GEMM_INT8_COLUMNS;
   } while (TILES_STORE && --tiles > 0);
 }
 
@@ -234,7 +237,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
   const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * weight_size, b_unit = V * b_step;
   const int32_t chains = MOST_SUMS / (rows * V);
   simd_i32 sum[MOST_SUMS];
-  begin_sums(g, to, sum, rows);
+  begin_sums(g->first ? g->bias : NULL, to, sum, rows);
   SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i] = simd_set_i32(0);
   const dot_element *a = g->a;
   const int64_t a_step = g->a_step;
@@ -246,7 +249,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
   }
   for (; units > 0; --units, a += DOT_STEP, b += b_unit) add_unit(&a, a_step, b, b_step, sum, rows, stored, apart);
   SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i % (rows * V)] += sum[i];
-  end_sums(g, numbers, sum, to, rows, g->y);
+  end_sums(numbers, sum, to, rows, g->y, 0);
 }
 
 #define TILE_CASE(rows)                                           \
