@@ -19,8 +19,7 @@ enum { MOST_PANELS = 2 };
 enum { MOST_PANELS = 1 };
 #endif
 
-/* Arranged units in one turn of the loop: 1 or 2. gcc copies sums of i8mm about in longer loops. */
-enum { TILE_UNITS = SIMD_MATRIX ? 1 : 2 };
+enum { TILE_UNITS = 2 }; /* arranged units in one turn of the loop */
 
 SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
   return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
@@ -55,9 +54,9 @@ SIMD_INLINE void begin_sums(const int32_t *bias, const int32_t *to, simd_i32 *su
 #endif
 }
 
+#if SIMD_MATRIX
 /* Two columns of two rows each to two rows of four columns. */
 SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
-#if SIMD_MATRIX
   enum { V = GEMM_INT8_VECTORS };
   simd_i32 apart[GEMM_INT8_ROWS * V];
   SIMD_UNROLL for (int32_t i = 0; i < rows / 2 * V; ++i) {
@@ -66,17 +65,25 @@ SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
     apart[i / V * 2 * V + V + i % V] = (simd_i32)vzip2q_s64(one, two);
   }
   SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = apart[i];
-#else
-  (void)sum, (void)rows;
-#endif
 }
+#endif
 
 /* The sums of a tile to memory, or, with `numbers`, as results. */
 SIMD_INLINE void end_sums(const panel_numbers *numbers, simd_i32 *sum, int32_t *to, const int32_t rows, int8_t *y,
                           int64_t y_step) {
   enum { V = GEMM_INT8_VECTORS };
+#if SIMD_MATRIX
+  if (numbers != NULL) {
+    const simd_even_limits limits = numbers->even;
+    simd_i32 value[2 * V];
+    SIMD_UNROLL for (int32_t v = 0; v < 2 * V; ++v) value[v] = numbers->pairs[v];
+    SIMD_UNROLL for (int32_t r = 0; r < rows; r += 2, y += 2 * y_step) {
+      store_even_rows(sum + r * V, value, &limits, y, y_step);
+    }
+    return;
+  }
   part_rows(sum, rows);
-#if TILES_STORE
+#elif TILES_STORE
   if (numbers != NULL) {
     simd_i32 value[V];
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) value[v] = numbers->factor[v].value;

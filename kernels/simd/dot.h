@@ -112,7 +112,13 @@ SIMD_INLINE dot_left dot_broadcast(const dot_element *a) { return vld1q_s8(a); }
 
 /* Of the rows x and x': x0 y0 + ..., x0 z0 + ..., x'0 y0 + ..., x'0 z0 + ..., where y and z are the columns. */
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
+#ifdef __clang__
   return (simd_i32)vmmlaq_s32((int32x4_t)sum, a, b);
+#else
+  /* gcc copies sums about where a loop has two units of k. */
+  __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
+  return sum;
+#endif
 }
 #elif SIMD_DOT
 SIMD_INLINE dot_left dot_broadcast(const dot_element *a) {
