@@ -2,8 +2,8 @@
 #include "kernel.h"
 
 /* KERNEL: portable. KERNEL_VECTOR: compiled once per instruction set. KERNEL_DOT: once per instruction set with a dot
- * product of 8-bit integers. KERNEL_HALF: also with float16 arithmetic. KERNEL_FOURS: also with dot products of fours. KERNEL_MICRO: see
- * target_kernels.c. */
+ * product of 8-bit integers. KERNEL_HALF: also with float16 arithmetic. KERNEL_FOURS: also with dot products of fours.
+ * KERNEL_MICRO: see target_kernels.c. */
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_avx2) X(name##_avx512)
 #elif defined(MSLITE_TARGET_ARM64)

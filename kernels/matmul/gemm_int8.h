@@ -19,14 +19,19 @@
 enum { GEMM_INT8_ROWS = 12, GEMM_INT8_VECTORS = 2 }; /* 24 sums + 2 of b + 1 of a + 1 product of 32 registers */
 #elif SIMD_WIDTH == 8
 enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 2 }; /* 12 sums + 2 of b + 1 of a + 1 product of 16 registers */
-#else
+#elif SIMD_DOT
 enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 4 }; /* 24 sums + 4 of b + 1 of a + 1 product of 32 registers */
+#else
+enum { GEMM_INT8_ROWS = 4, GEMM_INT8_VECTORS = 4 }; /* 16 sums + 4 of b + 2 of a + up to 8 products of 32 registers */
 #endif
 enum {
+  GEMM_INT8_EVEN = SIMD_WIDTH == 16 || SIMD_MATRIX ? 2 : 1, /* heights of tiles are multiples, but for single rows */
   GEMM_INT8_COLUMNS = GEMM_INT8_VECTORS * SIMD_WIDTH,
-  /* Units of k: a panel of AVX2, widened, or of NEON takes 24 KB of the L1 cache; where rows are spread, they take 200 KB
-     of the L2 cache. */
-  GEMM_INT8_LARGEST_STEP = DOT_SPREAD > 1 ? 128 : SIMD_MATRIX ? 192 : 384,
+  /* Units of k: a panel of AVX2, widened, or of NEON takes 24 KB of the L1 cache; where rows are spread, they take 200
+     KB of the L2 cache. */
+  GEMM_INT8_LARGEST_STEP = DOT_SPREAD > 1 ? 128
+                           : SIMD_MATRIX  ? 192
+                                          : 384,
   GEMM_INT8_STAGED = 24 /* rows at once, where they are arranged */
 };
 
@@ -35,10 +40,10 @@ typedef struct {
   /* Rows, filled up to an even number on vectors of 16 lanes and where DOT_JOINED; where they are arranged, those of a
      tile unit by unit. */
   const dot_element *a;
-  int64_t a_step; /* elements from row to row, or from DOT_JOINED rows to the next */
-  const int8_t *b;      /* the first panel, at the first k of this step */
-  int64_t b_step;       /* bytes from panel to panel */
-  int64_t units;        /* of k in this step */
+  int64_t a_step;  /* elements from row to row, or from DOT_JOINED rows to the next */
+  const int8_t *b; /* the first panel, at the first k of this step */
+  int64_t b_step;  /* bytes from panel to panel */
+  int64_t units;   /* of k in this step */
   int64_t rows, columns;
   int32_t *sums;    /* [panel][rows + 1][GEMM_INT8_COLUMNS], kept from step to step; NULL where there is only one */
   bool first, last; /* step of k */

@@ -7,12 +7,11 @@ enum { FEWEST_PANELS = 4 }; /* of a part */
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-/* Rows of all tiles of a block but the last: tiles are of equal height. On vectors of 16 lanes, and where rows are joined,
- * it is even: a spare row at the end is nobody's. */
+/* Rows of all tiles of a block but the last: tiles are of equal height. Where that is even, a spare row at the end is
+ * nobody's. */
 static int64_t tile_height(int64_t rows, int64_t panels) {
   const int64_t highest = GEMM_INT8_ROWS / panels, tiles = (rows + highest - 1) / highest;
-  const int64_t even = SIMD_WIDTH == 16 || DOT_JOINED > 1 ? 2 : 1;
-  return round_up((rows + tiles - 1) / tiles, rows > 1 ? even : 1);
+  return round_up((rows + tiles - 1) / tiles, rows > 1 ? GEMM_INT8_EVEN : 1);
 }
 
 /* To the next panel. */
@@ -38,7 +37,8 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
   panel_numbers numbers[MOST_PANELS];
   const int64_t high = tile_height(block->rows, panels);
   /* Sums that are not kept from step to step have a place of their own. */
-  const int64_t next = block->sums == NULL ? GEMM_INT8_ROWS / panels * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
+  const int64_t next =
+      block->sums == NULL ? GEMM_INT8_ROWS / panels * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
   /* A single row reads its weights as they are packed: a copy would be read only once. */
   const char *widened = NULL;
   if (block->rows > 1) widened = (const char *)dot_weights(block->b, block->units, GEMM_INT8_VECTORS, block->room);
@@ -60,7 +60,8 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
     } else
 #endif
       for (int64_t p = 0; p < panels; ++p) {
-        run_tile(&g[p], stores ? numbers : NULL, rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows, tiles);
+        run_tile(&g[p], stores ? numbers : NULL, rows == 1 ? (const char *)g[p].b : widened, sums + p * next, rows,
+                 tiles);
       }
     for (int64_t p = 0; p < panels; ++p) {
       const int64_t columns = g[p].columns < GEMM_INT8_COLUMNS ? g[p].columns : GEMM_INT8_COLUMNS;
@@ -125,24 +126,23 @@ static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64
   }
 }
 
-/* Rows [row, row + count) of a block, as its tiles read them. */
-static void arrange_rows(const gemm_int8_block *g, int64_t row, int64_t count, const dot_element *from, int64_t step) {
-  const int64_t high = tile_height(g->rows, 1), length = g->units * DOT_DEPTH;
-  const int64_t end = row + count;
-  int64_t first = row / high * high; /* of a tile */
-  for (; first < end; first += high) {
-    const int64_t rows = g->rows - first < high ? g->rows - first : high;
-    const int64_t last = first + rows < end ? first + rows : end, to_step = round_up(rows, DOT_JOINED) * (DOT_STEP / DOT_JOINED);
-    dot_element *to = (dot_element *)(uintptr_t)g->a + first / DOT_JOINED * g->a_step + (row - first) * (DOT_STEP / DOT_JOINED);
-    for (; row < last; row += DOT_JOINED, from += DOT_JOINED * step, to += DOT_STEP) {
-      dot_arrange(from, step, length, to, to_step);
+/* Rows [row, row + count) of a block to `arranged`, as its tiles read them. */
+static void arrange_rows(const gemm_int8_block *g, int64_t row, int64_t count, const dot_element *from, int64_t step,
+                         dot_element *arranged) {
+  enum { OF_ROW = DOT_STEP / DOT_JOINED };
+  const int64_t high = tile_height(g->rows, 1), length = g->units * DOT_DEPTH, end = row + count;
+  for (int64_t first = row / high * high; first < end; first += high) { /* tile by tile */
+    const int64_t rows = g->rows - first < high ? g->rows - first : high, last = first + rows;
+    dot_element *to = arranged + first / DOT_JOINED * g->a_step + (row - first) * OF_ROW;
+    for (; row < last && row < end; row += DOT_JOINED, from += DOT_JOINED * step, to += DOT_STEP) {
+      dot_arrange(from, step, length, to, round_up(rows, DOT_JOINED) * OF_ROW);
     }
   }
 }
 
-/* Rows of input 0 that are multiplied, or arranged, where they lie: so many of the block's, which are all from `row` on. */
+/* How many rows of a block are multiplied, or arranged, where they lie in input 0: the first ones. */
 static int64_t rows_in_place(const gemm_int8_plan *plan, int64_t row, int64_t rows, int64_t k, int64_t length) {
-  if (!plan->in_place || DOT_OFFSET != 0 || sizeof(dot_element) > 1 || plan->has_zeros) return 0;
+  if (!plan->in_place || DOT_OFFSET != 0 || sizeof(dot_element) > 1 || plan->has_zeros || plan->k == 0) return 0;
   if (plan->is_whole && plan->operands.a_flip != 0) return 0;
   if (!DOT_ARRANGES) return plan->k % DOT_DEPTH == 0 ? rows : 0;
   /* Arranging reads whole chunks, and pairs of rows. */
@@ -154,7 +154,7 @@ static int64_t rows_in_place(const gemm_int8_plan *plan, int64_t row, int64_t ro
 
 /* The rows of a step of k, `length` from k on, where the products read them. */
 static void stage_rows(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t group,
-                       gemm_int8_block *g, int64_t k, int64_t length) {
+                       gemm_int8_block *g, int64_t k, int64_t length, int32_t *row_sums) {
   char *scratch = run->scratch;
   const int64_t in_place = rows_in_place(plan, g->row, g->rows, k, length);
   if (in_place > 0) {
@@ -164,7 +164,7 @@ static void stage_rows(const mslite_run *run, const gemm_int8_plan *plan, gemm_i
       g->a_step = plan->k;
       return;
     }
-    arrange_rows(g, 0, in_place, x, plan->k);
+    arrange_rows(g, 0, in_place, x, plan->k, (dot_element *)(void *)scratch);
   }
   const int64_t step = plan->a_step, most = DOT_ARRANGES ? GEMM_INT8_STAGED : g->rows;
   dot_element *staged = (dot_element *)(void *)(DOT_ARRANGES ? scratch + plan->staged_at : scratch);
@@ -172,8 +172,8 @@ static void stage_rows(const mslite_run *run, const gemm_int8_plan *plan, gemm_i
     const int64_t rows = g->rows - row < most ? g->rows - row : most;
     stage(run, group, g->row + row, rows, k, length, step, staged);
     if (plan->is_whole && plan->operands.a_flip != 0) flip_elements(staged, step, rows, length);
-    if (g->row_sums != NULL) add_row_sums(staged, step, rows, length, (int32_t *)(void *)(scratch + plan->row_sums_at) + row);
-    if (DOT_ARRANGES) arrange_rows(g, row, rows, staged, step);
+    if (row_sums != NULL) add_row_sums(staged, step, rows, length, row_sums + row);
+    if (DOT_ARRANGES) arrange_rows(g, row, rows, staged, step, (dot_element *)(void *)scratch);
   }
 }
 
@@ -233,7 +233,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
     g.first = unit == 0;
     g.last = unit + g.units == packed->units;
     const int64_t k = unit * DOT_DEPTH, length = g.last ? plan->k - k : g.units * DOT_DEPTH;
-    stage_rows(run, plan, stage, group, &g, k, length);
+    stage_rows(run, plan, stage, group, &g, k, length, row_sums);
     g.b = panel + unit * GEMM_INT8_COLUMNS * DOT_DEPTH;
     gemm_int8_block own = g;
     run_block(&own);

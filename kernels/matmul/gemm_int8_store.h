@@ -111,7 +111,8 @@ static void store_even(const gemm_int8_block *g, const panel_numbers *numbers, c
 #endif
 
 #if SIMD_MATRIX
-/* Two rows, rounded once, to even, from sums of two columns each: they part as bytes, in a fraction of the instructions. */
+/* Two rows, rounded once, to even, from sums of two columns each: they part as bytes, in a fraction of the
+ * instructions. */
 SIMD_INLINE void store_even_rows(const simd_i32 *sum, const simd_i32 *pairs, const simd_even_limits *limits, int8_t *y,
                                  int64_t y_step) {
   int8x16_t bytes[2];

@@ -106,8 +106,8 @@ SIMD_INLINE simd_i32 add_products(simd_i32 sum, dot_left a, dot_right b, const b
   return dot_add(sum, a, b);
 }
 
-/* One unit of k of every row: `a` are the places of every third row, or, where rows are arranged, a_step is a constant and
- * `a` one place. */
+/* One unit of k of every row: `a` are the places of every third row, or, where rows are arranged, a_step is a constant
+ * and `a` one place. */
 SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
                           simd_i32 *sum, const int32_t rows, const bool stored, const bool apart) {
   enum { V = GEMM_INT8_VECTORS * DOT_JOINED };
@@ -216,8 +216,8 @@ SIMD_INLINE void add_all(int64_t units, const dot_element *from, int64_t from_st
 #endif
 }
 
-/* `rows` x GEMM_INT8_COLUMNS sums, `tiles` times where results are stored; `rows` and `apart` are constants where this is
- * inlined. */
+/* `rows` x GEMM_INT8_COLUMNS sums, `tiles` times where results are stored; `rows` and `apart` are constants where this
+ * is inlined. */
 SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
                       const int32_t rows, int64_t tiles, const bool apart) {
   const int32_t *bias = g->first ? g->bias : NULL;
@@ -259,76 +259,51 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
   end_sums(numbers, sum, to, rows, g->y, 0);
 }
 
-#define TILE_CASE(rows)                                           \
-  case rows:                                                      \
-    if (rows * GEMM_INT8_VECTORS <= 4) {                          \
-      short_tile(g, numbers, b, to, rows, rows == 1, TILE_APART); \
-    } else {                                                      \
-      tile(g, numbers, b, to, rows, tiles, TILE_APART);           \
-    }                                                             \
+/* Heights that no tile of this instruction set has are no code. */
+#define TILE_CASE(height, apart)                                                   \
+  case height:                                                                     \
+    if (height > GEMM_INT8_ROWS || (height > 1 && height % GEMM_INT8_EVEN != 0)) { \
+      break;                                                                       \
+    } else if (height * GEMM_INT8_VECTORS <= 4) {                                  \
+      short_tile(g, numbers, b, to, height, height == 1, apart);                   \
+    } else {                                                                       \
+      tile(g, numbers, b, to, height, tiles, apart);                               \
+    }                                                                              \
     break;
+#define TILE_CASES(apart) \
+  TILE_CASE(1, apart)     \
+  TILE_CASE(2, apart)     \
+  TILE_CASE(3, apart)     \
+  TILE_CASE(4, apart)     \
+  TILE_CASE(5, apart)     \
+  TILE_CASE(6, apart)     \
+  TILE_CASE(8, apart)     \
+  TILE_CASE(10, apart)    \
+  TILE_CASE(12, apart)
 
 /* `numbers`: the results of `tiles` tiles are stored, not sums; NULL otherwise. Heights that are made even have a spare
  * row. */
 static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b,
                                                int32_t *to, int64_t rows, int64_t tiles) {
-#if SIMD_MATRIX
-#define TILE_APART false
-  switch (rows + rows % 2) {
-    TILE_CASE(2)
-    TILE_CASE(4)
-    TILE_CASE(6)
-    default:
-      break;
-  }
-#undef TILE_APART
-#elif SIMD_WIDTH == 16
-#define TILE_APART false
-  switch (rows > 1 ? rows + rows % 2 : rows) {
-    TILE_CASE(1)
-    TILE_CASE(2)
-    TILE_CASE(4)
-    TILE_CASE(6)
-    TILE_CASE(8)
-    TILE_CASE(10)
-    TILE_CASE(12)
-    default:
-      break;
-  }
-#undef TILE_APART
-#else
+  const int64_t height = rows > 1 || SIMD_MATRIX ? (rows + GEMM_INT8_EVEN - 1) / GEMM_INT8_EVEN * GEMM_INT8_EVEN : rows;
 #if DOT_OVERFLOWS
-#define TILE_APART true
   if (g->apart) {
-    switch (rows) {
-      TILE_CASE(1)
-      TILE_CASE(2)
-      TILE_CASE(3)
-      TILE_CASE(4)
-      TILE_CASE(5)
-      TILE_CASE(6)
+    switch (height) {
+      TILE_CASES(true)
       default:
         break;
     }
     return;
   }
-#undef TILE_APART
 #endif
-#define TILE_APART false
-  switch (rows) {
-    TILE_CASE(1)
-    TILE_CASE(2)
-    TILE_CASE(3)
-    TILE_CASE(4)
-    TILE_CASE(5)
-    TILE_CASE(6)
+  switch (height) {
+    TILE_CASES(false)
     default:
       break;
   }
-#undef TILE_APART
-#endif
 }
 #undef TILE_CASE
+#undef TILE_CASES
 
 #if SIMD_WIDTH == 16 && SIMD_DOT
 /* Where sum i of a tile of two panels is kept: four vectors of a row, two of each panel. */

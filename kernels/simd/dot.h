@@ -267,8 +267,9 @@ SIMD_INLINE void dot_fill(int32_t value, int64_t count, dot_element *to) {
   for (int64_t i = 0; i < count; ++i) to[i] = (dot_element)(value + DOT_OFFSET);
 }
 
-/* DOT_JOINED rows of `count` elements, filled up to a multiple of DOT_CHUNK, as they are multiplied, `to_step` from unit to
- * unit: plain NEON takes the first two elements of a unit four times, then the others; i8mm a unit of each of two rows. */
+/* DOT_JOINED rows of `count` elements, filled up to a multiple of DOT_CHUNK, as they are multiplied, `to_step` from
+ * unit to unit: plain NEON takes the first two elements of a unit four times, then the others; i8mm a unit of each of
+ * two rows. */
 SIMD_INLINE void dot_arrange(const dot_element *a, int64_t a_step, int64_t count, dot_element *to, int64_t to_step) {
 #if SIMD_MATRIX
   const dot_element *next = a + a_step;
