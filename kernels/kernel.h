@@ -123,6 +123,7 @@ typedef enum {
   MSLITE_ISA_NEON = 8,
   MSLITE_ISA_NEON_DOT = 9,
   MSLITE_ISA_NEON_FP16 = 10, /* float16 arithmetic; only where the user allows it */
+  MSLITE_ISA_NEON_I8MM = 11, /* products of matrices of 8 bits; its machines have dot products */
   MSLITE_ISA_MICRO = 16,     /* generated C: any 32-bit processor (Cortex-M0+, M3) */
   MSLITE_ISA_DSP = 17,       /* generated C: Armv7E-M and Armv8-M with the DSP extension (Cortex-M4, M7, M33) */
   MSLITE_ISA_MVE = 18        /* generated C: Helium (Cortex-M55, M85) */

@@ -2,8 +2,8 @@
 #include "kernel.h"
 
 /* KERNEL: portable. KERNEL_VECTOR: compiled once per instruction set. KERNEL_DOT: once per instruction set with a dot
- * product of 8-bit integers. KERNEL_HALF: also with float16 arithmetic. KERNEL_VNNI: also with VNNI. KERNEL_MICRO: see
- * target_kernels.c. */
+ * product of 8-bit integers. KERNEL_HALF: also with float16 arithmetic. KERNEL_FOURS: also with dot products of fours.
+ * KERNEL_MICRO: see target_kernels.c. */
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_avx2) X(name##_avx512)
 #elif defined(MSLITE_TARGET_ARM64) || defined(MSLITE_TARGET_ARM32)
@@ -15,7 +15,7 @@
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_DOT_ISA(X, name) X(name##_avx2) X(name##_avx512) X(name##_vnni)
 #elif defined(MSLITE_TARGET_ARM64)
-#define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
+#define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot) X(name##_neon_i8mm)
 #elif defined(MSLITE_TARGET_ARM32)
 #define MSLITE_DOT_ISA(X, name) X(name##_neon)
 #else
@@ -29,9 +29,11 @@
 #endif
 
 #if defined(MSLITE_TARGET_X86)
-#define MSLITE_VNNI_ISA(X, name) X(name##_vnni)
+#define MSLITE_FOURS_ISA(X, name) X(name##_vnni)
+#elif defined(MSLITE_TARGET_ARM64)
+#define MSLITE_FOURS_ISA(X, name) X(name##_neon_dot)
 #else
-#define MSLITE_VNNI_ISA(X, name)
+#define MSLITE_FOURS_ISA(X, name)
 #endif
 
 #define KERNEL_MICRO(name)
@@ -40,20 +42,20 @@
 #define KERNEL_VECTOR(name) MSLITE_EACH_ISA(MSLITE_DECLARE, name)
 #define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_DECLARE, name)
 #define KERNEL_HALF(name) MSLITE_HALF_ISA(MSLITE_DECLARE, name)
-#define KERNEL_VNNI(name) MSLITE_VNNI_ISA(MSLITE_DECLARE, name)
+#define KERNEL_FOURS(name) MSLITE_FOURS_ISA(MSLITE_DECLARE, name)
 #include "families.inc"
 #undef KERNEL
 #undef KERNEL_VECTOR
 #undef KERNEL_DOT
 #undef KERNEL_HALF
-#undef KERNEL_VNNI
+#undef KERNEL_FOURS
 
 #define MSLITE_LIST(name) &mslite_kernel_##name,
 #define KERNEL(name) MSLITE_LIST(name)
 #define KERNEL_VECTOR(name) MSLITE_EACH_ISA(MSLITE_LIST, name)
 #define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_LIST, name)
 #define KERNEL_HALF(name) MSLITE_HALF_ISA(MSLITE_LIST, name)
-#define KERNEL_VNNI(name) MSLITE_VNNI_ISA(MSLITE_LIST, name)
+#define KERNEL_FOURS(name) MSLITE_FOURS_ISA(MSLITE_LIST, name)
 const mslite_kernel *const mslite_kernels[] = {
 #include "families.inc"
 };

@@ -7,28 +7,32 @@
 #if defined(MSLITE_TARGET_NEON)
 #define MSLITE_VECTOR_ISA(X, name) X(name##_neon)
 #define MSLITE_DOT_ISA(X, name) X(name##_neon) X(name##_neon_dot)
+#define MSLITE_FOURS_ISA(X, name) X(name##_neon_dot)
 #else
 #define MSLITE_VECTOR_ISA(X, name)
 #define MSLITE_DOT_ISA(X, name)
+#define MSLITE_FOURS_ISA(X, name)
 #endif
 
 #define KERNEL(name)
 #define KERNEL_HALF(name)
-#define KERNEL_VNNI(name)
 
 #define MSLITE_DECLARE(name) extern const mslite_kernel mslite_kernel_##name;
 #define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_DECLARE, name)
 #define KERNEL_VECTOR(name) MSLITE_VECTOR_ISA(MSLITE_DECLARE, name)
 #define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_DECLARE, name)
+#define KERNEL_FOURS(name) MSLITE_FOURS_ISA(MSLITE_DECLARE, name)
 #include "families.inc"
 #undef KERNEL_MICRO
 #undef KERNEL_VECTOR
 #undef KERNEL_DOT
+#undef KERNEL_FOURS
 
 #define MSLITE_LIST(name) &mslite_kernel_##name,
 #define KERNEL_MICRO(name) MSLITE_MICRO_ISA(MSLITE_LIST, name)
 #define KERNEL_VECTOR(name) MSLITE_VECTOR_ISA(MSLITE_LIST, name)
 #define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_LIST, name)
+#define KERNEL_FOURS(name) MSLITE_FOURS_ISA(MSLITE_LIST, name)
 const mslite_kernel *const mslite_target_kernels[] = {
 #include "families.inc"
 };

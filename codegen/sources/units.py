@@ -18,6 +18,8 @@ _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
 MICRO = ("micro", "dsp", "mve")
 _SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_ASSEMBLY", "SIMD_EMULATED")
 """What the build decides; definitions in files do not count."""
+_DOT_PRODUCTS = ("_dot.c", "convolution/depthwise_int8_vector.c")
+"""Files that are compiled for dot products, too: DOT and FOURS in kernels/CMakeLists.txt."""
 
 
 @dataclass(eq=False)
@@ -85,7 +87,7 @@ class _Reader:
     def __init__(self, path: str, isa: str) -> None:
         self.path, self.isa = path, isa
         # What needs no dot product is in the library for plain NEON only.
-        label = "neon" if isa == "neon_dot" and not path.endswith("_dot.c") else isa
+        label = "neon" if isa == "neon_dot" and not path.endswith(_DOT_PRODUCTS) else isa
         self.table: dict[str, Macro] = {
             "MSLITE_ISA": read_define(f"#define MSLITE_ISA {isa}"),
             "MSLITE_ISA_NAME": read_define("#define MSLITE_ISA_NAME(name) name"),

@@ -9,7 +9,17 @@
 #include "math/float_bits.h"
 #include "simd/narrow.h"
 
-#if SIMD_WIDTH >= 8 && !SIMD_EMULATED
+#if SIMD_WIDTH == 1 || SIMD_EMULATED
+#define EVEN_BYTES 0
+#elif SIMD_WIDTH >= 8
+#define EVEN_BYTES 1
+#elif defined(__aarch64__) /* fused steps, and rounding to even */
+#define EVEN_BYTES 1
+#else
+#define EVEN_BYTES 0
+#endif
+
+#if EVEN_BYTES
 enum { EVEN_VECTORS = 4, EVEN_BLOCK = EVEN_VECTORS * SIMD_WIDTH };
 
 typedef struct {
@@ -39,9 +49,37 @@ static bool even_bytes_make(const mslite_binary_int8 *n, even_bytes *even) {
   return n->size == 1 && n->size_b == 1;
 }
 
-/* Four vectors of numbers, at most the highest, as stored bytes. */
-SIMD_INLINE void even_bytes_store(const simd_f32 *steps, int32_t zero, int32_t low, int8_t *y) {
-#if SIMD_WIDTH == 16
+/* The real numbers of EVEN_BLOCK stored bytes. */
+SIMD_INLINE void even_bytes_read(const int8_t *x, int32_t zero, simd_f32 scale, simd_f32 *real) {
+#if SIMD_WIDTH == 4
+  const int8x16_t bytes = vld1q_s8(x), zeros = vdupq_n_s8((int8_t)zero);
+  const int16x8_t words[2] = {vsubl_s8(vget_low_s8(bytes), vget_low_s8(zeros)), vsubl_high_s8(bytes, zeros)};
+  SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; v += 2) {
+    real[v] = simd_from_i32((simd_i32)vmovl_s16(vget_low_s16(words[v / 2]))) * scale;
+    real[v + 1] = simd_from_i32((simd_i32)vmovl_high_s16(words[v / 2])) * scale;
+  }
+#else
+  SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; ++v) {
+    real[v] = simd_from_i32(simd_widen(x + v * SIMD_WIDTH) - simd_set_i32(zero)) * scale;
+  }
+#endif
+}
+
+/* Stores four vectors of numbers. x86 rounds what is too high for 32 bits to the lowest integer: it is limited
+ * before. */
+SIMD_INLINE void even_bytes_store(simd_f32 *steps, simd_f32 high, const even_bytes *n, int8_t *y) {
+  const int32_t zero = n->zero_y, low = n->low;
+#if SIMD_WIDTH == 4
+  (void)high;
+  int16x8_t words[2];
+  SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; v += 2) {
+    const simd_i32 first = (simd_i32)vcvtnq_s32_f32((float32x4_t)steps[v]);
+    const simd_i32 second = (simd_i32)vcvtnq_s32_f32((float32x4_t)steps[v + 1]);
+    words[v / 2] = vqaddq_s16(simd_pack_words(first, second), vdupq_n_s16((int16_t)zero));
+  }
+  simd_store_words(words, EVEN_VECTORS, (simd_i32)vdupq_n_s8((int8_t)low), (simd_i32)vdupq_n_s8((int8_t)n->high), y);
+#elif SIMD_WIDTH == 16
+  SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; ++v) steps[v] = simd_min(steps[v], high);
   __m512i whole[EVEN_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; ++v) whole[v] = _mm512_cvtps_epi32((__m512)steps[v]);
   const __m512i zeros = _mm512_set1_epi16((int16_t)zero);
@@ -51,6 +89,7 @@ SIMD_INLINE void even_bytes_store(const simd_f32 *steps, int32_t zero, int32_t l
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   _mm512_storeu_si512(y, _mm512_permutexvar_epi32(order, mixed));
 #else
+  SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; ++v) steps[v] = simd_min(steps[v], high);
   __m256i whole[EVEN_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; ++v) whole[v] = _mm256_cvtps_epi32((__m256)steps[v]);
   const __m256i zeros = _mm256_set1_epi16((int16_t)zero);
@@ -62,27 +101,22 @@ SIMD_INLINE void even_bytes_store(const simd_f32 *steps, int32_t zero, int32_t l
 #endif
 }
 
-SIMD_INLINE simd_f32 even_bytes_real(const int8_t *x, simd_i32 zero, simd_f32 scale) {
-  return simd_from_i32(simd_widen(x) - zero) * scale;
-}
-
 SIMD_INLINE int64_t even_bytes_rows(const even_bytes *n, const int8_t *a, int64_t step_a, const int8_t *b,
                                     int64_t step_b, int8_t *y, int64_t count, const bool is_sum) {
-  const simd_i32 zero_a = simd_set_i32(n->zero_a), zero_b = simd_set_i32(n->zero_b);
+  const even_bytes own = *n;
   const simd_f32 scale_a = simd_set(n->scale_a), scale_b = simd_set(n->scale_b);
   const simd_f32 divisor = simd_set(-n->scale_y), reciprocal = simd_set(1.0F / n->scale_y);
   const simd_f32 high = simd_set((float)(n->high - n->zero_y));
-  const int32_t zero = n->zero_y, low = n->low;
   int64_t i = 0;
   for (; i + EVEN_BLOCK <= count; i += EVEN_BLOCK, a += step_a * EVEN_BLOCK, b += step_b * EVEN_BLOCK) {
-    simd_f32 steps[EVEN_VECTORS];
+    simd_f32 p[EVEN_VECTORS], q[EVEN_VECTORS];
+    even_bytes_read(a, own.zero_a, scale_a, p);
+    even_bytes_read(b, own.zero_b, scale_b, q);
     SIMD_UNROLL for (int32_t v = 0; v < EVEN_VECTORS; ++v) {
-      const simd_f32 p = even_bytes_real(a + v * SIMD_WIDTH, zero_a, scale_a);
-      const simd_f32 q = even_bytes_real(b + v * SIMD_WIDTH, zero_b, scale_b);
-      const simd_f32 real = is_sum ? p + q : p * q, near = real * reciprocal;
-      steps[v] = simd_min(simd_fma(simd_fma(near, divisor, real), reciprocal, near), high);
+      const simd_f32 real = is_sum ? p[v] + q[v] : p[v] * q[v], near = real * reciprocal;
+      p[v] = simd_fma(simd_fma(near, divisor, real), reciprocal, near);
     }
-    even_bytes_store(steps, zero, low, y + i);
+    even_bytes_store(p, high, &own, y + i);
   }
   return i;
 }

@@ -151,6 +151,7 @@ mslite_status conv2d_plan_rows(const mslite_node *node, conv2d_rows *rows, gemm_
   plan->n = g->group_out;
   plan->k = g->height.kernel * g->width.kernel * g->group_in;
   plan->rounds_once = false;
+  plan->in_place = rows->are_pixels;
   return MSLITE_OK;
 }
 

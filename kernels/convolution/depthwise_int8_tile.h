@@ -25,7 +25,7 @@ typedef struct {
 #if SIMD_WIDTH == 8
   simd_i32 zero;
   __m128i low, high;
-#elif SIMD_FOURS
+#elif SIMD_FOURS && SIMD_WIDTH == 16
   simd_i32 zero;
   __m512i zero_words, low, high;
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
@@ -44,7 +44,7 @@ static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
   t->zero = simd_set_i32(n->y_zero);
   t->low = _mm_set1_epi8((char)n->low);
   t->high = _mm_set1_epi8((char)n->high);
-#elif SIMD_FOURS
+#elif SIMD_FOURS && SIMD_WIDTH == 16
   t->zero = simd_set_i32(n->y_zero);
   t->zero_words = _mm512_set1_epi16((int16_t)n->y_zero);
   t->low = _mm512_set1_epi8((char)n->low);
@@ -58,7 +58,7 @@ static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
 #endif
 }
 
-#if SIMD_FOURS
+#if SIMD_FOURS && SIMD_WIDTH == 16
 SIMD_INLINE void store_words(const depthwise_tile *t, __m512i low, __m512i high, int8_t *to) {
   const __m512i bytes = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), t->low), t->high);
   _mm512_storeu_si512(to, bytes);
@@ -86,7 +86,8 @@ SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *fac
 #else
 SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multiplier *factor, const simd_i32 *sum,
                                      int8_t *to) {
-  const simd_i32 result[2] = {simd_rescale_twice(sum[0], factor), simd_rescale_twice(sum[1], factor + 1)};
+  simd_i32 result[VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) result[v] = simd_rescale_twice(sum[v], factor + v);
 #if SIMD_WIDTH == 8
   const __m256i both = _mm256_packs_epi32((__m256i)(result[0] + t->zero), (__m256i)(result[1] + t->zero));
   const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
@@ -96,7 +97,7 @@ SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multipl
   const __m256i bytes = _mm512_cvtsepi16_epi8(both);
   _mm256_storeu_si256((__m256i *)(void *)to, _mm256_min_epi8(_mm256_max_epi8(bytes, t->low), t->high));
 #else
-  simd_narrow(result, 2, &t->limits, to);
+  simd_narrow(result, VECTORS, &t->limits, to);
 #endif
 }
 
@@ -114,13 +115,13 @@ SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *fac
   const __m512i both = _mm512_packs_epi32((__m512i)result[0], (__m512i)result[1]);
   _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi16_epi8(both));
 #else
-  simd_store_even(sum, factor, 2, &t->even, to);
+  simd_store_even(sum, factor, VECTORS, &t->even, to);
 #endif
 }
 #endif
 
 /* Fours of vectors are rounded twice in a loop: that is much code. */
-#if SIMD_FOURS
+#if SIMD_FOURS || SIMD_WIDTH == 4
 #define STORE_UNROLL _Pragma("GCC unroll 1")
 #else
 #define STORE_UNROLL SIMD_UNROLL
@@ -147,8 +148,11 @@ SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 
       const simd_i32 shift = simd_load_i32(numbers + ROW_SHIFT * t->step + v * SIMD_WIDTH);
       factor[v] = simd_make_multiplier(value[v], shift);
     }
+    /* Only what a loop reads is in memory. */
+    simd_i32 looped[VECTORS * DEPTHWISE_TILE];
+    SIMD_UNROLL for (int32_t i = 0; i < VECTORS * pixels; ++i) looped[i] = sum[i];
     STORE_UNROLL for (int32_t i = 0; i < pixels; ++i) {
-      store_twice_rounded(t, factor, sum + VECTORS * i, to + i * step);
+      store_twice_rounded(t, factor, looped + VECTORS * i, to + i * step);
     }
   }
   if (to == y) return;

@@ -14,7 +14,8 @@ enum {
   PADDING = (MOST_CHANNELS + 2 * GROUP + 63) / 64 * 64, /* bytes of scratch memory, which pointers to columns follow */
   MOST_TAPS = 1 << 14,                                  /* their products fit 32 bits */
   SMALLEST_PART = 1 << 15,                              /* multiply-adds */
-  MOST_PARTS = 64
+  MOST_PARTS = 64,
+  ONLY_SQUARE = SIMD_FOURS && SIMD_WIDTH == 4 /* windows of constant height: what is no row is no instruction */
 };
 
 typedef struct {
@@ -33,12 +34,29 @@ static int32_t depthwise_support(const mslite_node *node) {
   const int64_t *dims = node->inputs[1]->dims;
   if (attributes.group <= 1 || dims[3] != 1 || dims[0] % attributes.group != 0) return 0;
   if (SIMD_FOURS && (dims[0] < GROUP || mslite_has_zero_points(node->inputs[1]))) return 0;
+  if (ONLY_SQUARE && dims[1] != dims[2]) return 0;
   return dims[1] * dims[2] <= MOST_TAPS ? 3 + SIMD_FOURS : 0;
 }
 
 /* Channels of the group of slot c that the group before has made: as many channels earlier it begins. */
 SIMD_INLINE int64_t shared_channels(const depthwise_tile *t, int64_t c) {
   return t->width >= GROUP && c + GROUP > t->channels ? c + GROUP - t->channels : 0;
+}
+
+/* What SIMD_ROWS of `rows` rows add, from row ky on. */
+SIMD_INLINE void add_rows(const depthwise_tile *t, int64_t at, int32_t ky, int32_t rows, const int32_t *w,
+                          int64_t w_step, simd_i32 *sum, const int32_t kernel, const int32_t stride) {
+  SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
+    simd_words row[SIMD_ROWS];
+    SIMD_UNROLL for (int32_t i = 0; i < SIMD_ROWS; ++i) {
+      row[i] = simd_load_words(t->x[ky + i < rows ? ky + i : ky][j] + at);
+    }
+    const simd_pair x = simd_make_pair(row);
+    SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
+      const int32_t kx = j - i * stride;
+      if (kx >= 0 && kx < kernel) simd_add_products(sum + VECTORS * i, &x, w + kx * w_step);
+    }
+  }
 }
 
 /* DEPTHWISE_TILE outputs of the group of slot c. `kernel` and `stride` are constants when inlined. */
@@ -50,19 +68,15 @@ SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32
   }
   const int32_t *w = t->w + c / SIMD_SHARED;
   const int64_t w_step = t->step / SIMD_SHARED;
-  for (int32_t ky = 0; ky < t->rows; ky += SIMD_ROWS, w += kernel * w_step) {
-    SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
-      simd_words row[SIMD_ROWS];
-      SIMD_UNROLL for (int32_t i = 0; i < SIMD_ROWS; ++i) {
-        row[i] = simd_load_words(t->x[ky + i < t->rows ? ky + i : ky][j] + at);
-      }
-      const simd_pair x = simd_make_pair(row);
-      SIMD_UNROLL for (int32_t i = 0; i < DEPTHWISE_TILE; ++i) {
-        const int32_t kx = j - i * stride;
-        if (kx >= 0 && kx < kernel) simd_add_products(sum + VECTORS * i, &x, w + kx * w_step);
-      }
-    }
+#if SIMD_FOURS && SIMD_WIDTH == 4
+  SIMD_UNROLL for (int32_t ky = 0; ky < kernel; ky += SIMD_ROWS, w += kernel * w_step) {
+    add_rows(t, at, ky, kernel, w, w_step, sum, kernel, stride);
   }
+#else
+  for (int32_t ky = 0; ky < t->rows; ky += SIMD_ROWS, w += kernel * w_step) {
+    add_rows(t, at, ky, t->rows, w, w_step, sum, kernel, stride);
+  }
+#endif
   store_group(t, c, sum, DEPTHWISE_TILE, t->y + at, made);
 }
 

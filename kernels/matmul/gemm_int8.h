@@ -20,25 +20,36 @@ enum { GEMM_INT8_ROWS = 12, GEMM_INT8_VECTORS = 2 }; /* 24 sums + 2 of b + 1 of 
 #elif SIMD_WIDTH == 8
 enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 2 }; /* 12 sums + 2 of b + 1 of a + 1 product of 16 registers */
 #elif defined(__arm__)
-enum { GEMM_INT8_ROWS = 3, GEMM_INT8_VECTORS = 4 }; /* 12 sums + 2 of b + 1 of a + 1 product of 16 registers */
-#else
+enum { GEMM_INT8_ROWS = 2, GEMM_INT8_VECTORS = 4 }; /* 8 sums + 2 of b + 2 of a + up to 4 products of 16 registers */
+#elif SIMD_DOT
 enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 4 }; /* 24 sums + 4 of b + 1 of a + 1 product of 32 registers */
+#else
+enum { GEMM_INT8_ROWS = 4, GEMM_INT8_VECTORS = 4 }; /* 16 sums + 4 of b + 2 of a + up to 8 products of 32 registers */
 #endif
 enum {
+  GEMM_INT8_EVEN = SIMD_WIDTH == 16 || SIMD_MATRIX ? 2 : 1, /* heights of tiles are multiples, but for single rows */
   GEMM_INT8_COLUMNS = GEMM_INT8_VECTORS * SIMD_WIDTH,
-  GEMM_INT8_LARGEST_STEP = 384 /* units of k: a widened panel of AVX2 takes 24 KB of the L1 cache */
+  /* Units of k: a panel of AVX2, widened, or of NEON takes 24 KB of the L1 cache; where rows are spread, they take 200
+     KB of the L2 cache. */
+  GEMM_INT8_LARGEST_STEP = DOT_SPREAD > 1 ? 128
+                           : SIMD_MATRIX  ? 192
+                                          : 384,
+  GEMM_INT8_STAGED = 24 /* rows at once, where they are arranged */
 };
 
 /* One block of a product, for one step of k. */
 typedef struct {
-  const dot_element *a; /* rows, filled up to an even number on vectors of 16 lanes */
-  int64_t a_step;       /* elements from row to row */
-  const int8_t *b;      /* the first panel, at the first k of this step */
-  int64_t b_step;       /* bytes from panel to panel */
-  int64_t units;        /* of k in this step */
+  /* Rows, filled up to an even number on vectors of 16 lanes and where DOT_JOINED; where they are arranged, those of a
+     tile unit by unit. */
+  const dot_element *a;
+  int64_t a_step;  /* elements from row to row, or from DOT_JOINED rows to the next */
+  const int8_t *b; /* the first panel, at the first k of this step */
+  int64_t b_step;  /* bytes from panel to panel */
+  int64_t units;   /* of k in this step */
   int64_t rows, columns;
   int32_t *sums;    /* [panel][rows + 1][GEMM_INT8_COLUMNS], kept from step to step; NULL where there is only one */
   bool first, last; /* step of k */
+  bool apart;       /* dot_add would overflow */
   /* Numbers of the channels, from the first column on. */
   const int32_t *bias, *value, *shift, *zero;
   const double *scale;     /* NULL: results are rounded in fixed point */
@@ -59,16 +70,17 @@ typedef struct {
   mslite_gemm_plan plan; /* k_block is in units */
   mslite_int8_packed packed;
   int64_t m, n, k;
-  int64_t a_step;                               /* elements */
-  int64_t sums_at, row_sums_at, room_at, bytes; /* of the scratch memory, which begins with elements */
+  int64_t a_step;                                          /* elements from staged row to row */
+  int64_t staged_at, sums_at, row_sums_at, room_at, bytes; /* of the scratch memory, which begins with elements */
   int32_t y_zero, low, high;
   bool rounds_once; /* in float64 */
   bool has_zeros;   /* some weight_zero is not 0 */
   bool is_whole;    /* results are whole sums */
+  bool in_place;    /* rows of a are those of input 0, one after the other */
   mslite_integer_operands operands;
 } gemm_int8_plan;
 
-static const mslite_int8_layout gemm_int8_layout = {GEMM_INT8_COLUMNS, DOT_DEPTH, DOT_OFFSET};
+static const mslite_int8_layout gemm_int8_layout = {GEMM_INT8_COLUMNS, DOT_DEPTH, DOT_OFFSET, DOT_WOVEN};
 
 /* The weights of whole sums are packed for this zero point of activations: their bias is then the sums of the columns.
  */

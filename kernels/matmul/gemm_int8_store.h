@@ -12,6 +12,9 @@ typedef struct {
   simd_i32 zero[GEMM_INT8_VECTORS];
   simd_narrow_limits limits;
   simd_even_limits even;
+#if SIMD_MATRIX
+  simd_i32 pairs[2 * GEMM_INT8_VECTORS]; /* the factors of two columns, twice */
+#endif
 } panel_numbers;
 
 static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
@@ -19,6 +22,11 @@ static void set_numbers(const gemm_int8_block *g, panel_numbers *numbers) {
     const int64_t at = v * SIMD_WIDTH;
     numbers->factor[v] = simd_make_multiplier(simd_load_i32(g->value + at), simd_load_i32(g->shift + at));
     numbers->zero[v] = simd_load_i32(g->zero + at);
+#if SIMD_MATRIX
+    const int64x2_t value = (int64x2_t)numbers->factor[v].value;
+    numbers->pairs[2 * v] = (simd_i32)vzip1q_s64(value, value);
+    numbers->pairs[2 * v + 1] = (simd_i32)vzip2q_s64(value, value);
+#endif
   }
   numbers->limits = simd_make_narrow_limits(g->y_zero, g->low, g->high);
   numbers->even = simd_make_even_limits(g->y_zero, g->low, g->high);
@@ -102,6 +110,30 @@ static void store_even(const gemm_int8_block *g, const panel_numbers *numbers, c
 }
 #endif
 
+#if SIMD_MATRIX
+/* Two rows, rounded once, to even, from sums of two columns each: they part as bytes, in a fraction of the
+ * instructions. */
+SIMD_INLINE void store_even_rows(const simd_i32 *sum, const simd_i32 *pairs, const simd_even_limits *limits, int8_t *y,
+                                 int64_t y_step) {
+  int8x16_t bytes[2];
+  SIMD_UNROLL for (int32_t i = 0; i < 2; ++i) {
+    int16x8_t words[2];
+    SIMD_UNROLL for (int32_t j = 0; j < 2; ++j) {
+      const simd_i32 *from = sum + 4 * i + 2 * j, *by = pairs + 4 * i + 2 * j;
+      const simd_f32 first = simd_from_i32(from[0]) * simd_as_f32(by[0]);
+      const simd_f32 second = simd_from_i32(from[1]) * simd_as_f32(by[1]);
+      const simd_i32 low = (simd_i32)vcvtnq_s32_f32((float32x4_t)first);
+      words[j] = vqaddq_s16(simd_pack_words(low, (simd_i32)vcvtnq_s32_f32((float32x4_t)second)), limits->zero);
+    }
+    const int8x16_t whole = vcombine_s8(vqmovn_s16(words[0]), vqmovn_s16(words[1]));
+    bytes[i] = vminq_s8(vmaxq_s8(whole, (int8x16_t)limits->lowest), (int8x16_t)limits->highest);
+  }
+  const int16x8_t low = vreinterpretq_s16_s8(bytes[0]), high = vreinterpretq_s16_s8(bytes[1]);
+  vst1q_s8(y, vreinterpretq_s8_s16(vuzp1q_s16(low, high)));
+  vst1q_s8(y + y_step, vreinterpretq_s8_s16(vuzp2q_s16(low, high)));
+}
+#endif
+
 /* The same for results that are rounded once, half away from zero, in float64.
  * Twice what truncation leaves, truncated, is the step that it misses. */
 static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
@@ -182,6 +214,11 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
     }
     memcpy(g->y + r * g->y_step, result, (size_t)columns * sizeof(int32_t));
   }
+}
+
+/* Results are rounded once, to even, and nothing is taken off their sums. */
+static bool rounds_even(const gemm_int8_block *g) {
+  return g->operands == NULL && g->scale == NULL && g->row_sums == NULL && g->shift[0] == MSLITE_SHIFT_TO_EVEN;
 }
 
 static __attribute__((noinline)) void store(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums,

@@ -74,6 +74,7 @@ static mslite_status matmul_int8_prepare(const mslite_node *node, void *derived,
   }
   plan->rounds_once = mslite_stored_rescale_kind(node) == MSLITE_RESCALE_REAL;
   plan->is_whole = false;
+  plan->in_place = !product.transpose_a;
   plan->has_zeros = mslite_has_zero_points(node->inputs[1]);
   gemm_int8_prepare(plan, 1);
   const int64_t parts = plan->plan.row_blocks * plan->plan.panel_blocks;

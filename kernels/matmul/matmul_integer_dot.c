@@ -73,6 +73,7 @@ static mslite_status integer_prepare(const mslite_node *node, void *derived, msl
   plan->k = p->k;
   plan->rounds_once = false;
   plan->is_whole = true;
+  plan->in_place = true;
   plan->operands = own->numbers.operands;
   plan->has_zeros = !mslite_integer_b_is_symmetric(node);
   gemm_int8_prepare(plan, 1);

@@ -32,6 +32,7 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
   const mslite_stored_column column = mslite_stored_column_of(node, 0);
   plan->rounds_once = mslite_stored_rescale_kind(node) == MSLITE_RESCALE_REAL;
   plan->is_whole = false;
+  plan->in_place = !p->transpose_a;
   plan->has_zeros = column.zero != 0;
   gemm_int8_prepare(plan, 1);
   const mslite_int8_channel channel = {0, column.zero, column.fixed, plan->rounds_once ? column.factor : 0};

@@ -16,7 +16,8 @@ void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_la
   plan->scale = plan->zero + numbers;
   plan->panels = plan->scale + round_up(channels * (int64_t)sizeof(double), 64);
   plan->group_bytes = plan->padded * plan->units * layout->depth;
-  plan->bytes = plan->panels + groups * plan->group_bytes;
+  plan->overflows = plan->panels + groups * plan->group_bytes;
+  plan->bytes = plan->overflows + (int64_t)sizeof(int32_t);
 }
 
 /* A clamp of sums before they are multiplied with `scale`: keeps results in 32 bits and changes no int8. */
@@ -25,17 +26,32 @@ static int32_t sum_limit(double scale) {
   return scale * 2147483647.0 <= largest ? INT32_MAX : (int32_t)(largest / scale);
 }
 
-/* One column of a panel; the sum of its weights. */
+/* Column `column` of a panel; the sum of its weights. */
 static uint32_t pack_column(const int8_t *source, const mslite_int8_weights *weights, const mslite_int8_layout *layout,
-                            int8_t *to) {
-  const int64_t depth = layout->depth, step = layout->columns * depth;
+                            int64_t column, int8_t *panel) {
+  const int64_t depth = layout->depth, half = depth / 2, step = layout->columns * depth;
+  const int64_t first = column / layout->woven * layout->woven;
+  const int64_t from_half_to_half = layout->woven * half;
+  int8_t *to = panel + first * depth + (column - first) * half;
   uint32_t sum = 0;
   for (int64_t k = 0; k < weights->k; ++k) {
     const int32_t weight = (int8_t)((uint8_t)source[k * weights->k_step] ^ weights->flip);
-    to[k / depth * step + k % depth] = (int8_t)weight;
+    const int64_t at = k % depth;
+    to[k / depth * step + at / half * from_half_to_half + at % half] = (int8_t)weight;
     sum += (uint32_t)weight;
   }
   return sum;
+}
+
+static bool overflows(const int8_t *source, const mslite_int8_weights *weights, const mslite_int8_layout *layout) {
+  const int64_t half = layout->depth / 2;
+  const uint8_t lowest = 128 ^ weights->flip;
+  for (int64_t k = half; layout->woven > 1 && k < weights->k; ++k) {
+    if (k % layout->depth < half) continue;
+    if ((uint8_t)source[k * weights->k_step] != lowest) continue;
+    if ((uint8_t)source[(k - half) * weights->k_step] == lowest) return true;
+  }
+  return false;
 }
 
 void mslite_pack_int8(const mslite_node *node, const int8_t *source, const mslite_int8_weights *weights,
@@ -48,14 +64,16 @@ void mslite_pack_int8(const mslite_node *node, const int8_t *source, const mslit
   int32_t *bias = (int32_t *)(void *)(base + plan.bias), *value = (int32_t *)(void *)(base + plan.value);
   int32_t *shift = (int32_t *)(void *)(base + plan.shift), *zero = (int32_t *)(void *)(base + plan.zero);
   double *scale = (double *)(void *)(base + plan.scale);
+  int32_t *any_overflows = (int32_t *)(void *)(base + plan.overflows);
   const uint32_t x_zero = (uint32_t)(weights->x_zero + layout->offset);
   for (int64_t group = 0; group < weights->groups; ++group) {
     int8_t *panels = (int8_t *)base + plan.panels + group * plan.group_bytes;
     for (int64_t n = 0; n < weights->n; ++n) {
       const int64_t panel = n / layout->columns, at = group * plan.padded + n;
-      const uint32_t sum = pack_column(
-          source + group * weights->group_step + n * weights->n_step, weights, layout,
-          panels + panel * layout->columns * plan.units * layout->depth + n % layout->columns * layout->depth);
+      const int8_t *column = source + group * weights->group_step + n * weights->n_step;
+      const uint32_t sum = pack_column(column, weights, layout, n % layout->columns,
+                                       panels + panel * layout->columns * plan.units * layout->depth);
+      if (overflows(column, weights, layout)) *any_overflows = 1;
       const mslite_int8_channel numbers = channel(node, group * weights->n + n);
       bias[at] = (int32_t)((uint32_t)numbers.bias - x_zero * sum +
                            (uint32_t)weights->k * x_zero * (uint32_t)numbers.weight_zero);

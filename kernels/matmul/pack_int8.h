@@ -18,6 +18,7 @@ typedef struct {
   int32_t columns; /* of a panel */
   int32_t depth;   /* neighbours of k that stand together, column by column */
   int32_t offset;  /* added to activations */
+  int32_t woven;   /* columns whose first halves of such neighbours stand together, before their second halves; or 1 */
 } mslite_int8_layout;
 
 /* One output channel before packing. */
@@ -45,6 +46,8 @@ typedef struct {
   int64_t bias, value, shift, zero;
   int64_t scale; /* double */
   int64_t panels, group_bytes;
+  /* int32_t: 1 where columns hold -128 twice among weights whose products a woven layout adds in 16 bits. */
+  int64_t overflows;
   int64_t bytes;
 } mslite_int8_packed;
 

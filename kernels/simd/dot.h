@@ -1,13 +1,18 @@
 /* Sums of products of 8-bit integers, one vocabulary over every instruction set: what vector extensions cannot say.
  *
  * k runs in units of DOT_DEPTH neighbours. A unit of the left matrix is one row's DOT_DEPTH `dot_element`s, broadcast;
- * a unit of the right matrix is SIMD_WIDTH columns of DOT_DEPTH `dot_weight`s each, column by column. Sums are exact
- * and wrap in 32 bits. Nothing saturates on the way. dot_load_stored reads weights as they are packed.
+ * a unit of the right matrix is SIMD_WIDTH columns of DOT_DEPTH `dot_weight`s each, column by column, or DOT_WOVEN
+ * columns' first halves before their second ones. Sums are exact and wrap in 32 bits. Nothing saturates on the way.
+ * dot_load_stored reads weights as they are packed.
  *
  *   AVX2, AVX-512   vpmaddwd: pairs, both sides widened to 16 bits
  *   AVX-512 VNNI    vpdpbusd: fours, the left side unsigned: DOT_OFFSET is added to it
- *   NEON            smull and sadalp: pairs
+ *   NEON            smull, smlal and sadalp: fours, the left side arranged
  *   NEON dot        sdot: fours
+ *   NEON i8mm       smmla: eights, two rows and two columns at once, the left side arranged
+ *
+ * Where DOT_ARRANGES, staged rows are brought into the form in which they are multiplied once more, by dot_arrange,
+ * instead of each time that a product reads them.
  *
  * Files that include this end in `_dot.c` and are compiled for these instruction sets only. SIMD_EMULATED replaces each
  * instruction by its definition, for tests on machines that do not have it. */
@@ -24,30 +29,42 @@ typedef int16_t dot_weight;
 enum { DOT_DEPTH = 4, DOT_OFFSET = 128 };
 typedef uint8_t dot_element;
 typedef int8_t dot_weight;
-#elif SIMD_DOT
-enum { DOT_DEPTH = 4, DOT_OFFSET = 0 };
-typedef int8_t dot_element;
-typedef int8_t dot_weight;
 #else
-enum { DOT_DEPTH = 2, DOT_OFFSET = 0 };
+enum { DOT_DEPTH = SIMD_MATRIX ? 8 : 4, DOT_OFFSET = 0 };
 typedef int8_t dot_element;
 typedef int8_t dot_weight;
 #endif
 
-#if SIMD_DOT && SIMD_WIDTH == 4 && !SIMD_EMULATED
+#if SIMD_DOT && !SIMD_MATRIX && SIMD_WIDTH == 4 && !SIMD_EMULATED
 #define DOT_LANES 4 /* units of a row that one load brings, for dot_add_lane */
 #else
 #define DOT_LANES 1
 #endif
 
+#if SIMD_WIDTH == 4 && (!SIMD_DOT || SIMD_MATRIX)
+#define DOT_ARRANGES 1
+#else
+#define DOT_ARRANGES 0
+#endif
+
+#if SIMD_WIDTH == 4 && !SIMD_DOT && !SIMD_EMULATED
+#define DOT_OVERFLOWS 1 /* dot_add may; dot_add_apart does not */
+#else
+#define DOT_OVERFLOWS 0
+#endif
+
 enum {
-  DOT_WIDENS = sizeof(dot_weight) > 1, /* weights are packed as int8 and widened for use */
-  DOT_CHUNK = 16                       /* dot_load_elements reads and writes so many */
+  DOT_WIDENS = sizeof(dot_weight) > 1,               /* weights are packed as int8 and widened for use */
+  DOT_CHUNK = 16,                                    /* dot_load_elements and dot_arrange read and write so many */
+  DOT_WOVEN = SIMD_WIDTH == 4 && !SIMD_DOT ? 4 : 1,  /* columns */
+  DOT_SPREAD = SIMD_WIDTH == 4 && !SIMD_DOT ? 4 : 1, /* elements that dot_arrange makes of one */
+  DOT_JOINED = SIMD_MATRIX ? 2 : 1,                  /* rows that it makes one of */
+  DOT_STEP = DOT_DEPTH * DOT_SPREAD * DOT_JOINED     /* elements from unit to unit of a row as it is multiplied */
 };
 
 #if SIMD_EMULATED
 typedef struct {
-  dot_element at[DOT_DEPTH];
+  dot_element at[DOT_STEP];
 } dot_left;
 typedef struct {
   dot_weight at[SIMD_WIDTH * DOT_DEPTH];
@@ -73,8 +90,8 @@ SIMD_INLINE dot_right dot_load_stored(const int8_t *b) {
 
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   for (int i = 0; i < SIMD_WIDTH * DOT_DEPTH; ++i) {
-    const int32_t product = a.at[i % DOT_DEPTH] * b.at[i];
-    sum[i / DOT_DEPTH] = (int32_t)((uint32_t)sum[i / DOT_DEPTH] + (uint32_t)product);
+    const int32_t product = a.at[i % DOT_STEP] * b.at[i], lane = DOT_WOVEN > 1 ? i / 2 % SIMD_WIDTH : i / DOT_DEPTH;
+    sum[lane] = (int32_t)((uint32_t)sum[lane] + (uint32_t)product);
   }
   return sum;
 }
@@ -86,16 +103,29 @@ SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
 #elif SIMD_WIDTH == 4
 #include <arm_neon.h>
 
-#if SIMD_DOT
 typedef int8x16_t dot_left, dot_right;
 
+SIMD_INLINE dot_right dot_load(const dot_weight *b) { return vld1q_s8(b); }
+
+#if SIMD_MATRIX
+SIMD_INLINE dot_left dot_broadcast(const dot_element *a) { return vld1q_s8(a); }
+
+/* Of the rows x and x': x0 y0 + ..., x0 z0 + ..., x'0 y0 + ..., x'0 z0 + ..., where y and z are the columns. */
+SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
+#ifdef __clang__
+  return (simd_i32)vmmlaq_s32((int32x4_t)sum, a, b);
+#else
+  /* gcc copies sums about where a loop has two units of k. */
+  __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
+  return sum;
+#endif
+}
+#elif SIMD_DOT
 SIMD_INLINE dot_left dot_broadcast(const dot_element *a) {
   int32_t unit;
   memcpy(&unit, a, sizeof unit);
   return vreinterpretq_s8_s32(vdupq_n_s32(unit));
 }
-
-SIMD_INLINE dot_right dot_load(const dot_weight *b) { return vld1q_s8(b); }
 
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return (simd_i32)vdotq_s32((int32x4_t)sum, b, a);
@@ -117,16 +147,26 @@ SIMD_INLINE simd_i32 dot_add_lane(simd_i32 sum, dot_units a, const int lane, dot
 #endif
 }
 #else
-typedef int8x8_t dot_left, dot_right;
+SIMD_INLINE dot_left dot_broadcast(const dot_element *a) { return vld1q_s8(a); }
 
-SIMD_INLINE dot_left dot_broadcast(const dot_element *a) {
-  return vreinterpret_s8_s16(vld1_dup_s16((const int16_t *)(const void *)a));
+#ifdef __aarch64__
+#define DOT_HIGH_PRODUCTS(a, b) vmull_high_s8(a, b)
+#define DOT_ADD_HIGH_PRODUCTS(sum, a, b) vmlal_high_s8(sum, a, b)
+#else
+#define DOT_HIGH_PRODUCTS(a, b) vmull_s8(vget_high_s8(a), vget_high_s8(b))
+#define DOT_ADD_HIGH_PRODUCTS(sum, a, b) vmlal_s8(sum, vget_high_s8(a), vget_high_s8(b))
+#endif
+
+/* Two products are added in 16 bits, which hold all such sums but that of -128 * -128 twice. */
+SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
+  const int16x8_t first = vmull_s8(vget_low_s8(a), vget_low_s8(b));
+  return (simd_i32)vpadalq_s16((int32x4_t)sum, DOT_ADD_HIGH_PRODUCTS(first, a, b));
 }
 
-SIMD_INLINE dot_right dot_load(const dot_weight *b) { return vld1_s8(b); }
-
-SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
-  return (simd_i32)vpadalq_s16((int32x4_t)sum, vmull_s8(a, b));
+/* The same for any numbers. */
+SIMD_INLINE simd_i32 dot_add_apart(simd_i32 sum, dot_left a, dot_right b) {
+  const int32x4_t first = vpadalq_s16((int32x4_t)sum, vmull_s8(vget_low_s8(a), vget_low_s8(b)));
+  return (simd_i32)vpadalq_s16(first, DOT_HIGH_PRODUCTS(a, b));
 }
 #endif
 
@@ -225,6 +265,39 @@ SIMD_INLINE void dot_stage_lines(const int8_t *from, int64_t from_step, int64_t 
 /* `count` times the stored activation `value`. */
 SIMD_INLINE void dot_fill(int32_t value, int64_t count, dot_element *to) {
   for (int64_t i = 0; i < count; ++i) to[i] = (dot_element)(value + DOT_OFFSET);
+}
+
+/* DOT_JOINED rows of `count` elements, filled up to a multiple of DOT_CHUNK, as they are multiplied, `to_step` from
+ * unit to unit: plain NEON takes the first two elements of a unit four times, then the others; i8mm a unit of each of
+ * two rows. */
+SIMD_INLINE void dot_arrange(const dot_element *a, int64_t a_step, int64_t count, dot_element *to, int64_t to_step) {
+#if SIMD_MATRIX
+  const dot_element *next = a + a_step;
+  for (int64_t i = 0; i < count; i += DOT_CHUNK, to += 2 * to_step) {
+    const int64x2_t first = vreinterpretq_s64_s8(vld1q_s8(a + i)), second = vreinterpretq_s64_s8(vld1q_s8(next + i));
+    vst1q_s8(to, vreinterpretq_s8_s64(vzip1q_s64(first, second)));
+    vst1q_s8(to + to_step, vreinterpretq_s8_s64(vzip2q_s64(first, second)));
+  }
+#elif SIMD_WIDTH == 4 && !SIMD_DOT && !SIMD_EMULATED
+  (void)a_step;
+  for (int64_t i = 0; i < count; i += DOT_CHUNK) {
+    const int16x8_t pairs = vreinterpretq_s16_s8(vld1q_s8(a + i));
+    const int16x8x2_t twice = vzipq_s16(pairs, pairs);
+    SIMD_UNROLL for (int32_t half = 0; half < 2; ++half, to += 2 * to_step) {
+      const int32x4_t four = vreinterpretq_s32_s16(twice.val[half]);
+      const int32x4x2_t units = vzipq_s32(four, four);
+      vst1q_s8(to, vreinterpretq_s8_s32(units.val[0]));
+      vst1q_s8(to + to_step, vreinterpretq_s8_s32(units.val[1]));
+    }
+  }
+#elif SIMD_WIDTH == 4 && !SIMD_DOT
+  (void)a_step;
+  for (int64_t i = 0; i < (count + DOT_CHUNK - 1) / DOT_CHUNK * DOT_CHUNK; i += DOT_DEPTH, to += to_step) {
+    for (int32_t j = 0; j < DOT_STEP; ++j) to[j] = a[i + j / 8 * 2 + j % 2];
+  }
+#else
+  (void)a, (void)a_step, (void)count, (void)to, (void)to_step; /* multiplied as it is */
+#endif
 }
 
 /* Packed weights, `units` of `vectors` vectors each, in the form that dot_load reads: b itself or a copy in `room`. */

@@ -1,6 +1,7 @@
 /* Sums of products of neighbouring rows, channel by channel: of pairs of rows in 16 bits, of as many channels as two
- * vectors of 32-bit sums have; with VNNI of four rows in 8 bits, of as many as four have. NEON adds single products of
- * 16 bits in 32, and takes one row at a time. */
+ * vectors of 32-bit sums have; with dot products of fours, of four rows in 8 bits, of as many as four have. NEON
+ * without them adds single products of 16 bits in 32, and takes one row at a time, of as many channels as a load
+ * brings. */
 #ifndef MSLITE_SIMD_PAIRS_H
 #define MSLITE_SIMD_PAIRS_H
 
@@ -12,6 +13,9 @@
 #if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
 #define SIMD_FOURS 1
 enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 128 }; /* added to what is read */
+#elif SIMD_DOT && SIMD_WIDTH == 4
+#define SIMD_FOURS 1
+enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 0 };
 #else
 #define SIMD_FOURS 0
 enum { SIMD_ROWS = SIMD_WIDTH == 4 ? 1 : 2, SIMD_ROW_OFFSET = 0 };
@@ -19,13 +23,13 @@ enum { SIMD_ROWS = SIMD_WIDTH == 4 ? 1 : 2, SIMD_ROW_OFFSET = 0 };
 /* A number of the weights holds SIMD_ROWS of a channel, or, where rows stay apart, those of two channels. */
 enum {
   SIMD_SHARED = SIMD_ROWS == 1 ? 2 : 1,
-  SIMD_PAIRS = SIMD_SHARED * SIMD_ROWS * SIMD_WIDTH,
+  SIMD_PAIRS = SIMD_WIDTH == 4 ? 16 : SIMD_ROWS * SIMD_WIDTH,
   SIMD_WEIGHT_BITS = 32 / (SIMD_SHARED * SIMD_ROWS)
 };
 
 /* SIMD_PAIRS channels of a row (`simd_words`), SIMD_ROWS such channel by channel (`simd_pair`), and what these and
  * their weights add to the sums of the channels. */
-#if SIMD_FOURS
+#if SIMD_FOURS && SIMD_WIDTH == 16
 typedef __m512i simd_words;
 typedef struct {
   __m512i part[4];
@@ -79,14 +83,71 @@ SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int3
   sum[0] += (simd_i32)_mm512_madd_epi16(x->low, (__m512i)simd_load_i32(w));
   sum[1] += (simd_i32)_mm512_madd_epi16(x->high, (__m512i)simd_load_i32(w + SIMD_WIDTH));
 }
+#elif SIMD_FOURS && !SIMD_EMULATED
+typedef int8x16_t simd_words;
+typedef struct {
+  int8x16_t part[4];
+} simd_pair;
+SIMD_INLINE simd_words simd_load_words(const int8_t *x) { return vld1q_s8(x); }
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  const int16x8_t first_low = vreinterpretq_s16_s8(vzip1q_s8(row[0], row[1]));
+  const int16x8_t first_high = vreinterpretq_s16_s8(vzip2q_s8(row[0], row[1]));
+  const int16x8_t second_low = vreinterpretq_s16_s8(vzip1q_s8(row[2], row[3]));
+  const int16x8_t second_high = vreinterpretq_s16_s8(vzip2q_s8(row[2], row[3]));
+  const simd_pair all = {{vreinterpretq_s8_s16(vzip1q_s16(first_low, second_low)),
+                          vreinterpretq_s8_s16(vzip2q_s16(first_low, second_low)),
+                          vreinterpretq_s8_s16(vzip1q_s16(first_high, second_high)),
+                          vreinterpretq_s8_s16(vzip2q_s16(first_high, second_high))}};
+  return all;
+}
+SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
+  SIMD_UNROLL for (int32_t v = 0; v < 4; ++v) {
+    const int8x16_t weights = vreinterpretq_s8_s32(vld1q_s32(w + v * SIMD_WIDTH));
+    sum[v] = (simd_i32)vdotq_s32((int32x4_t)sum[v], x->part[v], weights);
+  }
+}
+#elif SIMD_FOURS
+typedef struct {
+  int8_t at[SIMD_PAIRS];
+} simd_words;
+typedef struct {
+  simd_words row[SIMD_ROWS];
+} simd_pair;
+SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
+  simd_words v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) {
+  simd_pair all;
+  memcpy(&all, row, sizeof all);
+  return all;
+}
+SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
+  for (int i = 0; i < SIMD_PAIRS; ++i) {
+    for (int r = 0; r < SIMD_ROWS; ++r) {
+      const int8_t weight = (int8_t)((uint32_t)w[i] >> r * SIMD_WEIGHT_BITS);
+      sum[i / SIMD_WIDTH][i % SIMD_WIDTH] += x->row[r].at[i] * weight;
+    }
+  }
+}
 #elif SIMD_WIDTH == 4 && !SIMD_EMULATED
-typedef int16x8_t simd_words, simd_pair;
-SIMD_INLINE simd_words simd_load_words(const int8_t *x) { return vmovl_s8(vld1_s8(x)); }
+typedef struct {
+  int16x8_t half[2];
+} simd_words;
+typedef simd_words simd_pair;
+SIMD_INLINE simd_words simd_load_words(const int8_t *x) {
+  const int8x16_t bytes = vld1q_s8(x);
+  const simd_words words = {{vmovl_s8(vget_low_s8(bytes)), vmovl_s8(vget_high_s8(bytes))}};
+  return words;
+}
 SIMD_INLINE simd_pair simd_make_pair(const simd_words *row) { return *row; }
 SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int32_t *w) {
-  const int16x8_t weights = vreinterpretq_s16_s32(vld1q_s32(w));
-  sum[0] = (simd_i32)vmlal_s16((int32x4_t)sum[0], vget_low_s16(*x), vget_low_s16(weights));
-  sum[1] = (simd_i32)vmlal_s16((int32x4_t)sum[1], vget_high_s16(*x), vget_high_s16(weights));
+  SIMD_UNROLL for (int32_t h = 0; h < 2; ++h, sum += 2) {
+    const int16x8_t weights = vreinterpretq_s16_s32(vld1q_s32(w + h * SIMD_WIDTH)), row = x->half[h];
+    sum[0] = (simd_i32)vmlal_s16((int32x4_t)sum[0], vget_low_s16(row), vget_low_s16(weights));
+    sum[1] = (simd_i32)vmlal_s16((int32x4_t)sum[1], vget_high_s16(row), vget_high_s16(weights));
+  }
 }
 #elif SIMD_WIDTH == 4
 typedef struct {

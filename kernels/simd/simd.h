@@ -21,6 +21,7 @@
 #define neon 8
 #define neon_dot 9
 #define neon_fp16 10
+#define neon_i8mm 11
 #define micro 16
 #define dsp 17
 #define mve 18
@@ -34,13 +35,18 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #else
 #define SIMD_WIDTH 4
 #endif
-#if MSLITE_ISA == vnni || MSLITE_ISA == neon_dot
+#if MSLITE_ISA == vnni || MSLITE_ISA == neon_dot || MSLITE_ISA == neon_i8mm
 #define SIMD_DOT 1 /* sums of four products of 8 bits are one instruction */
 #else
 #define SIMD_DOT 0
 #endif
 #ifndef SIMD_ASSEMBLY
 #define SIMD_ASSEMBLY 0 /* 1: inner loops of 64-bit ARM in assembly where there are any */
+#endif
+#if MSLITE_ISA == neon_i8mm
+#define SIMD_MATRIX 1 /* and so are the products of two rows of eight with two columns */
+#else
+#define SIMD_MATRIX 0
 #endif
 #ifndef SIMD_EMULATED
 #define SIMD_EMULATED 0 /* 1: no intrinsics of x86; for tests of instruction sets that the machine does not have */
@@ -59,6 +65,7 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #endif
 #undef neon
 #undef neon_fp16
+#undef neon_i8mm
 #undef micro
 #undef dsp
 #undef mve

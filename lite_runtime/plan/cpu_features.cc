@@ -7,6 +7,8 @@
 #elif (defined(MSLITE_TARGET_ARM64) || defined(MSLITE_TARGET_ARM32)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#elif defined(MSLITE_TARGET_ARM64) && defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 namespace mslite {
@@ -23,10 +25,38 @@ constexpr struct {
     {MSLITE_ISA_NEON, "neon"},
     {MSLITE_ISA_NEON_DOT, "neon_dot"},
     {MSLITE_ISA_NEON_FP16, "neon_fp16"},
+    {MSLITE_ISA_NEON_I8MM, "neon_i8mm"},
     {MSLITE_ISA_MICRO, "micro"},
     {MSLITE_ISA_DSP, "dsp"},
     {MSLITE_ISA_MVE, "mve"},
 };
+
+IsaSet ArmIsas(bool has_dot_products, bool has_half, bool has_matrix_products) {
+  IsaSet isas;
+  isas.Add(MSLITE_ISA_NEON);  // part of the base instruction set
+  if (has_dot_products) isas.Add(MSLITE_ISA_NEON_DOT);
+  if (has_half) isas.Add(MSLITE_ISA_NEON_FP16);
+  // Its kernels may use dot products, too.
+  if (has_matrix_products && has_dot_products) isas.Add(MSLITE_ISA_NEON_I8MM);
+  return isas;
+}
+
+}  // namespace
+
+IsaSet LinuxArmIsas(uint64_t hwcap, uint64_t hwcap2) {
+  // As <asm/hwcap.h> of this architecture has them: part of the kernel's interface, but not of every machine's headers.
+  constexpr uint64_t kHalf = uint64_t{1} << 10;            // ASIMDHP
+  constexpr uint64_t kDotProducts = uint64_t{1} << 20;     // ASIMDDP
+  constexpr uint64_t kMatrixProducts = uint64_t{1} << 13;  // I8MM, of the second word
+  return ArmIsas((hwcap & kDotProducts) != 0, (hwcap & kHalf) != 0, (hwcap2 & kMatrixProducts) != 0);
+}
+
+IsaSet AppleArmIsas(bool (*has)(const char *name)) {
+  return ArmIsas(has("hw.optional.arm.FEAT_DotProd"), has("hw.optional.arm.FEAT_FP16"),
+                 has("hw.optional.arm.FEAT_I8MM"));
+}
+
+namespace {
 
 #if defined(MSLITE_TARGET_X86)
 
@@ -70,16 +100,25 @@ IsaSet Detect() {
 
 #elif defined(MSLITE_TARGET_ARM64)
 
-IsaSet Detect() {
-  IsaSet isas;
-  isas.Add(MSLITE_ISA_NEON);  // part of the base instruction set
 #if defined(__linux__)
-  const unsigned long capabilities = getauxval(AT_HWCAP);
-  if ((capabilities & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
-  if ((capabilities & HWCAP_ASIMDHP) != 0) isas.Add(MSLITE_ISA_NEON_FP16);
-#endif
-  return isas;
+
+IsaSet Detect() { return LinuxArmIsas(getauxval(AT_HWCAP), getauxval(AT_HWCAP2)); }
+
+#elif defined(__APPLE__)
+
+bool HasFeature(const char *name) {
+  int value = 0;
+  size_t size = sizeof value;
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
 }
+
+IsaSet Detect() { return AppleArmIsas(HasFeature); }
+
+#else
+
+IsaSet Detect() { return ArmIsas(false, false, false); }
+
+#endif
 
 #elif defined(MSLITE_TARGET_ARM32)
 

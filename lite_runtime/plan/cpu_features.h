@@ -31,7 +31,13 @@ MSLITE_INTERNAL_API const char *IsaName(int32_t isa);
 /// The number of an instruction set, or -1.
 MSLITE_INTERNAL_API int32_t FindIsa(const std::string &name);
 
-/// What this machine can run (CPUID and XCR0; HWCAP on ARM). Asked once per process.
+/// What a 64-bit ARM processor can run by what Linux says of it: AT_HWCAP and AT_HWCAP2.
+IsaSet LinuxArmIsas(uint64_t hwcap, uint64_t hwcap2);
+
+/// The same by what Apple's systems say: `has` tells whether there is a feature of this sysctl name.
+IsaSet AppleArmIsas(bool (*has)(const char *name));
+
+/// What this machine can run (CPUID and XCR0; HWCAP or sysctl on ARM). Asked once per process.
 MSLITE_INTERNAL_API IsaSet DetectedIsas();
 
 /// DetectedIsas, up to the one that the environment variable MSLITE_ISA names (the variable is read at each call).
