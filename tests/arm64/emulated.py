@@ -24,6 +24,8 @@ from tests.arm64.counting import Count, Failed, Setting, counted
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ("ncnn", "MNN", "onnxruntime", "litert")
 """Those of benchmark/peers that have wheels for 64-bit ARM."""
+_READ_INT8 = ("onnxruntime", "litert")
+"""MNN and ncnn convert no QDQ files."""
 _DEBIAN = ("python3", "libstdc++6", "libgomp1")
 _PLATFORMS = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 _BESIDE = ("numpy", "flatbuffers")
@@ -128,6 +130,13 @@ def prepare(folder: Path, peers: list[str], say: Callable[[str], None]) -> Machi
     return Machine(folder, missing)
 
 
+def peers_for(precision: str) -> list[str]:
+    """Those that can be counted in a precision."""
+    if precision == "int8":
+        return list(_READ_INT8)
+    return [name for name in PEERS if precision in RUNTIMES[name].precisions]
+
+
 @dataclass
 class Prepared:
     """A network's inputs, and what the peers' converters make of it on this machine."""
@@ -158,8 +167,11 @@ def convert(model: Path, folder: Path, peers: list[str]) -> Prepared:
     for peer in peers:
         try:
             RUNTIMES[peer].convert(model, work, given)
-        except (subprocess.CalledProcessError, FileNotFoundError, ImportError) as error:
-            failures[peer] = str(error)
+        except subprocess.CalledProcessError as error:
+            last = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
+            failures[peer] = ": ".join([f"its converter fails with status {error.returncode}", *last])
+        except FileNotFoundError as error:
+            failures[peer] = f"its converter is not installed: {error}"
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
     return Prepared(model, work, inputs, failures, session.run(None, given)[0])
 

@@ -164,20 +164,10 @@ class Bench:
         self.failures: list[str] = []
         self.versions: dict[str, str] = {}
 
-    def peers(self, setting: Setting) -> list[str]:
-        """Those that can be counted in a precision."""
-        if self.machine is None:
-            return []
-        takes = {"int8": ("onnxruntime", "litert")}  # MNN and ncnn convert no QDQ files
-        known = takes.get(setting.precision) or [
-            name for name in emulated.PEERS if setting.precision in emulated.RUNTIMES[name].precisions
-        ]
-        return list(known)
-
     def network(self, model: Path, setting: Setting) -> list[Count]:
         """Our builds and the peers on one network."""
         found = []
-        peers = self.peers(setting)
+        peers = emulated.peers_for(setting.precision) if self.machine else []
         prepared = None
         if peers:
             kind = "int8" if setting.precision == "int8" else "float"
@@ -227,40 +217,45 @@ def main() -> int:
             except Failed as failed:
                 print(f"No peers: {failed}", file=sys.stderr)
         bench = Bench(builds, machine, options.out.resolve() / "arm64-peers")
-        work = []
-        for setting in settings:
-            folder = options.int8 if setting.precision == "int8" else options.models
-            models = sorted(folder.glob("*.onnx")) if folder is not None else []
-            work += [(model, setting) for model in models if not wanted or model.stem in wanted]
         for name, reason in (machine.missing if machine else {}).items():
             print(f"{name} cannot be had: {reason}", file=sys.stderr)
-        # A network's precisions share its converted files, so they follow each other.
         by_network: dict[Path, list[Setting]] = {}
-        for model, setting in work:
-            by_network.setdefault(model, []).append(setting)
+        for setting in settings:
+            folder = options.int8 if setting.precision == "int8" else options.models
+            for model in sorted(folder.glob("*.onnx")) if folder is not None else []:
+                if not wanted or model.stem in wanted:
+                    by_network.setdefault(model, []).append(setting)
+        order = [setting.name for setting in settings]
+        options.out.mkdir(parents=True, exist_ok=True)
+        text = ""
         with ThreadPoolExecutor(options.jobs) as pool:
+            # The precisions of a network share its converted files, and so follow each other.
             for found in pool.map(lambda item: [bench.network(item[0], s) for s in item[1]], by_network.items()):
                 bench.counts += [count for counts in found for count in counts]
-    return write(bench, settings, options)
-
-
-def write(bench: Bench, settings: list[Setting], options: argparse.Namespace) -> int:
-    """The files, the table, and what there is to say of an earlier run."""
+                text = save(bench, order, options.out)
     if not bench.counts:
         print("No network was counted.", *bench.failures, sep="\n", file=sys.stderr)
         return 1
-    order = [setting.name for setting in settings]
-    counts = sorted(bench.counts, key=lambda count: order.index(count.setting))
-    result = {"versions": bench.versions, "counts": [asdict(count) for count in counts], "failures": bench.failures}
-    (options.out / "bench_arm64.json").write_text(json.dumps(result, indent=1) + "\n")
-    text = table(counts) + "".join(f"- not counted: {failure}\n" for failure in bench.failures)
-    (options.out / "bench_arm64.md").write_text(text)
     print(f"\n{text}\nWrote {options.out}/bench_arm64.json and .md")
-    if options.compare is None:
-        return 0
-    old = [Count(**count) for count in json.loads(options.compare.read_text())["counts"]]
+    return compare(options.compare, bench.counts) if options.compare else 0
+
+
+def save(bench: Bench, order: list[str], out: Path) -> str:
+    """Writes what there is so far; the table."""
+    bench.counts.sort(key=lambda count: order.index(count.setting))
+    counts = [asdict(count) for count in bench.counts]
+    result = {"versions": bench.versions, "counts": counts, "failures": bench.failures}
+    (out / "bench_arm64.json").write_text(json.dumps(result, indent=1) + "\n")
+    text = table(bench.counts) + "".join(f"- not counted: {failure}\n" for failure in bench.failures)
+    (out / "bench_arm64.md").write_text(text)
+    return text
+
+
+def compare(earlier: Path, counts: list[Count]) -> int:
+    """Prints what changed; 1 where a network of ours misses more."""
+    old = [Count(**count) for count in json.loads(earlier.read_text())["counts"]]
     text, worse = comparison(old, counts)
-    print(f"\nNew over old ({options.compare}):\n\n{text}")
+    print(f"\nNew over old ({earlier}):\n\n{text}")
     for line in worse:
         print(f"more L2 misses: {line}", file=sys.stderr)
     return 1 if worse else 0
