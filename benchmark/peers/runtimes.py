@@ -143,7 +143,8 @@ class Mnn(Runtime):
             subprocess.run([*command, "--MNNModel", str(converted), "--bizCode", "x"], check=True, capture_output=True)
 
     def run(self) -> list[npt.NDArray[Any]]:
-        return [output.read() for output in self.module.forward(self.variables)]
+        # What is read lies in the variable, and goes with it.
+        return [output.read().copy() for output in self.module.forward(self.variables)]
 
 
 class Ncnn(Runtime):
