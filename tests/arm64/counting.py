@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mslite.codegen.boards.run import counting_plugin
 
-EMULATOR = "qemu-aarch64"
-MARKS = "begin-code=0xd5032ddf,end-code=0xd5032dff"
-"""The hints of tests/arm64/marks.h."""
+EMULATORS = {"arm64": "qemu-aarch64", "armv7": "qemu-arm"}
+MARKS = {"arm64": "begin-code=0xd5032ddf,end-code=0xd5032dff", "armv7": "begin-code=0x806ef3af,end-code=0x806ff3af"}
+"""The hints of tests/arm64/marks.h; on 32-bit ARM those of Thumb code."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Setting:
     precision: str
     core: str
     told: str
+    arch: str = "arm64"
 
     @property
     def name(self) -> str:
@@ -35,6 +36,8 @@ SETTINGS = (
     Setting("int8", "cortex-a76", "cortex-a76"),
     Setting("int8", "max", "max"),
     Setting("int8", "cortex-a53", "cortex-a53"),
+    Setting("float32", "cortex-a7", "cortex-a7", "armv7"),
+    Setting("int8", "cortex-a7", "cortex-a7", "armv7"),
 )
 PRECISIONS = tuple(dict.fromkeys(setting.precision for setting in SETTINGS))
 
@@ -72,7 +75,12 @@ class Counted:
 
 
 def counted(
-    command: list[str], core: str, out: Path, root: Path | None = None, environment: Mapping[str, str] | None = None
+    command: list[str],
+    core: str,
+    out: Path,
+    root: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    arch: str = "arm64",
 ) -> Counted:
     """Runs a program of the emulated machine, which finds files of `root` in the place of this machine's.
 
@@ -80,8 +88,8 @@ def counted(
         Failed: when the program fails, or never reached both marks.
     """
     out.unlink(missing_ok=True)
-    plugin = f"{counting_plugin(EMULATOR)},{MARKS},out={out},memory=on"
-    prefix = [EMULATOR, "-cpu", core, *(("-L", str(root)) if root else ()), "-plugin", plugin]
+    plugin = f"{counting_plugin(EMULATORS[arch])},{MARKS[arch]},out={out},memory=on"
+    prefix = [EMULATORS[arch], "-cpu", core, *(("-L", str(root)) if root else ()), "-plugin", plugin]
     result = subprocess.run([*prefix, *command], capture_output=True, text=True, check=False, env=environment)
     lines = out.read_text().splitlines() if out.exists() else []
     if result.returncode != 0 or not lines:

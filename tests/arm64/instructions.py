@@ -26,7 +26,7 @@ from pathlib import Path
 
 import mslite
 from tests.arm64 import emulated
-from tests.arm64.counting import PRECISIONS, SETTINGS, Count, Counted, Failed, Setting, counted
+from tests.arm64.counting import EMULATORS, PRECISIONS, SETTINGS, Count, Counted, Failed, Setting, counted
 from tests.arm64.tables import OWN, comparison, table
 
 
@@ -47,7 +47,8 @@ class Builds:
     def run(self, build: str, model: Path, setting: Setting) -> Counted:
         arguments = ["float16"] if setting.precision == "float16" else []
         command = [str(self.programs[build]), str(self.converted(model, setting)), *arguments]
-        return counted(command, setting.core, self.folder / f"{model.stem}-{build}-{setting.core}.txt")
+        out = self.folder / f"{model.stem}-{build}-{setting.core}.txt"
+        return counted(command, setting.core, out, arch=setting.arch)
 
     def count(self, build: str, model: Path, setting: Setting) -> Count:
         found = self.run(build, model, setting)
@@ -95,12 +96,13 @@ def loops(found: Counted, symbols: Symbols) -> list[str]:
     return lines
 
 
-def chosen_settings(precision: str, cpu: str) -> list[Setting]:
+def chosen_settings(precision: str, cpu: str, arch: str) -> list[Setting]:
     """Those of the named precisions; on the named cores, where there are names, and told so."""
-    precisions = precision.split(",") if precision else PRECISIONS
+    settings = [s for s in SETTINGS if s.arch == arch and (not precision or s.precision in precision.split(","))]
     if not cpu:
-        return [setting for setting in SETTINGS if setting.precision in precisions]
-    return [Setting(name, core, core) for name in precisions for core in cpu.split(",")]
+        return settings
+    precisions = dict.fromkeys(setting.precision for setting in settings)
+    return [Setting(name, core, core, arch) for name in precisions for core in cpu.split(",")]
 
 
 def arguments() -> argparse.Namespace:
@@ -114,7 +116,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--builds", default="gcc=build-arm64-gcc", help="name=folder of cross builds, with commas between"
     )
-    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_arm64.json and .md")
+    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_ARCH.json and .md")
+    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without peers")
     parser.add_argument("--networks", default="", help="only these, with commas between")
     parser.add_argument("--precision", default="", help=f"only these of {', '.join(PRECISIONS)}")
     parser.add_argument("--cpu", default="", help="these cores, in place of those of each precision")
@@ -129,6 +132,7 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     if unknown := set(filter(None, options.precision.split(","))) - set(PRECISIONS):
         parser.error(f"--precision: {', '.join(sorted(unknown))} is none of {', '.join(PRECISIONS)}")
+    options.peers = options.peers and options.arch == "arm64"
     if options.peers and (strange := set(filter(None, options.cpu.split(","))) - set(emulated.CORES)):
         parser.error(
             f"--cpu: with peers a core is one of {', '.join(emulated.CORES)}, not {', '.join(sorted(strange))}"
@@ -204,7 +208,7 @@ def main() -> int:
     if absent := [str(program) for program in programs.values() if not program.exists()]:
         print(f"{', '.join(absent)}: not built; `make bench-arm64` builds it.", file=sys.stderr)
         return 1
-    settings = chosen_settings(options.precision, options.cpu)
+    settings = chosen_settings(options.precision, options.cpu, options.arch)
     wanted = set(filter(None, options.networks.split(",")))
     with tempfile.TemporaryDirectory() as temporary:
         builds = Builds(programs, Path(temporary))
@@ -232,22 +236,22 @@ def main() -> int:
             # The precisions of a network share its converted files, and so follow each other.
             for found in pool.map(lambda item: [bench.network(item[0], s) for s in item[1]], by_network.items()):
                 bench.counts += [count for counts in found for count in counts]
-                text = save(bench, order, options.out)
+                text = save(bench, order, options.out / f"bench_{options.arch}")
     if not bench.counts:
         print("No network was counted.", *bench.failures, sep="\n", file=sys.stderr)
         return 1
-    print(f"\n{text}\nWrote {options.out}/bench_arm64.json and .md")
+    print(f"\n{text}\nWrote {options.out}/bench_{options.arch}.json and .md")
     return compare(options.compare, bench.counts) if options.compare else 0
 
 
-def save(bench: Bench, order: list[str], out: Path) -> str:
-    """Writes what there is so far; the table."""
+def save(bench: Bench, order: list[str], name: Path) -> str:
+    """Writes what there is so far into `name`.json and .md; the table."""
     bench.counts.sort(key=lambda count: order.index(count.setting))
     counts = [asdict(count) for count in bench.counts]
     result = {"versions": bench.versions, "counts": counts, "failures": bench.failures}
-    (out / "bench_arm64.json").write_text(json.dumps(result, indent=1) + "\n")
+    name.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
     text = table(bench.counts) + "".join(f"- not counted: {failure}\n" for failure in bench.failures)
-    (out / "bench_arm64.md").write_text(text)
+    name.with_suffix(".md").write_text(text)
     return text
 
 
