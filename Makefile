@@ -16,7 +16,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make check-java-arm64 the Java tests on 64-bit ARM, emulated
 # make bench-peers  speed beside other runtimes
 # make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
-# make bench-arm64  instructions per inference on emulated 64-bit ARM
+# make bench-arm64  instructions per inference on emulated 64-bit ARM, beside other runtimes
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
 # make operators    docs/operators.md again, after operators, kernels or parsers have changed
 # make docs         the reference of the C++, C and Python APIs, in build/docs
@@ -204,13 +204,16 @@ bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
 	@$(PEERS) -m pip install -q '.[converter]'
 	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models
 
-# Instructions per inference on emulated 64-bit ARM, by gcc and the newest clang.
+# Instructions per inference on emulated 64-bit ARM, by gcc and the newest clang, and by the peers in an emulated Python, which
+# is fetched into $(BUILD)/arm64-peers: an hour or two. ARGUMENTS: what `--help` of the program lists, for example
+# ARGUMENTS='--precision float32 --networks mobilenet_v2_224 --no-peers'.
 .PHONY: bench-arm64
-bench-arm64: setup $(BUILD)/python-ready $(BUILD)/bench-int8
+bench-arm64: setup $(BUILD)/python-ready $(if $(findstring --no-peers,$(ARGUMENTS)),$(BUILD)/bench-int8,$(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready)
 	@$(call CONFIGURE,$(BUILD)-arm64-gcc,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@for build in $(BUILD)-arm64-gcc $(BUILD)-arm64; do cmake --build $$build -j2 --target one_inference > $$build.log 2>&1 || { cat $$build.log; exit 1; }; done
-	PYTHONPATH=$(BUILD)/python:. $(PYTHON) -m tests.arm64.instructions $(BUILD)/bench-models --int8 $(BUILD)/bench-int8 --builds gcc=$(BUILD)-arm64-gcc,clang=$(BUILD)-arm64 --out $(BUILD)
+	@$(PEERS) -m pip install -q '.[converter]'
+	PYTHONPATH=$(BUILD)/python:. $(PEERS) -m tests.arm64.instructions $(BUILD)/bench-models --int8 $(BUILD)/bench-int8 --builds gcc=$(BUILD)-arm64-gcc,clang=$(BUILD)-arm64 --out $(BUILD) $(ARGUMENTS)
 
 # ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------
 

@@ -1,7 +1,8 @@
 """One adapter per runtime: load an ONNX file (or what was made from it), run it once.
 
-Every adapter takes the model's ONNX file, a folder for files it makes on the way, the inputs and a thread count. It raises
-`ImportError` when its package is not installed, and anything else when it cannot take the model; both are reported.
+Every adapter takes the model's ONNX file, a folder for files it makes on the way, the inputs, a thread count and, where the
+runtime has several for a float network, a precision. It raises `ImportError` when its package is not installed, and anything
+else when it cannot take the model; both are reported. A machine without the converters takes files that another one made.
 """
 
 from __future__ import annotations
@@ -24,9 +25,15 @@ class Runtime(ABC):
     """A loaded model in one runtime. `package` is the distribution that its version is asked of."""
 
     package: str
+    precisions: tuple[str, ...] = ("float32",)
+    """In which it can run a network whose file is in float32."""
 
     @abstractmethod
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None: ...
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None: ...
+
+    @classmethod  # noqa: B027 (those that read ONNX files write nothing)
+    def convert(cls, model: Path, work: Path, inputs: Inputs) -> None:
+        """Writes into `work` what is loaded in place of the ONNX file, unless it is there."""
 
     @abstractmethod
     def run(self) -> list[npt.NDArray[Any]]:
@@ -40,7 +47,20 @@ class Runtime(ABC):
 class Mslite(Runtime):
     package = "mslite"
 
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None:
+        import mslite
+
+        self.convert(model, work, inputs)
+        context = mslite.Context()
+        context.cpu.thread_num = threads
+        self.model = mslite.Model()
+        self.model.build_from_file(str(work / f"{model.stem}.ms"), mslite.ModelType.MINDIR_LITE, context)
+        self.inputs = self.model.get_inputs()
+        for tensor in self.inputs:
+            tensor.set_data_from_numpy(np.ascontiguousarray(inputs[tensor.name]))
+
+    @classmethod
+    def convert(cls, model: Path, work: Path, inputs: Inputs) -> None:
         import mslite
 
         converted = work / f"{model.stem}.ms"
@@ -48,13 +68,6 @@ class Mslite(Runtime):
             converter = mslite.Converter()
             converter.input_format = mslite.Format.NCHW
             converter.convert(mslite.FmkType.ONNX, str(model), str(converted))
-        context = mslite.Context()
-        context.cpu.thread_num = threads
-        self.model = mslite.Model()
-        self.model.build_from_file(str(converted), mslite.ModelType.MINDIR_LITE, context)
-        self.inputs = self.model.get_inputs()
-        for tensor in self.inputs:
-            tensor.set_data_from_numpy(np.ascontiguousarray(inputs[tensor.name]))
 
     def run(self) -> list[npt.NDArray[Any]]:
         return [output.get_data_to_numpy() for output in self.model.predict(self.inputs)]
@@ -69,7 +82,7 @@ class Mslite(Runtime):
 class OnnxRuntime(Runtime):
     package = "onnxruntime"
 
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -86,7 +99,7 @@ class OnnxRuntime(Runtime):
 class OpenVino(Runtime):
     package = "openvino"
 
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None:
         import openvino
 
         core = openvino.Core()
@@ -105,57 +118,69 @@ class OpenVino(Runtime):
 
 class Mnn(Runtime):
     package = "MNN"
+    precisions = ("float32", "float16")
 
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None:
         import MNN.expr as expression
         import MNN.nn as network
 
-        converted = work / f"{model.stem}.mnn"
-        if not converted.exists():
-            command = [str(Path(sys.executable).parent / "mnnconvert"), "-f", "ONNX", "--modelFile", str(model)]
-            subprocess.run([*command, "--MNNModel", str(converted), "--bizCode", "x"], check=True, capture_output=True)
-        runtime = network.create_runtime_manager(({"backend": "CPU", "precision": "high", "numThread": threads},))
-        import onnx
-
-        outputs = [value.name for value in onnx.load(str(model), load_external_data=False).graph.output]
-        self.module = network.load_module_from_file(str(converted), list(inputs), outputs, runtime_manager=runtime)
+        self.convert(model, work, inputs)
+        converted = str(work / f"{model.stem}.mnn")
+        precise = "high" if precision == "float32" else "low"
+        runtime = network.create_runtime_manager(({"backend": "CPU", "precision": precise, "numThread": threads},))
+        self.module = network.load_module_from_file(converted, list(inputs), [], runtime_manager=runtime)
         self.variables = []
         for array in inputs.values():
             data = array.astype(np.int32) if array.dtype == np.int64 else array
             kind = expression.int if data.dtype == np.int32 else expression.float
             self.variables.append(expression.const(data, list(data.shape), expression.NCHW, kind))
 
+    @classmethod
+    def convert(cls, model: Path, work: Path, inputs: Inputs) -> None:
+        converted = work / f"{model.stem}.mnn"
+        if not converted.exists():
+            command = [str(Path(sys.executable).parent / "mnnconvert"), "-f", "ONNX", "--modelFile", str(model)]
+            subprocess.run([*command, "--MNNModel", str(converted), "--bizCode", "x"], check=True, capture_output=True)
+
     def run(self) -> list[npt.NDArray[Any]]:
-        return [output.read() for output in self.module.forward(self.variables)]
+        # What is read lies in the variable, and goes with it.
+        return [output.read().copy() for output in self.module.forward(self.variables)]
 
 
 class Ncnn(Runtime):
     package = "ncnn"
+    precisions = ("float32", "float16")
 
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None:
         import ncnn
 
+        self.convert(model, work, inputs)
         param = work / f"{model.stem}.ncnn.param"
-        if not param.exists():
-            pnnx = Path(sys.executable).parent / "pnnx"
-            copy = work / model.name
-            copy.write_bytes(model.read_bytes())
-            shapes = ",".join(
-                str(list(array.shape)).replace(" ", "") + ("i64" if array.dtype == np.int64 else "")
-                for array in inputs.values()
-            )
-            subprocess.run(
-                [str(pnnx), str(copy), f"inputshape={shapes}", "fp16=0"], check=True, capture_output=True, cwd=work
-            )
         self.net = ncnn.Net()
         self.net.opt.num_threads = threads
-        self.net.opt.use_fp16_storage = self.net.opt.use_fp16_packed = self.net.opt.use_fp16_arithmetic = False
+        half = precision == "float16"
+        self.net.opt.use_fp16_storage = self.net.opt.use_fp16_packed = self.net.opt.use_fp16_arithmetic = half
         if self.net.load_param(str(param)) != 0 or self.net.load_model(str(param.with_suffix(".bin"))) != 0:
             raise RuntimeError(f"ncnn does not load {param.name}")
         self.inputs = [
             ncnn.Mat(np.ascontiguousarray(array[0].astype(np.int32) if array.dtype == np.int64 else array[0])).clone()
             for array in inputs.values()
         ]
+
+    @classmethod
+    def convert(cls, model: Path, work: Path, inputs: Inputs) -> None:
+        if (work / f"{model.stem}.ncnn.param").exists():
+            return
+        pnnx = Path(sys.executable).parent / "pnnx"
+        copy = work / model.name
+        copy.write_bytes(model.read_bytes())
+        shapes = ",".join(
+            str(list(array.shape)).replace(" ", "") + ("i64" if array.dtype == np.int64 else "")
+            for array in inputs.values()
+        )
+        subprocess.run(
+            [str(pnnx), str(copy), f"inputshape={shapes}", "fp16=0"], check=True, capture_output=True, cwd=work
+        )
 
     def run(self) -> list[npt.NDArray[Any]]:
         extractor = self.net.create_extractor()
@@ -175,7 +200,7 @@ class LiteRt(Runtime):
 
     package = "ai-edge-litert"
 
-    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int) -> None:
+    def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None:
         from ai_edge_litert.interpreter import Interpreter
 
         converted = model.with_suffix(".tflite")

@@ -76,15 +76,18 @@ typedef struct {
 static Cache caches[2] = {{128, 4, NULL, 0}, {1024, 8, NULL, 0}};
 static uint64_t loaded, stored;
 
+/* Whether the cache had the line, which becomes the first of its set; those that were before it move back by one. */
 static bool Has(Cache *cache, uint64_t line) {
   uint64_t *set = cache->lines + line % cache->sets * cache->ways;
-  uint32_t way = 0;
-  while (way + 1 < cache->ways && set[way] != line + 1) ++way;
-  const bool found = set[way] == line + 1;
-  memmove(set + 1, set, way * sizeof *set);
-  set[0] = line + 1;
-  if (!found) ++cache->misses;
-  return found;
+  uint64_t moved = line + 1;
+  for (uint32_t way = 0; way < cache->ways; ++way) {
+    const uint64_t here = set[way];
+    set[way] = moved;
+    if (here == line + 1) return true;
+    moved = here;
+  }
+  ++cache->misses;
+  return false;
 }
 
 static void Accessed(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused) {

@@ -1,13 +1,14 @@
 """`make bench-arm64`: what one inference takes on 64-bit ARM, counted under QEMU and so the same on every machine.
 
-    python -m tests.arm64.instructions MODELS [--int8 MODELS] --builds gcc=build-arm64,clang=build-arm64-clang --out build
+    python -m tests.arm64.instructions MODELS [--int8 MODELS] --builds gcc=build-arm64-gcc,clang=build-arm64 --out build
 
 For each ONNX file in the folders: instructions, bytes loaded and stored, and the lines that two modelled caches miss
-(codegen/boards/count_instructions.c), of the second inference with one thread. float32 runs on a Cortex-A53, float16 and
-int8 on a Cortex-A76, int8 also on the newest core that QEMU knows. Instructions are not cycles: they tell what a change of
-ours did, and so do the misses.
+(codegen/boards/count_instructions.c), of the second inference with one thread, by our builds and by other runtimes in an
+emulated Python. float32 runs on a Cortex-A53, float16 and int8 on a Cortex-A76, int8 also on the newest core that QEMU
+knows and on one without dot products. Instructions are not cycles: they tell what a change of ours did, and so do the
+misses. `--compare` sets an earlier bench_arm64.json beside the new one, and fails where a network of ours misses more.
 
---functions lists where the instructions of one network go.
+--functions lists where the instructions of one network go in our first build, --loops its stretches of code without a branch.
 """
 
 from __future__ import annotations
@@ -19,154 +20,249 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 import mslite
-from mslite.codegen.boards.run import counting_plugin
-
-EMULATOR = "qemu-aarch64"
-MARKS = "begin-code=0xd5032ddf,end-code=0xd5032dff"
-"""The hints of tests/arm64/marks.h."""
+from tests.arm64 import emulated
+from tests.arm64.counting import EMULATORS, PRECISIONS, SETTINGS, Count, Counted, Failed, Setting, counted
+from tests.arm64.tables import OWN, comparison, table
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A precision and the core on which it is counted."""
+class Builds:
+    """Our runtime by each compiler, and the networks converted for it."""
 
-    name: str
-    core: str
-    quantised: bool = False
-    arguments: tuple[str, ...] = ()
+    def __init__(self, programs: dict[str, Path], folder: Path) -> None:
+        self.programs = programs
+        self.folder = folder
 
+    def converted(self, model: Path, setting: Setting) -> Path:
+        """The `.ms` file of an ONNX file."""
+        file = self.folder / f"{'int8_' if setting.precision == 'int8' else ''}{model.stem}.ms"
+        if not file.exists():
+            mslite.Converter().convert(mslite.FmkType.ONNX, str(model), str(file))
+        return file
 
-SETTINGS = (
-    Setting("float32", "cortex-a53"),
-    Setting("float16", "cortex-a76", arguments=("float16",)),
-    Setting("int8", "cortex-a76", quantised=True),
-    Setting("int8, newest core", "max", quantised=True),
-    Setting("int8, no dot product", "cortex-a53", quantised=True),
-)
+    def run(self, build: str, model: Path, setting: Setting) -> Counted:
+        arguments = ["float16"] if setting.precision == "float16" else []
+        command = [str(self.programs[build]), str(self.converted(model, setting)), *arguments]
+        out = self.folder / f"{model.stem}-{build}-{setting.core}.txt"
+        return counted(command, setting.core, out, arch=setting.arch)
 
-
-@dataclass(frozen=True)
-class Count:
-    """What one inference took. Bytes and lines of 64 bytes are those of data."""
-
-    network: str
-    setting: str
-    build: str
-    instructions: int
-    loaded: int
-    stored: int
-    l1_misses: int
-    l2_misses: int
-    checksum: str
+    def count(self, build: str, model: Path, setting: Setting) -> Count:
+        found = self.run(build, model, setting)
+        checksum = found.output.split()[-1]
+        return Count(model.stem, setting.name, OWN + build, found.instructions, *found.memory, checksum)
 
 
-def convert(model: Path, folder: Path) -> Path:
-    """The `.ms` file of an ONNX file."""
-    file = folder / f"{model.stem}.ms"
-    if not file.exists():
-        mslite.Converter().convert(mslite.FmkType.ONNX, str(model), str(file))
-    return file
+class Symbols:
+    """The functions of a program by address."""
+
+    def __init__(self, program: Path) -> None:
+        listing = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True).stdout
+        fields = [line.split() for line in listing.splitlines()]
+        self.names = sorted(
+            (int(f[0], 16), f[2]) for f in fields if len(f) == 3 and f[1] in "tTwW" and not f[2].startswith("$")
+        )
+        self.starts = [address for address, _ in self.names]
+
+    def at(self, address: int) -> tuple[int, str]:
+        """Start and name of the function that holds an address."""
+        return self.names[bisect.bisect_right(self.starts, address) - 1]
 
 
-def run(program: Path, model: Path, setting: Setting, options: str, out: Path) -> tuple[list[str], str]:
-    """The lines of the plug-in for one inference, and the checksum of its outputs."""
-    plugin = f"{counting_plugin(EMULATOR)},{MARKS},out={out}{options}"
-    command = [EMULATOR, "-cpu", setting.core, "-plugin", plugin, str(program), str(model), *setting.arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise SystemExit(f"{model.name}, {setting.name}: {result.stderr.strip() or result.returncode}")
-    return out.read_text().splitlines(), result.stdout.split()[-1]
-
-
-def count(build: str, program: Path, model: Path, setting: Setting, folder: Path) -> Count:
-    lines, checksum = run(program, convert(model, folder), setting, ",memory=on", folder / "counts.txt")
-    memory = [int(number) for number in lines[1].split()[1:]]
-    return Count(model.stem, setting.name, build, int(lines[0].split()[1]), *memory, checksum)
-
-
-def functions(program: Path, model: Path, setting: Setting, folder: Path) -> list[tuple[str, int]]:
+def functions(found: Counted, symbols: Symbols) -> list[str]:
     """Instructions by function, most first."""
-    listing = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True).stdout
-    fields = [line.split() for line in listing.splitlines()]
-    symbols = sorted(
-        (int(f[0], 16), f[2]) for f in fields if len(f) == 3 and f[1] in "tTwW" and not f[2].startswith("$")
+    executed: Counter[str] = Counter()
+    for address, count in found.by_address.items():
+        executed[symbols.at(address)[1]] += count
+    return [f"{count / 1e6:9.2f} {name}" for name, count in executed.most_common(20)]
+
+
+def loops(found: Counted, symbols: Symbols) -> list[str]:
+    """Neighbouring instructions that were executed equally often, those with the most in total first."""
+    stretches: list[tuple[int, int, int]] = []  # address, instructions, times
+    for address, count in sorted(found.by_address.items()):
+        start, length, times = stretches[-1] if stretches else (0, 0, 0)
+        if address == start + 4 * length and count == times and symbols.at(address) == symbols.at(start):
+            stretches[-1] = (start, length + 1, times)
+        else:
+            stretches.append((address, 1, count))
+    lines = []
+    for address, length, times in sorted(stretches, key=lambda item: -item[1] * item[2])[:20]:
+        start, name = symbols.at(address)
+        lines.append(f"{length * times / 1e6:9.2f} = {times:9} x {length:4} {name}+{address - start:#x}")
+    return lines
+
+
+def chosen_settings(precision: str, cpu: str, arch: str) -> list[Setting]:
+    """Those of the named precisions; on the named cores, where there are names, and told so."""
+    settings = [s for s in SETTINGS if s.arch == arch and (not precision or s.precision in precision.split(","))]
+    if not cpu:
+        return settings
+    precisions = dict.fromkeys(setting.precision for setting in settings)
+    return [Setting(name, core, core, arch) for name in precisions for core in cpu.split(",")]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.arm64.instructions",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    starts = [address for address, _ in symbols]
-    lines, _ = run(program, convert(model, folder), setting, "", folder / "counts.txt")
-    found: Counter[str] = Counter()
-    for line in lines[1:]:
-        address, executed = line.split()
-        found[symbols[bisect.bisect_right(starts, int(address, 16)) - 1][1]] += int(executed)
-    return found.most_common()
+    parser.add_argument("models", type=Path, help="folder of ONNX files in float32, and of .tflite files for LiteRT")
+    parser.add_argument("--int8", type=Path, help="the same of quantised ones")
+    parser.add_argument(
+        "--builds", default="gcc=build-arm64-gcc", help="name=folder of cross builds, with commas between"
+    )
+    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_ARCH.json and .md")
+    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without peers")
+    parser.add_argument("--networks", default="", help="only these, with commas between")
+    parser.add_argument("--precision", default="", help=f"only these of {', '.join(PRECISIONS)}")
+    parser.add_argument("--cpu", default="", help="these cores, in place of those of each precision")
+    peers = argparse.BooleanOptionalAction
+    parser.add_argument(
+        "--peers", action=peers, default=True, help="other runtimes, too; fetches Debian's Python and wheels"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="counts at the same time; figures do not depend on it")
+    parser.add_argument("--compare", metavar="JSON", type=Path, help="an earlier bench_arm64.json")
+    parser.add_argument("--functions", metavar="NETWORK", help="list the functions of one network instead")
+    parser.add_argument("--loops", metavar="NETWORK", help="list the straight stretches of one network instead")
+    options = parser.parse_args()
+    if unknown := set(filter(None, options.precision.split(","))) - set(PRECISIONS):
+        parser.error(f"--precision: {', '.join(sorted(unknown))} is none of {', '.join(PRECISIONS)}")
+    options.peers = options.peers and options.arch == "arm64"
+    if options.peers and (strange := set(filter(None, options.cpu.split(","))) - set(emulated.CORES)):
+        parser.error(
+            f"--cpu: with peers a core is one of {', '.join(emulated.CORES)}, not {', '.join(sorted(strange))}"
+        )
+    return options
 
 
-def table(counts: list[Count], builds: Iterable[str]) -> str:
-    """A table in Markdown for each setting: million instructions by build, then the first build's memory traffic."""
-    names = list(builds)
-    text = []
-    for setting in SETTINGS:
-        rows = {(c.network, c.build): c for c in counts if c.setting == setting.name}
-        if not rows:
-            continue
-        text.append(f"**{setting.name}** ({setting.core}), million instructions:\n")
-        text.append(f"| network | {' | '.join(names)} | MB loaded | MB stored | L1 misses, thousands | L2 misses |")
-        text.append("|---|" + "--:|" * (len(names) + 4))
-        for network in dict.fromkeys(network for network, _ in rows):
-            row = [rows[network, name] for name in names]
-            first = row[0]
-            cells = [f"{c.instructions / 1e6:.1f}" for c in row]
-            cells += [f"{first.loaded / 1e6:.0f}", f"{first.stored / 1e6:.0f}"]
-            cells += [f"{first.l1_misses / 1e3:.0f}", f"{first.l2_misses / 1e3:.0f}"]
-            text.append(f"| {network} | {' | '.join(cells)} |")
-        text.append("")
-    return "\n".join(text)
+def list_code(builds: Builds, options: argparse.Namespace, settings: list[Setting]) -> int:
+    """--functions and --loops."""
+    network, listing = (options.functions, functions) if options.functions else (options.loops, loops)
+    build, program = next(iter(builds.programs.items()))
+    symbols = Symbols(program)
+    shown = 0
+    for setting in settings:
+        folder = options.int8 if setting.precision == "int8" else options.models
+        if folder is not None and (model := folder / f"{network}.onnx").exists():
+            print(f"{setting.name}, million instructions:")
+            print("\n".join(listing(builds.run(build, model, setting), symbols)))
+            shown += 1
+    if not shown:
+        print(f"{network}.onnx is in none of the folders for the chosen precisions.", file=sys.stderr)
+    return 0 if shown else 1
+
+
+class Bench:
+    """All counts of a run, as they come."""
+
+    def __init__(self, builds: Builds, machine: emulated.Machine | None, folder: Path) -> None:
+        self.builds = builds
+        self.machine = machine
+        self.folder = folder
+        self.counts: list[Count] = []
+        self.failures: list[str] = []
+        self.versions: dict[str, str] = {}
+
+    def network(self, model: Path, setting: Setting) -> list[Count]:
+        """Our builds and the peers on one network."""
+        found = []
+        peers = emulated.peers_for(setting.precision) if self.machine else []
+        prepared = None
+        if peers:
+            kind = "int8" if setting.precision == "int8" else "float"
+            prepared = emulated.convert(model, self.folder / "models" / kind, peers)
+        for runtime in [*self.builds.programs, *peers]:
+            try:
+                if runtime in self.builds.programs:
+                    found.append(self.builds.count(runtime, model, setting))
+                elif self.machine is not None and prepared is not None:
+                    out = prepared.work / f"{runtime}-{setting.core}.txt"
+                    one, self.versions[runtime] = emulated.count_peer(self.machine, runtime, prepared, setting, out)
+                    found.append(one)
+            except Failed as failed:
+                self.failures.append(f"{runtime}, {model.stem}, {setting.name}: {failed}")
+        shown = "  ".join(f"{c.runtime} {c.instructions / 1e6:.1f}" for c in found)
+        ours = {count.result for count in found if count.runtime.startswith(OWN)}
+        doubts = [f"outputs of {c.runtime} differ: {c.result}" for c in found if self.differs(c, setting)]
+        doubts += ["outputs of our builds differ"] if len(ours) > 1 else []
+        print("  ".join([f"{setting.name:20} {model.stem:24} {shown}", *doubts]), flush=True)
+        return found
+
+    @staticmethod
+    def differs(count: Count, setting: Setting) -> bool:
+        """Whether a peer computes something else. LiteRT's int8 files are not the same networks as the ONNX ones."""
+        if count.runtime.startswith(OWN) or (setting.precision == "int8" and count.runtime == "litert"):
+            return False
+        return float(count.result) < 0.99
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.arm64.instructions", description=__doc__)
-    parser.add_argument("models", type=Path, help="folder of ONNX files in float32")
-    parser.add_argument("--int8", type=Path, help="folder of quantised ONNX files")
-    parser.add_argument("--builds", default="gcc=build-arm64", help="name=folder of cross builds, separated by commas")
-    parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_arm64.json and .md")
-    parser.add_argument("--networks", default="", help="only these, separated by commas")
-    parser.add_argument("--settings", default="", help="only these, separated by semicolons")
-    parser.add_argument("--functions", metavar="NETWORK", help="list the functions of one network instead")
-    options = parser.parse_args()
-    builds = {name: Path(folder) / "tests/one_inference" for name, _, folder in
-              (item.partition("=") for item in options.builds.split(","))}  # fmt: skip
+    options = arguments()
+    programs = {name: Path(folder) / "tests/one_inference" for name, _, folder in
+                (item.partition("=") for item in options.builds.split(","))}  # fmt: skip
+    if absent := [str(program) for program in programs.values() if not program.exists()]:
+        print(f"{', '.join(absent)}: not built; `make bench-arm64` builds it.", file=sys.stderr)
+        return 1
+    settings = chosen_settings(options.precision, options.cpu, options.arch)
     wanted = set(filter(None, options.networks.split(",")))
-    settings = [s for s in SETTINGS if not options.settings or s.name in options.settings.split(";")]
-    counts: list[Count] = []
     with tempfile.TemporaryDirectory() as temporary:
+        builds = Builds(programs, Path(temporary))
+        if options.functions or options.loops:
+            return list_code(builds, options, settings)
+        machine = None
+        if options.peers:
+            try:
+                machine = emulated.prepare(options.out.resolve() / "arm64-peers", list(emulated.PEERS), print)
+            except Failed as failed:
+                print(f"No peers: {failed}", file=sys.stderr)
+        bench = Bench(builds, machine, options.out.resolve() / "arm64-peers")
+        for name, reason in (machine.missing if machine else {}).items():
+            print(f"{name} cannot be had: {reason}", file=sys.stderr)
+        by_network: dict[Path, list[Setting]] = {}
         for setting in settings:
-            source = options.int8 if setting.quantised else options.models
-            if source is None:
-                continue
-            folder = Path(temporary) / ("int8" if setting.quantised else "float")
-            folder.mkdir(exist_ok=True)
-            for model in sorted(source.glob("*.onnx")):
-                if options.functions is not None:
-                    if model.stem == options.functions:
-                        for name, executed in functions(next(iter(builds.values())), model, setting, folder)[:20]:
-                            print(f"{setting.name:22} {executed / 1e6:9.2f} {name}")
-                    continue
-                if wanted and model.stem not in wanted:
-                    continue
-                found = [count(name, program, model, setting, folder) for name, program in builds.items()]
-                counts += found
-                shown = "  ".join(f"{c.build} {c.instructions / 1e6:.1f}" for c in found)
-                differs = "" if len({c.checksum for c in found}) == 1 else "  outputs differ"
-                print(f"{setting.name:22} {model.stem:28} {shown}{differs}", flush=True)
-    if options.functions is None:
-        (options.out / "bench_arm64.json").write_text(json.dumps([asdict(c) for c in counts], indent=1) + "\n")
-        (options.out / "bench_arm64.md").write_text(table(counts, builds))
-        print(f"Wrote {options.out}/bench_arm64.json and .md")
-    return 0
+            folder = options.int8 if setting.precision == "int8" else options.models
+            for model in sorted(folder.glob("*.onnx")) if folder is not None else []:
+                if not wanted or model.stem in wanted:
+                    by_network.setdefault(model, []).append(setting)
+        order = [setting.name for setting in settings]
+        options.out.mkdir(parents=True, exist_ok=True)
+        text = ""
+        with ThreadPoolExecutor(options.jobs) as pool:
+            # The precisions of a network share its converted files, and so follow each other.
+            for found in pool.map(lambda item: [bench.network(item[0], s) for s in item[1]], by_network.items()):
+                bench.counts += [count for counts in found for count in counts]
+                text = save(bench, order, options.out / f"bench_{options.arch}")
+    if not bench.counts:
+        print("No network was counted.", *bench.failures, sep="\n", file=sys.stderr)
+        return 1
+    print(f"\n{text}\nWrote {options.out}/bench_{options.arch}.json and .md")
+    return compare(options.compare, bench.counts) if options.compare else 0
+
+
+def save(bench: Bench, order: list[str], name: Path) -> str:
+    """Writes what there is so far into `name`.json and .md; the table."""
+    bench.counts.sort(key=lambda count: order.index(count.setting))
+    counts = [asdict(count) for count in bench.counts]
+    result = {"versions": bench.versions, "counts": counts, "failures": bench.failures}
+    name.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
+    text = table(bench.counts) + "".join(f"- not counted: {failure}\n" for failure in bench.failures)
+    name.with_suffix(".md").write_text(text)
+    return text
+
+
+def compare(earlier: Path, counts: list[Count]) -> int:
+    """Prints what changed; 1 where a network of ours misses more."""
+    old = [Count(**count) for count in json.loads(earlier.read_text())["counts"]]
+    text, worse = comparison(old, counts)
+    print(f"\nNew over old ({earlier}):\n\n{text}")
+    for line in worse:
+        print(f"more L2 misses: {line}", file=sys.stderr)
+    return 1 if worse else 0
 
 
 if __name__ == "__main__":

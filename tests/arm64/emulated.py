@@ -1,0 +1,196 @@
+"""The machine of the peers: Debian's Python for 64-bit ARM and the peers' wheels in a folder, which QEMU shows to programs.
+
+Nothing of it is installed on this machine. The folder is kept, so that later runs fetch nothing; a peer that cannot be
+had is named, and the others run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.benchmark.peers.measure import cosine, make_inputs
+from mslite.benchmark.peers.runtimes import RUNTIMES
+from tests.arm64.counting import Count, Failed, Setting, counted
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = ("ncnn", "MNN", "onnxruntime", "litert")
+"""Those of benchmark/peers that have wheels for 64-bit ARM."""
+_READ_INT8 = ("onnxruntime", "litert")
+"""MNN and ncnn convert no QDQ files."""
+_DEBIAN = ("python3", "libstdc++6", "libgomp1")
+_PLATFORMS = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
+_BESIDE = ("numpy", "flatbuffers")
+"""What the peers import and, but for these, do not need to run a model."""
+
+_V8_0 = "fp asimd evtstrm aes pmull sha1 sha2 crc32"
+_V8_2 = f"{_V8_0} atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp"
+_NEWEST = f"{_V8_2} jscvt fcma sha3 sha512 asimdfhm dit uscat ilrcpc flagm ssbs sb paca pacg flagm2 frint i8mm bf16 bti"
+CORES = {
+    "cortex-a53": (0xD03, _V8_0),
+    "cortex-a57": (0xD07, _V8_0),
+    "cortex-a72": (0xD08, _V8_0),
+    "cortex-a76": (0xD0B, f"{_V8_2} ssbs"),
+    "neoverse-n1": (0xD0C, f"{_V8_2} ssbs"),
+    "max": (0xD47, _NEWEST),
+}
+"""Part and features that /proc/cpuinfo names; QEMU's `max`, which is no product, says that it is a Cortex-A710."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`folder/unpacked` has Debian's files, `folder/site` the wheels, `folder/NAME` what a core adds to the files."""
+
+    folder: Path
+    missing: dict[str, str]
+    """Peer -> why it cannot be had."""
+
+    @property
+    def python(self) -> Path:
+        return _python(self.folder)
+
+    @property
+    def marks(self) -> Path:
+        return self.folder / "libmarks.so"
+
+    def root_of(self, core: str) -> Path:
+        return self.folder / core
+
+
+def _python(folder: Path) -> Path:
+    """The interpreter by its version, which the link `python3` is made for on a real machine, too."""
+    return next(iter(sorted((folder / "unpacked/usr/bin").glob("python3.[0-9]*"))), folder / "no-python")
+
+
+def make_core(folder: Path, core: str) -> None:
+    """Debian's folders, and the files that programs read to learn what the processor is: one core of this kind."""
+    part, features = CORES[core]
+    root = folder / core
+    system = root / "sys/devices/system/cpu"
+    for path in (root / "proc", system):
+        path.mkdir(parents=True, exist_ok=True)
+    for name in ("bin", "etc", "lib", "usr"):
+        if not (root / name).is_symlink():
+            (root / name).symlink_to(Path("..") / "unpacked" / name)
+    (root / "proc/cpuinfo").write_text(
+        f"processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: {features}\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
+        f"CPU variant\t: 0x1\nCPU part\t: {part:#x}\nCPU revision\t: 0\n\n"
+    )
+    for name in ("possible", "present", "online"):
+        (system / name).write_text("0\n")
+
+
+def _install(folder: Path, package: str) -> str:
+    """Unpacks a wheel and nothing that it asks for. Returns "", or why it cannot be had."""
+    version = _python(folder).name.removeprefix("python")
+    platforms = [option for name in _PLATFORMS for option in ("--platform", f"{name}_aarch64")]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
+    command += [*platforms, "--python-version", version, "--only-binary=:all:", "--target", str(folder / "site")]
+    result = subprocess.run([*command, package], capture_output=True, text=True, check=False)
+    lines = [line for line in result.stderr.splitlines() if line.startswith("ERROR")]
+    return "" if result.returncode == 0 else (lines or result.stderr.splitlines() or ["pip failed"])[-1]
+
+
+def prepare(folder: Path, peers: list[str], say: Callable[[str], None]) -> Machine:
+    """Fetches what is not there yet.
+
+    Raises:
+        Failed: when there can be no such machine at all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not _python(folder).exists():
+        say(f"Fetching Debian's Python for 64-bit ARM into {folder} ...")
+        command = [str(ROOT / ".ci/arm64_packages"), str(folder), "--with-dependencies", *_DEBIAN]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0 or not _python(folder).exists():
+            raise Failed(f"Debian's Python for 64-bit ARM cannot be had: {result.stderr.strip()}")
+    for core in CORES:
+        make_core(folder, core)
+    missing: dict[str, str] = {}
+    packages = {name: name for name in _BESIDE} | {name: RUNTIMES[name].package for name in peers}
+    for name, package in packages.items():
+        installed = package.lower().replace("-", "_")
+        if not list((folder / "site").glob(f"{installed}-*.dist-info")):
+            say(f"Fetching {package} for 64-bit ARM ...")
+            if reason := _install(folder, package):
+                missing[name] = reason
+    if absent := missing.keys() & set(_BESIDE):
+        raise Failed("; ".join(missing[name] for name in absent))
+    compiler = ["aarch64-linux-gnu-gcc", "-O1", "-shared", "-fPIC", "-nostdlib"]
+    marks = Path(__file__).with_name("marks.c")
+    subprocess.run([*compiler, str(marks), "-o", str(folder / "libmarks.so")], check=True)
+    return Machine(folder, missing)
+
+
+def peers_for(precision: str) -> list[str]:
+    """Those that can be counted in a precision."""
+    if precision == "int8":
+        return list(_READ_INT8)
+    return [name for name in PEERS if precision in RUNTIMES[name].precisions]
+
+
+@dataclass
+class Prepared:
+    """A network's inputs, and what the peers' converters make of it on this machine."""
+
+    model: Path
+    work: Path
+    inputs: Path
+    failures: dict[str, str]
+    """Peer -> why its converter takes no such model."""
+    reference: npt.NDArray[Any]
+
+
+def convert(model: Path, folder: Path, peers: list[str]) -> Prepared:
+    """Files for all peers, in a folder of the network's own; those of an earlier run are taken while the model is older."""
+    import onnxruntime
+
+    work = folder / model.stem
+    inputs = work / "inputs.npz"
+    if inputs.exists() and inputs.stat().st_mtime < model.stat().st_mtime:
+        for path in work.iterdir():
+            path.unlink()
+    work.mkdir(parents=True, exist_ok=True)
+    if not inputs.exists():
+        make_inputs(model, inputs)
+    with np.load(inputs) as arrays:
+        given = {name: arrays[name] for name in arrays.files}
+    failures: dict[str, str] = {}
+    for peer in peers:
+        try:
+            RUNTIMES[peer].convert(model, work, given)
+        except subprocess.CalledProcessError as error:
+            last = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
+            failures[peer] = ": ".join([f"its converter fails with status {error.returncode}", *last])
+        except FileNotFoundError as error:
+            failures[peer] = f"its converter is not installed: {error}"
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    return Prepared(model, work, inputs, failures, session.run(None, given)[0])
+
+
+def count_peer(machine: Machine, peer: str, network: Prepared, setting: Setting, out: Path) -> tuple[Count, str]:
+    """One inference of a peer, and the peer's version.
+
+    Raises:
+        Failed: when the peer does not take the network.
+    """
+    if reason := machine.missing.get(peer) or network.failures.get(peer):
+        raise Failed(reason)
+    result = out.with_suffix(".npy")
+    precision = setting.precision if setting.precision in RUNTIMES[peer].precisions else "float32"
+    command = [str(machine.python), str(Path(__file__).with_name("peer_inference.py")), peer, str(network.model)]
+    command += [str(network.work), str(network.inputs), precision, str(machine.marks), str(result)]
+    environment = os.environ | {"PYTHONPATH": f"{machine.folder / 'site'}:{ROOT / 'benchmark'}"}
+    environment.pop("LD_LIBRARY_PATH", None)
+    found = counted(command, setting.core, out, machine.root_of(setting.told), environment)
+    agrees = f"{cosine(np.load(result), network.reference):.4f}"
+    count = Count(network.model.stem, setting.name, peer, found.instructions, *found.memory, agrees)
+    return count, found.output.split()[-1]
