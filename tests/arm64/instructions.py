@@ -26,9 +26,9 @@ from pathlib import Path
 import mslite
 from mslite.codegen.boards.run import counting_plugin
 
-EMULATOR = "qemu-aarch64"
-MARKS = "begin-code=0xd5032ddf,end-code=0xd5032dff"
-"""The hints of tests/arm64/marks.h."""
+EMULATORS = {"arm64": "qemu-aarch64", "armv7": "qemu-arm"}
+MARKS = {"arm64": "begin-code=0xd5032ddf,end-code=0xd5032dff", "armv7": "begin-code=0x806ef3af,end-code=0x806ff3af"}
+"""The hints of tests/arm64/marks.h; on 32-bit ARM those of Thumb code."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Setting:
     core: str
     quantised: bool = False
     arguments: tuple[str, ...] = ()
+    arch: str = "arm64"
 
 
 SETTINGS = (
@@ -47,6 +48,8 @@ SETTINGS = (
     Setting("int8", "cortex-a76", quantised=True),
     Setting("int8, newest core", "max", quantised=True),
     Setting("int8, no dot product", "cortex-a53", quantised=True),
+    Setting("float32, 32 bits", "cortex-a7", arch="armv7"),
+    Setting("int8, 32 bits", "cortex-a7", quantised=True, arch="armv7"),
 )
 
 
@@ -75,8 +78,9 @@ def convert(model: Path, folder: Path) -> Path:
 
 def run(program: Path, model: Path, setting: Setting, options: str, out: Path) -> tuple[list[str], str]:
     """The lines of the plug-in for one inference, and the checksum of its outputs."""
-    plugin = f"{counting_plugin(EMULATOR)},{MARKS},out={out}{options}"
-    command = [EMULATOR, "-cpu", setting.core, "-plugin", plugin, str(program), str(model), *setting.arguments]
+    emulator = EMULATORS[setting.arch]
+    plugin = f"{counting_plugin(emulator)},{MARKS[setting.arch]},out={out}{options}"
+    command = [emulator, "-cpu", setting.core, "-plugin", plugin, str(program), str(model), *setting.arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise SystemExit(f"{model.name}, {setting.name}: {result.stderr.strip() or result.returncode}")
@@ -133,6 +137,7 @@ def main() -> int:
     parser.add_argument("--int8", type=Path, help="folder of quantised ONNX files")
     parser.add_argument("--builds", default="gcc=build-arm64", help="name=folder of cross builds, separated by commas")
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_arm64.json and .md")
+    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="arm64, or armv7 for 32-bit ARM")
     parser.add_argument("--networks", default="", help="only these, separated by commas")
     parser.add_argument("--settings", default="", help="only these, separated by semicolons")
     parser.add_argument("--functions", metavar="NETWORK", help="list the functions of one network instead")
@@ -140,7 +145,8 @@ def main() -> int:
     builds = {name: Path(folder) / "tests/one_inference" for name, _, folder in
               (item.partition("=") for item in options.builds.split(","))}  # fmt: skip
     wanted = set(filter(None, options.networks.split(",")))
-    settings = [s for s in SETTINGS if not options.settings or s.name in options.settings.split(";")]
+    settings = [s for s in SETTINGS if s.arch == options.arch]
+    settings = [s for s in settings if not options.settings or s.name in options.settings.split(";")]
     counts: list[Count] = []
     with tempfile.TemporaryDirectory() as temporary:
         for setting in settings:
@@ -163,9 +169,11 @@ def main() -> int:
                 differs = "" if len({c.checksum for c in found}) == 1 else "  outputs differ"
                 print(f"{setting.name:22} {model.stem:28} {shown}{differs}", flush=True)
     if options.functions is None:
-        (options.out / "bench_arm64.json").write_text(json.dumps([asdict(c) for c in counts], indent=1) + "\n")
-        (options.out / "bench_arm64.md").write_text(table(counts, builds))
-        print(f"Wrote {options.out}/bench_arm64.json and .md")
+        (options.out / f"bench_{options.arch}.json").write_text(
+            json.dumps([asdict(c) for c in counts], indent=1) + "\n"
+        )
+        (options.out / f"bench_{options.arch}.md").write_text(table(counts, builds))
+        print(f"Wrote {options.out}/bench_{options.arch}.json and .md")
     return 0
 
 
