@@ -12,6 +12,7 @@ CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON)
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
 # make check-slow   checks that take too long for CI
+# make check-compilers other compilers and processors
 # make check-avx512 the AVX-512 kernels, under an emulator
 # make check-java-arm64 the Java tests on 64-bit ARM, emulated
 # make bench-peers  speed beside other runtimes
@@ -22,7 +23,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make docs         the reference of the C++, C and Python APIs, in build/docs
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
-.PHONY: help check-slow check-avx512 setup-slow demo test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-portable test-wheel setup clean
+.PHONY: help check-slow check-compilers check-avx512 setup-slow demo test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
 
 help:
 	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
@@ -44,7 +45,7 @@ SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark q
 # ---- what CI runs -------------------------------------------------------------------------------------------------
 
 test: setup
-	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-portable test-wheel test-frameworks docs
+	@$(MAKE) -j2 --output-sync=target lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel test-frameworks docs
 	@echo "All checks passed."
 
 setup:
@@ -67,6 +68,10 @@ $(BUILD)/python-ready: FORCE
 	@$(call COMPILE,$(BUILD))
 	@touch $@
 
+# The test cases of every kernel, for builds that know no Python.
+$(BUILD)/cases.bin: $(BUILD)/python-ready
+	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $@
+
 test-python: $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 --dist worksteal tests --ignore=tests/slow --ignore=tests/fuzz --ignore=tests/arm64
 
@@ -78,13 +83,12 @@ test-java: $(BUILD)/python-ready
 	@.ci/test_java $(BUILD)
 
 # Kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer.
-test-sanitize: $(BUILD)/python-ready
+test-sanitize: $(BUILD)/cases.bin
 	@$(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 	@$(call COMPILE,$(BUILD)-sanitize)
 	@# The allocator of gcc's AddressSanitizer (12) keeps its locks across fork(), whoever held them.
 	ctest --test-dir $(BUILD)-sanitize --timeout 300 --output-on-failure -E 'AForkedProcess(Has|Builds)'
-	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-sanitize/cases.bin
-	$(BUILD)-sanitize/tests/run_cases $(BUILD)-sanitize/cases.bin
+	$(BUILD)-sanitize/tests/run_cases $(BUILD)/cases.bin
 	PYTHONPATH=$(BUILD)/python MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -n 2 --dist worksteal tests/fuzz
 
 # What runs at the same time under ThreadSanitizer: half a minute of eight threads that build, run and destroy models.
@@ -95,15 +99,22 @@ test-threads: $(BUILD)/python-ready
 	$(BUILD)-threads/tests/delegate/branches_test --gtest_brief=1
 	$(BUILD)-threads/tests/runtime/soak $(or $(MSLITE_SOAK_SECONDS),30)
 
-# The same for 64-bit ARM, cross-compiled and run under QEMU.
-test-arm64: $(BUILD)/python-ready
-	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
+# The same for 64-bit ARM, cross-compiled by the newest clang and run under QEMU.
+test-arm64: $(BUILD)/cases.bin
+	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
 	@# The emulator (7.2) ends where the child of a fork starts a thread.
 	ctest --test-dir $(BUILD)-arm64 --timeout 300 --output-on-failure -E 'AForkedProcess(Has|Builds)|ChildOfAFork'
-	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-arm64/cases.bin
-	qemu-aarch64 -L /usr/aarch64-linux-gnu $(BUILD)-arm64/tests/run_cases $(BUILD)-arm64/cases.bin
+	qemu-aarch64 -L /usr/aarch64-linux-gnu $(BUILD)-arm64/tests/run_cases $(BUILD)/cases.bin
 	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest tests/arm64
+
+# What depends on the processor for 32-bit ARM, by gcc: the whole runtime compiles, kernels, loading and plans are run.
+test-armv7: $(BUILD)/cases.bin
+	@$(call CONFIGURE,$(BUILD)-armv7,-DCMAKE_TOOLCHAIN_FILE=.ci/armv7.cmake -DMSLITE_TESTS=ON)
+	@cmake --build $(BUILD)-armv7 -j2 --target mindspore-lite benchmark kernel_bench run_cases dot_test runtime_test > $(BUILD)-armv7.log 2>&1 || { cat $(BUILD)-armv7.log; exit 1; }
+	qemu-arm -L /usr/arm-linux-gnueabihf $(BUILD)-armv7/tests/run_cases $(BUILD)/cases.bin
+	qemu-arm -L /usr/arm-linux-gnueabihf $(BUILD)-armv7/tests/dot_test --gtest_brief=1
+	qemu-arm -L /usr/arm-linux-gnueabihf $(BUILD)-armv7/tests/runtime/runtime_test --gtest_brief=1
 
 # Kernels are strict C99 for every compiler, the microcontroller's included.
 test-portable:
@@ -115,20 +126,25 @@ test-portable:
 check-slow: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
-	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
+	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
 	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow
 	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 -m slow tests
 	$(MAKE) test-threads MSLITE_SOAK_SECONDS=300
+	$(MAKE) check-compilers
 
-# The last part of it alone: the AVX-512 kernels, on a machine that has none.
+# A part of it alone: the compilers and processors that CI leaves out.
+check-compilers: setup $(BUILD)/cases.bin
+	@.ci/check_compilers $(BUILD)
+
+# Another one: the AVX-512 kernels, on a machine that has none.
 check-avx512: setup-slow $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -rs tests/slow/test_avx512.py
 
 # The Java tests in a JRE for 64-bit ARM, which is downloaded, under QEMU.
 .PHONY: check-java-arm64
 check-java-arm64: $(BUILD)/python-ready
-	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON -DMSLITE_JAVA=ON)
+	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON -DMSLITE_JAVA=ON)
 	@.ci/check_java_arm64 $(BUILD) $(BUILD)-arm64
 
 setup-slow:

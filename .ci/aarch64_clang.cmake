@@ -1,16 +1,7 @@
-# Cross-compiles for 64-bit ARM Linux with clang, the newest that is installed (or -DMSLITE_CLANG=14), and Debian's
-# libraries for that processor; tests run under qemu-aarch64.
+# Cross-compiles for 64-bit ARM Linux with clang and Debian's libraries for that processor; tests run under qemu-aarch64.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MSLITE_CLANG)
-foreach(version ${MSLITE_CLANG} 22 21 20 19)
-  find_program(CLANG_${version} clang-${version})
-  if(CLANG_${version})
-    set(CMAKE_C_COMPILER clang-${version})
-    set(CMAKE_CXX_COMPILER clang++-${version})
-    break()
-  endif()
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/clang.cmake)
 set(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)

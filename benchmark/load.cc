@@ -9,6 +9,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 namespace mslite::benchmark {
 namespace {
@@ -68,7 +69,9 @@ class Clients {
 std::vector<Request> Joined(const std::deque<std::vector<Request>> &parts) {
   std::vector<Request> all;
   for (const std::vector<Request> &part : parts) all.insert(all.end(), part.begin(), part.end());
-  std::stable_sort(all.begin(), all.end(), [](const Request &a, const Request &b) { return a.due_ms < b.due_ms; });
+  std::sort(all.begin(), all.end(), [](const Request &a, const Request &b) {
+    return std::tie(a.due_ms, a.client, a.task) < std::tie(b.due_ms, b.client, b.task);
+  });
   return all;
 }
 

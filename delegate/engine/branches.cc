@@ -185,8 +185,9 @@ double Divide(std::vector<Branch> *branches, bool may_move, std::vector<const Br
       on_cpu += branch.left;
     }
   }
-  std::stable_sort(movable.begin(), movable.end(),
-                   [](const Branch *a, const Branch *b) { return a->on_cpu < b->on_cpu; });
+  std::sort(movable.begin(), movable.end(), [](const Branch *a, const Branch *b) {
+    return a->on_cpu != b->on_cpu ? a->on_cpu < b->on_cpu : a < b;  // both in one vector
+  });
   for (size_t i = 0; may_move && i + 1 < movable.size(); ++i) {
     const Branch &next = *movable[i];
     const double cpu = on_cpu + next.on_cpu + next.copies;

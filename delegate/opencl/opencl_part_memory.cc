@@ -91,8 +91,9 @@ Status OpenClPart::LayOutImages(const std::map<int32_t, Life> &lives) {
   tensor_images_.clear();
   image_memory_.clear();
   std::vector<std::pair<int32_t, Life>> in_order(lives.begin(), lives.end());
-  std::stable_sort(in_order.begin(), in_order.end(),
-                   [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
+  std::sort(in_order.begin(), in_order.end(), [](const auto &a, const auto &b) {
+    return a.second.first != b.second.first ? a.second.first < b.second.first : a.first < b.first;
+  });
   for (const auto &[root, life] : in_order) {
     const OpenClImageShape &shape = *images_.OfTensor(root);
     const OpenClForm form = forms_[static_cast<size_t>(root)];

@@ -139,7 +139,7 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
                                   const int32_t stride) {
   /* As many as the registers hold: sums, a row's columns, weights. */
   const int32_t columns = (pixels - 1) * stride + kernel;
-  const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= 30 ? MOST_VECTORS : 1;
+  const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= SIMD_REGISTERS - 2 ? MOST_VECTORS : 1;
   int64_t c = 0;
 #if SIMD_ASSEMBLY
   if (pixels == DEPTHWISE_TILE) c = depthwise_arm64(t, kernel, stride);

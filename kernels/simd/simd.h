@@ -84,6 +84,13 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 #include <arm_neon.h>
 #endif
 
+/* Vectors that registers hold. */
+#if SIMD_WIDTH == 8 || (SIMD_WIDTH == 4 && defined(__arm__))
+enum { SIMD_REGISTERS = 16 };
+#else
+enum { SIMD_REGISTERS = 32 };
+#endif
+
 /* Before a loop whose bounds are constants: its vectors live in registers. clang knows gcc's word from 19 on, and takes
  * "unroll" for a wish; this one it obeys before it looks for arrays that can be registers. */
 #ifdef __clang__

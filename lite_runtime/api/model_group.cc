@@ -1,6 +1,7 @@
 #include "include/api/model_group.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <map>
 #include <mutex>
 
@@ -38,13 +39,13 @@ class ModelGroupImpl {
   Status Measure(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context) {
     ModelImpl planned;
     MSLITE_TRY(planned.Build(std::move(model), context));
-    size_t bytes = 0;
+    uint64_t bytes = 0;
     for (const mslite::Plan *plan : planned.session()->LatestPlans()) {
-      bytes = std::max(bytes, static_cast<size_t>(plan->arena_bytes));
+      bytes = std::max(bytes, static_cast<uint64_t>(plan->arena_bytes));
     }
     const std::lock_guard<std::mutex> lock(workspace->turn);
     if (bytes > 0 && workspace->memory.Reserve(bytes) == nullptr) {
-      return Fail(kLiteMemoryFailed, mslite::Format("no memory for a workspace of %zu bytes", bytes));
+      return Fail(kLiteMemoryFailed, mslite::Format("no memory for a workspace of %" PRIu64 " bytes", bytes));
     }
     return kSuccess;
   }

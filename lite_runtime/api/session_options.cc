@@ -27,8 +27,11 @@ long MaximumFrequency(int32_t core) {
 CoreMask CoresOfMode(int mode, int32_t threads, int32_t cores) {
   CoreMask order;
   for (int32_t core = 0; core < cores; ++core) order.push_back(core);
-  std::stable_sort(order.begin(), order.end(),
-                   [](int32_t a, int32_t b) { return MaximumFrequency(a) > MaximumFrequency(b); });
+  std::sort(order.begin(), order.end(), [](int32_t a, int32_t b) {
+    const long frequency = MaximumFrequency(a);
+    const long other = MaximumFrequency(b);
+    return frequency != other ? frequency > other : a < b;
+  });
   size_t first = 0;
   if (mode == 2) {
     const long fastest = MaximumFrequency(order[0]);

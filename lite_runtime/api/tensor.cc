@@ -37,7 +37,7 @@ size_t MSTensor::Impl::DataSize() const {
   if (type == DataType::kObjectTypeString) return size;
   const int64_t count = ElementNum();
   const int64_t element = mslite_type_size(static_cast<int32_t>(type));
-  return count < 0 || element == 0 || count > INT64_MAX / element ? 0 : static_cast<size_t>(count * element);
+  return count < 0 || element == 0 || count > PTRDIFF_MAX / element ? 0 : static_cast<size_t>(count * element);
 }
 
 void MSTensor::Impl::Release() {

@@ -19,7 +19,7 @@ inline ByteString Bytes(const void *data, int64_t size) {
 // What `fill` writes into `size` bytes that are 0 before: the same bytes each time, whatever it leaves out.
 template <typename Fill>
 ByteString Filled(int64_t size, Fill fill) {
-  const AlignedBuffer memory = MakeAligned(static_cast<size_t>(std::max(size, int64_t{1})));
+  const AlignedBuffer memory = MakeAligned(static_cast<uint64_t>(std::max(size, int64_t{1})));
   if (memory == nullptr) throw std::bad_alloc();
   std::fill_n(memory.get(), size, uint8_t{0});
   fill(memory.get());

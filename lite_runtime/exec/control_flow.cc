@@ -255,7 +255,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
                     (step.registered != nullptr ? step.registered->error() : StatusText(status)));
   };
   uint8_t *derived = nullptr;
-  MSLITE_TRY(Reserve(static_cast<size_t>(std::max(step.kernel->derived_size, int32_t{0})), "a kernel", &work.derived,
+  MSLITE_TRY(Reserve(static_cast<uint64_t>(std::max(step.kernel->derived_size, int32_t{0})), "a kernel", &work.derived,
                      &derived));
   mslite_schedule schedule = {};
   mslite_run run = {derived, work.input_data.data(), work.output_data.data(), nullptr, nullptr, nullptr};
@@ -268,7 +268,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     stride = (schedule.scratch_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     uint8_t *arena = nullptr;
     MSLITE_TRY(
-        Reserve(static_cast<size_t>(shared + stride * options_.threads), "a workspace", &workspace_->memory, &arena));
+        Reserve(static_cast<uint64_t>(shared + stride * options_.threads), "a workspace", &workspace_->memory, &arena));
     run.shared = arena;
     run.scratch = arena + shared;
     return mindspore::kSuccess;
@@ -288,7 +288,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     Value &value = frame->values[static_cast<size_t>(source.outputs[i])];
     uint8_t *memory = nullptr;
     MSLITE_TRY(
-        Reserve(static_cast<size_t>(bytes), "a value", value.target != nullptr ? value.target : &value.own, &memory));
+        Reserve(static_cast<uint64_t>(bytes), "a value", value.target != nullptr ? value.target : &value.own, &memory));
     value.shape = shape;
     value.data = memory;
     work.output_data[i] = memory;

@@ -1,6 +1,7 @@
 #include "exec/session.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -61,7 +62,10 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
       executor_(options.threads, options.inter_op, InternCores(options.cores)),
       workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()) {
   control_.SetLimits(options.limits);
-  most_bytes_ = options.limits.bytes > 0 ? static_cast<size_t>(options.limits.bytes) : MachineBytes();
+  most_bytes_ = MachineBytes();
+  if (options.limits.bytes > 0) {
+    most_bytes_ = static_cast<size_t>(std::min<uint64_t>(static_cast<uint64_t>(options.limits.bytes), most_bytes_));
+  }
   programs_.resize(model_->programs.size());
   for (size_t i = 0; i < programs_.size(); ++i) programs_[i].caches.resize(model_->programs[i].steps.size());
   outputs_.resize(graph().outputs.size());
@@ -218,15 +222,15 @@ std::vector<const Plan *> Session::LatestPlans() const {
   return plans;
 }
 
-Status Session::Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
+Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
   const size_t before = buffer->capacity;
   const bool fits = bytes <= std::max(before, buffer->lent_size) ||
                     bytes <= most_bytes_ - std::min(most_bytes_, reserved_bytes_ - before);
   *memory = fits ? buffer->Reserve(bytes) : nullptr;
   reserved_bytes_ = reserved_bytes_ - before + buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteMemoryFailed,
-              Format("file '%.300s': no memory for %zu bytes of %s", graph().file->name().c_str(), bytes, what));
+  return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s",
+                                                   graph().file->name().c_str(), bytes, what));
 }
 
 Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) {
@@ -249,7 +253,7 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
     value.data = memory;
   }
   uint8_t *arena = nullptr;
-  MSLITE_TRY(Reserve(static_cast<size_t>(plan.arena_bytes), "activations", &workspace_->memory, &arena));
+  MSLITE_TRY(Reserve(static_cast<uint64_t>(plan.arena_bytes), "activations", &workspace_->memory, &arena));
   binding->Resolve(*frame, arena);
   FailureRecord failures;
   executor_.Run(binding, observer, &control_, &failures);

@@ -118,7 +118,7 @@ class Session {
   void SetInputs(const TensorShape *shapes, const InputView *views);
   Status PlanAhead();
   Status FindPlan(int32_t graph_index, int32_t begin, const Frame &frame, bool *needs_data, Binding **binding);
-  Status Reserve(size_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
+  Status Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
   Status RunPlan(Binding *binding, Frame *frame, StepObserver *observer);
   Status FinishOutputs(const Activation &finished);
   Status KernelFailure(const Step &step, const mslite_failure &failure) const;

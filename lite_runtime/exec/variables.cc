@@ -19,8 +19,8 @@ Status Session::ResetVariables() {
                                                       model_->variables[i].name + "' has no first value");
     }
     uint8_t *memory = nullptr;
-    MSLITE_TRY(Reserve(static_cast<size_t>(bytes), "a variable", &variable.next, &memory));
-    MSLITE_TRY(Reserve(static_cast<size_t>(bytes), "a variable", &variable.current, &memory));
+    MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &variable.next, &memory));
+    MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &variable.current, &memory));
     if (bytes > 0) std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
   }
   return mindspore::kSuccess;

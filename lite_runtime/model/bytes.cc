@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -13,16 +15,21 @@
 
 namespace mslite {
 namespace {
-const size_t kMachineBytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+// The largest object: differences of its addresses are numbers, too.
+constexpr uint64_t kLargest = PTRDIFF_MAX;
+
+const auto kMachineBytes = static_cast<size_t>(
+    std::min(static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)), kLargest));
 }  // namespace
 
 size_t MachineBytes() { return kMachineBytes; }
 
-void *AlignedAllocate(size_t size) {
+void *AlignedAllocate(uint64_t wanted) {
   constexpr size_t kAlignment = 64;
   constexpr size_t kHugePage = size_t{1} << 21;
   // More than the machine has would be granted and then end the process: refuse it here.
-  if (size > MachineBytes() - kAlignment) return nullptr;
+  if (wanted > MachineBytes() - kAlignment) return nullptr;
+  const auto size = static_cast<size_t>(wanted);
   const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   const bool is_large = size >= 2 * kHugePage;
   void *memory = nullptr;  // Android has no aligned_alloc before API level 28
@@ -80,6 +87,13 @@ Status Bytes::Map(const std::string &path, std::shared_ptr<const Bytes> *bytes) 
   if (info.st_size <= 0) {
     close(file);
     return Fail(mindspore::kLiteFileError, Format("'%s' is empty", path.c_str()));
+  }
+  if (static_cast<uint64_t>(info.st_size) > kLargest) {
+    close(file);
+    return Fail(
+        mindspore::kLiteFileError,
+        Format("'%s' has %lld bytes, more than a program with addresses of %zu bits can map; use a 64-bit build",
+               path.c_str(), static_cast<long long>(info.st_size), 8 * sizeof(void *)));
   }
   std::shared_ptr<Bytes> mapping(new Bytes);
   mapping->size_ = static_cast<size_t>(info.st_size);

@@ -13,7 +13,7 @@
 
 namespace mslite {
 // Memory on a 64-byte boundary, from a multiple of 64 bytes; nullptr when there is none. Freed by AlignedFree.
-MSLITE_INTERNAL_API void *AlignedAllocate(size_t size);
+MSLITE_INTERNAL_API void *AlignedAllocate(uint64_t size);
 MSLITE_INTERNAL_API void AlignedFree(void *pointer);
 
 struct AlignedDelete {
@@ -21,7 +21,7 @@ struct AlignedDelete {
 };
 using AlignedBuffer = std::unique_ptr<uint8_t[], AlignedDelete>;
 
-inline AlignedBuffer MakeAligned(size_t size) { return AlignedBuffer(static_cast<uint8_t *>(AlignedAllocate(size))); }
+inline AlignedBuffer MakeAligned(uint64_t size) { return AlignedBuffer(static_cast<uint8_t *>(AlignedAllocate(size))); }
 
 class Bytes {
  public:
@@ -54,7 +54,7 @@ class Bytes {
   std::string directory_;
 };
 
-// Memory of this machine.
+// Memory of this machine, as far as the addresses of this process reach.
 size_t MachineBytes();
 }  // namespace mslite
 

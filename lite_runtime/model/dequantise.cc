@@ -106,7 +106,7 @@ bool IsCorrected(const Tensor &tensor) {
 }
 
 Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element, uint8_t **data) {
-  AlignedBuffer buffer = count > INT64_MAX / element ? nullptr : MakeAligned(static_cast<size_t>(count * element));
+  AlignedBuffer buffer = count > INT64_MAX / element ? nullptr : MakeAligned(static_cast<uint64_t>(count * element));
   if (buffer == nullptr) return Fail(mindspore::kLiteMemoryFailed, "no memory to decode the constant '" + name + "'");
   *data = buffer.get();
   graph->decoded.push_back(std::move(buffer));

@@ -89,7 +89,7 @@ Status SettleLists(Loader *loader) {
       tensor.dims.clear();
       continue;
     }
-    AlignedBuffer zeros = MakeAligned(static_cast<size_t>(count * element));
+    AlignedBuffer zeros = MakeAligned(static_cast<uint64_t>(count * element));
     if (zeros == nullptr) return Fail(mindspore::kLiteMemoryFailed, "no memory for the list '" + tensor.name + "'");
     std::memset(zeros.get(), 0, static_cast<size_t>(count * element));
     tensor.data = zeros.get();

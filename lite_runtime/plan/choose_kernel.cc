@@ -1,7 +1,6 @@
 #include "plan/choose_kernel.h"
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "cropped.h"
@@ -14,10 +13,15 @@ namespace {
 const std::vector<const mslite_kernel *> &KernelsByOperator() {
   static const std::vector<const mslite_kernel *> sorted = [] {
     std::vector<const mslite_kernel *> kernels;
-    std::copy_if(mslite_kernels, mslite_kernels + mslite_kernel_count, std::back_inserter(kernels),
-                 [](const mslite_kernel *kernel) { return kernel != nullptr; });
-    std::stable_sort(kernels.begin(), kernels.end(),
-                     [](const mslite_kernel *a, const mslite_kernel *b) { return a->op < b->op; });
+    kernels.reserve(static_cast<size_t>(mslite_kernel_count));
+    for (int32_t i = 0; i < mslite_kernel_count; ++i) {
+      const mslite_kernel *kernel = mslite_kernels[i];
+      if (kernel == nullptr) continue;
+      // Behind those of the same operator.
+      const auto place = std::upper_bound(kernels.begin(), kernels.end(), kernel,
+                                          [](const auto *a, const auto *b) { return a->op < b->op; });
+      kernels.insert(place, kernel);
+    }
     return kernels;
   }();
   return sorted;

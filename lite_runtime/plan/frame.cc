@@ -1,10 +1,16 @@
 #include "plan/frame.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "plan/shapes.h"
 
 namespace mslite {
+namespace {
+// The largest value. A sum of some is still a number.
+constexpr int64_t kMaximumBytes = std::min<int64_t>(INT64_MAX / 4, PTRDIFF_MAX);
+}  // namespace
+
 TensorShape ShapeOf(const mslite_tensor &tensor) {
   TensorShape shape;
   shape.type = tensor.type;
@@ -39,16 +45,16 @@ int64_t ByteSize(const TensorShape &shape) {
   const mslite_tensor tensor = TensorOf(shape);
   const int64_t count = mslite_element_count(&tensor);
   const int64_t element = shape.type == MSLITE_STRING ? 1 : mslite_type_size(shape.type);
-  if (count < 0 || element == 0 || count > INT64_MAX / 4 / element) return -1;
+  if (count < 0 || element == 0 || count > kMaximumBytes / element) return -1;
   return count * element;
 }
 
-uint8_t *GrowingBuffer::Reserve(size_t size) {
+uint8_t *GrowingBuffer::Reserve(uint64_t size) {
   if (lent != nullptr && lent_size >= size) return lent;
   if (own == nullptr || capacity < size) {
     own.reset();
     own = MakeAligned(size);
-    capacity = own == nullptr ? 0 : size;
+    capacity = own == nullptr ? 0 : static_cast<size_t>(size);
   }
   return own.get();
 }

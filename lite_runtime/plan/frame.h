@@ -31,7 +31,7 @@ MSLITE_INTERNAL_API TensorShape ShapeOf(const mslite_tensor &tensor);
 mslite_tensor TensorOf(const TensorShape &shape);
 // A constant of a file as kernels see it.
 mslite_tensor ConstantTensor(const Tensor &constant);
-// Bytes, or -1 when they do not fit into 63 bits or the type has no size.
+// Bytes, or -1 when they are more than addresses reach or the type has no size.
 MSLITE_INTERNAL_API int64_t ByteSize(const TensorShape &shape);
 
 // Memory that grows when it must and is kept. `lent` memory of a caller is used instead where it is large enough.
@@ -42,7 +42,7 @@ struct GrowingBuffer {
   size_t lent_size = 0;
 
   // Room for `size` bytes, or nullptr. Contents are lost when it grows.
-  uint8_t *Reserve(size_t size);
+  uint8_t *Reserve(uint64_t size);
 };
 
 struct Value {

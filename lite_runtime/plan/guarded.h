@@ -3,8 +3,10 @@
 #define MSLITE_PLAN_GUARDED_H
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 
 namespace mslite {
 
@@ -18,7 +20,8 @@ class Guarded {
   Guarded() = default;
 
   /// Throws std::bad_alloc.
-  explicit Guarded(size_t bytes) : bytes_(bytes) {
+  explicit Guarded(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
+    if (static_cast<uint64_t>(bytes) > PTRDIFF_MAX - kAlignment - 2 * kGuardBytes) throw std::bad_alloc();
     const size_t total = kAlignment + kGuardBytes + bytes + kGuardBytes;
     memory_ = std::make_unique<unsigned char[]>(total);
     const auto address = reinterpret_cast<size_t>(memory_.get());

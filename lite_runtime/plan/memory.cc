@@ -44,8 +44,11 @@ StepOrder StepOrder::Branches(const std::vector<std::vector<int32_t>> &predecess
 int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers) {
   std::vector<size_t> sequence(buffers->size());
   std::iota(sequence.begin(), sequence.end(), size_t{0});
-  std::stable_sort(sequence.begin(), sequence.end(),
-                   [&](size_t a, size_t b) { return (*buffers)[a].size > (*buffers)[b].size; });
+  std::sort(sequence.begin(), sequence.end(), [&](size_t a, size_t b) {
+    const int64_t size = (*buffers)[a].size;
+    const int64_t other = (*buffers)[b].size;
+    return size != other ? size > other : a < b;
+  });
   std::vector<const ArenaBuffer *> placed;  // sorted by offset
   std::vector<const ArenaBuffer *> taken;
   int64_t total = 0;

@@ -1,6 +1,7 @@
 #include "plan/planner.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 
 #include "model/names.h"
@@ -87,9 +88,11 @@ Status Planner::WithNode(const Status &status, int32_t node) const {
                    status.GetErrDescription());
 }
 
-Status Planner::Keep(size_t bytes, uint8_t **memory) {
+Status Planner::Keep(uint64_t bytes, uint8_t **memory) {
   AlignedBuffer buffer = MakeAligned(bytes);
-  if (buffer == nullptr) return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %zu bytes of a plan", bytes));
+  if (buffer == nullptr) {
+    return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %" PRIu64 " bytes of a plan", bytes));
+  }
   *memory = buffer.get();
   plan_->memory.push_back(std::move(buffer));
   return mindspore::kSuccess;
@@ -293,7 +296,7 @@ Status Planner::MaterialiseKnown(const ProgramStep &step, bool *done) {
   for (const int32_t output : step.outputs) {
     mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
     uint8_t *memory = nullptr;
-    MSLITE_TRY(Keep(static_cast<size_t>(ByteSize(ShapeOf(tensor))), &memory));
+    MSLITE_TRY(Keep(static_cast<uint64_t>(ByteSize(ShapeOf(tensor))), &memory));
     if (tensor.type == MSLITE_INT64) {
       StoreKnown<int64_t>(tensor, memory);
     } else if (tensor.type == MSLITE_INT32) {

@@ -74,7 +74,7 @@ class Planner {
   Status CollectResults();
   Status PlaceOperands();
   void LinkSteps(std::vector<std::vector<int32_t>> *predecessors);
-  Status Keep(size_t bytes, uint8_t **memory);
+  Status Keep(uint64_t bytes, uint8_t **memory);
   Status WithNode(const Status &status, int32_t node) const;
   Status NodeError(mindspore::StatusCode code, const Node &node, const std::string &reason) const;
   const Tensor &GraphTensor(int32_t local) const;

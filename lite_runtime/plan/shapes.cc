@@ -31,9 +31,9 @@ Outcome CheckSize(const mslite_node &node, const mslite_tensor &tensor, const st
   for (int32_t i = 0; i < tensor.rank; ++i) {
     const int64_t dim = std::max(tensor.dims[i], int64_t{1});
     if (dim > kMaximumDimension || dim > room) {
-      return Fail(
-          MSLITE_ERROR_SHAPE, node,
-          label + ", " + TensorText(tensor) + ", is larger than a tensor may be (2^31 - 1 per dimension, 1 TiB)");
+      return Fail(MSLITE_ERROR_SHAPE, node,
+                  label + ", " + TensorText(tensor) + ", is larger than a tensor may be (2^31 - 1 per dimension, " +
+                      (sizeof(void *) < 8 ? "2 GiB on 32-bit processors)" : "1 TiB)"));
     }
     room /= dim;
   }

@@ -11,9 +11,9 @@
 
 namespace mslite {
 
-/// The largest tensor: 1 TiB, counting a dimension of 0 as 1. Shape rules and kernels multiply and add sizes within it
-/// without looking for overflow.
-constexpr int64_t kMaximumTensorBytes = int64_t{1} << 40;
+/// The largest tensor, counting a dimension of 0 as 1: 1 TiB, or 2 GiB where addresses have 32 bits. Shape rules and
+/// kernels multiply and add sizes within it without looking for overflow.
+constexpr int64_t kMaximumTensorBytes = sizeof(void *) < 8 ? INT32_MAX : int64_t{1} << 40;
 
 /// The largest dimension that a file can hold.
 constexpr int64_t kMaximumDimension = INT32_MAX;

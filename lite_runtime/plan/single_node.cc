@@ -115,7 +115,7 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, con
 }
 
 Outcome SingleNode::CallPrepare() {
-  derived_ = Guarded(static_cast<size_t>(std::max(kernel_->derived_size, int32_t{1})));
+  derived_ = Guarded(std::max(kernel_->derived_size, int32_t{1}));
   schedule_ = {};
   const mslite_status status = kernel_->prepare(&node_, derived_.data(), &schedule_);
   if (status != MSLITE_OK) return Fail(status, StatusText(status));
@@ -135,7 +135,7 @@ Outcome SingleNode::PackConstants() {
     const int64_t bytes = kernel_->pack_size(&node_, i);
     if (bytes < -1) return Fail(MSLITE_ERROR_VALUE, "pack_size gave a negative size");
     if (bytes <= 0) continue;
-    Guarded &packed = packed_[static_cast<size_t>(i)] = Guarded(static_cast<size_t>(bytes));
+    Guarded &packed = packed_[static_cast<size_t>(i)] = Guarded(bytes);
     kernel_->pack(&node_, i, seen_inputs_[static_cast<size_t>(i)].data, packed.data());
     if (!packed.Intact()) return Fail(MSLITE_ERROR_VALUE, "pack wrote beyond pack_size");
   }
@@ -143,8 +143,8 @@ Outcome SingleNode::PackConstants() {
 }
 
 Outcome SingleNode::CountOutputs() {
-  const Guarded shared(static_cast<size_t>(schedule_.shared_bytes));
-  const Guarded scratch(static_cast<size_t>(schedule_.scratch_bytes));
+  const Guarded shared(schedule_.shared_bytes);
+  const Guarded scratch(schedule_.scratch_bytes);
   std::vector<const void *> inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs.push_back(packed_[i].data() != nullptr ? packed_[i].data() : inputs_[i].tensor.data);
@@ -162,10 +162,10 @@ Outcome SingleNode::CountOutputs() {
 
 Outcome SingleNode::Execute(const std::vector<const void *> &inputs, const std::vector<void *> &outputs,
                             const RunOptions &options, bool *damaged) {
-  const Guarded shared(static_cast<size_t>(schedule_.shared_bytes));
+  const Guarded shared(schedule_.shared_bytes);
   std::vector<Guarded> scratch;
   for (int32_t i = 0; i < std::max(options.threads, int32_t{1}); ++i) {
-    scratch.emplace_back(static_cast<size_t>(schedule_.scratch_bytes));
+    scratch.emplace_back(schedule_.scratch_bytes);
   }
   const mslite_run run{derived_.data(), inputs.data(), outputs.data(), shared.data(), nullptr, nullptr};
   std::mt19937 random(options.shuffle_seed);

@@ -76,7 +76,7 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
         to_pack_.push_back({plan_->steps.size(), i, bytes});
       } else if (bytes > 0) {
         uint8_t *memory = nullptr;
-        MSLITE_TRY(Keep(static_cast<size_t>(bytes), &memory));
+        MSLITE_TRY(Keep(static_cast<uint64_t>(bytes), &memory));
         step->kernel->pack(&call, i, operand.fixed, memory);
         operand.fixed = memory;
       }

@@ -1,21 +1,22 @@
 #include "plan/weights.h"
 
 #include <algorithm>
+#include <cinttypes>
 
 #include "plan/frame.h"
 #include "plan/memory.h"
 #include "threads/thread_pool.h"
 
 namespace mslite {
-Status WeightStore::Keep(size_t bytes, uint8_t **memory) {
+Status WeightStore::Keep(uint64_t bytes, uint8_t **memory) {
   AlignedBuffer buffer = MakeAligned(bytes);
   if (buffer == nullptr) {
-    return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %zu bytes of weights", bytes));
+    return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %" PRIu64 " bytes of weights", bytes));
   }
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   *memory = buffer.get();
   memory_.push_back(std::move(buffer));
-  bytes_ += bytes;
+  bytes_ += static_cast<size_t>(bytes);
   return mindspore::kSuccess;
 }
 
@@ -29,13 +30,13 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
   };
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   // All in one block, in the order in which they are read, which large pages hold.
-  size_t bytes = 0;
+  uint64_t bytes = 0;
   for (PackJob &job : *jobs) {
     const auto place = packed_.find(key(job));
     if (place != packed_.end()) {
       job.packed = place->second;
     } else {
-      bytes += static_cast<size_t>(AlignedSize(job.bytes));
+      bytes += static_cast<uint64_t>(AlignedSize(job.bytes));
     }
   }
   uint8_t *memory = nullptr;
@@ -48,7 +49,7 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
     memory += static_cast<size_t>(AlignedSize(job.bytes));
   }
   // The largest first, so that no thread is left alone with it at the end.
-  std::stable_sort(work.begin(), work.end(), [](const Work &a, const Work &b) { return a.job->bytes > b.job->bytes; });
+  std::sort(work.begin(), work.end(), [](const Work &a, const Work &b) { return a.job->bytes > b.job->bytes; });
   const auto pack = [](void *context, int32_t part, int32_t /*thread*/) {
     const Work &mine = (*static_cast<std::vector<Work> *>(context))[static_cast<size_t>(part)];
     const mslite_node &node = mine.job->node;

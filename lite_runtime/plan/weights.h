@@ -28,7 +28,7 @@ class WeightStore {
   Status Pack(std::vector<PackJob> *jobs, int32_t threads);
 
   // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
-  Status Keep(size_t bytes, uint8_t **memory);
+  Status Keep(uint64_t bytes, uint8_t **memory);
 
   // The value that folding gave for a tensor of the graph, or nullptr.
   const mslite_tensor *Folded(int32_t tensor);

@@ -1,6 +1,7 @@
 #include "registry/session_kernels.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "registry/engines.h"
@@ -78,9 +79,10 @@ class SessionKernels : public RegisteredKernels {
                                 : mslite_engines[0].kernel_device(context_.get(), &device_);
       if (status.IsError()) no_device_ = status.GetErrDescription();
     }
-    const auto others = std::stable_partition(kernels.begin(), kernels.end(), is_for_gpu);
-    if (device_ == nullptr) kernels.erase(kernels.begin(), others);
-    return kernels;
+    std::vector<RegisteredKernel> sorted;
+    if (device_ != nullptr) std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(sorted), is_for_gpu);
+    std::remove_copy_if(kernels.begin(), kernels.end(), std::back_inserter(sorted), is_for_gpu);
+    return sorted;
   }
 
   // The first input's type decides; where nothing is registered for it, the type that MindSpore Lite goes by.

@@ -5,11 +5,13 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "include/mslite/digest.h"
 #include "model_builder.h"
+#include "plan/frame.h"
 
 namespace mslite::test {
 namespace {
@@ -205,6 +207,34 @@ TEST(Load, ReadsSideFiles) {
   std::ofstream(folder + "small.msw", std::ios::binary) << side.substr(0, 4100);
   const Status cut = Load(bytes, &graph);
   EXPECT_NE(cut.GetErrDescription().find("outside of 'small.msw'"), std::string::npos) << cut.ToString();
+}
+
+// Its size does not fit into 32 bits, and what would be left of it looks like a small file.
+TEST(Load, AFileOfMoreThanFourGigabytes) {
+  const std::string path = ::testing::TempDir() + "large.ms";
+  std::ofstream(path, std::ios::binary) << std::string(4096, '\0');
+  std::filesystem::resize_file(path, (uint64_t{1} << 32) + 4096);  // takes no room on the disk
+  std::shared_ptr<const Bytes> bytes;
+  const Status mapped = Bytes::Map(path, &bytes);
+  std::filesystem::remove(path);
+  if (sizeof(void *) < 8) {
+    EXPECT_TRUE(mapped == mindspore::kLiteFileError);
+    EXPECT_NE(mapped.GetErrDescription().find("has 4294971392 bytes, more than"), std::string::npos)
+        << mapped.GetErrDescription();
+  } else {
+    ASSERT_TRUE(mapped.IsOk()) << mapped.ToString();
+    EXPECT_EQ(bytes->size(), (uint64_t{1} << 32) + 4096);
+  }
+}
+
+// More memory than addresses reach is refused; what is left of the number in 32 bits is not taken for it.
+TEST(Load, MoreMemoryThanThereIs) {
+  for (const uint64_t bytes : {(uint64_t{1} << 32) + 64, uint64_t{1} << 40, UINT64_MAX}) {
+    const bool is_beyond = sizeof(void *) < 8 || bytes > uint64_t{1} << 36;
+    EXPECT_TRUE(!is_beyond || MakeAligned(bytes) == nullptr) << bytes;
+  }
+  EXPECT_EQ(ByteSize({MSLITE_INT8, 1, {INT64_MAX}}), -1);
+  EXPECT_EQ(ByteSize({MSLITE_FLOAT32, 2, {1 << 15, 1 << 14}}), sizeof(void *) < 8 ? -1 : int64_t{1} << 31);
 }
 
 // A weight-quantised constant of 4 bits per value, one record per channel of dimension 0.

@@ -62,18 +62,27 @@ class MS_API KernelReg {
 #define MSLITE_JOIN_(a, b) a##b
 #define MSLITE_JOIN(a, b) MSLITE_JOIN_(a, b)
 
-/// `arch` and `provider` are written without quotes.
-#define REGISTER_KERNEL(arch, provider, data_type, op_type, creator)                                                 \
-  namespace {                                                                                                        \
-  const mindspore::registry::KernelReg MSLITE_JOIN(g_kernel_reg_, __COUNTER__)(#arch, #provider, data_type, op_type, \
-                                                                               creator);                             \
+// clang 22 and later call __COUNTER__, which every compiler knows, an extension of a coming standard.
+#if defined(__clang__) && __clang_major__ >= 22
+#define MSLITE_COUNTER_BEGIN _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc2y-extensions\"")
+#define MSLITE_COUNTER_END _Pragma("clang diagnostic pop")
+#else
+#define MSLITE_COUNTER_BEGIN
+#define MSLITE_COUNTER_END
+#endif
+#define MSLITE_REGISTER(type, ...)                                               \
+  namespace {                                                                    \
+  MSLITE_COUNTER_BEGIN                                                           \
+  const mindspore::registry::type MSLITE_JOIN(g_reg_, __COUNTER__)(__VA_ARGS__); \
+  MSLITE_COUNTER_END                                                             \
   }
 
+/// `arch` and `provider` are written without quotes.
+#define REGISTER_KERNEL(arch, provider, data_type, op_type, creator) \
+  MSLITE_REGISTER(KernelReg, #arch, #provider, data_type, op_type, creator)
+
 /// `op_type`, the type of Custom nodes, is written without quotes, too.
-#define REGISTER_CUSTOM_KERNEL(arch, provider, data_type, op_type, creator)                                           \
-  namespace {                                                                                                         \
-  const mindspore::registry::KernelReg MSLITE_JOIN(g_kernel_reg_, __COUNTER__)(#arch, #provider, data_type, #op_type, \
-                                                                               creator);                              \
-  }
+#define REGISTER_CUSTOM_KERNEL(arch, provider, data_type, op_type, creator) \
+  MSLITE_REGISTER(KernelReg, #arch, #provider, data_type, #op_type, creator)
 
 #endif

@@ -35,17 +35,11 @@ class MS_API KernelInterfaceReg {
 }  // namespace mindspore::registry
 
 /// `provider` is written without quotes.
-#define REGISTER_KERNEL_INTERFACE(provider, op_type, creator)                                                         \
-  namespace {                                                                                                         \
-  const mindspore::registry::KernelInterfaceReg MSLITE_JOIN(g_kernel_interface_reg_, __COUNTER__)(#provider, op_type, \
-                                                                                                  creator);           \
-  }
+#define REGISTER_KERNEL_INTERFACE(provider, op_type, creator) \
+  MSLITE_REGISTER(KernelInterfaceReg, #provider, op_type, creator)
 
 /// `op_type`, the type of Custom nodes, is written without quotes, too.
-#define REGISTER_CUSTOM_KERNEL_INTERFACE(provider, op_type, creator)                                                   \
-  namespace {                                                                                                          \
-  const mindspore::registry::KernelInterfaceReg MSLITE_JOIN(g_kernel_interface_reg_, __COUNTER__)(#provider, #op_type, \
-                                                                                                  creator);            \
-  }
+#define REGISTER_CUSTOM_KERNEL_INTERFACE(provider, op_type, creator) \
+  MSLITE_REGISTER(KernelInterfaceReg, #provider, #op_type, creator)
 
 #endif
