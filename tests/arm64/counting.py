@@ -27,6 +27,11 @@ class Setting:
     def name(self) -> str:
         return f"{self.precision} on {self.core}"
 
+    @property
+    def file(self) -> str:
+        """The core in the name of a file: the plug-in's options end at commas."""
+        return self.core.replace(",", "_")
+
 
 SETTINGS = (
     # What ncnn takes for a Cortex-A53 itself is written for its pairs of short instructions, and is up to twice as many
@@ -35,6 +40,8 @@ SETTINGS = (
     Setting("float16", "cortex-a76", "cortex-a76"),
     Setting("int8", "cortex-a76", "cortex-a76"),
     Setting("int8", "max", "max"),
+    # QEMU's newest core has SME with vectors of 512 bits, which LiteRT takes and few phones have.
+    Setting("int8", "max,sme=off", "max"),
     Setting("int8", "cortex-a53", "cortex-a53"),
     Setting("float32", "cortex-a7", "cortex-a7", "armv7"),
     Setting("int8", "cortex-a7", "cortex-a7", "armv7"),

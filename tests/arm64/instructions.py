@@ -47,7 +47,7 @@ class Builds:
     def run(self, build: str, model: Path, setting: Setting) -> Counted:
         arguments = ["float16"] if setting.precision == "float16" else []
         command = [str(self.programs[build]), str(self.converted(model, setting)), *arguments]
-        out = self.folder / f"{model.stem}-{build}-{setting.core}.txt"
+        out = self.folder / f"{model.stem}-{build}-{setting.file}.txt"
         return counted(command, setting.core, out, arch=setting.arch)
 
     def count(self, build: str, model: Path, setting: Setting) -> Count:
@@ -181,7 +181,7 @@ class Bench:
                 if runtime in self.builds.programs:
                     found.append(self.builds.count(runtime, model, setting))
                 elif self.machine is not None and prepared is not None:
-                    out = prepared.work / f"{runtime}-{setting.core}.txt"
+                    out = prepared.work / f"{runtime}-{setting.file}.txt"
                     one, self.versions[runtime] = emulated.count_peer(self.machine, runtime, prepared, setting, out)
                     found.append(one)
             except Failed as failed:
