@@ -91,6 +91,6 @@ SIMD_INLINE simd_f32 activation_hsigmoid(simd_f32 x) {
 
 /* y = f(x) for n elements; y may be x. One function per instruction set, in functions_vector.c. */
 #define activation_row MSLITE_ISA_NAME(mslite_activation_row)
-void activation_row(const mslite_activation_numbers *f, const float *x, float *y, int64_t n);
+void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd_real *y, int64_t n);
 
 #endif

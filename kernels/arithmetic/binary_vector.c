@@ -35,9 +35,9 @@ enum { ADD, SUB, MUL, DIV, MAX, MIN, SQUARED };
   }                                            \
   break
 
-static void binary_row(int32_t operation, const float *a, int64_t step_a, const float *b, int64_t step_b, float *y,
-                       int64_t n) {
-  const simd_f32 same_a = simd_set(*a), same_b = simd_set(*b);
+static void binary_row(int32_t operation, const simd_real *a, int64_t step_a, const simd_real *b, int64_t step_b,
+                       simd_real *y, int64_t n) {
+  const simd_f32 same_a = simd_set((float)*a), same_b = simd_set((float)*b);
   switch (operation) {
     case ADD:
       ROWS(p + q);
@@ -104,13 +104,13 @@ static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   }
 }
 
-static bool is_float32(const mslite_tensor *tensor) {
-  return tensor->type == MSLITE_FLOAT32 || tensor->type == MSLITE_FLOAT;
+static bool is_real(const mslite_tensor *tensor) {
+  return tensor->type == SIMD_REAL_TYPE || (!SIMD_HALF && tensor->type == MSLITE_FLOAT);
 }
 
 static int32_t support(const mslite_node *node) {
   int32_t activation;
-  return node->input_count == 2 && is_float32(node->inputs[0]) && is_float32(node->inputs[1]) &&
+  return node->input_count == 2 && is_real(node->inputs[0]) && is_real(node->inputs[1]) &&
          operation_of(node, &activation) >= 0 && activation_is_fusable(activation);
 }
 
@@ -127,8 +127,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const binary_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
-  const float *a = run->inputs[0], *b = run->inputs[1];
-  float *y = run->outputs[0];
+  const simd_real *a = run->inputs[0], *b = run->inputs[1];
+  simd_real *y = run->outputs[0];
   const int64_t step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
   const bool active = numbers->activation.type != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
   mslite_broadcast_cursor at;

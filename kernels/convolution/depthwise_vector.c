@@ -5,6 +5,7 @@
  * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
 #include "convolution/geometry.h"
 #include "matmul/fused.h"
+#include "simd/real.h"
 
 enum {
   DEPTHWISE_TILE = 4,
@@ -24,11 +25,11 @@ typedef struct {
 } depthwise_derived;
 
 /* The taps read zeros where a window hangs over the edge. */
-static const float zeros[MOST_CHANNELS + SIMD_WIDTH];
+static const simd_real zeros[MOST_CHANNELS + REAL_LANES];
 
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
+  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
 }
 
@@ -36,19 +37,19 @@ static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1)
 
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
-  return g.height.kernel * g.width.kernel * round_up(g.group, SIMD_WIDTH) * (int64_t)sizeof(float);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK || input < 1 || input > (SIMD_HALF ? 2 : 1)) return 0;
+  return (input == 1 ? g.height.kernel * g.width.kernel : 1) * round_up(g.group, REAL_LANES) * (int64_t)sizeof(simd_real);
 }
 
-/* [tap][channel], channels filled up with zeros. */
+/* [tap][channel], channels filled up with zeros; the bias of float16, which is one tap, too. */
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return;
-  const int64_t taps = g.height.kernel * g.width.kernel, step = round_up(g.group, SIMD_WIDTH);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK) return;
+  const int64_t taps = input == 1 ? g.height.kernel * g.width.kernel : 1, step = round_up(g.group, REAL_LANES);
   const float *from = source;
-  float *to = packed;
+  simd_real *to = packed;
   for (int64_t tap = 0; tap < taps; ++tap) {
-    for (int64_t c = 0; c < step; ++c) to[tap * step + c] = c < g.group ? from[c * taps + tap] : 0.0f;
+    for (int64_t c = 0; c < step; ++c) to[tap * step + c] = (simd_real)(c < g.group ? from[c * taps + tap] : 0.0f);
   }
 }
 
@@ -58,13 +59,13 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   const mslite_status status = mslite_convolution_of(node, g);
   if (status != MSLITE_OK) return status;
   const int64_t rows = g->batch * g->height.output, taps = g->height.kernel * g->width.kernel;
-  numbers->weight_step = round_up(g->group, SIMD_WIDTH);
+  numbers->weight_step = round_up(g->group, REAL_LANES);
   /* The weights of a part stay in the L1 cache beside the rows that it reads: 12 KB. */
   int64_t channels = round_up(3072 / taps, 16);
   if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
   if (channels < 16) channels = 16;
   numbers->channel_blocks = (g->group + channels - 1) / channels;
-  numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, SIMD_WIDTH);
+  numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, REAL_LANES);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;
   int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / numbers->channel_blocks;
   if (blocks > MOST_PARTS) blocks = MOST_PARTS;
@@ -80,12 +81,12 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
 /* Where one tile reads and writes; pointers are at the part's first channel. gcc 12 fills the table of pointers with
  * AVX-512 as if it lay at a multiple of 32 bytes: so it does. */
 typedef struct {
-  __attribute__((aligned(64))) const float *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
-  const float *w;                                                       /* the first tap of the first ky */
+  __attribute__((aligned(64))) const simd_real *x[MOST_ROWS][MOST_COLUMNS]; /* [ky][column] */
+  const simd_real *w;                                                       /* the first tap of the first ky */
   int64_t w_step;
   int32_t rows; /* ky that are inside */
-  const float *bias;
-  float *y;
+  const simd_real *bias;
+  simd_real *y;
   int64_t y_step;
   int64_t channels;
   float low, high; /* the result is clamped to these */
@@ -96,34 +97,34 @@ typedef struct {
 SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
                                  const int32_t stride, const int32_t vectors, const int32_t lanes) {
   const int32_t columns = (pixels - 1) * stride + kernel;
-  simd_f32 sum[DEPTHWISE_TILE * MOST_VECTORS];
+  real_vector sum[DEPTHWISE_TILE * MOST_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-    const simd_f32 start = t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c + v * SIMD_WIDTH, lanes);
+    const real_vector start = t->bias == NULL ? real_set(0.0f) : real_load_lanes(t->bias + c + v * REAL_LANES, lanes);
     SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i * vectors + v] = start;
   }
-  const float *w = t->w + c;
+  const simd_real *w = t->w + c;
   const int64_t w_step = t->w_step;
   for (int32_t ky = 0; ky < t->rows; ++ky) {
-    simd_f32 x[MOST_COLUMNS * MOST_VECTORS];
+    real_vector x[MOST_COLUMNS * MOST_VECTORS];
     SIMD_UNROLL for (int32_t j = 0; j < columns; ++j) {
-      const float *column = t->x[ky][j] + c;
+      const simd_real *column = t->x[ky][j] + c;
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        x[j * vectors + v] = simd_load_lanes(column + v * SIMD_WIDTH, lanes);
+        x[j * vectors + v] = real_load_lanes(column + v * REAL_LANES, lanes);
       }
     }
     SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += w_step) {
-      simd_f32 weight[MOST_VECTORS];
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = simd_load(w + v * SIMD_WIDTH);
+      real_vector weight[MOST_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = real_load(w + v * REAL_LANES);
       SIMD_UNROLL for (int32_t i = 0; i < pixels * vectors; ++i) {
-        sum[i] = simd_fma(x[(i / vectors * stride + kx) * vectors + i % vectors], weight[i % vectors], sum[i]);
+        sum[i] = real_fma(x[(i / vectors * stride + kx) * vectors + i % vectors], weight[i % vectors], sum[i]);
       }
     }
   }
-  const simd_f32 low = simd_set(t->low), high = simd_set(t->high);
-  float *y = t->y + c;
+  const real_vector low = real_set(t->low), high = real_set(t->high);
+  simd_real *y = t->y + c;
   SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i, y += t->y_step) {
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      simd_store_lanes(y + v * SIMD_WIDTH, simd_min(simd_max(sum[i * vectors + v], low), high), lanes);
+      real_store_lanes(y + v * REAL_LANES, real_min(real_max(sum[i * vectors + v], low), high), lanes);
     }
   }
 }
@@ -134,10 +135,10 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
   const int32_t columns = (pixels - 1) * stride + kernel;
   const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= 30 ? MOST_VECTORS : 1;
   int64_t c = 0;
-  for (; vectors > 1 && c + vectors * SIMD_WIDTH <= t->channels; c += vectors * SIMD_WIDTH) {
-    depthwise_lanes(t, c, pixels, kernel, stride, vectors, SIMD_WIDTH);
+  for (; vectors > 1 && c + vectors * REAL_LANES <= t->channels; c += vectors * REAL_LANES) {
+    depthwise_lanes(t, c, pixels, kernel, stride, vectors, REAL_LANES);
   }
-  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_lanes(t, c, pixels, kernel, stride, 1, SIMD_WIDTH);
+  for (; c + REAL_LANES <= t->channels; c += REAL_LANES) depthwise_lanes(t, c, pixels, kernel, stride, 1, REAL_LANES);
   if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, 1, (int32_t)(t->channels - c));
 }
 
@@ -175,8 +176,8 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
 }
 
 /* One output row; x is the image, all pointers at the part's first channel. */
-static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const float *x,
-                      int64_t oy, float *y) {
+static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const simd_real *x,
+                      int64_t oy, simd_real *y) {
   int64_t top, bottom;
   mslite_window_taps(&g->height, oy, &top, &bottom);
   tile->rows = (int32_t)(bottom - top);
@@ -189,7 +190,7 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
     const int64_t ix = ox * g->width.stride - g->width.pad_before;
     for (int32_t ky = 0; ky < tile->rows; ++ky) {
       const int64_t iy = oy * g->height.stride - g->height.pad_before + (top + ky) * g->height.dilation;
-      const float *row = x + (iy * g->width.input + ix) * g->group;
+      const simd_real *row = x + (iy * g->width.input + ix) * g->group;
       for (int64_t j = 0; j < columns; ++j) {
         tile->x[ky][j] = ix + j >= 0 && ix + j < g->width.input ? row + j * g->group : zeros;
       }
@@ -201,24 +202,24 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
 }
 
 /* The same for any kernel, pixel by pixel. */
-static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const float *x, int64_t oy, float *y) {
+static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const simd_real *x, int64_t oy, simd_real *y) {
   int64_t top, bottom, left, right;
   mslite_window_taps(&g->height, oy, &top, &bottom);
   for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->group) {
     mslite_window_taps(&g->width, ox, &left, &right);
-    for (int64_t c = 0; c < tile->channels; c += SIMD_WIDTH) {
-      const int32_t lanes = tile->channels - c < SIMD_WIDTH ? (int32_t)(tile->channels - c) : SIMD_WIDTH;
-      simd_f32 sum = tile->bias == NULL ? simd_set(0.0f) : simd_load_lanes(tile->bias + c, lanes);
+    for (int64_t c = 0; c < tile->channels; c += REAL_LANES) {
+      const int32_t lanes = tile->channels - c < REAL_LANES ? (int32_t)(tile->channels - c) : REAL_LANES;
+      real_vector sum = tile->bias == NULL ? real_set(0.0f) : real_load_lanes(tile->bias + c, lanes);
       for (int64_t ky = top; ky < bottom; ++ky) {
         const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
         for (int64_t kx = left; kx < right; ++kx) {
           const int64_t ix = ox * g->width.stride - g->width.pad_before + kx * g->width.dilation;
-          const simd_f32 pixel = simd_load_lanes(x + (iy * g->width.input + ix) * g->group + c, lanes);
-          sum = simd_fma(pixel, simd_load(tile->w + (ky * g->width.kernel + kx) * tile->w_step + c), sum);
+          const real_vector pixel = real_load_lanes(x + (iy * g->width.input + ix) * g->group + c, lanes);
+          sum = real_fma(pixel, real_load(tile->w + (ky * g->width.kernel + kx) * tile->w_step + c), sum);
         }
       }
-      sum = simd_min(simd_max(sum, simd_set(tile->low)), simd_set(tile->high));
-      simd_store_lanes(y + c, sum, lanes);
+      sum = real_min(real_max(sum, real_set(tile->low)), real_set(tile->high));
+      real_store_lanes(y + c, sum, lanes);
     }
   }
 }
@@ -232,16 +233,16 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   const depthwise_function function = find_tiled(g);
   depthwise_tile tile;
   tile.w_step = numbers->weight_step;
-  tile.bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL;
+  tile.bias = g->has_bias ? (const simd_real *)run->inputs[2] + channel : NULL;
   tile.y_step = g->group;
   tile.channels = channel + numbers->channel_block < g->group ? numbers->channel_block : g->group - channel;
   tile.low = fused_low(g->activation);
   tile.high = fused_high(g->activation);
   for (int64_t row = first; row < first + numbers->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;
-    const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
-    float *y = (float *)run->outputs[0] + row * g->width.output * g->group + channel;
-    tile.w = (const float *)run->inputs[1] + channel;
+    const simd_real *x = (const simd_real *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
+    simd_real *y = (simd_real *)run->outputs[0] + row * g->width.output * g->group + channel;
+    tile.w = (const simd_real *)run->inputs[1] + channel;
     if (function != NULL) {
       tiled_row(g, function, &tile, x, oy, y);
     } else {

@@ -31,9 +31,11 @@ void mslite_plan_winograd(const mslite_convolution *geometry, int32_t m, int32_t
 
 int64_t mslite_winograd_packed_floats(const mslite_convolution *geometry, int32_t m, int32_t width);
 
-/* G g G^T of every filter, as (m + 2)^2 packed matrices [in][out]. */
+/* G g G^T of every filter, as (m + 2)^2 packed matrices [in][out] of float32, or of the bits of float16. */
 void mslite_winograd_pack(const mslite_convolution *geometry, int32_t m, int32_t width, const float *weight,
                           float *packed);
+void mslite_winograd_pack_half(const mslite_convolution *geometry, int32_t m, int32_t width, const float *weight,
+                               uint16_t *packed);
 
 #ifdef __cplusplus
 }

@@ -40,13 +40,49 @@ static __attribute__((noinline)) void gemm_one_panel(const gemm_block *g, int32_
 }
 #undef GEMM_CASE
 
+#if SIMD_HALF
+#define GEMM_HALF_CASE(rows)  \
+  case rows:                  \
+    gemm_vectors(g, rows, 1); \
+    break;
+
+/* The first vector of a panel. */
+static __attribute__((noinline)) void gemm_half_panel(const gemm_block *g, int32_t rows) {
+  switch (rows) {
+    GEMM_HALF_CASE(1)
+    GEMM_HALF_CASE(2)
+    GEMM_HALF_CASE(3)
+    GEMM_HALF_CASE(4)
+    GEMM_HALF_CASE(5)
+    GEMM_HALF_CASE(6)
+    GEMM_HALF_CASE(7)
+    GEMM_HALF_CASE(8)
+    default:
+      break;
+  }
+}
+#undef GEMM_HALF_CASE
+#endif
+
+/* The vectors of a panel that hold `columns` columns. */
+static void gemm_panel(const gemm_block *g, int32_t rows, int64_t columns) {
+#if SIMD_HALF
+  if (columns <= GEMM_LANES) {
+    gemm_half_panel(g, rows);
+    return;
+  }
+#endif
+  (void)columns;
+  gemm_one_panel(g, rows);
+}
+
 /* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once. */
 static __attribute__((noinline)) void gemm_four_panels(const gemm_block *g) { gemm_tile(g, 1, 4); }
 static __attribute__((noinline)) void gemm_two_panels(const gemm_block *g) { gemm_tile(g, 2, 2); }
 
 /* The last panel where columns are missing: computed whole in a padded copy. */
 static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32_t rows) {
-  float c[GEMM_ROWS * GEMM_COLUMNS], residual[GEMM_ROWS * GEMM_COLUMNS], bias[GEMM_COLUMNS];
+  simd_real c[GEMM_ROWS * GEMM_COLUMNS], residual[GEMM_ROWS * GEMM_COLUMNS], bias[GEMM_COLUMNS];
   const size_t bytes = (size_t)g->columns * sizeof *c;
   gemm_block padded = *g;
   memset(c, 0, sizeof c);
@@ -63,7 +99,7 @@ static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32
   for (int32_t r = 0; r < rows && g->accumulate; ++r) memcpy(c + r * GEMM_COLUMNS, g->c + r * g->c_step, bytes);
   padded.c = c;
   padded.c_step = GEMM_COLUMNS;
-  gemm_one_panel(&padded, rows);
+  gemm_panel(&padded, rows, g->columns);
   for (int32_t r = 0; r < rows; ++r) memcpy(g->c + r * g->c_step, c + r * GEMM_COLUMNS, bytes);
 }
 
@@ -98,8 +134,8 @@ void gemm_run(const gemm_block *block) {
       /* Tiles of nearly equal height: a last tile of one row would run at a third of the speed. */
       for (int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS; tiles > 0; --tiles) {
         const int32_t rows = (int32_t)((tile.rows + tiles - 1) / tiles);
-        if (columns == GEMM_COLUMNS) {
-          gemm_one_panel(&tile, rows);
+        if (columns == GEMM_COLUMNS || (SIMD_HALF && columns == GEMM_LANES)) {
+          gemm_panel(&tile, rows, columns);
         } else {
           gemm_edge_panel(&tile, rows);
         }

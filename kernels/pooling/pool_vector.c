@@ -1,11 +1,11 @@
-/* float32 pooling on NHWC, vectorised over channels. */
+/* Pooling of real numbers on NHWC, vectorised over channels. */
 #include "matmul/fused.h"
 #include "pooling/geometry.h"
 
 /* One part is one output row. */
 static int32_t pool_support(const mslite_node *node) {
   mslite_pooling geometry;
-  return node->inputs[0]->type == MSLITE_FLOAT32 && node->output_count == 1 &&
+  return node->inputs[0]->type == SIMD_REAL_TYPE && node->output_count == 1 &&
          mslite_pooling_resolve(node->op, node->params, node->inputs[0], &geometry, NULL) == MSLITE_OK &&
          activation_is_fusable(geometry.activation);
 }
@@ -23,7 +23,7 @@ static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite
 
 /* Where the taps of one window lie: `first` is the first tap inside the input, steps are in elements. */
 typedef struct {
-  const float *first;
+  const simd_real *first;
   int64_t rows, columns;
   int64_t row_step, column_step;
   float divisor;
@@ -33,7 +33,7 @@ typedef struct {
 SIMD_INLINE simd_f32 pool_lanes(const window *w, int64_t channel, bool average, int32_t lanes) {
   simd_f32 result = simd_set(average ? 0.0f : -INFINITY);
   for (int64_t i = 0; i < w->rows; ++i) {
-    const float *p = w->first + i * w->row_step + channel;
+    const simd_real *p = w->first + i * w->row_step + channel;
     for (int64_t j = 0; j < w->columns; ++j) {
       const simd_f32 x = simd_load_lanes(p + j * w->column_step, lanes);
       result = average ? result + x : simd_max(x, result);
@@ -42,7 +42,7 @@ SIMD_INLINE simd_f32 pool_lanes(const window *w, int64_t channel, bool average, 
   return average ? result / simd_set(w->divisor) : result;
 }
 
-SIMD_INLINE void pool_row(const mslite_pooling *g, const float *x, float *y, int64_t oy, bool average) {
+SIMD_INLINE void pool_row(const mslite_pooling *g, const simd_real *x, simd_real *y, int64_t oy, bool average) {
   window w;
   int64_t top, bottom, left, right;
   mslite_window_taps(&g->height, oy, &top, &bottom);
@@ -74,8 +74,8 @@ static void pool_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const mslite_pooling *g = run->derived;
   const int64_t image = part / g->height.output, oy = part % g->height.output;
-  const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->channels;
-  float *y = (float *)run->outputs[0] + (int64_t)part * g->width.output * g->channels;
+  const simd_real *x = (const simd_real *)run->inputs[0] + image * g->height.input * g->width.input * g->channels;
+  simd_real *y = (simd_real *)run->outputs[0] + (int64_t)part * g->width.output * g->channels;
   if (g->average) {
     pool_row(g, x, y, oy, true);
   } else {

@@ -50,7 +50,7 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #undef vnni_emulated
 #undef neon_dot
 #if MSLITE_ISA == neon_fp16
-#define SIMD_HALF 1 /* matrices are multiplied in float16 */
+#define SIMD_HALF 1 /* activations are float16 */
 #else
 #define SIMD_HALF 0
 #endif
@@ -92,13 +92,31 @@ enum { SIMD_LOADS = 2 };
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
-SIMD_INLINE simd_f32 simd_load(const float *p) {
+/* A real number as activations are stored, which simd_load and simd_store and their kin take; what is always float32
+ * (constants, sums) has simd_load_f32 and its kin. */
+#if SIMD_HALF
+typedef float16_t simd_real;
+#define SIMD_REAL_TYPE MSLITE_FLOAT16
+#else
+typedef float simd_real;
+#define SIMD_REAL_TYPE MSLITE_FLOAT32
+#endif
+
+SIMD_INLINE simd_f32 simd_load_f32(const float *p) {
   simd_f32 v;
   memcpy(&v, p, sizeof v);
   return v;
 }
 
-SIMD_INLINE void simd_store(float *p, simd_f32 v) { memcpy(p, &v, sizeof v); }
+SIMD_INLINE void simd_store_f32(float *p, simd_f32 v) { memcpy(p, &v, sizeof v); }
+
+#if SIMD_HALF
+SIMD_INLINE simd_f32 simd_load(const simd_real *p) { return (simd_f32)vcvt_f32_f16(vld1_f16(p)); }
+SIMD_INLINE void simd_store(simd_real *p, simd_f32 v) { vst1_f16(p, vcvt_f16_f32((float32x4_t)v)); }
+#else
+SIMD_INLINE simd_f32 simd_load(const simd_real *p) { return simd_load_f32(p); }
+SIMD_INLINE void simd_store(simd_real *p, simd_f32 v) { simd_store_f32(p, v); }
+#endif
 
 SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
   simd_i32 v;
@@ -109,20 +127,41 @@ SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
 SIMD_INLINE void simd_store_i32(int32_t *p, simd_i32 v) { memcpy(p, &v, sizeof v); }
 
 /* The first `count` lanes from memory, the others zero. */
-SIMD_INLINE simd_f32 simd_load_partial(const float *p, int32_t count) {
+SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
   simd_f32 v = {0};
   memcpy(&v, p, (size_t)count * sizeof *p);
   return v;
 }
 
-SIMD_INLINE void simd_store_partial(float *p, simd_f32 v, int32_t count) { memcpy(p, &v, (size_t)count * sizeof *p); }
+#if SIMD_HALF
+SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) {
+  simd_real lanes[SIMD_WIDTH] = {0};
+  memcpy(lanes, p, (size_t)count * sizeof *p);
+  return simd_load(lanes);
+}
+
+SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) {
+  simd_real lanes[SIMD_WIDTH];
+  simd_store(lanes, v);
+  memcpy(p, lanes, (size_t)count * sizeof *p);
+}
+#else
+SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) { return simd_load_partial_f32(p, count); }
+SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) {
+  memcpy(p, &v, (size_t)count * sizeof *p);
+}
+#endif
 
 /* The same, where `count` is mostly SIMD_WIDTH: a whole vector then costs one instruction. */
-SIMD_INLINE simd_f32 simd_load_lanes(const float *p, int32_t count) {
+SIMD_INLINE simd_f32 simd_load_lanes(const simd_real *p, int32_t count) {
   return count == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, count);
 }
 
-SIMD_INLINE void simd_store_lanes(float *p, simd_f32 v, int32_t count) {
+SIMD_INLINE simd_f32 simd_load_lanes_f32(const float *p, int32_t count) {
+  return count == SIMD_WIDTH ? simd_load_f32(p) : simd_load_partial_f32(p, count);
+}
+
+SIMD_INLINE void simd_store_lanes(simd_real *p, simd_f32 v, int32_t count) {
   if (count == SIMD_WIDTH)
     simd_store(p, v);
   else
