@@ -112,15 +112,15 @@ static void find_windows(const conv2d_gemm_derived *numbers, const simd_real *x,
   const mslite_convolution *g = &numbers->geometry;
   const int64_t plane = g->height.output * g->width.output;
   int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
-  for (int64_t r = 0; r < count; ++r) {
-    windows[r] = x + image * numbers->padded.image + oy * g->height.stride * numbers->padded.row +
-                 ox * g->width.stride * g->in_channels;
-    if (++ox == g->width.output) {
-      ox = 0;
-      if (++oy == g->height.output) {
-        oy = 0;
-        ++image;
-      }
+  const int64_t across = g->width.stride * g->in_channels, down = g->height.stride * numbers->padded.row;
+  for (int64_t r = 0; r < count;) {
+    const int64_t left = g->width.output - ox, end = r + left < count ? r + left : count;
+    const simd_real *window = x + image * numbers->padded.image + oy * down + ox * across;
+    for (; r < end; ++r, window += across) windows[r] = window;
+    ox = 0;
+    if (++oy == g->height.output) {
+      oy = 0;
+      ++image;
     }
   }
 }

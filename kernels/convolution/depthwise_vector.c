@@ -14,7 +14,8 @@ enum {
   MOST_ROWS = 5,
   MOST_CHANNELS = 320,
   SMALLEST_PART = 1 << 15, /* multiply-adds */
-  MOST_PARTS = 64
+  MOST_PARTS = 64,
+  MOST_HALF_TAPS = 64
 };
 
 typedef struct {
@@ -30,6 +31,8 @@ static const simd_real zeros[MOST_CHANNELS + REAL_LANES];
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  /* Longer sums are no longer good in float16. */
+  if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_HALF_TAPS) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
 }
 

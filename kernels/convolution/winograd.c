@@ -12,27 +12,27 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Cycles of a core that does 16 multiply-adds and reads 6 bytes of weights from memory in each. */
-static double product_cost(double rows, double weights) {
-  const double compute = rows * weights / 15.0, memory = weights * 4.0 / 6.0;
+/* Cycles of a core that does 16 multiply-adds and reads 6 bytes of weights, `size` to a number, from memory in each. */
+static double product_cost(double rows, double weights, int32_t size) {
+  const double compute = rows * weights / 15.0, memory = weights * size / 6.0;
   return compute > memory ? compute : memory;
 }
 
-static double winograd_cost(const mslite_convolution *g, int32_t m) {
+static double winograd_cost(const mslite_convolution *g, int32_t m, int32_t size) {
   const double points = (m + 2) * (m + 2);
   const double tiles = (double)(g->batch * divide_up(g->height.output, m) * divide_up(g->width.output, m));
   const double transforms = tiles * points * (0.35 * (double)g->in_channels + 0.2 * (double)g->out_channels);
-  return product_cost(tiles, points * (double)g->in_channels * (double)g->out_channels) + transforms;
+  return product_cost(tiles, points * (double)g->in_channels * (double)g->out_channels, size) + transforms;
 }
 
-bool mslite_winograd_pays(const mslite_convolution *g, int32_t m) {
+bool mslite_winograd_pays(const mslite_convolution *g, int32_t m, int32_t size) {
   const bool possible = g->height.kernel == 3 && g->width.kernel == 3 && g->height.stride == 1 &&
                         g->width.stride == 1 && g->height.dilation == 1 && g->width.dilation == 1 && g->group == 1 &&
                         g->in_channels >= 8 && g->out_channels >= 8;
   if (!possible) return false;
   const double rows = (double)(g->batch * g->height.output * g->width.output);
-  const double direct = product_cost(rows, 9.0 * (double)g->in_channels * (double)g->out_channels);
-  const double mine = winograd_cost(g, m), other = winograd_cost(g, m == 2 ? 4 : 2);
+  const double direct = product_cost(rows, 9.0 * (double)g->in_channels * (double)g->out_channels, size);
+  const double mine = winograd_cost(g, m, size), other = winograd_cost(g, m == 2 ? 4 : 2, size);
   return mine < 0.9 * direct && (m == 4 ? mine <= other : mine < other);
 }
 

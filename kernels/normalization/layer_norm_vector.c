@@ -64,7 +64,14 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 static void apply(const simd_real *x, const float *gamma, const float *beta, float mean, float scale, simd_real *y,
                   int64_t n) {
   const simd_f32 offset = simd_set(mean), factor = simd_set(scale), one = simd_set(1.0F), zero = simd_set(0.0F);
-  for (int64_t i = 0; i < n; i += SIMD_WIDTH) {
+  int64_t i = 0;
+  if (gamma != NULL && beta != NULL) {
+    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {
+      const simd_f32 normal = (simd_load(x + i) - offset) * factor;
+      simd_store(y + i, simd_fma(normal, simd_load_f32(gamma + i), simd_load_f32(beta + i)));
+    }
+  }
+  for (; i < n; i += SIMD_WIDTH) {
     const int32_t lanes = n - i < SIMD_WIDTH ? (int32_t)(n - i) : SIMD_WIDTH;
     const simd_f32 g = gamma == NULL ? one : simd_load_lanes_f32(gamma + i, lanes);
     const simd_f32 b = beta == NULL ? zero : simd_load_lanes_f32(beta + i, lanes);

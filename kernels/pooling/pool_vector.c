@@ -1,6 +1,7 @@
 /* Pooling of real numbers on NHWC, vectorised over channels. */
 #include "matmul/fused.h"
 #include "pooling/geometry.h"
+#include "simd/real.h"
 
 /* One part is one output row. */
 static int32_t pool_support(const mslite_node *node) {
@@ -29,17 +30,25 @@ typedef struct {
   float divisor;
 } window;
 
-/* `lanes` channels of one output pixel. */
-SIMD_INLINE simd_f32 pool_lanes(const window *w, int64_t channel, bool average, int32_t lanes) {
-  simd_f32 result = simd_set(average ? 0.0f : -INFINITY);
+/* The mean of `lanes` channels of one output pixel, whose sum is float32. */
+SIMD_INLINE void average_lanes(const window *w, int64_t channel, int32_t lanes, simd_real *y) {
+  simd_f32 sum = simd_set(0.0f);
+  for (int64_t i = 0; i < w->rows; ++i) {
+    const simd_real *p = w->first + i * w->row_step + channel;
+    for (int64_t j = 0; j < w->columns; ++j) sum += simd_load_lanes(p + j * w->column_step, lanes);
+  }
+  simd_store_lanes(y + channel, sum / simd_set(w->divisor), lanes);
+}
+
+SIMD_INLINE void maximum_lanes(const window *w, int64_t channel, int32_t lanes, simd_real *y) {
+  real_vector result = real_set(-INFINITY);
   for (int64_t i = 0; i < w->rows; ++i) {
     const simd_real *p = w->first + i * w->row_step + channel;
     for (int64_t j = 0; j < w->columns; ++j) {
-      const simd_f32 x = simd_load_lanes(p + j * w->column_step, lanes);
-      result = average ? result + x : simd_max(x, result);
+      result = real_max(real_load_lanes(p + j * w->column_step, lanes), result);
     }
   }
-  return average ? result / simd_set(w->divisor) : result;
+  real_store_lanes(y + channel, result, lanes);
 }
 
 SIMD_INLINE void pool_row(const mslite_pooling *g, const simd_real *x, simd_real *y, int64_t oy, bool average) {
@@ -59,12 +68,12 @@ SIMD_INLINE void pool_row(const mslite_pooling *g, const simd_real *x, simd_real
     w.first = w.rows == 0 ? x : x + (iy * g->width.input + ix) * g->channels;
     w.divisor = (float)(divisor_h * mslite_pooling_divisor(&g->width, ox, g->count_include_pad));
     int64_t c = 0;
-    for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) {
-      simd_store(y + c, pool_lanes(&w, c, average, SIMD_WIDTH));
-    }
-    if (c < g->channels) {
-      const int32_t lanes = (int32_t)(g->channels - c);
-      simd_store_partial(y + c, pool_lanes(&w, c, average, lanes), lanes);
+    if (average) {
+      for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) average_lanes(&w, c, SIMD_WIDTH, y);
+      if (c < g->channels) average_lanes(&w, c, (int32_t)(g->channels - c), y);
+    } else {
+      for (; c + REAL_LANES <= g->channels; c += REAL_LANES) maximum_lanes(&w, c, REAL_LANES, y);
+      if (c < g->channels) maximum_lanes(&w, c, (int32_t)(g->channels - c), y);
     }
     w.rows = bottom - top;
   }
