@@ -114,6 +114,13 @@ Status ModelImpl::ReadOptions(const mslite::Graph &graph, const std::shared_ptr<
     if (!is_there) {
       mslite::Log(mslite::LogLevel::kWarning, "[execution_plan] names '" + name + "', which is no node of the model");
     }
+    if (type != MSLITE_FLOAT16) continue;
+    if (mslite::AllowedIsas().Has(MSLITE_ISA_NEON_FP16)) {
+      options->isas.Add(MSLITE_ISA_NEON_FP16);
+    } else {
+      mslite::Log(mslite::LogLevel::kInfo,
+                  "this processor has no float16 arithmetic; node '" + name + "' computes in float32");
+    }
   }
   options->node_types = std::make_shared<const mslite::NodeTypes>(std::move(types));
   return kSuccess;

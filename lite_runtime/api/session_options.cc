@@ -117,7 +117,9 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
   options->isas = AllowedIsas(&problem);
   if (!problem.empty()) Log(LogLevel::kWarning, problem);
   options->half = WantsHalf(context.get());
-  if (options->half && !options->isas.Has(MSLITE_ISA_NEON_FP16)) {
+  if (!options->half) {
+    options->isas.Remove(MSLITE_ISA_NEON_FP16);
+  } else if (!options->isas.Has(MSLITE_ISA_NEON_FP16)) {
     Log(LogLevel::kInfo, "this processor has no float16 arithmetic; the model runs in float32");
   }
   return mindspore::kSuccess;
