@@ -45,6 +45,7 @@ ALLOWED = {
         "lite_runtime/model/names.h",
         "lite_runtime/model/sha256.h",
         "lite_runtime/model/unpack.h",
+        "lite_runtime/plan/half_precision.h",
         "lite_runtime/plan/memory.h",
         "lite_runtime/plan/shapes.h",
         "lite_runtime/plan/work.h",

@@ -230,25 +230,12 @@ class OpenClPlan {
   bool has_fault_ = false;
 };
 
-// What float16 is to a node: which of its tensors stay float32 where others are stored as float16.
-struct OpenClPrecision {
-  enum Results {
-    kMoved,  // are as large as the operands
-    kMixed,  // are as large as the operands that are not broadcast; beyond float16, where any operand was meant to be
-    kFresh,  // are of a size of their own, which float16 has
-    kGrown,  // may be beyond float16, or between its numbers
-  } results = kMoved;
-  uint32_t exact = 0;  // bit i: operand i must not be rounded
-};
-constexpr uint32_t kAllExact = ~0u;
-
 // How an operator runs on OpenCL devices. Adding one: an entry of this kind in the family's file in operators/.
 struct OpenClOperator {
   int32_t op;
   // Why the node does not run; an empty text: it does.
   std::string (*why_not)(const mslite_node &node);
   void (*plan)(OpenClPlan *plan);
-  OpenClPrecision (*precision)(const mslite_node &node) = nullptr;  // null: the default one
 };
 // Null where there is none.
 const OpenClOperator *FindOpenClOperator(int32_t op);
@@ -263,13 +250,6 @@ int64_t RoundUp(int64_t value, int64_t multiple);
 std::string WhyNotReal(const mslite_node &node);
 // The numbers of a constant, as float32. Empty for what is no constant of real numbers.
 std::vector<float> RealsOf(const mslite_tensor &tensor);
-// For the entries of operators whose precision does not depend on attributes.
-inline OpenClPrecision Mixed(const mslite_node &) { return {OpenClPrecision::kMixed, 0}; }
-inline OpenClPrecision MixedOfExact(const mslite_node &) { return {OpenClPrecision::kMixed, kAllExact}; }
-inline OpenClPrecision Fresh(const mslite_node &) { return {OpenClPrecision::kFresh, 0}; }
-inline OpenClPrecision FreshOfExact(const mslite_node &) { return {OpenClPrecision::kFresh, kAllExact}; }
-inline OpenClPrecision Grown(const mslite_node &) { return {OpenClPrecision::kGrown, 0}; }
-inline OpenClPrecision GrownOfExact(const mslite_node &) { return {OpenClPrecision::kGrown, kAllExact}; }
 // Whether the operand is there.
 bool HasInput(const mslite_node &node, int32_t index);
 }  // namespace mslite

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model/half.h"
+#include "plan/half_precision.h"
 
 namespace mslite {
 std::string DefineOperand(const std::string &name, const char *type, OpenClForm form) {

@@ -58,8 +58,8 @@ static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {
 
 static int32_t support(const mslite_node *node) {
   mslite_activation_numbers ignored;
-  return (node->inputs[0]->type == MSLITE_FLOAT32 || node->inputs[0]->type == MSLITE_FLOAT) &&
-         numbers_of(node, &ignored);
+  const int32_t type = node->inputs[0]->type;
+  return (type == SIMD_REAL_TYPE || (!SIMD_HALF && type == MSLITE_FLOAT)) && numbers_of(node, &ignored);
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -84,8 +84,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const mslite_activation_numbers *f = &numbers->function;
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t n = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
-  const float *x = (const float *)run->inputs[0] + begin;
-  float *y = (float *)run->outputs[0] + begin;
+  const simd_real *x = (const simd_real *)run->inputs[0] + begin;
+  simd_real *y = (simd_real *)run->outputs[0] + begin;
   const simd_f32 zero = simd_set(0.0F), one = simd_set(1.0F), alpha = simd_set(f->alpha);
   const simd_f32 low = simd_set(f->low), high = simd_set(f->high);
   switch (f->type) {

@@ -27,7 +27,7 @@ static int64_t axis_of(const mslite_node *node) {
 }
 
 static int32_t support(const mslite_node *node) {
-  return node->inputs[0]->type == MSLITE_FLOAT32 && mslite_normalize_axis(axis_of(node), node->inputs[0]->rank) >= 0;
+  return node->inputs[0]->type == SIMD_REAL_TYPE && mslite_normalize_axis(axis_of(node), node->inputs[0]->rank) >= 0;
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -52,7 +52,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 
 static float largest_lane(simd_f32 v) {
   float lanes[SIMD_WIDTH];
-  simd_store(lanes, v);
+  simd_store_f32(lanes, v);
   for (int32_t i = 1; i < SIMD_WIDTH; ++i) lanes[0] = lanes[0] < lanes[i] ? lanes[i] : lanes[0];
   return lanes[0];
 }
@@ -60,19 +60,19 @@ static float largest_lane(simd_f32 v) {
 static double sum_of_lanes(simd_f32 v) {
   float lanes[SIMD_WIDTH];
   double sum = 0;
-  simd_store(lanes, v);
+  simd_store_f32(lanes, v);
   for (int32_t i = 0; i < SIMD_WIDTH; ++i) sum += (double)lanes[i];
   return sum;
 }
 
 /* The last vector of a row, filled up with the lowest number, whose exponential is 0. */
-static simd_f32 load_tail(const float *x, int32_t rest) {
+static simd_f32 load_tail(const simd_real *x, int32_t rest) {
   float lanes[SIMD_WIDTH];
-  for (int32_t i = 0; i < SIMD_WIDTH; ++i) lanes[i] = i < rest ? x[i] : -INFINITY;
-  return simd_load(lanes);
+  for (int32_t i = 0; i < SIMD_WIDTH; ++i) lanes[i] = i < rest ? (float)x[i] : -INFINITY;
+  return simd_load_f32(lanes);
 }
 
-static void softmax_row(const float *x, float *y, int64_t n, bool logarithm) {
+static void softmax_row(const simd_real *x, simd_real *y, int64_t n, bool logarithm) {
   const int64_t whole = n - n % SIMD_WIDTH;
   const int32_t rest = (int32_t)(n - whole);
   simd_f32 best = simd_set(-INFINITY);
@@ -110,7 +110,8 @@ static void softmax_row(const float *x, float *y, int64_t n, bool logarithm) {
 }
 
 /* One vector of columns; `stride` elements lie between the steps along the axis. */
-static void softmax_columns(const float *x, float *y, int64_t n, int64_t stride, int32_t lanes, bool logarithm) {
+static void softmax_columns(const simd_real *x, simd_real *y, int64_t n, int64_t stride, int32_t lanes,
+                            bool logarithm) {
   simd_f32 best = simd_load_lanes(x, lanes);
   for (int64_t i = 1; i < n; ++i) best = simd_max(best, simd_load_lanes(x + i * stride, lanes));
   best = simd_select(simd_equal(best, simd_set(-INFINITY)), simd_set(0.0F), best);
@@ -133,18 +134,18 @@ static void softmax_columns(const float *x, float *y, int64_t n, int64_t stride,
   }
 }
 
-static void hardmax_column(const float *x, float *y, int64_t n, int64_t stride) {
+static void hardmax_column(const simd_real *x, simd_real *y, int64_t n, int64_t stride) {
   int64_t best = 0;
   for (int64_t i = 1; i < n; ++i)
     if (x[i * stride] > x[best * stride]) best = i;
-  for (int64_t i = 0; i < n; ++i) y[i * stride] = i == best ? 1.0F : 0.0F;
+  for (int64_t i = 0; i < n; ++i) y[i * stride] = (simd_real)(i == best ? 1.0F : 0.0F);
 }
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const softmax_derived *numbers = run->derived;
-  const float *x = run->inputs[0];
-  float *y = run->outputs[0];
+  const simd_real *x = run->inputs[0];
+  simd_real *y = run->outputs[0];
   const int64_t n = numbers->size, inner = numbers->inner;
   const bool logarithm = numbers->op == MSLITE_OP_LogSoftmax, hard = numbers->op == MSLITE_OP_Hardmax;
   if (inner == 1) {

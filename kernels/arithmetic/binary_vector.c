@@ -1,21 +1,31 @@
 /* Binary operators on float32 with broadcasting and a fused activation. */
 #include "activation/functions.h"
 #include "arithmetic/broadcast.h"
+#include "simd/real.h"
 
 enum { ADD, SUB, MUL, DIV, MAX, MIN, SQUARED };
+
+/* The larger and the smaller; NaN when either is NaN. */
+#if SIMD_HALF
+SIMD_INLINE real_vector real_maximum(real_vector a, real_vector b) { return real_max(a, b); }
+SIMD_INLINE real_vector real_minimum(real_vector a, real_vector b) { return real_min(a, b); }
+#else
+SIMD_INLINE real_vector real_maximum(real_vector a, real_vector b) { return math_max(a, b); }
+SIMD_INLINE real_vector real_minimum(real_vector a, real_vector b) { return math_min(a, b); }
+#endif
 
 #define ROW_LOOP(load_a, load_b, expression)               \
   {                                                        \
     int64_t i = 0;                                         \
-    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {         \
-      const simd_f32 p = load_a(a + i), q = load_b(b + i); \
-      simd_store(y + i, expression);                       \
+    for (; i + REAL_LANES <= n; i += REAL_LANES) {         \
+      const real_vector p = load_a(a + i), q = load_b(b + i); \
+      real_store(y + i, expression);                       \
     }                                                      \
     if (i < n) {                                           \
       const int32_t rest = (int32_t)(n - i);               \
-      const simd_f32 p = load_a##_partial(a + i, rest);    \
-      const simd_f32 q = load_b##_partial(b + i, rest);    \
-      simd_store_partial(y + i, expression, rest);         \
+      const real_vector p = load_a##_partial(a + i, rest);    \
+      const real_vector q = load_b##_partial(b + i, rest);    \
+      real_store_partial(y + i, expression, rest);         \
     }                                                      \
   }
 
@@ -27,17 +37,17 @@ enum { ADD, SUB, MUL, DIV, MAX, MIN, SQUARED };
 
 #define ROWS(expression)                       \
   if (step_a == 1 && step_b == 1) {            \
-    ROW_LOOP(simd_load, simd_load, expression) \
+    ROW_LOOP(real_load, real_load, expression) \
   } else if (step_a == 1) {                    \
-    ROW_LOOP(simd_load, repeat_b, expression)  \
+    ROW_LOOP(real_load, repeat_b, expression)  \
   } else {                                     \
-    ROW_LOOP(repeat_a, simd_load, expression)  \
+    ROW_LOOP(repeat_a, real_load, expression)  \
   }                                            \
   break
 
-static void binary_row(int32_t operation, const float *a, int64_t step_a, const float *b, int64_t step_b, float *y,
-                       int64_t n) {
-  const simd_f32 same_a = simd_set(*a), same_b = simd_set(*b);
+static void binary_row(int32_t operation, const simd_real *a, int64_t step_a, const simd_real *b, int64_t step_b,
+                       simd_real *y, int64_t n) {
+  const real_vector same_a = real_set((float)*a), same_b = real_set((float)*b);
   switch (operation) {
     case ADD:
       ROWS(p + q);
@@ -48,9 +58,9 @@ static void binary_row(int32_t operation, const float *a, int64_t step_a, const 
     case DIV:
       ROWS(p / q);
     case MAX:
-      ROWS(math_max(p, q));
+      ROWS(real_maximum(p, q));
     case MIN:
-      ROWS(math_min(p, q));
+      ROWS(real_minimum(p, q));
     default:
       ROWS((p - q) * (p - q));
   }
@@ -104,13 +114,13 @@ static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   }
 }
 
-static bool is_float32(const mslite_tensor *tensor) {
-  return tensor->type == MSLITE_FLOAT32 || tensor->type == MSLITE_FLOAT;
+static bool is_real(const mslite_tensor *tensor) {
+  return tensor->type == SIMD_REAL_TYPE || (!SIMD_HALF && tensor->type == MSLITE_FLOAT);
 }
 
 static int32_t support(const mslite_node *node) {
   int32_t activation;
-  return node->input_count == 2 && is_float32(node->inputs[0]) && is_float32(node->inputs[1]) &&
+  return node->input_count == 2 && is_real(node->inputs[0]) && is_real(node->inputs[1]) &&
          operation_of(node, &activation) >= 0 && activation_is_fusable(activation);
 }
 
@@ -127,8 +137,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const binary_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
-  const float *a = run->inputs[0], *b = run->inputs[1];
-  float *y = run->outputs[0];
+  const simd_real *a = run->inputs[0], *b = run->inputs[1];
+  simd_real *y = run->outputs[0];
   const int64_t step_a = plan->strides[0][plan->rank - 1], step_b = plan->strides[1][plan->rank - 1];
   const bool active = numbers->activation.type != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
   mslite_broadcast_cursor at;

@@ -1,11 +1,11 @@
-/* y = x * scale + offset for one row of float32; include it from `_vector.c` files only. */
+/* y = x * scale + offset for one row; include it from `_vector.c` files only. */
 #ifndef MSLITE_SCALE_ROW_H
 #define MSLITE_SCALE_ROW_H
 
 #include "simd/simd.h"
 
 /* The step is 1, or 0 where one scale and one offset serve the whole row. */
-static inline void scale_row(const float *x, const float *scale, const float *offset, int64_t step, float *y,
+static inline void scale_row(const simd_real *x, const float *scale, const float *offset, int64_t step, simd_real *y,
                              int64_t n) {
   int64_t i = 0;
   if (step == 0) {
@@ -16,10 +16,10 @@ static inline void scale_row(const float *x, const float *scale, const float *of
     return;
   }
   for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH)
-    simd_store(y + i, simd_fma(simd_load(x + i), simd_load(scale + i), simd_load(offset + i)));
+    simd_store(y + i, simd_fma(simd_load(x + i), simd_load_f32(scale + i), simd_load_f32(offset + i)));
   const int32_t rest = (int32_t)(n - i);
   if (rest > 0) {
-    const simd_f32 s = simd_load_partial(scale + i, rest), o = simd_load_partial(offset + i, rest);
+    const simd_f32 s = simd_load_partial_f32(scale + i, rest), o = simd_load_partial_f32(offset + i, rest);
     simd_store_partial(y + i, simd_fma(simd_load_partial(x + i, rest), s, o), rest);
   }
 }

@@ -12,7 +12,7 @@ typedef struct {
 static int32_t support(const mslite_node *node) {
   const mslite_ScaleFusion *scale = node->params;
   for (int32_t k = 0; k < node->input_count; ++k)
-    if (node->inputs[k]->type != MSLITE_FLOAT32) return 0;
+    if (node->inputs[k]->type != (k == 0 ? SIMD_REAL_TYPE : MSLITE_FLOAT32)) return 0;
   const int32_t axis = mslite_normalize_axis(scale->axis, node->inputs[0]->rank);
   return axis >= 0 && axis + node->inputs[1]->rank <= node->inputs[0]->rank && node->input_count >= 2 &&
          (node->input_count == 2 || mslite_element_count(node->inputs[2]) == mslite_element_count(node->inputs[1])) &&
@@ -40,8 +40,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   static const float zeros[CHUNK];
   const scale_derived *numbers = run->derived;
   const mslite_broadcast_plan *plan = &numbers->plan;
-  const float *x = run->inputs[0], *scale = run->inputs[1];
-  float *y = run->outputs[0];
+  const simd_real *x = run->inputs[0];
+  const float *scale = run->inputs[1];
+  simd_real *y = run->outputs[0];
   const int64_t step = plan->strides[1][plan->rank - 1];
   mslite_broadcast_cursor at;
   mslite_broadcast_begin(plan, part, &at);

@@ -1,6 +1,6 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
- * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring floats. Where
- * windows hang over the edge, or x has to become float16, a first phase copies x with its padding. */
+ * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring numbers. Where
+ * windows hang over the edge, a first phase copies x with its padding. */
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
 
@@ -12,18 +12,20 @@ typedef struct {
   mslite_padded padded;
   int64_t padded_rows; /* of one part of the first phase */
   int64_t rows, k;
-  int64_t piece;       /* neighbouring floats of a window */
+  int64_t piece;       /* neighbouring numbers of a window */
   int64_t pieces;      /* of a window */
   int64_t step_pieces; /* pieces of one step of k, or 1 where a piece takes several steps */
-  int64_t step;        /* floats of a piece in one step of k */
-  int64_t group_step;  /* packed floats of one group */
+  int64_t step;        /* numbers of a piece in one step of k */
+  int64_t group_step;  /* packed numbers of one group */
   bool residual;
 } conv2d_gemm_derived;
 
 static int32_t conv2d_gemm_support(const mslite_node *node) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
-  if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != MSLITE_FLOAT32) return 0;
+  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
+  /* All of k at once. */
+  if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_PIECES) return 0;
   return activation_is_fusable(g.activation) ? 2 : 0;
 }
 
@@ -32,17 +34,23 @@ static int64_t window_size(const mslite_convolution *g) { return g->height.kerne
 /* The weight's shape and the group say all that packing needs; x may have any size. */
 static int64_t conv2d_gemm_pack_size(const mslite_node *node, int32_t input) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
-  return g.group * mslite_packed_floats(window_size(&g), g.group_out, GEMM_COLUMNS) * (int64_t)sizeof(gemm_real);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
+  if (input == 2) return g.group * gemm_bias_size(g.group_out);
+  if (input != 1) return 0;
+  return g.group * mslite_packed_floats(window_size(&g), g.group_out, GEMM_COLUMNS) * (int64_t)sizeof(simd_real);
 }
 
 static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return;
-  const int64_t k = window_size(&g), step = mslite_packed_floats(k, g.group_out, GEMM_COLUMNS);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK) return;
+  const int64_t k = window_size(&g), columns = mslite_packed_floats(1, g.group_out, GEMM_COLUMNS);
   for (int64_t i = 0; i < g.group; ++i) {
-    gemm_pack((const float *)source + i * g.group_out * k, k, g.group_out, 1, k, 0,
-              (g.group_out + GEMM_COLUMNS - 1) / GEMM_COLUMNS, (gemm_real *)packed + i * step);
+    const float *from = (const float *)source + i * g.group_out * (input == 1 ? k : 1);
+    if (input == 1) {
+      gemm_pack(from, k, g.group_out, 1, k, 0, columns / GEMM_COLUMNS, (simd_real *)packed + i * columns * k);
+    } else {
+      gemm_pack_bias(from, g.group_out, (simd_real *)packed + i * columns);
+    }
   }
 }
 
@@ -70,7 +78,7 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   numbers->residual = node->op == MSLITE_OP_Conv2DAddFusion;
   gemm_plan(numbers->rows, g->group_out, numbers->k, &numbers->plan);
   plan_steps(numbers);
-  mslite_plan_padded(g, SIMD_HALF, &numbers->padded);
+  mslite_plan_padded(g, &numbers->padded);
   const mslite_padded *padded = &numbers->padded;
   const int64_t parts = numbers->plan.row_blocks * numbers->plan.panel_blocks;
   if (numbers->rows > INT32_MAX || padded->image > INT32_MAX || parts > INT32_MAX / g->group ||
@@ -83,8 +91,7 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
     numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;
     schedule->part_count[schedule->phase_count++] =
         (int32_t)((g->batch * padded->height + numbers->padded_rows - 1) / numbers->padded_rows);
-    schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(gemm_real);
-    if (SIMD_HALF) schedule->scratch_bytes = padded->row * (int64_t)sizeof(float);
+    schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(simd_real);
   }
   schedule->part_count[schedule->phase_count++] = numbers->rows == 0 ? 0 : (int32_t)(parts * g->group);
   return MSLITE_OK;
@@ -94,31 +101,26 @@ static void copy_part(const mslite_run *run, const conv2d_gemm_derived *numbers,
   const int64_t all = numbers->geometry.batch * numbers->padded.height;
   const int64_t first = part * numbers->padded_rows;
   for (int64_t row = first; row < first + numbers->padded_rows && row < all; ++row) {
-    gemm_real *to = (gemm_real *)run->shared + row * numbers->padded.row;
-#if SIMD_HALF
-    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, run->scratch);
-    gemm_copy(run->scratch, numbers->padded.row, to);
-#else
-    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, to);
-#endif
+    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, sizeof(simd_real),
+                   (simd_real *)run->shared + row * numbers->padded.row);
   }
 }
 
 /* Pointers to the windows of output pixels [row, row + count). */
-static void find_windows(const conv2d_gemm_derived *numbers, const gemm_real *x, int64_t row, int64_t count,
-                         const gemm_real **windows) {
+static void find_windows(const conv2d_gemm_derived *numbers, const simd_real *x, int64_t row, int64_t count,
+                         const simd_real **windows) {
   const mslite_convolution *g = &numbers->geometry;
   const int64_t plane = g->height.output * g->width.output;
   int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
-  for (int64_t r = 0; r < count; ++r) {
-    windows[r] = x + image * numbers->padded.image + oy * g->height.stride * numbers->padded.row +
-                 ox * g->width.stride * g->in_channels;
-    if (++ox == g->width.output) {
-      ox = 0;
-      if (++oy == g->height.output) {
-        oy = 0;
-        ++image;
-      }
+  const int64_t across = g->width.stride * g->in_channels, down = g->height.stride * numbers->padded.row;
+  for (int64_t r = 0; r < count;) {
+    const int64_t left = g->width.output - ox, end = r + left < count ? r + left : count;
+    const simd_real *window = x + image * numbers->padded.image + oy * down + ox * across;
+    for (; r < end; ++r, window += across) windows[r] = window;
+    ox = 0;
+    if (++oy == g->height.output) {
+      oy = 0;
+      ++image;
     }
   }
 }
@@ -131,7 +133,7 @@ static int64_t piece_offset(const conv2d_gemm_derived *numbers, int64_t piece) {
          piece % per_row * g->width.dilation * g->in_channels;
 }
 
-static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, const gemm_real *x, int32_t part) {
+static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, const simd_real *x, int32_t part) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t panel = part % plan->panel_blocks * plan->panel_block;
@@ -139,9 +141,10 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
   const int64_t group = part / (plan->panel_blocks * plan->row_blocks);
   const int64_t column = panel * GEMM_COLUMNS, last_column = column + plan->panel_block * GEMM_COLUMNS;
   const int64_t channel = group * g->group_out + column; /* the first output channel */
-  const gemm_real *b = (const gemm_real *)run->inputs[1] + group * numbers->group_step + column * numbers->k;
-  float *c = (float *)run->outputs[0] + row * g->out_channels + channel;
-  const gemm_real *windows[MSLITE_LARGEST_ROW_BLOCK];
+  const simd_real *b = (const simd_real *)run->inputs[1] + group * numbers->group_step + column * numbers->k;
+  simd_real *c = (simd_real *)run->outputs[0] + row * g->out_channels + channel;
+  const int64_t bias_step = SIMD_HALF ? mslite_packed_floats(1, g->group_out, GEMM_COLUMNS) : g->group_out;
+  const simd_real *windows[MSLITE_LARGEST_ROW_BLOCK];
   int64_t offsets[MOST_PIECES];
   gemm_block block = {
       .a = windows,
@@ -149,7 +152,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       .b_step = GEMM_COLUMNS * numbers->k,
       .c = c,
       .c_step = g->out_channels,
-      .bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL,
+      .bias = g->has_bias ? (const simd_real *)run->inputs[2] + group * bias_step + column : NULL,
       .rows = row + plan->row_block < numbers->rows ? plan->row_block : numbers->rows - row,
       .columns = (last_column < g->group_out ? last_column : g->group_out) - column,
   };
@@ -164,7 +167,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       for (int64_t i = 0; i < block.pieces; ++i) offsets[i] = piece_offset(numbers, piece + i) + begin;
       gemm_set_activation(&block, last ? g->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
       if (last && numbers->residual) {
-        block.residual = (const float *)run->inputs[3] + row * g->out_channels + channel;
+        block.residual = (const simd_real *)run->inputs[3] + row * g->out_channels + channel;
       }
       gemm_run(&block);
       block.accumulate = true;
@@ -176,7 +179,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
 static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {
   const conv2d_gemm_derived *numbers = run->derived;
   if (!numbers->padded.copied) {
-    multiply_part(run, numbers, (const gemm_real *)run->inputs[0] + numbers->padded.first, part);
+    multiply_part(run, numbers, (const simd_real *)run->inputs[0] + numbers->padded.first, part);
   } else if (phase == 1) {
     multiply_part(run, numbers, run->shared, part);
   } else {

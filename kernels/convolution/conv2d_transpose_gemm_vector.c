@@ -104,7 +104,7 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   numbers->source = *g;
   plan_source(&g->height, &numbers->source.height);
   plan_source(&g->width, &numbers->source.width);
-  mslite_plan_padded(&numbers->source, false, &numbers->padded);
+  mslite_plan_padded(&numbers->source, &numbers->padded);
   const mslite_padded *padded = &numbers->padded;
   numbers->tap_step = g->group_in * GEMM_COLUMNS;
   numbers->group_step =
@@ -127,7 +127,7 @@ static void copy_part(const mslite_run *run, const transpose_derived *numbers, i
   const int64_t all = numbers->geometry.batch * numbers->padded.height;
   const int64_t first = part * numbers->padded_rows;
   for (int64_t row = first; row < first + numbers->padded_rows && row < all; ++row) {
-    mslite_pad_row(&numbers->source, &numbers->padded, run->inputs[0], row,
+    mslite_pad_row(&numbers->source, &numbers->padded, run->inputs[0], row, sizeof(float),
                    (float *)run->shared + row * numbers->padded.row);
   }
 }

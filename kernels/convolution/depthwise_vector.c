@@ -6,6 +6,7 @@
  * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
 #include "convolution/geometry.h"
 #include "matmul/fused.h"
+#include "simd/real.h"
 
 enum {
   DEPTHWISE_TILE = 4,
@@ -14,7 +15,8 @@ enum {
   PIXEL_VECTORS = 4,                      /* of a single pixel at once */
   MOST_CHANNELS = 320,
   SMALLEST_PART = 1 << 15, /* multiply-adds */
-  MOST_PARTS = 64
+  MOST_PARTS = 64,
+  MOST_HALF_TAPS = 64
 };
 
 typedef struct {
@@ -26,7 +28,9 @@ typedef struct {
 
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
+  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  /* Longer sums are no longer good in float16. */
+  if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_HALF_TAPS) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
 }
 
@@ -34,19 +38,20 @@ static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1)
 
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
-  return g.height.kernel * g.width.kernel * round_up(g.group, SIMD_WIDTH) * (int64_t)sizeof(float);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK || input < 1 || input > (SIMD_HALF ? 2 : 1)) return 0;
+  return (input == 1 ? g.height.kernel * g.width.kernel : 1) * round_up(g.group, REAL_LANES) *
+         (int64_t)sizeof(simd_real);
 }
 
-/* [tap][channel], channels filled up with zeros. */
+/* [tap][channel], channels filled up with zeros; the bias of float16, which is one tap, too. */
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return;
-  const int64_t taps = g.height.kernel * g.width.kernel, step = round_up(g.group, SIMD_WIDTH);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK) return;
+  const int64_t taps = input == 1 ? g.height.kernel * g.width.kernel : 1, step = round_up(g.group, REAL_LANES);
   const float *from = source;
-  float *to = packed;
+  simd_real *to = packed;
   for (int64_t tap = 0; tap < taps; ++tap) {
-    for (int64_t c = 0; c < step; ++c) to[tap * step + c] = c < g.group ? from[c * taps + tap] : 0.0f;
+    for (int64_t c = 0; c < step; ++c) to[tap * step + c] = (simd_real)(c < g.group ? from[c * taps + tap] : 0.0f);
   }
 }
 
@@ -56,13 +61,13 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   const mslite_status status = mslite_convolution_of(node, g);
   if (status != MSLITE_OK) return status;
   const int64_t rows = g->batch * g->height.output, taps = g->height.kernel * g->width.kernel;
-  numbers->weight_step = round_up(g->group, SIMD_WIDTH);
+  numbers->weight_step = round_up(g->group, REAL_LANES);
   /* The weights of a part stay in the L1 cache beside the rows that it reads: 12 KB. */
   int64_t channels = round_up(3072 / taps, 16);
   if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
   if (channels < 16) channels = 16;
   numbers->channel_blocks = (g->group + channels - 1) / channels;
-  numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, SIMD_WIDTH);
+  numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, REAL_LANES);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;
   int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / numbers->channel_blocks;
   if (blocks > MOST_PARTS) blocks = MOST_PARTS;
@@ -78,20 +83,20 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
 /* Where neighbouring pixels of one row read and write; pointers are at the part's first channel, at the first tap that
  * is inside. Steps are in floats. */
 typedef struct {
-  const float *x;
+  const simd_real *x;
   int64_t x_step, x_row; /* from column to column, from ky to ky */
-  const float *w;
+  const simd_real *w;
   int64_t w_step, w_row; /* from tap to tap, from ky to ky */
   int64_t rows, columns; /* taps that are inside */
-  const float *bias;
-  float *y;
+  const simd_real *bias;
+  simd_real *y;
   int64_t y_step;
   int64_t channels;
   float low, high; /* the result is clamped to these */
 } depthwise_tile;
 
-SIMD_INLINE simd_f32 depthwise_start(const depthwise_tile *t, int64_t c, const int32_t lanes) {
-  return t->bias == NULL ? simd_set(0.0f) : simd_load_lanes(t->bias + c, lanes);
+SIMD_INLINE real_vector depthwise_start(const depthwise_tile *t, int64_t c, const int32_t lanes) {
+  return t->bias == NULL ? real_set(0.0f) : real_load_lanes(t->bias + c, lanes);
 }
 
 /* `pixels` outputs of `vectors` vectors of channels from channel c on, of a single one the first `lanes`. All but t and
@@ -99,34 +104,34 @@ SIMD_INLINE simd_f32 depthwise_start(const depthwise_tile *t, int64_t c, const i
 SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
                                  const int32_t stride, const int32_t vectors, const int32_t lanes) {
   const int32_t columns = (pixels - 1) * stride + kernel;
-  simd_f32 sum[DEPTHWISE_TILE * MOST_VECTORS];
+  real_vector sum[DEPTHWISE_TILE * MOST_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-    const simd_f32 start = depthwise_start(t, c + v * SIMD_WIDTH, lanes);
+    const real_vector start = depthwise_start(t, c + v * REAL_LANES, lanes);
     SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i * vectors + v] = start;
   }
-  const float *row = t->x + c, *w = t->w + c;
+  const simd_real *row = t->x + c, *w = t->w + c;
   const int64_t x_step = t->x_step, w_step = t->w_step;
   for (int64_t ky = t->rows; ky > 0; --ky, row += t->x_row) {
-    simd_f32 x[MOST_COLUMNS * MOST_VECTORS];
-    const float *column = row;
+    real_vector x[MOST_COLUMNS * MOST_VECTORS];
+    const simd_real *column = row;
     SIMD_UNROLL for (int32_t j = 0; j < columns; ++j, column += x_step) {
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        x[j * vectors + v] = simd_load_lanes(column + v * SIMD_WIDTH, lanes);
+        x[j * vectors + v] = real_load_lanes(column + v * REAL_LANES, lanes);
       }
     }
     SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += w_step) {
-      simd_f32 weight[MOST_VECTORS];
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = simd_load(w + v * SIMD_WIDTH);
+      real_vector weight[MOST_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = real_load(w + v * REAL_LANES);
       SIMD_UNROLL for (int32_t i = 0; i < pixels * vectors; ++i) {
-        sum[i] = simd_fma(x[(i / vectors * stride + kx) * vectors + i % vectors], weight[i % vectors], sum[i]);
+        sum[i] = real_fma(x[(i / vectors * stride + kx) * vectors + i % vectors], weight[i % vectors], sum[i]);
       }
     }
   }
-  const simd_f32 low = simd_set(t->low), high = simd_set(t->high);
-  float *y = t->y + c;
+  const real_vector low = real_set(t->low), high = real_set(t->high);
+  simd_real *y = t->y + c;
   SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i, y += t->y_step) {
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      simd_store_lanes(y + v * SIMD_WIDTH, simd_min(simd_max(sum[i * vectors + v], low), high), lanes);
+      real_store_lanes(y + v * REAL_LANES, real_min(real_max(sum[i * vectors + v], low), high), lanes);
     }
   }
 }
@@ -144,40 +149,40 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
 #if SIMD_ASSEMBLY
   if (pixels == DEPTHWISE_TILE) c = depthwise_arm64(t, kernel, stride);
 #endif
-  for (; vectors > 1 && c + vectors * SIMD_WIDTH <= t->channels; c += vectors * SIMD_WIDTH) {
-    depthwise_lanes(t, c, pixels, kernel, stride, vectors, SIMD_WIDTH);
+  for (; vectors > 1 && c + vectors * REAL_LANES <= t->channels; c += vectors * REAL_LANES) {
+    depthwise_lanes(t, c, pixels, kernel, stride, vectors, REAL_LANES);
   }
-  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_lanes(t, c, pixels, kernel, stride, 1, SIMD_WIDTH);
+  for (; c + REAL_LANES <= t->channels; c += REAL_LANES) depthwise_lanes(t, c, pixels, kernel, stride, 1, REAL_LANES);
   if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, 1, (int32_t)(t->channels - c));
 }
 
 /* The same for one pixel and any taps. */
 SIMD_INLINE void depthwise_taps(const depthwise_tile *t, int64_t c, const int32_t vectors, const int32_t lanes) {
-  simd_f32 sum[PIXEL_VECTORS];
-  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = depthwise_start(t, c + v * SIMD_WIDTH, lanes);
-  const float *row = t->x + c, *taps = t->w + c;
+  real_vector sum[PIXEL_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = depthwise_start(t, c + v * REAL_LANES, lanes);
+  const simd_real *row = t->x + c, *taps = t->w + c;
   const int64_t x_step = t->x_step, w_step = t->w_step;
   for (int64_t ky = t->rows; ky > 0; --ky, row += t->x_row, taps += t->w_row) {
-    const float *x = row, *w = taps;
+    const simd_real *x = row, *w = taps;
     for (int64_t kx = t->columns; kx > 0; --kx, x += x_step, w += w_step) {
-      simd_f32 pixel[PIXEL_VECTORS], weight[PIXEL_VECTORS];
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) pixel[v] = simd_load_lanes(x + v * SIMD_WIDTH, lanes);
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = simd_load(w + v * SIMD_WIDTH);
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = simd_fma(pixel[v], weight[v], sum[v]);
+      real_vector pixel[PIXEL_VECTORS], weight[PIXEL_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) pixel[v] = real_load_lanes(x + v * REAL_LANES, lanes);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = real_load(w + v * REAL_LANES);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = real_fma(pixel[v], weight[v], sum[v]);
     }
   }
-  const simd_f32 low = simd_set(t->low), high = simd_set(t->high);
+  const real_vector low = real_set(t->low), high = real_set(t->high);
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-    simd_store_lanes(t->y + c + v * SIMD_WIDTH, simd_min(simd_max(sum[v], low), high), lanes);
+    real_store_lanes(t->y + c + v * REAL_LANES, real_min(real_max(sum[v], low), high), lanes);
   }
 }
 
 static __attribute__((noinline)) void depthwise_pixel(const depthwise_tile *t) {
   int64_t c = 0;
-  for (; c + PIXEL_VECTORS * SIMD_WIDTH <= t->channels; c += PIXEL_VECTORS * SIMD_WIDTH) {
-    depthwise_taps(t, c, PIXEL_VECTORS, SIMD_WIDTH);
+  for (; c + PIXEL_VECTORS * REAL_LANES <= t->channels; c += PIXEL_VECTORS * REAL_LANES) {
+    depthwise_taps(t, c, PIXEL_VECTORS, REAL_LANES);
   }
-  for (; c + SIMD_WIDTH <= t->channels; c += SIMD_WIDTH) depthwise_taps(t, c, 1, SIMD_WIDTH);
+  for (; c + REAL_LANES <= t->channels; c += REAL_LANES) depthwise_taps(t, c, 1, REAL_LANES);
   if (c < t->channels) depthwise_taps(t, c, 1, (int32_t)(t->channels - c));
 }
 
@@ -262,7 +267,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
       .x_row = g->height.dilation * x_row,
       .w_step = numbers->weight_step,
       .w_row = g->width.kernel * numbers->weight_step,
-      .bias = g->has_bias ? (const float *)run->inputs[2] + channel : NULL,
+      .bias = g->has_bias ? (const simd_real *)run->inputs[2] + channel : NULL,
       .y_step = g->group,
       .channels = channel + numbers->channel_block < g->group ? numbers->channel_block : g->group - channel,
       .low = fused_low(g->activation),
@@ -273,10 +278,10 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     int64_t top, bottom;
     mslite_window_taps(&g->height, oy, &top, &bottom);
     const int64_t iy = oy * g->height.stride - g->height.pad_before + top * g->height.dilation;
-    tile.x = (const float *)run->inputs[0] + (image * g->height.input + iy) * x_row + channel;
-    tile.w = (const float *)run->inputs[1] + channel + top * tile.w_row;
+    tile.x = (const simd_real *)run->inputs[0] + (image * g->height.input + iy) * x_row + channel;
+    tile.w = (const simd_real *)run->inputs[1] + channel + top * tile.w_row;
     tile.rows = bottom - top;
-    tile.y = (float *)run->outputs[0] + row * g->width.output * g->group + channel;
+    tile.y = (simd_real *)run->outputs[0] + row * g->width.output * g->group + channel;
     run_pixels(g, &tile, 0, inside);
     run_tiles(g, &tile, function, inside, behind);
     run_pixels(g, &tile, behind, g->width.output);

@@ -94,8 +94,11 @@ mslite_status mslite_convolution_of(const mslite_node *node, mslite_convolution 
 }
 
 bool mslite_convolution_fits(const mslite_node *node, int32_t type, mslite_convolution *geometry) {
-  if (node->input_count < 2 || node->inputs[0]->type != type || node->inputs[1]->type != type) return false;
+  /* What float16 is multiplied with is packed from float32. */
+  const int32_t weights = type == MSLITE_FLOAT16 ? MSLITE_FLOAT32 : type;
+  if (node->input_count < 2 || node->inputs[0]->type != type || node->inputs[1]->type != weights) return false;
   if (mslite_convolution_of(node, geometry) != MSLITE_OK) return false;
   if (!geometry->has_bias) return true;
-  return node->inputs[2]->type == type && mslite_element_count(node->inputs[2]) == geometry->out_channels;
+  if (type == MSLITE_FLOAT16 && node->inputs[2]->data == NULL) return false;
+  return node->inputs[2]->type == weights && mslite_element_count(node->inputs[2]) == geometry->out_channels;
 }

@@ -9,8 +9,8 @@ static bool inside(const mslite_axis *axis) {
   return axis->pad_before <= 0 && covered(axis) - axis->pad_before <= axis->input;
 }
 
-void mslite_plan_padded(const mslite_convolution *g, bool always, mslite_padded *padded) {
-  padded->copied = always || !inside(&g->height) || !inside(&g->width);
+void mslite_plan_padded(const mslite_convolution *g, mslite_padded *padded) {
+  padded->copied = !inside(&g->height) || !inside(&g->width);
   padded->height = padded->copied ? covered(&g->height) : g->height.input;
   padded->width = padded->copied ? covered(&g->width) : g->width.input;
   padded->row = padded->width * g->in_channels;
@@ -18,19 +18,21 @@ void mslite_plan_padded(const mslite_convolution *g, bool always, mslite_padded 
   padded->first = padded->copied ? 0 : (-g->height.pad_before * g->width.input - g->width.pad_before) * g->in_channels;
 }
 
-void mslite_pad_row(const mslite_convolution *g, const mslite_padded *padded, const float *x, int64_t row, float *to) {
+void mslite_pad_row(const mslite_convolution *g, const mslite_padded *padded, const void *x, int64_t row, size_t size,
+                    void *to) {
+  char *target = to;
   const int64_t image = row / padded->height, y = row % padded->height - g->height.pad_before;
   if (y < 0 || y >= g->height.input) {
-    memset(to, 0, (size_t)padded->row * sizeof *to);
+    memset(target, 0, (size_t)padded->row * size);
     return;
   }
   const int64_t before = g->width.pad_before > 0 ? g->width.pad_before : 0;
   const int64_t skipped = g->width.pad_before < 0 ? -g->width.pad_before : 0;
   int64_t columns = g->width.input - skipped;
   if (columns > padded->width - before) columns = padded->width - before;
-  const float *from = x + ((image * g->height.input + y) * g->width.input + skipped) * g->in_channels;
-  const size_t left = (size_t)(before * g->in_channels), middle = (size_t)(columns * g->in_channels);
-  memset(to, 0, left * sizeof *to);
-  memcpy(to + left, from, middle * sizeof *to);
-  memset(to + left + middle, 0, ((size_t)padded->row - left - middle) * sizeof *to);
+  const int64_t from = ((image * g->height.input + y) * g->width.input + skipped) * g->in_channels;
+  const size_t left = (size_t)(before * g->in_channels) * size, middle = (size_t)(columns * g->in_channels) * size;
+  memset(target, 0, left);
+  memcpy(target + left, (const char *)x + (size_t)from * size, middle);
+  memset(target + left + middle, 0, (size_t)padded->row * size - left - middle);
 }

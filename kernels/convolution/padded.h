@@ -12,18 +12,17 @@ extern "C" {
  * out, those outside the input are zeros. */
 typedef struct {
   int64_t height, width;
-  int64_t row;   /* floats in a row */
-  int64_t image; /* floats in an image */
+  int64_t row;   /* numbers in a row */
+  int64_t image; /* numbers in an image */
   bool copied;   /* false: the input is read where it is, as every window lies inside; `first` is where */
-  int64_t first; /* floats from the input's beginning to the first window */
+  int64_t first; /* numbers from the input's beginning to the first window */
 } mslite_padded;
 
-/* `always`: copies even where every window lies inside the input. */
-void mslite_plan_padded(const mslite_convolution *geometry, bool always, mslite_padded *padded);
+void mslite_plan_padded(const mslite_convolution *geometry, mslite_padded *padded);
 
-/* Fills `to` with row `row`, counted over all images. */
-void mslite_pad_row(const mslite_convolution *geometry, const mslite_padded *padded, const float *x, int64_t row,
-                    float *to);
+/* Fills `to` with row `row`, counted over all images; numbers have `size` bytes. */
+void mslite_pad_row(const mslite_convolution *geometry, const mslite_padded *padded, const void *x, int64_t row,
+                    size_t size, void *to);
 
 #ifdef __cplusplus
 }

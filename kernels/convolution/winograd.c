@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "matmul/pack.h"
+#include "unary/half.h"
 
 enum { SMALLEST_PART = 1 << 18, MOST_PARTS = 48, FUSED_FLOATS = 1 << 16, CHUNK_PANELS = 2 };
 
@@ -11,27 +12,27 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Cycles of a core that does 16 multiply-adds and reads 6 bytes of weights from memory in each. */
-static double product_cost(double rows, double weights) {
-  const double compute = rows * weights / 15.0, memory = weights * 4.0 / 6.0;
+/* Cycles of a core that does 16 multiply-adds and reads 6 bytes of weights, `size` to a number, from memory in each. */
+static double product_cost(double rows, double weights, int32_t size) {
+  const double compute = rows * weights / 15.0, memory = weights * size / 6.0;
   return compute > memory ? compute : memory;
 }
 
-static double winograd_cost(const mslite_convolution *g, int32_t m) {
+static double winograd_cost(const mslite_convolution *g, int32_t m, int32_t size) {
   const double points = (m + 2) * (m + 2);
   const double tiles = (double)(g->batch * divide_up(g->height.output, m) * divide_up(g->width.output, m));
   const double transforms = tiles * points * (0.35 * (double)g->in_channels + 0.2 * (double)g->out_channels);
-  return product_cost(tiles, points * (double)g->in_channels * (double)g->out_channels) + transforms;
+  return product_cost(tiles, points * (double)g->in_channels * (double)g->out_channels, size) + transforms;
 }
 
-bool mslite_winograd_pays(const mslite_convolution *g, int32_t m) {
+bool mslite_winograd_pays(const mslite_convolution *g, int32_t m, int32_t size) {
   const bool possible = g->height.kernel == 3 && g->width.kernel == 3 && g->height.stride == 1 &&
                         g->width.stride == 1 && g->height.dilation == 1 && g->width.dilation == 1 && g->group == 1 &&
                         g->in_channels >= 8 && g->out_channels >= 8;
   if (!possible) return false;
   const double rows = (double)(g->batch * g->height.output * g->width.output);
-  const double direct = product_cost(rows, 9.0 * (double)g->in_channels * (double)g->out_channels);
-  const double mine = winograd_cost(g, m), other = winograd_cost(g, m == 2 ? 4 : 2);
+  const double direct = product_cost(rows, 9.0 * (double)g->in_channels * (double)g->out_channels, size);
+  const double mine = winograd_cost(g, m, size), other = winograd_cost(g, m == 2 ? 4 : 2, size);
   return mine < 0.9 * direct && (m == 4 ? mine <= other : mine < other);
 }
 
@@ -88,30 +89,49 @@ static void transform_rows(const double (*transform)[3], int32_t side, const flo
   }
 }
 
-/* One point of (G g) G^T for the same channels, `step` floats apart. */
-static void transform_columns(const double transform[3], double half[3][PACK_BLOCK], int64_t count, int64_t step,
-                              float *to) {
+/* One point of (G g) G^T for the same channels. */
+static void transform_columns(const double transform[3], double half[3][PACK_BLOCK], int64_t count, float *point) {
   for (int64_t c = 0; c < count; ++c) {
-    to[c * step] = (float)(half[0][c] * transform[0] + half[1][c] * transform[1] + half[2][c] * transform[2]);
+    point[c] = (float)(half[0][c] * transform[0] + half[1][c] * transform[1] + half[2][c] * transform[2]);
   }
 }
 
-void mslite_winograd_pack(const mslite_convolution *g, int32_t m, int32_t width, const float *weight, float *packed) {
+/* Numbers go to `packed`, or, where that is NULL, to `packed_half`. */
+static void pack(const mslite_convolution *g, int32_t m, int32_t width, const float *weight, float *packed,
+                 uint16_t *packed_half) {
   const int32_t side = m + 2;
   const int64_t in = g->in_channels, out = g->out_channels, point_step = mslite_packed_floats(in, out, width);
   const double(*transform)[3] = m == 2 ? G2 : G4;
-  memset(packed, 0, (size_t)(side * side * point_step) * sizeof *packed);
   for (int64_t panel = 0; panel < divide_up(out, width); ++panel) {
     for (int64_t c = 0; c < in; c += PACK_BLOCK) {
       const int64_t count = smaller(PACK_BLOCK, in - c);
       for (int64_t o = panel * width; o < smaller(out, (panel + 1) * width); ++o) {
         double half[6][3][PACK_BLOCK];
         transform_rows(transform, side, weight + o * 9 * in + c, in, count, half);
-        float *to = packed + (panel * in + c) * width + o % width;
-        for (int32_t i = 0; i < side * side; ++i, to += point_step) {
-          transform_columns(transform[i % side], half[i / side], count, width, to);
+        int64_t at = (panel * in + c) * width + o % width;
+        for (int32_t i = 0; i < side * side; ++i, at += point_step) {
+          float point[PACK_BLOCK];
+          transform_columns(transform[i % side], half[i / side], count, point);
+          for (int64_t k = 0; k < count; ++k) {
+            if (packed != NULL) {
+              packed[at + k * width] = point[k];
+            } else {
+              packed_half[at + k * width] = mslite_half_of_float(point[k]);
+            }
+          }
         }
       }
     }
   }
+}
+
+void mslite_winograd_pack(const mslite_convolution *g, int32_t m, int32_t width, const float *weight, float *packed) {
+  memset(packed, 0, (size_t)mslite_winograd_packed_floats(g, m, width) * sizeof *packed);
+  pack(g, m, width, weight, packed, NULL);
+}
+
+void mslite_winograd_pack_half(const mslite_convolution *g, int32_t m, int32_t width, const float *weight,
+                               uint16_t *packed) {
+  memset(packed, 0, (size_t)mslite_winograd_packed_floats(g, m, width) * sizeof *packed);
+  pack(g, m, width, weight, NULL, packed);
 }

@@ -22,8 +22,9 @@ typedef struct {
   bool shared;                       /* a first phase transforms the input for all parts */
 } mslite_winograd_plan;
 
-/* True when F(m x m, 3 x 3) can compute this convolution and is the cheapest of the ways there are. */
-bool mslite_winograd_pays(const mslite_convolution *geometry, int32_t m);
+/* True when F(m x m, 3 x 3) can compute this convolution and is the cheapest of the ways there are, where numbers have
+ * `size` bytes. */
+bool mslite_winograd_pays(const mslite_convolution *geometry, int32_t m, int32_t size);
 
 /* `height` and `width` are those of the GEMM's register tile. */
 void mslite_plan_winograd(const mslite_convolution *geometry, int32_t m, int32_t height, int32_t width,
@@ -31,9 +32,11 @@ void mslite_plan_winograd(const mslite_convolution *geometry, int32_t m, int32_t
 
 int64_t mslite_winograd_packed_floats(const mslite_convolution *geometry, int32_t m, int32_t width);
 
-/* G g G^T of every filter, as (m + 2)^2 packed matrices [in][out]. */
+/* G g G^T of every filter, as (m + 2)^2 packed matrices [in][out] of float32, or of the bits of float16. */
 void mslite_winograd_pack(const mslite_convolution *geometry, int32_t m, int32_t width, const float *weight,
                           float *packed);
+void mslite_winograd_pack_half(const mslite_convolution *geometry, int32_t m, int32_t width, const float *weight,
+                               uint16_t *packed);
 
 #ifdef __cplusplus
 }

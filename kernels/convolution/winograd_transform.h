@@ -3,7 +3,7 @@
 #ifndef MSLITE_CONVOLUTION_WINOGRAD_TRANSFORM_H
 #define MSLITE_CONVOLUTION_WINOGRAD_TRANSFORM_H
 
-#include "simd/simd.h"
+#include "simd/real.h"
 
 enum { WINOGRAD_MOST_SIDE = 6 };
 
@@ -11,20 +11,20 @@ enum { WINOGRAD_MOST_SIDE = 6 };
 #define WINOGRAD_ROOT 1.41421356237309505f
 
 /* to[i * step] = B^T from[i * step]; m is a constant where this is inlined. */
-SIMD_INLINE void winograd_input(const int32_t m, const simd_f32 *d, simd_f32 *t, const int32_t step) {
+SIMD_INLINE void winograd_input(const int32_t m, const real_vector *d, real_vector *t, const int32_t step) {
   if (m == 2) {
     t[0 * step] = d[0 * step] - d[2 * step];
     t[1 * step] = d[1 * step] + d[2 * step];
     t[2 * step] = d[2 * step] - d[1 * step];
     t[3 * step] = d[1 * step] - d[3 * step];
   } else {
-    const simd_f32 half = simd_set(-0.5f), two = simd_set(-2.0f), both = simd_set(-2.5f);
-    const simd_f32 even = simd_fma(two, d[2 * step], d[4 * step]);
-    const simd_f32 odd = simd_fma(two, d[1 * step], d[3 * step]) * simd_set(WINOGRAD_ROOT / 2);
-    const simd_f32 even_half = simd_fma(half, d[2 * step], d[4 * step]);
-    const simd_f32 odd_half = simd_fma(half, d[1 * step], d[3 * step]) * simd_set(WINOGRAD_ROOT);
-    t[0 * step] = simd_fma(both, d[2 * step], d[0 * step] + d[4 * step]);
-    t[5 * step] = simd_fma(both, d[3 * step], d[1 * step] + d[5 * step]);
+    const real_vector half = real_set(-0.5f), two = real_set(-2.0f), both = real_set(-2.5f);
+    const real_vector even = real_fma(two, d[2 * step], d[4 * step]);
+    const real_vector odd = real_fma(two, d[1 * step], d[3 * step]) * real_set(WINOGRAD_ROOT / 2);
+    const real_vector even_half = real_fma(half, d[2 * step], d[4 * step]);
+    const real_vector odd_half = real_fma(half, d[1 * step], d[3 * step]) * real_set(WINOGRAD_ROOT);
+    t[0 * step] = real_fma(both, d[2 * step], d[0 * step] + d[4 * step]);
+    t[5 * step] = real_fma(both, d[3 * step], d[1 * step] + d[5 * step]);
     t[1 * step] = even + odd;
     t[2 * step] = even - odd;
     t[3 * step] = even_half + odd_half;
@@ -33,19 +33,19 @@ SIMD_INLINE void winograd_input(const int32_t m, const simd_f32 *d, simd_f32 *t,
 }
 
 /* A^T: m + 2 numbers to m. */
-SIMD_INLINE void winograd_output(const int32_t m, const simd_f32 *p, simd_f32 *y, const int32_t p_step,
+SIMD_INLINE void winograd_output(const int32_t m, const real_vector *p, real_vector *y, const int32_t p_step,
                                  const int32_t y_step) {
   if (m == 2) {
     y[0 * y_step] = p[0 * p_step] + p[1 * p_step] + p[2 * p_step];
     y[1 * y_step] = p[1 * p_step] - p[2 * p_step] - p[3 * p_step];
   } else {
-    const simd_f32 sum1 = p[1 * p_step] + p[2 * p_step], difference1 = p[1 * p_step] - p[2 * p_step];
-    const simd_f32 sum2 = p[3 * p_step] + p[4 * p_step], difference2 = p[3 * p_step] - p[4 * p_step];
+    const real_vector sum1 = p[1 * p_step] + p[2 * p_step], difference1 = p[1 * p_step] - p[2 * p_step];
+    const real_vector sum2 = p[3 * p_step] + p[4 * p_step], difference2 = p[3 * p_step] - p[4 * p_step];
     y[0 * y_step] = p[0 * p_step] + sum1 + sum2;
-    y[1 * y_step] = simd_fma(difference2, simd_set(WINOGRAD_ROOT), difference1 * simd_set(WINOGRAD_ROOT / 2));
-    y[2 * y_step] = simd_fma(simd_set(2.0f), sum2, sum1 * simd_set(0.5f));
-    y[3 * y_step] = simd_fma(difference2, simd_set(2 * WINOGRAD_ROOT),
-                             simd_fma(difference1, simd_set(WINOGRAD_ROOT / 4), p[5 * p_step]));
+    y[1 * y_step] = real_fma(difference2, real_set(WINOGRAD_ROOT), difference1 * real_set(WINOGRAD_ROOT / 2));
+    y[2 * y_step] = real_fma(real_set(2.0f), sum2, sum1 * real_set(0.5f));
+    y[3 * y_step] = real_fma(difference2, real_set(2 * WINOGRAD_ROOT),
+                             real_fma(difference1, real_set(WINOGRAD_ROOT / 4), p[5 * p_step]));
   }
 }
 

@@ -9,16 +9,16 @@ enum { CHUNK_COLUMNS = 2 * GEMM_COLUMNS, PHASE_TILES = 4, EDGE_CHANNELS = 64 };
 typedef struct {
   mslite_convolution geometry;
   mslite_winograd_plan plan;
-  int64_t point_step; /* packed floats of one point */
+  int64_t point_step; /* packed numbers of one point */
   int64_t v_tiles;    /* tiles from one point of the transformed input to the next */
   bool residual;
 } winograd_derived;
 
 static int32_t winograd_support(const mslite_node *node, int32_t m) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, &g) || node->inputs[1]->data == NULL) return 0;
-  if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != MSLITE_FLOAT32) return 0;
-  return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m) ? 4 : 0;
+  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
+  return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m, sizeof(simd_real)) ? 4 : 0;
 }
 
 static mslite_status winograd_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule, int32_t m) {
@@ -33,8 +33,8 @@ static mslite_status winograd_prepare(const mslite_node *node, void *derived, ms
   numbers->residual = node->op == MSLITE_OP_Conv2DAddFusion;
   numbers->v_tiles = plan->shared ? plan->tiles : plan->tile_block;
   if (plan->tiles > INT32_MAX || plan->tile_blocks > INT32_MAX / plan->panel_blocks) return MSLITE_ERROR_UNSUPPORTED;
-  const int64_t v_bytes = points * numbers->v_tiles * g->in_channels * (int64_t)sizeof(float);
-  schedule->scratch_bytes = points * plan->tile_block * CHUNK_COLUMNS * (int64_t)sizeof(float);
+  const int64_t v_bytes = points * numbers->v_tiles * g->in_channels * (int64_t)sizeof(simd_real);
+  schedule->scratch_bytes = points * plan->tile_block * CHUNK_COLUMNS * (int64_t)sizeof(simd_real);
   schedule->phase_count = 0;
   if (plan->shared) {
     schedule->shared_bytes = v_bytes;
@@ -48,39 +48,49 @@ static mslite_status winograd_prepare(const mslite_node *node, void *derived, ms
 
 static int64_t winograd_pack_size(const mslite_node *node, int32_t input, int32_t m) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
-  return mslite_winograd_packed_floats(&g, m, GEMM_COLUMNS) * (int64_t)sizeof(float);
+  if (mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
+  if (input == 2) return gemm_bias_size(g.out_channels);
+  if (input != 1) return 0;
+  return mslite_winograd_packed_floats(&g, m, GEMM_COLUMNS) * (int64_t)sizeof(simd_real);
 }
 
 static void winograd_pack(const mslite_node *node, int32_t input, const void *source, void *packed, int32_t m) {
   mslite_convolution g;
-  if (input != 1 || mslite_convolution_of(node, &g) != MSLITE_OK) return;
+  if (mslite_convolution_of(node, &g) != MSLITE_OK) return;
+  if (input == 2) {
+    gemm_pack_bias(source, g.out_channels, packed);
+    return;
+  }
+#if SIMD_HALF
+  mslite_winograd_pack_half(&g, m, GEMM_COLUMNS, source, packed);
+#else
   mslite_winograd_pack(&g, m, GEMM_COLUMNS, source, packed);
+#endif
 }
 
 /* v[point][tile][channel] = B^T d B for `lanes` channels of one tile; d are pointers to its (m + 2)^2 pixels. */
-SIMD_INLINE void transform_input_lanes(const int32_t m, const float *const *d, int64_t c, float *v, int64_t point_step,
-                                       int32_t lanes) {
+SIMD_INLINE void transform_input_lanes(const int32_t m, const simd_real *const *d, int64_t c, simd_real *v,
+                                       int64_t point_step, int32_t lanes) {
   const int32_t side = m + 2;
-  simd_f32 pixels[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE], half[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
+  real_vector pixels[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE], half[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
   SIMD_UNROLL for (int32_t i = 0; i < side; ++i) {
-    SIMD_UNROLL for (int32_t j = 0; j < side; ++j) pixels[i * side + j] = simd_load_lanes(d[i * side + j] + c, lanes);
+    SIMD_UNROLL for (int32_t j = 0; j < side; ++j) pixels[i * side + j] = real_load_lanes(d[i * side + j] + c, lanes);
     winograd_input(m, pixels + i * side, half + i * side, 1);
   }
   SIMD_UNROLL for (int32_t j = 0; j < side; ++j) {
     winograd_input(m, half + j, pixels + j, side);
     SIMD_UNROLL for (int32_t i = 0; i < side; ++i) {
-      simd_store_lanes(v + (i * side + j) * point_step + c, pixels[i * side + j], lanes);
+      real_store_lanes(v + (i * side + j) * point_step + c, pixels[i * side + j], lanes);
     }
   }
 }
 
-SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t m, const float *x, int64_t tile,
-                                 float *v) {
+SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t m, const simd_real *x, int64_t tile,
+                                 simd_real *v) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_winograd_plan *plan = &numbers->plan;
-  static const float zeros[EDGE_CHANNELS] = {0};
-  const float *d[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
+  static const simd_real zeros[EDGE_CHANNELS] = {0};
+  const simd_real *d[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
   const int32_t side = m + 2;
   const int64_t image = tile / (plan->across * plan->down);
   const int64_t top = tile / plan->across % plan->down * m - g->height.pad_before;
@@ -100,32 +110,32 @@ SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t 
       }
     }
     int64_t c = 0;
-    for (; c + SIMD_WIDTH <= count; c += SIMD_WIDTH) {
-      transform_input_lanes(m, d, c, v + first, point_step, SIMD_WIDTH);
+    for (; c + REAL_LANES <= count; c += REAL_LANES) {
+      transform_input_lanes(m, d, c, v + first, point_step, REAL_LANES);
     }
     if (c < count) transform_input_lanes(m, d, c, v + first, point_step, (int32_t)(count - c));
   }
 }
 
 /* One tile of y, or its `rows` x `across` pixels that exist: at `y`, from the results of the transform. */
-SIMD_INLINE void store_tile(const mslite_convolution *g, const int32_t m, const simd_f32 *out, simd_f32 start,
-                            const float *residual, float *y, int64_t rows, int64_t across, simd_f32 low, simd_f32 high,
-                            const int32_t lanes) {
+SIMD_INLINE void store_tile(const mslite_convolution *g, const int32_t m, const real_vector *out, real_vector start,
+                            const simd_real *residual, simd_real *y, int64_t rows, int64_t across, real_vector low,
+                            real_vector high, const int32_t lanes) {
   SIMD_UNROLL for (int32_t i = 0; i < m; ++i) {
     SIMD_UNROLL for (int32_t j = 0; j < m; ++j) {
       if (i >= rows || j >= across) continue;
       const int64_t pixel = (i * g->width.output + j) * g->out_channels;
-      simd_f32 value = out[i * m + j] + start;
-      if (residual != NULL) value += simd_load_lanes(residual + pixel, lanes);
-      simd_store_lanes(y + pixel, simd_min(simd_max(value, low), high), lanes);
+      real_vector value = out[i * m + j] + start;
+      if (residual != NULL) value += real_load_lanes(residual + pixel, lanes);
+      real_store_lanes(y + pixel, real_min(real_max(value, low), high), lanes);
     }
   }
 }
 
 /* Columns [column, column + columns) of one tile of y from sums[point][tile][CHUNK_COLUMNS]. */
 SIMD_INLINE void transform_output(const winograd_derived *numbers, const mslite_run *run, const int32_t m,
-                                  const float *sums, int64_t point_step, int64_t tile, int64_t column, int64_t columns,
-                                  simd_f32 low, simd_f32 high) {
+                                  const simd_real *sums, int64_t point_step, int64_t tile, int64_t column,
+                                  int64_t columns, real_vector low, real_vector high) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_winograd_plan *plan = &numbers->plan;
   const int32_t side = m + 2;
@@ -134,22 +144,22 @@ SIMD_INLINE void transform_output(const winograd_derived *numbers, const mslite_
   const int64_t at = ((image * g->height.output + top) * g->width.output + left) * g->out_channels + column;
   const int64_t rows = g->height.output - top < m ? g->height.output - top : m;
   const int64_t across = g->width.output - left < m ? g->width.output - left : m;
-  float *y = (float *)run->outputs[0] + at;
-  const float *residual = numbers->residual ? (const float *)run->inputs[3] + at : NULL;
-  const float *bias = g->has_bias ? (const float *)run->inputs[2] + column : NULL;
-  for (int64_t c = 0; c < columns; c += SIMD_WIDTH) {
-    const int32_t lanes = columns - c < SIMD_WIDTH ? (int32_t)(columns - c) : SIMD_WIDTH;
-    simd_f32 half[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE], out[4 * 4];
+  simd_real *y = (simd_real *)run->outputs[0] + at;
+  const simd_real *residual = numbers->residual ? (const simd_real *)run->inputs[3] + at : NULL;
+  const simd_real *bias = g->has_bias ? (const simd_real *)run->inputs[2] + column : NULL;
+  for (int64_t c = 0; c < columns; c += REAL_LANES) {
+    const int32_t lanes = columns - c < REAL_LANES ? (int32_t)(columns - c) : REAL_LANES;
+    real_vector half[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE], out[4 * 4];
     SIMD_UNROLL for (int32_t j = 0; j < side; ++j) {
-      simd_f32 points[WINOGRAD_MOST_SIDE];
-      SIMD_UNROLL for (int32_t i = 0; i < side; ++i) points[i] = simd_load(sums + (i * side + j) * point_step + c);
+      real_vector points[WINOGRAD_MOST_SIDE];
+      SIMD_UNROLL for (int32_t i = 0; i < side; ++i) points[i] = real_load(sums + (i * side + j) * point_step + c);
       winograd_output(m, points, half + j, 1, side);
     }
-    const simd_f32 start = bias == NULL ? simd_set(0.0f) : simd_load_lanes(bias + c, lanes);
+    const real_vector start = bias == NULL ? real_set(0.0f) : real_load_lanes(bias + c, lanes);
     SIMD_UNROLL for (int32_t i = 0; i < m; ++i) winograd_output(m, half + i * side, out + i * m, 1, 1);
-    const float *from = residual == NULL ? NULL : residual + c;
-    if (rows == m && across == m && lanes == SIMD_WIDTH) {
-      store_tile(g, m, out, start, from, y + c, m, m, low, high, SIMD_WIDTH);
+    const simd_real *from = residual == NULL ? NULL : residual + c;
+    if (rows == m && across == m && lanes == REAL_LANES) {
+      store_tile(g, m, out, start, from, y + c, m, m, low, high, REAL_LANES);
     } else {
       store_tile(g, m, out, start, from, y + c, rows, across, low, high, lanes);
     }
@@ -168,12 +178,12 @@ SIMD_INLINE void multiply_part(const winograd_derived *numbers, const mslite_run
   const int64_t tiles = tile + plan->tile_block < plan->tiles ? plan->tile_block : plan->tiles - tile;
   const int64_t last_panel = panel + plan->panel_block < plan->panels ? panel + plan->panel_block : plan->panels;
   const int64_t point_step = plan->tile_block * CHUNK_COLUMNS, v_step = numbers->v_tiles * g->in_channels;
-  float *sums = run->scratch, *own = sums + points * point_step;
-  const float *v = plan->shared ? (const float *)run->shared + tile * g->in_channels : own;
+  simd_real *sums = run->scratch, *own = sums + points * point_step;
+  const simd_real *v = plan->shared ? (const simd_real *)run->shared + tile * g->in_channels : own;
   for (int64_t t = 0; t < tiles && !plan->shared; ++t) {
     transform_input(numbers, m, run->inputs[0], tile + t, own + t * g->in_channels);
   }
-  const float *rows[MSLITE_WINOGRAD_MOST_TILES];
+  const simd_real *rows[MSLITE_WINOGRAD_MOST_TILES];
   const int64_t no_offset = 0;
   gemm_block block = {
       .offsets = &no_offset,
@@ -192,14 +202,14 @@ SIMD_INLINE void multiply_part(const winograd_derived *numbers, const mslite_run
     for (int32_t point = 0; point < points; ++point) {
       for (int64_t t = 0; t < tiles; ++t) rows[t] = v + point * v_step + t * g->in_channels;
       block.a = rows;
-      block.b = (const float *)run->inputs[1] + point * numbers->point_step + column * g->in_channels;
+      block.b = (const simd_real *)run->inputs[1] + point * numbers->point_step + column * g->in_channels;
       block.c = sums + point * point_step;
       block.columns = (last_panel - p < 2 ? 1 : 2) * GEMM_COLUMNS;
       gemm_run(&block);
     }
     for (int64_t t = 0; t < tiles; ++t) {
       transform_output(numbers, run, m, sums + t * CHUNK_COLUMNS, point_step, tile + t, column, columns,
-                       simd_set(bounds.low), simd_set(bounds.high));
+                       real_set(bounds.low), real_set(bounds.high));
     }
   }
 }
@@ -212,7 +222,7 @@ SIMD_INLINE void winograd_run(const mslite_run *run, int32_t phase, int32_t part
   }
   const int64_t first = (int64_t)part * PHASE_TILES;
   for (int64_t tile = first; tile < first + PHASE_TILES && tile < numbers->plan.tiles; ++tile) {
-    transform_input(numbers, m, run->inputs[0], tile, (float *)run->shared + tile * numbers->geometry.in_channels);
+    transform_input(numbers, m, run->inputs[0], tile, (simd_real *)run->shared + tile * numbers->geometry.in_channels);
   }
 }
 

@@ -22,14 +22,14 @@ static inline __attribute__((unused)) float fused_high(int32_t type) {
   return type == MSLITE_ACTIVATION_TYPE_RELU6 ? 6.0f : INFINITY;
 }
 
-static __attribute__((noinline, unused)) void fused_row(int32_t type, float *x, int64_t count) {
+static __attribute__((noinline, unused)) void fused_row(int32_t type, simd_real *x, int64_t count) {
   mslite_activation_numbers numbers;
   activation_numbers_of(type, 0.0f, 0.0f, 0.0f, false, &numbers);
   activation_row(&numbers, x, x, count);
 }
 
-/* Applies, in place, an activation that is not a clamp to `rows` rows that are `step` floats apart. */
-static inline __attribute__((unused)) void fused_rows(int32_t type, float *x, int64_t step, int64_t rows,
+/* Applies, in place, an activation that is not a clamp to `rows` rows that are `step` numbers apart. */
+static inline __attribute__((unused)) void fused_rows(int32_t type, simd_real *x, int64_t step, int64_t rows,
                                                       int64_t columns) {
   if (fused_is_clamp(type)) return;
   if (step == columns) {

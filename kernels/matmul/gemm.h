@@ -1,4 +1,5 @@
-/* The GEMM under every matrix product and convolution: c = activation(bias + a * b + residual) in float32.
+/* The GEMM under every matrix product and convolution: c = activation(bias + a * b + residual) on float32, or on
+ * float16 (matmul/tile_half.h).
  *
  * A tile of GEMM_ROWS x GEMM_COLUMNS sums lives in registers while k runs; b comes in panels (matmul/pack.h), a in
  * rows. Every sum adds its terms in the order of k, so a value does not depend on the tile that it is computed in.
@@ -12,11 +13,8 @@
 #include "matmul/pack.h"
 
 #if SIMD_HALF
-#include <arm_neon.h>
-typedef float16_t gemm_real;                              /* an element of the matrices */
 enum { GEMM_LANES = 8, GEMM_ROWS = 8, GEMM_VECTORS = 2 }; /* 16 sums + 2 of b + 8 of a of 32 registers */
 #else
-typedef float gemm_real;
 enum { GEMM_LANES = SIMD_WIDTH };
 #if SIMD_WIDTH == 16
 enum { GEMM_ROWS = 14, GEMM_VECTORS = 2 }; /* 28 sums + 2 of b of 32 registers */
@@ -34,9 +32,9 @@ enum { GEMM_ROWS = 4, GEMM_VECTORS = 4 };
 #endif
 enum { GEMM_COLUMNS = GEMM_VECTORS * GEMM_LANES, GEMM_SUMS = GEMM_ROWS * GEMM_VECTORS };
 
-/* Panels of a right-hand matrix of floats, as gemm_run reads them. */
+/* Panels of a right-hand matrix of float32 constants, as gemm_run reads them. */
 SIMD_INLINE void gemm_pack(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int64_t first,
-                           int64_t last, gemm_real *packed) {
+                           int64_t last, simd_real *packed) {
 #if SIMD_HALF
   mslite_pack_half_panels(b, k, n, k_step, n_step, GEMM_COLUMNS, first, last, (uint16_t *)packed);
 #else
@@ -44,40 +42,45 @@ SIMD_INLINE void gemm_pack(const float *b, int64_t k, int64_t n, int64_t k_step,
 #endif
 }
 
-/* `count` neighbouring numbers as elements of a matrix. */
-SIMD_INLINE void gemm_copy(const float *from, int64_t count, gemm_real *to) {
+/* The same of what another kernel has computed. */
+SIMD_INLINE void gemm_pack_real(const simd_real *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int64_t first,
+                                int64_t last, simd_real *packed) {
 #if SIMD_HALF
-  int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const float16x4_t low = vcvt_f16_f32(vld1q_f32(from + i));
-    vst1q_f16(to + i, vcombine_f16(low, vcvt_f16_f32(vld1q_f32(from + i + 4))));
-  }
-  for (; i < count; ++i) to[i] = (gemm_real)from[i];
+  mslite_copy_half_panels((const uint16_t *)b, k, n, k_step, n_step, GEMM_COLUMNS, first, last, (uint16_t *)packed);
 #else
-  memcpy(to, from, (size_t)count * sizeof *to);
+  mslite_pack_panels(b, k, n, k_step, n_step, GEMM_COLUMNS, first, last, packed);
 #endif
 }
 
-/* How an m x n x k product is cut. Sums in float16 lose bits as they grow: they are short. */
+/* Bytes of the packed form of `n` float32 numbers of bias: whole panels of float16. float32 is read as it is. */
+SIMD_INLINE int64_t gemm_bias_size(int64_t n) {
+  return SIMD_HALF ? mslite_packed_floats(1, n, GEMM_COLUMNS) * (int64_t)sizeof(simd_real) : 0;
+}
+
+SIMD_INLINE void gemm_pack_bias(const float *bias, int64_t n, simd_real *packed) {
+  gemm_pack(bias, 1, n, n, 1, 0, mslite_packed_floats(1, n, GEMM_COLUMNS) / GEMM_COLUMNS, packed);
+}
+
+/* How an m x n x k product is cut. The tile of float16 goes through all of k, and cuts its sums itself. */
 SIMD_INLINE void gemm_plan(int64_t m, int64_t n, int64_t k, mslite_gemm_plan *plan) {
   mslite_plan_gemm(m, n, k, GEMM_ROWS, GEMM_COLUMNS, plan);
-  if (SIMD_HALF && plan->k_block > 64) plan->k_block = 64;
+  if (SIMD_HALF) plan->k_block = k < 1 ? 1 : k;
 }
 
 /* One block of a product. Steps are in elements. The left matrix is given by row pointers, and k runs over pieces of
  * `k` neighbouring elements that begin at the same offsets in every row: a convolution reads its windows in place. */
 typedef struct {
-  const gemm_real *const *a;
+  const simd_real *const *a;
   const int64_t *offsets; /* [pieces] */
   int64_t pieces, k;
-  const gemm_real *b; /* the first panel, at the first k of this block */
+  const simd_real *b; /* the first panel, at the first k of this block */
   int64_t b_step;     /* from panel to panel */
-  float *c;
-  int64_t c_step;        /* from row to row */
-  const float *bias;     /* of the first column, or NULL */
-  const float *residual; /* laid out as c, or NULL */
+  simd_real *c;
+  int64_t c_step;            /* from row to row */
+  const simd_real *bias;     /* of the first column, or NULL */
+  const simd_real *residual; /* laid out as c, or NULL */
   int64_t rows, columns;
-  bool accumulate; /* the sums begin with what is in c, not with the bias */
+  bool accumulate; /* the sums begin with what is in c, not with the bias; never in float16 */
   float low, high; /* the result is clamped to these */
 } gemm_block;
 

@@ -10,7 +10,7 @@
 #endif
 
 /* The fewest vectors of a tile: where the last panel has few columns, half of it is computed. */
-enum { GEMM_FEWEST = SIMD_WIDTH > 1 && !SIMD_HALF ? GEMM_VECTORS / 2 : GEMM_VECTORS };
+enum { GEMM_FEWEST = SIMD_WIDTH > 1 ? GEMM_VECTORS / 2 : GEMM_VECTORS };
 
 #define GEMM_CASE(rows)                                 \
   case rows:                                            \
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void gemm_two_rows(const gemm_block *g) {
 
 /* The last panel where columns are missing: its vectors are computed whole, a tile in a padded copy. */
 static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32_t rows, int32_t vectors, bool fetch) {
-  float c[GEMM_ROWS * GEMM_COLUMNS], residual[GEMM_ROWS * GEMM_COLUMNS], bias[GEMM_COLUMNS];
+  simd_real c[GEMM_ROWS * GEMM_COLUMNS], residual[GEMM_ROWS * GEMM_COLUMNS], bias[GEMM_COLUMNS];
   const size_t bytes = (size_t)g->columns * sizeof *c;
   gemm_block padded = *g;
   memset(c, 0, sizeof c);

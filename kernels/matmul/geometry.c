@@ -74,8 +74,13 @@ mslite_status mslite_product_of(const mslite_node *node, mslite_product *product
 }
 
 bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product) {
-  if (node->input_count < 2 || node->inputs[0]->type != type || node->inputs[1]->type != type) return false;
+  if (node->input_count < 2 || node->inputs[0]->type != type) return false;
+  /* Constants that float16 is multiplied with are packed from float32. */
+  const bool is_half = type == MSLITE_FLOAT16;
+  if (node->inputs[1]->type != (is_half && node->inputs[1]->data != NULL ? MSLITE_FLOAT32 : type)) return false;
   if (mslite_product_of(node, product) != MSLITE_OK) return false;
   if (!product->has_bias) return true;
-  return node->inputs[2]->type == type && mslite_element_count(node->inputs[2]) == product->n;
+  if (is_half && node->inputs[2]->data == NULL) return false;
+  return node->inputs[2]->type == (is_half ? MSLITE_FLOAT32 : type) &&
+         mslite_element_count(node->inputs[2]) == product->n;
 }

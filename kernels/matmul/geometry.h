@@ -33,7 +33,7 @@ void mslite_product_read(int32_t op, const void *params, mslite_product_attribut
 /* All dimensions known. MSLITE_ERROR_SHAPE when they do not fit. The dimensions of y follow from the shape rule. */
 mslite_status mslite_product_of(const mslite_node *node, mslite_product *product);
 
-/* True when all operands are of `type`, shapes fit and the bias has n entries. */
+/* True when all operands are of `type`, constants beside float16 of float32, shapes fit and the bias has n entries. */
 bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product);
 
 /* Which matrix of a and of b belongs to matrix `at` of y. */

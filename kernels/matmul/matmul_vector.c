@@ -1,11 +1,12 @@
-/* float32 MatMulFusion and FullConnection over the GEMM. A constant b is packed at load, any other in a first phase. */
+/* MatMulFusion and FullConnection of real numbers over the GEMM. A constant b is packed at load, any other in a first
+ * phase. */
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"
 
 typedef struct {
   mslite_product product;
   mslite_gemm_plan plan;
-  int64_t packed_step; /* floats from one packed matrix of b to the next */
+  int64_t packed_step; /* numbers from one packed matrix of b to the next */
   int64_t pack_parts;  /* parts per matrix of b in the packing phase, 0 when b is packed already */
 } matmul_derived;
 
@@ -13,32 +14,31 @@ enum { PACKED_PANELS = 4 }; /* of one part of the packing phase */
 
 static int32_t matmul_support(const mslite_node *node) {
   mslite_product product;
-  if (!mslite_product_fits(node, MSLITE_FLOAT32, &product)) return 0;
+  if (!mslite_product_fits(node, SIMD_REAL_TYPE, &product)) return 0;
   return activation_is_fusable(product.activation) ? 2 : 0;
 }
 
 static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
   mslite_product p;
-  if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK) return 0;
-  return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(gemm_real);
-}
-
-static void pack_matrix(const mslite_product *p, const float *b, int64_t first, int64_t last, gemm_real *packed) {
-  gemm_pack(b, p->k, p->n, p->transpose_b ? 1 : p->n, p->transpose_b ? p->k : 1, first, last, packed);
+  if (mslite_product_of(node, &p) != MSLITE_OK) return 0;
+  if (input == 2) return gemm_bias_size(p.n);
+  if (input != 1) return 0;
+  return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(simd_real);
 }
 
 static void matmul_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_product p;
-  if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK) return;
+  if (mslite_product_of(node, &p) != MSLITE_OK) return;
+  if (input == 2) {
+    gemm_pack_bias(source, p.n, packed);
+    return;
+  }
   const int64_t step = mslite_packed_floats(p.k, p.n, GEMM_COLUMNS);
   for (int64_t i = 0; i < p.b_batch; ++i) {
-    pack_matrix(&p, (const float *)source + i * p.k * p.n, 0, (p.n + GEMM_COLUMNS - 1) / GEMM_COLUMNS,
-                (gemm_real *)packed + i * step);
+    gemm_pack((const float *)source + i * p.k * p.n, p.k, p.n, p.transpose_b ? 1 : p.n, p.transpose_b ? p.k : 1, 0,
+              (p.n + GEMM_COLUMNS - 1) / GEMM_COLUMNS, (simd_real *)packed + i * step);
   }
 }
-
-/* Whether rows of a are gathered first: a is stored by columns, or in another type. */
-static bool copies_rows(const mslite_product *p) { return SIMD_HALF || p->transpose_a; }
 
 static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_derived *numbers = derived;
@@ -63,25 +63,21 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
   schedule->phase_count = 0;
   if (!packed) {
     schedule->part_count[schedule->phase_count++] = (int32_t)(numbers->pack_parts * p->b_batch);
-    schedule->shared_bytes = p->b_batch * numbers->packed_step * (int64_t)sizeof(gemm_real);
+    schedule->shared_bytes = p->b_batch * numbers->packed_step * (int64_t)sizeof(simd_real);
   }
   schedule->part_count[schedule->phase_count++] = (int32_t)parts;
-  if (copies_rows(p)) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(gemm_real);
+  if (p->transpose_a) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(simd_real);
   return MSLITE_OK;
 }
 
-/* Copies k elements of `rows` rows, whose elements (r, i) are a[r * row_step + i * k_step]. */
-static void copy_rows(const float *a, int64_t row_step, int64_t k_step, int64_t rows, int64_t k, gemm_real *to) {
+/* Copies k elements of `rows` rows of a matrix that is stored by columns of `m`. */
+static void copy_rows(const simd_real *a, int64_t m, int64_t rows, int64_t k, simd_real *to) {
   for (int64_t r = 0; r < rows; ++r) {
-    if (k_step == 1) {
-      gemm_copy(a + r * row_step, k, to + r * k);
-      continue;
-    }
-    for (int64_t i = 0; i < k; ++i) to[r * k + i] = (gemm_real)a[r * row_step + i * k_step];
+    for (int64_t i = 0; i < k; ++i) to[r * k + i] = a[i * m + r];
   }
 }
 
-static void multiply(const mslite_run *run, const matmul_derived *numbers, const gemm_real *packed, int32_t part) {
+static void multiply(const mslite_run *run, const matmul_derived *numbers, const simd_real *packed, int32_t part) {
   const mslite_product *p = &numbers->product;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t blocks = plan->row_blocks * plan->panel_blocks;
@@ -90,11 +86,11 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
   const int64_t last_column = column + plan->panel_block * GEMM_COLUMNS;
   int64_t matrix_a, matrix_b;
   mslite_product_matrices(p, part / blocks, &matrix_a, &matrix_b);
-  const float *a = (const float *)run->inputs[0] + matrix_a * p->m * p->k;
-  const gemm_real *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
-  const float *bias = p->has_bias ? run->inputs[2] : NULL;
-  float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n + column;
-  const gemm_real *rows[MSLITE_LARGEST_ROW_BLOCK];
+  const simd_real *a = (const simd_real *)run->inputs[0] + matrix_a * p->m * p->k;
+  const simd_real *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
+  const simd_real *bias = p->has_bias ? run->inputs[2] : NULL;
+  simd_real *c = (simd_real *)run->outputs[0] + (part / blocks * p->m + row) * p->n + column;
+  const simd_real *rows[MSLITE_LARGEST_ROW_BLOCK];
   const int64_t no_offset = 0;
   gemm_block g = {
       .a = rows,
@@ -110,14 +106,9 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
   int64_t k = 0;
   do {
     g.k = k + plan->k_block < p->k ? plan->k_block : p->k - k;
-    if (p->transpose_a) {
-      copy_rows(a + k * p->m + row, 1, p->m, g.rows, g.k, run->scratch);
-    } else if (copies_rows(p)) {
-      copy_rows(a + row * p->k + k, p->k, 1, g.rows, g.k, run->scratch);
-    }
+    if (p->transpose_a) copy_rows(a + k * p->m + row, p->m, g.rows, g.k, run->scratch);
     for (int64_t r = 0; r < g.rows; ++r) {
-      rows[r] = copies_rows(p) ? (const gemm_real *)run->scratch + r * g.k
-                               : (const gemm_real *)run->inputs[0] + matrix_a * p->m * p->k + (row + r) * p->k + k;
+      rows[r] = p->transpose_a ? (const simd_real *)run->scratch + r * g.k : a + (row + r) * p->k + k;
     }
     g.b = b + k * GEMM_COLUMNS;
     gemm_set_activation(&g, k + g.k == p->k ? p->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
@@ -138,9 +129,9 @@ static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   } else {
     const int64_t matrix = part / numbers->pack_parts, first = part % numbers->pack_parts * PACKED_PANELS;
     const int64_t panels = (p->n + GEMM_COLUMNS - 1) / GEMM_COLUMNS;
-    pack_matrix(p, (const float *)run->inputs[1] + matrix * p->k * p->n, first,
-                first + PACKED_PANELS < panels ? first + PACKED_PANELS : panels,
-                (gemm_real *)run->shared + matrix * numbers->packed_step);
+    gemm_pack_real((const simd_real *)run->inputs[1] + matrix * p->k * p->n, p->k, p->n, p->transpose_b ? 1 : p->n,
+                   p->transpose_b ? p->k : 1, first, first + PACKED_PANELS < panels ? first + PACKED_PANELS : panels,
+                   (simd_real *)run->shared + matrix * numbers->packed_step);
   }
 }
 

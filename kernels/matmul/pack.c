@@ -60,6 +60,23 @@ void mslite_pack_half_panels(const float *b, int64_t k, int64_t n, int64_t k_ste
   }
 }
 
+void mslite_copy_half_panels(const uint16_t *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
+                             int64_t first, int64_t last, uint16_t *packed) {
+  for (int64_t panel = first; panel < last; ++panel) {
+    const uint16_t *source = b + panel * width * n_step;
+    uint16_t *target = packed + panel * width * k;
+    const int64_t columns = smaller(width, n - panel * width);
+    if (columns < width) memset(target, 0, (size_t)(width * k) * sizeof *target);
+    if (n_step == 1) {
+      for (int64_t i = 0; i < k; ++i) memcpy(target + i * width, source + i * k_step, (size_t)columns * sizeof *target);
+      continue;
+    }
+    for (int64_t j = 0; j < columns; ++j) {
+      for (int64_t i = 0; i < k; ++i) target[i * width + j] = source[i * k_step + j * n_step];
+    }
+  }
+}
+
 void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t width, mslite_gemm_plan *plan) {
   const int64_t tiles = larger(1, divide_up(m, height)), panels = larger(1, divide_up(n, width));
   const int64_t k_blocks = larger(1, divide_up(k, LARGEST_K_BLOCK));

@@ -16,8 +16,10 @@ int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width);
 void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
                         int64_t first, int64_t last, float *packed);
 
-/* The same in float16, given by its bits. */
+/* The same in float16, given by its bits: of constants, and of numbers that are float16. */
 void mslite_pack_half_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
+                             int64_t first, int64_t last, uint16_t *packed);
+void mslite_copy_half_panels(const uint16_t *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
                              int64_t first, int64_t last, uint16_t *packed);
 
 enum { MSLITE_LARGEST_ROW_BLOCK = 96 };

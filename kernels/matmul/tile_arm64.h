@@ -51,7 +51,7 @@
     static const float zeros[GEMM_COLUMNS];                                                                          \
     const int64_t c_step = g->c_step * (int64_t)sizeof(float);                                                       \
     const float *start = g->accumulate ? g->c : g->bias != NULL ? g->bias : zeros, *residual = g->residual;          \
-    const gemm_real *const *a = g->a;                                                                                \
+    const simd_real *const *a = g->a;                                                                                \
     float *c = g->c;                                                                                                 \
     int64_t fetched = fetch;                                                                                         \
     __asm__ volatile(                                                                                                \

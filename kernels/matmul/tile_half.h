@@ -1,11 +1,21 @@
-/* The register tile of the float16 GEMM: products and their sums over one step of k in float16, twice as many per
- * instruction; the sums of the steps, bias and residual in float32. */
+/* The register tile of the float16 GEMM, eight products to an instruction.
+ *
+ * A sum in float16 loses bits as it grows, so there are two levels: sums of GEMM_SHORT steps of k in registers, and
+ * what these add up to in memory. With numbers of either sign the error of n additions grows with n, so the second
+ * level adds little: an eighth of the first one's at k = 512. Both in float32 would take twice the instructions for the
+ * second. */
 #ifndef MSLITE_MATMUL_TILE_HALF_H
 #define MSLITE_MATMUL_TILE_HALF_H
 
 #include "matmul/gemm.h"
 
-enum { GEMM_DEPTH = 8 }; /* steps of k at once: one load of a */
+/* Nothing that was read from memory stays in a register: those are for the sums. */
+#define GEMM_FORGET() __asm__ volatile("" ::: "memory")
+
+enum {
+  GEMM_DEPTH = 8, /* steps of k at once: one load of a */
+  GEMM_SHORT = 64 /* steps of k in one sum */
+};
 
 /* sum + a[lane] * b; `lane` is a constant where this is inlined. */
 SIMD_INLINE float16x8_t gemm_add_lane(float16x8_t sum, float16x8_t a, const int lane, float16x8_t b) {
@@ -18,69 +28,116 @@ SIMD_INLINE float16x8_t gemm_add_lane(float16x8_t sum, float16x8_t a, const int 
 #endif
 }
 
+/* Vector v of one step of k. */
+SIMD_INLINE const float16_t *gemm_vector_at(const float16_t *b, int64_t b_step, const int32_t v) {
+  return b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * GEMM_LANES;
+}
+
+/* Adds the products of one step of k, that of lane `step` of `left`. */
+SIMD_INLINE void gemm_add_step(const float16x8_t *left, const int32_t step, const float16_t *b, int64_t b_step,
+                               float16x8_t *sum, const int32_t rows, const int32_t vectors) {
+  const int32_t loads = vectors < SIMD_LOADS ? vectors : SIMD_LOADS;
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; v += loads) {
+    float16x8_t right[SIMD_LOADS];
+    SIMD_UNROLL for (int32_t i = 0; i < loads; ++i) right[i] = vld1q_f16(gemm_vector_at(b, b_step, v + i));
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+      SIMD_UNROLL for (int32_t i = 0; i < loads; ++i) {
+        float16x8_t *to = &sum[r * vectors + v + i];
+        *to = gemm_add_lane(*to, left[r], step, right[i]);
+      }
+    }
+  }
+}
+
+/* Adds the products of steps [k, end) of a piece to the sums; gives where b goes on. */
+SIMD_INLINE const float16_t *gemm_add_steps(const float16_t *const *a, int64_t k, int64_t end, const float16_t *b,
+                                            int64_t b_step, float16x8_t *sum, const int32_t rows,
+                                            const int32_t vectors) {
+  for (; k + GEMM_DEPTH <= end; k += GEMM_DEPTH) {
+    float16x8_t left[GEMM_ROWS];
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = vld1q_f16(a[r] + k);
+    SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
+      gemm_add_step(left, step, b, b_step, sum, rows, vectors);
+    }
+  }
+  if (k + GEMM_DEPTH / 2 <= end) {
+    float16x8_t left[GEMM_ROWS];
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = vcombine_f16(vld1_f16(a[r] + k), vdup_n_f16(0));
+    SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH / 2; ++step, b += GEMM_COLUMNS) {
+      gemm_add_step(left, step, b, b_step, sum, rows, vectors);
+    }
+    k += GEMM_DEPTH / 2;
+  }
+  for (; k < end; ++k, b += GEMM_COLUMNS) {
+    float16x8_t right[GEMM_SUMS];
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) right[v] = vld1q_f16(gemm_vector_at(b, b_step, v));
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
+      const float16x8_t left = vdupq_n_f16(a[r][k]);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        sum[r * vectors + v] = vfmaq_f16(sum[r * vectors + v], left, right[v]);
+      }
+    }
+  }
+  return b;
+}
+
+/* total += sum for `count` sums; then sum = 0. */
+SIMD_INLINE void gemm_carry(float16x8_t *sum, const int32_t count, float16_t *total) {
+  const int32_t pair = count % 2 == 0 ? 2 : 1; /* neighbours are loaded and stored together */
+  SIMD_UNROLL for (int32_t i = 0; i < count; i += pair) {
+    float16x8_t old[2];
+    SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) old[j] = vld1q_f16(total + (i + j) * GEMM_LANES);
+    SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) sum[i + j] += old[j];
+    SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) vst1q_f16(total + (i + j) * GEMM_LANES, sum[i + j]);
+    SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) sum[i + j] = vdupq_n_f16(0);
+  }
+}
+
 /* One tile at the beginning of `g`: `rows` x `vectors` sums, where GEMM_VECTORS are a panel, and half of that its first
  * half; both are constants where this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t vectors) {
   float16x8_t sum[GEMM_SUMS];
-  SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vdupq_n_f16(0);
+  float16_t total[GEMM_SUMS * GEMM_LANES]; /* of the steps of k that are over */
+  bool has_total = false;
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+    const float16x8_t start = g->bias == NULL ? vdupq_n_f16(0) : vld1q_f16(g->bias + v * GEMM_LANES);
+    SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) sum[r * vectors + v] = start;
+  }
   const float16_t *b = g->b;
-  const int64_t b_step = g->b_step, count = g->k;
+  int64_t room = GEMM_SHORT;
   for (int64_t piece = 0; piece < g->pieces; ++piece) {
     const float16_t *a[GEMM_ROWS];
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
-    int64_t k = 0;
-    for (; k + GEMM_DEPTH <= count; k += GEMM_DEPTH) {
-      float16x8_t left[GEMM_ROWS];
-      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) left[r] = vld1q_f16(a[r] + k);
-      SIMD_UNROLL for (int32_t step = 0; step < GEMM_DEPTH; ++step, b += GEMM_COLUMNS) {
-        SIMD_UNROLL for (int32_t v = 0; v < vectors; v += SIMD_LOADS) {
-          const float16_t *at = b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * GEMM_LANES;
-          float16x8_t right[SIMD_LOADS];
-          SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) right[i] = vld1q_f16(at + i * GEMM_LANES);
-          SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-            SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) {
-              float16x8_t *to = &sum[r * vectors + v + i];
-              *to = gemm_add_lane(*to, left[r], step, right[i]);
-            }
-          }
-        }
+    for (int64_t k = 0; k < g->k;) {
+      if (room == 0) {
+        if (!has_total) memset(total, 0, sizeof total);
+        gemm_carry(sum, rows * vectors, total);
+        has_total = true;
+        room = GEMM_SHORT;
       }
-    }
-    for (; k < count; ++k, b += GEMM_COLUMNS) {
-      float16x8_t right[GEMM_SUMS];
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        right[v] = vld1q_f16(b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * GEMM_LANES);
-      }
-      SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-        const float16x8_t left = vdupq_n_f16(a[r][k]);
-        SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-          sum[r * vectors + v] = vfmaq_f16(sum[r * vectors + v], left, right[v]);
-        }
-      }
+      GEMM_FORGET();
+      const int64_t end = g->k - k < room ? g->k : k + room;
+      b = gemm_add_steps(a, k, end, b, g->b_step, sum, rows, vectors);
+      room -= end - k;
+      k = end;
     }
   }
-  /* From here in float32, a row at a time: what the sums are added to, and their limits. */
-  const simd_f32 low = simd_set(g->low), high = simd_set(g->high);
-  const float *bias = g->accumulate ? NULL : g->bias, *residual = g->residual;
-  float *c = g->c;
-  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, c += g->c_step) {
-    simd_f32 row[2 * GEMM_SUMS];
-    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      row[2 * v] = (simd_f32)vcvt_f32_f16(vget_low_f16(sum[r * vectors + v]));
-      row[2 * v + 1] = (simd_f32)vcvt_high_f32_f16(sum[r * vectors + v]);
+  if (has_total) {
+    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] += vld1q_f16(total + i * GEMM_LANES);
+  }
+  if (g->residual != NULL) {
+    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) {
+      sum[i] += vld1q_f16(g->residual + i / vectors * g->c_step + i % vectors * GEMM_LANES);
     }
-    if (g->accumulate) {
-      SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) row[v] += simd_load(c + v * SIMD_WIDTH);
-    } else if (bias != NULL) {
-      SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) row[v] += simd_load(bias + v * SIMD_WIDTH);
-    }
-    if (residual != NULL) {
-      SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) row[v] += simd_load(residual + v * SIMD_WIDTH);
-      residual += g->c_step;
-    }
-    SIMD_UNROLL for (int32_t v = 0; v < 2 * vectors; ++v) {
-      simd_store(c + v * SIMD_WIDTH, simd_min(simd_max(row[v], low), high));
-    }
+  }
+  if (g->low > -INFINITY) { /* no clamp has an upper bound alone */
+    const float16x8_t lowest = vdupq_n_f16((float16_t)g->low), highest = vdupq_n_f16((float16_t)g->high);
+    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vminq_f16(vmaxq_f16(sum[i], lowest), highest);
+  }
+  float16_t *c = g->c;
+  const int64_t c_step = g->c_step;
+  SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, c += c_step) {
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) { vst1q_f16(c + v * GEMM_LANES, sum[r * vectors + v]); }
   }
 }
 

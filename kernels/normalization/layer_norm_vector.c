@@ -26,7 +26,9 @@ static int64_t axis_of(const mslite_node *node) {
 static int32_t support(const mslite_node *node) {
   if (mslite_normalize_axis(axis_of(node), node->inputs[0]->rank) < 0) return 0;
   for (int32_t k = 0; k < 3; ++k)
-    if (is_there(node, k) && node->inputs[k]->type != MSLITE_FLOAT32) return 0;
+    if (is_there(node, k) && node->inputs[k]->type != (k == 0 ? SIMD_REAL_TYPE : MSLITE_FLOAT32)) return 0;
+  for (int32_t k = 1; k < node->output_count; ++k)
+    if (SIMD_HALF) return 0;
   return !is_there(node, 1) || !is_there(node, 2) ||
          mslite_element_count(node->inputs[1]) == mslite_element_count(node->inputs[2]);
 }
@@ -59,12 +61,20 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 /* y = (x - mean) * scale * gamma + beta */
-static void apply(const float *x, const float *gamma, const float *beta, float mean, float scale, float *y, int64_t n) {
+static void apply(const simd_real *x, const float *gamma, const float *beta, float mean, float scale, simd_real *y,
+                  int64_t n) {
   const simd_f32 offset = simd_set(mean), factor = simd_set(scale), one = simd_set(1.0F), zero = simd_set(0.0F);
-  for (int64_t i = 0; i < n; i += SIMD_WIDTH) {
+  int64_t i = 0;
+  if (gamma != NULL && beta != NULL) {
+    for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) {
+      const simd_f32 normal = (simd_load(x + i) - offset) * factor;
+      simd_store(y + i, simd_fma(normal, simd_load_f32(gamma + i), simd_load_f32(beta + i)));
+    }
+  }
+  for (; i < n; i += SIMD_WIDTH) {
     const int32_t lanes = n - i < SIMD_WIDTH ? (int32_t)(n - i) : SIMD_WIDTH;
-    const simd_f32 g = gamma == NULL ? one : simd_load_lanes(gamma + i, lanes);
-    const simd_f32 b = beta == NULL ? zero : simd_load_lanes(beta + i, lanes);
+    const simd_f32 g = gamma == NULL ? one : simd_load_lanes_f32(gamma + i, lanes);
+    const simd_f32 b = beta == NULL ? zero : simd_load_lanes_f32(beta + i, lanes);
     simd_store_lanes(y + i, simd_fma((simd_load_lanes(x + i, lanes) - offset) * factor, g, b), lanes);
   }
 }
@@ -76,8 +86,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t end = numbers->rows - begin < numbers->rows_per_part ? numbers->rows : begin + numbers->rows_per_part;
   const float *gamma = numbers->has_gamma ? run->inputs[1] : NULL, *beta = numbers->has_beta ? run->inputs[2] : NULL;
   for (int64_t row = begin; row < end; ++row) {
-    const float *x = (const float *)run->inputs[0] + row * width;
-    float *y = (float *)run->outputs[0] + row * width;
+    const simd_real *x = (const simd_real *)run->inputs[0] + row * width;
+    simd_real *y = (simd_real *)run->outputs[0] + row * width;
     const double count = (double)width;
     const double mean = numbers->root_mean_square ? 0 : statistics_sum(x, width, 0.0F, false) / count;
     const double variance = statistics_sum(x, width, (float)mean, true) / count;

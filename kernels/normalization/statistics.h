@@ -1,4 +1,4 @@
-/* Mean and variance of adjacent float32 elements; include it from `_vector.c` files only. */
+/* Mean and variance of adjacent elements; include it from `_vector.c` files only. */
 #ifndef MSLITE_STATISTICS_H
 #define MSLITE_STATISTICS_H
 
@@ -8,13 +8,13 @@
 static inline double statistics_total(simd_f32 v) {
   float lanes[SIMD_WIDTH];
   double sum = 0;
-  simd_store(lanes, v);
+  simd_store_f32(lanes, v);
   for (int32_t i = 0; i < SIMD_WIDTH; ++i) sum += (double)lanes[i];
   return sum;
 }
 
 /* The sum of x - shift, or of its squares, over n elements. */
-static inline double statistics_sum(const float *x, int64_t n, float shift, bool squares) {
+static inline double statistics_sum(const simd_real *x, int64_t n, float shift, bool squares) {
   enum { BLOCK = 4096 };
   const simd_f32 zero = simd_set(0.0F), offset = simd_set(shift);
   double total = 0;
@@ -31,8 +31,8 @@ static inline double statistics_sum(const float *x, int64_t n, float shift, bool
       const int32_t lanes = end - i < SIMD_WIDTH ? (int32_t)(end - i) : SIMD_WIDTH;
       const simd_f32 v = simd_load_lanes(x + i, lanes) - offset;
       float kept[SIMD_WIDTH] = {0};
-      simd_store_lanes(kept, squares ? v * v : v, lanes);
-      sums[0] += simd_load(kept);
+      simd_store_f32(kept, squares ? v * v : v);
+      sums[0] += simd_load_partial_f32(kept, lanes);
     }
     total += statistics_total((sums[0] + sums[1]) + (sums[2] + sums[3]));
   }

@@ -1,12 +1,13 @@
 /* float32 pooling on NHWC, vectorised over channels. */
 #include "matmul/fused.h"
 #include "pooling/geometry.h"
+#include "simd/real.h"
 
 enum { POOL_VECTORS = 4 }; /* at once */
 
 static int32_t pool_support(const mslite_node *node) {
   mslite_pooling geometry;
-  return node->inputs[0]->type == MSLITE_FLOAT32 && node->output_count == 1 &&
+  return node->inputs[0]->type == SIMD_REAL_TYPE && node->output_count == 1 &&
          mslite_pooling_resolve(node->op, node->params, node->inputs[0], &geometry, NULL) == MSLITE_OK &&
          activation_is_fusable(geometry.activation);
 }
@@ -25,38 +26,65 @@ static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite
 
 /* Where the taps of one window lie: `first` is the first tap inside the input, steps are in elements. */
 typedef struct {
-  const float *first;
+  const simd_real *first;
   int64_t rows, columns;
   int64_t row_step, column_step;
   float divisor;
   float low, high; /* the result is clamped to these */
 } window;
 
-/* `vectors` vectors of channels of one output pixel, of a single one the first `lanes`. */
-SIMD_INLINE void pool_lanes(const window *w, int64_t channel, bool average, const int32_t vectors, int32_t lanes,
-                            float *y) {
-  simd_f32 result[POOL_VECTORS];
-  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) result[v] = simd_set(average ? 0.0f : -INFINITY);
-  const float *row = w->first + channel;
+/* The mean of `vectors` vectors of channels of one output pixel, of a single one of its first `lanes`, whose sum is
+ * float32. */
+SIMD_INLINE void average_lanes(const window *w, int64_t channel, const int32_t vectors, int32_t lanes, simd_real *y) {
+  simd_f32 sum[POOL_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = simd_set(0.0f);
+  const simd_real *row = w->first + channel;
   const int64_t column_step = w->column_step;
   for (int64_t i = w->rows; i > 0; --i, row += w->row_step) {
-    const float *p = row;
+    const simd_real *p = row;
     for (int64_t j = w->columns; j > 0; --j, p += column_step) {
       simd_f32 x[POOL_VECTORS];
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) x[v] = simd_load_lanes(p + v * SIMD_WIDTH, lanes);
-      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-        result[v] = average ? result[v] + x[v] : simd_max(x[v], result[v]);
-      }
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] += x[v];
     }
   }
-  const simd_f32 low = simd_set(w->low), high = simd_set(w->high);
+  const simd_f32 divisor = simd_set(w->divisor), low = simd_set(w->low), high = simd_set(w->high);
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-    if (average) result[v] = result[v] / simd_set(w->divisor);
-    simd_store_lanes(y + channel + v * SIMD_WIDTH, simd_min(simd_max(result[v], low), high), lanes);
+    simd_store_lanes(y + channel + v * SIMD_WIDTH, simd_min(simd_max(sum[v] / divisor, low), high), lanes);
   }
 }
 
-SIMD_INLINE void pool_row(const mslite_pooling *g, const float *x, float *y, int64_t oy, bool average) {
+/* The largest; as many numbers at once as an instruction compares. */
+SIMD_INLINE void maximum_lanes(const window *w, int64_t channel, const int32_t vectors, int32_t lanes, simd_real *y) {
+  real_vector result[POOL_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) result[v] = real_set(-INFINITY);
+  const simd_real *row = w->first + channel;
+  const int64_t column_step = w->column_step;
+  for (int64_t i = w->rows; i > 0; --i, row += w->row_step) {
+    const simd_real *p = row;
+    for (int64_t j = w->columns; j > 0; --j, p += column_step) {
+      real_vector x[POOL_VECTORS];
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) x[v] = real_load_lanes(p + v * REAL_LANES, lanes);
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) result[v] = real_max(x[v], result[v]);
+    }
+  }
+  const real_vector low = real_set(w->low), high = real_set(w->high);
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+    real_store_lanes(y + channel + v * REAL_LANES, real_min(real_max(result[v], low), high), lanes);
+  }
+}
+
+/* All channels of a pixel. */
+#define POOL_PIXEL(function, width)                                            \
+  {                                                                            \
+    int64_t c = 0;                                                             \
+    for (; c + POOL_VECTORS * width <= g->channels; c += POOL_VECTORS * width) \
+      function(&w, c, POOL_VECTORS, width, y);                                 \
+    for (; c + width <= g->channels; c += width) function(&w, c, 1, width, y); \
+    if (c < g->channels) function(&w, c, 1, (int32_t)(g->channels - c), y);    \
+  }
+
+SIMD_INLINE void pool_row(const mslite_pooling *g, const simd_real *x, simd_real *y, int64_t oy, bool average) {
   window w = {.low = fused_low(g->activation), .high = fused_high(g->activation)};
   int64_t top, bottom, left, right;
   mslite_window_taps(&g->height, oy, &top, &bottom);
@@ -72,12 +100,10 @@ SIMD_INLINE void pool_row(const mslite_pooling *g, const float *x, float *y, int
     if (w.columns == 0) w.rows = 0;
     w.first = w.rows == 0 ? x : x + (iy * g->width.input + ix) * g->channels;
     w.divisor = (float)(divisor_h * mslite_pooling_divisor(&g->width, ox, g->count_include_pad));
-    int64_t c = 0;
-    for (; c + POOL_VECTORS * SIMD_WIDTH <= g->channels; c += POOL_VECTORS * SIMD_WIDTH) {
-      pool_lanes(&w, c, average, POOL_VECTORS, SIMD_WIDTH, y);
-    }
-    for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) pool_lanes(&w, c, average, 1, SIMD_WIDTH, y);
-    if (c < g->channels) pool_lanes(&w, c, average, 1, (int32_t)(g->channels - c), y);
+    if (average)
+      POOL_PIXEL(average_lanes, SIMD_WIDTH)
+    else
+      POOL_PIXEL(maximum_lanes, REAL_LANES)
     w.rows = bottom - top;
   }
 }
@@ -86,8 +112,8 @@ static void pool_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const mslite_pooling *g = run->derived;
   const int64_t image = part / g->height.output, oy = part % g->height.output;
-  const float *x = (const float *)run->inputs[0] + image * g->height.input * g->width.input * g->channels;
-  float *y = (float *)run->outputs[0] + (int64_t)part * g->width.output * g->channels;
+  const simd_real *x = (const simd_real *)run->inputs[0] + image * g->height.input * g->width.input * g->channels;
+  simd_real *y = (simd_real *)run->outputs[0] + (int64_t)part * g->width.output * g->channels;
   if (g->average) {
     pool_row(g, x, y, oy, true);
   } else {

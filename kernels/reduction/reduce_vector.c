@@ -26,7 +26,7 @@ static bool plan_of(const mslite_node *node, mslite_reduce_plan *plan) {
 static int32_t support(const mslite_node *node) {
   mslite_reduce_plan ignored;
   const int32_t mode = mode_of(node);
-  return node->inputs[0]->type == MSLITE_FLOAT32 && mode != MSLITE_REDUCE_MODE_REDUCE_ALL && mode >= 0 &&
+  return node->inputs[0]->type == SIMD_REAL_TYPE && mode != MSLITE_REDUCE_MODE_REDUCE_ALL && mode >= 0 &&
          (mode <= MSLITE_REDUCE_MODE_REDUCE_L2 || mode == LOG_SUM_EXP) && plan_of(node, &ignored);
 }
 
@@ -55,7 +55,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 static double sum_of_lanes(simd_f32 v) {
   float lanes[SIMD_WIDTH];
   double sum = 0;
-  simd_store(lanes, v);
+  simd_store_f32(lanes, v);
   for (int32_t i = 0; i < SIMD_WIDTH; ++i) sum += (double)lanes[i];
   return sum;
 }
@@ -74,15 +74,15 @@ static double sum_of_lanes(simd_f32 v) {
     for (; i < end; i += SIMD_WIDTH) {                                              \
       const int32_t lanes = end - i < SIMD_WIDTH ? (int32_t)(end - i) : SIMD_WIDTH; \
       const simd_f32 v = simd_load_lanes(x + i, lanes);                             \
-      float kept[SIMD_WIDTH] = {0};                                                 \
-      simd_store_lanes(kept, expression, lanes);                                    \
-      sums[0] += simd_load(kept);                                                   \
+      float kept[SIMD_WIDTH];                                                       \
+      simd_store_f32(kept, expression);                                             \
+      sums[0] += simd_load_partial_f32(kept, lanes);                                \
     }                                                                               \
     total += sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));               \
   }                                                                                 \
   break
 
-static double row_sum(int32_t mode, const float *x, int64_t n, float top) {
+static double row_sum(int32_t mode, const simd_real *x, int64_t n, float top) {
   const simd_f32 zero = simd_set(0.0F), shift = simd_set(top);
   double total = 0;
   switch (mode) {
@@ -107,10 +107,10 @@ static double row_sum(int32_t mode, const float *x, int64_t n, float top) {
       float lanes[SIMD_WIDTH];                                                                         \
       simd_f32 all = simd_load(x);                                                                     \
       for (i = SIMD_WIDTH; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) all = combine(all, simd_load(x + i)); \
-      simd_store(lanes, all);                                                                          \
+      simd_store_f32(lanes, all);                                                                      \
       for (int32_t k = 0; k < SIMD_WIDTH; ++k) start = combine_scalar(start, lanes[k]);                \
     }                                                                                                  \
-    for (; i < n; ++i) start = combine_scalar(start, x[i]);                                            \
+    for (; i < n; ++i) start = combine_scalar(start, (float)x[i]);                                       \
   }                                                                                                    \
   break
 
@@ -119,7 +119,7 @@ static float smaller(float a, float b) { return a != a || a < b ? a : b; }
 SIMD_INLINE simd_f32 times(simd_f32 a, simd_f32 b) { return a * b; }
 static float times_scalar(float a, float b) { return a * b; }
 
-static float row_combine(int32_t mode, const float *x, int64_t n, float start) {
+static float row_combine(int32_t mode, const simd_real *x, int64_t n, float start) {
   switch (mode) {
     case MSLITE_REDUCE_MODE_REDUCE_MIN:
       ROW_COMBINE(math_min, smaller);
@@ -145,7 +145,7 @@ static float finish(const reduce_derived *numbers, double sum, float top) {
       return (float)sqrt(sum) * numbers->factor;
     case LOG_SUM_EXP: {
       float lanes[SIMD_WIDTH];
-      simd_store(lanes, math_log(simd_set((float)sum)));
+      simd_store_f32(lanes, math_log(simd_set((float)sum)));
       return lanes[0] + top;
     }
     default:
@@ -153,7 +153,7 @@ static float finish(const reduce_derived *numbers, double sum, float top) {
   }
 }
 
-static void reduce_row(const reduce_derived *numbers, const float *x, float *y) {
+static void reduce_row(const reduce_derived *numbers, const simd_real *x, simd_real *y) {
   const mslite_reduce_plan *plan = &numbers->plan;
   const int32_t mode = numbers->mode;
   const bool compares = mode == MSLITE_REDUCE_MODE_REDUCE_MAX || mode == MSLITE_REDUCE_MODE_REDUCE_MIN ||
@@ -163,20 +163,20 @@ static void reduce_row(const reduce_derived *numbers, const float *x, float *y) 
     for (int64_t r = 0; r < plan->runs; ++r)
       top = row_combine(mode, x + mslite_reduce_run_offset(plan, r), plan->length, top);
   if (compares) {
-    *y = top * numbers->factor;
+    *y = (simd_real)(top * numbers->factor);
     return;
   }
   if (top - top != 0.0F) top = top != top ? top : 0.0F; /* infinities are not taken out */
   double sum = 0;
   for (int64_t r = 0; r < plan->runs; ++r)
     sum += row_sum(mode, x + mslite_reduce_run_offset(plan, r), plan->length, top);
-  *y = finish(numbers, sum, top);
+  *y = (simd_real)finish(numbers, sum, top);
 }
 
 /* Over all elements of a column vector: the block sums keep the error of long columns small. */
 #define COLUMN_SUM(expression)                                                                 \
   for (int64_t r = 0; r < plan->runs; ++r) {                                                   \
-    const float *row = x + mslite_reduce_run_offset(plan, r);                                  \
+    const simd_real *row = x + mslite_reduce_run_offset(plan, r);                              \
     for (int64_t begin = 0; begin < plan->length; begin += ROW_BLOCK) {                        \
       const int64_t end = plan->length - begin < ROW_BLOCK ? plan->length : begin + ROW_BLOCK; \
       simd_f32 block = simd_set(0.0F);                                                         \
@@ -191,12 +191,12 @@ static void reduce_row(const reduce_derived *numbers, const float *x, float *y) 
 
 #define COLUMN_COMBINE(combine)                                                                              \
   for (int64_t r = 0; r < plan->runs; ++r) {                                                                 \
-    const float *row = x + mslite_reduce_run_offset(plan, r);                                                \
+    const simd_real *row = x + mslite_reduce_run_offset(plan, r);                                            \
     for (int64_t i = 0; i < plan->length; ++i) all = combine(all, simd_load_lanes(row + i * stride, lanes)); \
   }                                                                                                          \
   break
 
-static simd_f32 column_combine(const mslite_reduce_plan *plan, int32_t mode, const float *x, int32_t lanes) {
+static simd_f32 column_combine(const mslite_reduce_plan *plan, int32_t mode, const simd_real *x, int32_t lanes) {
   const int64_t stride = plan->length_stride;
   simd_f32 all = simd_set(identity_of(mode));
   switch (mode) {
@@ -210,7 +210,7 @@ static simd_f32 column_combine(const mslite_reduce_plan *plan, int32_t mode, con
   return all;
 }
 
-static simd_f32 column_sum(const mslite_reduce_plan *plan, int32_t mode, const float *x, int32_t lanes,
+static simd_f32 column_sum(const mslite_reduce_plan *plan, int32_t mode, const simd_real *x, int32_t lanes,
                            simd_f32 shift) {
   const int64_t stride = plan->length_stride;
   simd_f32 sum = simd_set(0.0F);
@@ -228,7 +228,7 @@ static simd_f32 column_sum(const mslite_reduce_plan *plan, int32_t mode, const f
   return sum;
 }
 
-static simd_f32 reduce_columns(const reduce_derived *numbers, const float *x, int32_t lanes) {
+static simd_f32 reduce_columns(const reduce_derived *numbers, const simd_real *x, int32_t lanes) {
   const mslite_reduce_plan *plan = &numbers->plan;
   const simd_f32 factor = simd_set(numbers->factor), zero = simd_set(0.0F);
   switch (numbers->mode) {
@@ -259,8 +259,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       numbers->units - begin < numbers->units_per_part ? numbers->units : begin + numbers->units_per_part;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t outer = unit / numbers->stripes;
-    const float *x = (const float *)run->inputs[0] + mslite_reduce_kept_offset(plan, outer);
-    float *y = (float *)run->outputs[0] + outer * plan->inner;
+    const simd_real *x = (const simd_real *)run->inputs[0] + mslite_reduce_kept_offset(plan, outer);
+    simd_real *y = (simd_real *)run->outputs[0] + outer * plan->inner;
     if (plan->inner == 1) {
       reduce_row(numbers, x, y);
       continue;

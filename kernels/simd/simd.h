@@ -59,7 +59,7 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #undef vnni_emulated
 #undef neon_dot
 #if MSLITE_ISA == neon_fp16
-#define SIMD_HALF 1 /* matrices are multiplied in float16 */
+#define SIMD_HALF 1 /* activations are float16 */
 #else
 #define SIMD_HALF 0
 #endif
@@ -109,11 +109,31 @@ enum { SIMD_LOADS = 2 };
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
-SIMD_INLINE simd_f32 simd_load(const float *p) {
+/* A real number as activations are stored, which simd_load and simd_store and their kin take; what is always float32
+ * (constants, sums) has simd_load_f32 and its kin. */
+#if SIMD_HALF
+typedef float16_t simd_real;
+#define SIMD_REAL_TYPE MSLITE_FLOAT16
+#else
+typedef float simd_real;
+#define SIMD_REAL_TYPE MSLITE_FLOAT32
+#endif
+
+SIMD_INLINE simd_f32 simd_load_f32(const float *p) {
   simd_f32 v;
   memcpy(&v, p, sizeof v);
   return v;
 }
+
+SIMD_INLINE void simd_store_f32(float *p, simd_f32 v) { memcpy(p, &v, sizeof v); }
+
+#if SIMD_HALF
+SIMD_INLINE simd_f32 simd_load(const simd_real *p) { return (simd_f32)vcvt_f32_f16(vld1_f16(p)); }
+SIMD_INLINE void simd_store(simd_real *p, simd_f32 v) { vst1_f16(p, vcvt_f16_f32((float32x4_t)v)); }
+#else
+SIMD_INLINE simd_f32 simd_load(const simd_real *p) { return simd_load_f32(p); }
+SIMD_INLINE void simd_store(simd_real *p, simd_f32 v) { simd_store_f32(p, v); }
+#endif
 
 /* SIMD_LOADS neighbouring vectors. */
 SIMD_INLINE void simd_load_several(const float *p, simd_f32 *v) {
@@ -123,11 +143,9 @@ SIMD_INLINE void simd_load_several(const float *p, simd_f32 *v) {
   v[0] = (simd_f32)pair.val[0];
   v[1] = (simd_f32)pair.val[1];
 #else
-  SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) v[i] = simd_load(p + i * SIMD_WIDTH);
+  SIMD_UNROLL for (int32_t i = 0; i < SIMD_LOADS; ++i) v[i] = simd_load_f32(p + i * SIMD_WIDTH);
 #endif
 }
-
-SIMD_INLINE void simd_store(float *p, simd_f32 v) { memcpy(p, &v, sizeof v); }
 
 SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
   simd_i32 v;
@@ -138,20 +156,41 @@ SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
 SIMD_INLINE void simd_store_i32(int32_t *p, simd_i32 v) { memcpy(p, &v, sizeof v); }
 
 /* The first `count` lanes from memory, the others zero. */
-SIMD_INLINE simd_f32 simd_load_partial(const float *p, int32_t count) {
+SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
   simd_f32 v = {0};
   memcpy(&v, p, (size_t)count * sizeof *p);
   return v;
 }
 
-SIMD_INLINE void simd_store_partial(float *p, simd_f32 v, int32_t count) { memcpy(p, &v, (size_t)count * sizeof *p); }
+#if SIMD_HALF
+SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) {
+  simd_real lanes[SIMD_WIDTH] = {0};
+  memcpy(lanes, p, (size_t)count * sizeof *p);
+  return simd_load(lanes);
+}
+
+SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) {
+  simd_real lanes[SIMD_WIDTH];
+  simd_store(lanes, v);
+  memcpy(p, lanes, (size_t)count * sizeof *p);
+}
+#else
+SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) { return simd_load_partial_f32(p, count); }
+SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) {
+  memcpy(p, &v, (size_t)count * sizeof *p);
+}
+#endif
 
 /* The same, where `count` is mostly SIMD_WIDTH: a whole vector then costs one instruction. */
-SIMD_INLINE simd_f32 simd_load_lanes(const float *p, int32_t count) {
+SIMD_INLINE simd_f32 simd_load_lanes(const simd_real *p, int32_t count) {
   return count == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, count);
 }
 
-SIMD_INLINE void simd_store_lanes(float *p, simd_f32 v, int32_t count) {
+SIMD_INLINE simd_f32 simd_load_lanes_f32(const float *p, int32_t count) {
+  return count == SIMD_WIDTH ? simd_load_f32(p) : simd_load_partial_f32(p, count);
+}
+
+SIMD_INLINE void simd_store_lanes(simd_real *p, simd_f32 v, int32_t count) {
   if (count == SIMD_WIDTH)
     simd_store(p, v);
   else
@@ -201,7 +240,7 @@ SIMD_INLINE simd_factors simd_load_factors(const float *p) { return vld1_f32(p);
 #else
 enum { SIMD_FACTORS = SIMD_WIDTH == 4 ? 4 : 1 };
 typedef simd_f32 simd_factors;
-SIMD_INLINE simd_factors simd_load_factors(const float *p) { return simd_load(p); }
+SIMD_INLINE simd_factors simd_load_factors(const float *p) { return simd_load_f32(p); }
 #endif
 
 /* simd_fma with one lane of `a` for all of b; `lane` is a constant where this is inlined. */

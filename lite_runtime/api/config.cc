@@ -9,6 +9,7 @@
 #include "api/log.h"
 #include "include/mslite/plugin.h"
 #include "model/message.h"
+#include "op_params.h"
 
 namespace mslite {
 namespace {
@@ -19,12 +20,12 @@ constexpr char kBuildSession[] = "build_session";
 constexpr char kObfuscationRatio[] = "obf_ratio";
 constexpr float kLargestRatio = 50;
 constexpr char kDynamicBatching[] = "dynamic_batching";  // of runners
+constexpr char kExecutionPlan[] = "execution_plan";
 
 // Sections that MindSpore Lite gives a meaning.
-constexpr const char *kSections[] = {"execution_plan", "build_session",      "common",
-                                     "common_context", "ms_cache",           "model_file",
-                                     "weight",         "gpu_context",        "ascend_context",
-                                     "inner_common",   "shared_thread_pool", "inner_model_parallel_runner"};
+constexpr const char *kSections[] = {"build_session",      "common",      "common_context", "ms_cache",
+                                     "model_file",         "weight",      "gpu_context",    "ascend_context",
+                                     "shared_thread_pool", "inner_common", "inner_model_parallel_runner"};
 
 void WarnOfNoEffect(const std::string &section) {
   const bool is_known =
@@ -57,7 +58,9 @@ mindspore::Status AddSetting(const std::string &section, const std::pair<std::st
   if (place == sections->end()) {
     if (sections->size() >= kMaximumSections) return Fail(mindspore::kLiteError, "more than 100 sections of settings");
     const bool is_ratio = section == kBuildSession && setting.first == kObfuscationRatio;
-    if (section != kRegistry && section != kDynamicBatching && !is_ratio) WarnOfNoEffect(section);
+    const bool has_effect =
+        section == kRegistry || section == kDynamicBatching || section == kExecutionPlan || is_ratio;
+    if (!has_effect) WarnOfNoEffect(section);
   } else if (place->second.size() >= kMaximumSettings && place->second.count(setting.first) == 0) {
     return Fail(mindspore::kLiteError, "section '" + section + "' has more than 1000 settings");
   }
@@ -112,6 +115,22 @@ mindspore::Status ObfuscationRatio(const ConfigSections &sections, float *ratio)
                 "obf_ratio of [build_session] is '" + text + "'; it must be a number above 0, up to 50");
   }
   *ratio = number;
+  return mindspore::kSuccess;
+}
+
+mindspore::Status ReadExecutionPlan(const ConfigSections &sections, std::map<std::string, int32_t> *types) {
+  const auto section = sections.find(kExecutionPlan);
+  if (section == sections.end()) return mindspore::kSuccess;
+  for (const auto &[node, setting] : section->second) {
+    if (setting == "data_type:float16") {
+      (*types)[node] = MSLITE_FLOAT16;
+    } else if (setting == "data_type:float32") {
+      (*types)[node] = MSLITE_FLOAT32;
+    } else {
+      return Fail(mindspore::kLiteParamInvalid, "[execution_plan] has '" + setting + "' for node '" + node +
+                                                    "'; it must be data_type:float16 or data_type:float32");
+    }
+  }
   return mindspore::kSuccess;
 }
 }  // namespace mslite

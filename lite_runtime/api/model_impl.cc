@@ -99,14 +99,40 @@ class ModelImpl::Turn {
   bool is_nested_;
 };
 
+// What the context and the settings say.
+Status ModelImpl::ReadOptions(const mslite::Graph &graph, const std::shared_ptr<Context> &context,
+                              const std::shared_ptr<const mslite::Delegation> &delegation,
+                              mslite::SessionOptions *options) const {
+  MSLITE_TRY(mslite::ReadContext(context, delegation, options));
+  options->workspace = workspace;
+  mslite::NodeTypes types;
+  MSLITE_TRY(mslite::ReadExecutionPlan(config, &types));
+  if (types.empty()) return kSuccess;
+  for (const auto &[name, type] : types) {
+    const bool is_there = std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                                      [&name = name](const mslite::Node &node) { return node.name == name; });
+    if (!is_there) {
+      mslite::Log(mslite::LogLevel::kWarning, "[execution_plan] names '" + name + "', which is no node of the model");
+    }
+    if (type != MSLITE_FLOAT16) continue;
+    if (mslite::AllowedIsas().Has(MSLITE_ISA_NEON_FP16)) {
+      options->isas.Add(MSLITE_ISA_NEON_FP16);
+    } else {
+      mslite::Log(mslite::LogLevel::kInfo,
+                  "this processor has no float16 arithmetic; node '" + name + "' computes in float32");
+    }
+  }
+  options->node_types = std::make_shared<const mslite::NodeTypes>(std::move(types));
+  return kSuccess;
+}
+
 Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context,
                         std::shared_ptr<const mslite::Delegation> delegation) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   if (session_ != nullptr) return Fail(kLiteModelRebuild, "the model is built already");
   mslite::SessionOptions options;
-  MSLITE_TRY(mslite::ReadContext(context, delegation, &options));
-  options.workspace = workspace;
+  MSLITE_TRY(ReadOptions(*model->graph, context, delegation, &options));
   std::unique_ptr<mslite::Session> session;
   const Status status = mslite::Session::Create(model, options, &session);
   context_ = context;
@@ -150,8 +176,7 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
   std::shared_ptr<mslite::SharedModel> opened;
   MSLITE_TRY(mslite::OpenModel(model, settings, &opened));
   mslite::SessionOptions options;
-  MSLITE_TRY(mslite::ReadContext(context_, delegation, &options));
-  options.workspace = workspace;
+  MSLITE_TRY(ReadOptions(*opened->graph, context_, delegation, &options));
   std::unique_ptr<mslite::Session> session;
   Status status = mslite::Session::Create(opened, options, &session);
   if (status.IsOk() && is_known) status = session->Resize(shapes);

@@ -62,6 +62,9 @@ class ModelImpl {
  private:
   using Constants = std::map<std::string, MSTensor>;
 
+  Status ReadOptions(const mslite::Graph &graph, const std::shared_ptr<Context> &context,
+                     const std::shared_ptr<const mslite::Delegation> &delegation,
+                     mslite::SessionOptions *options) const;
   Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
                 const std::vector<mslite::TensorShape> &shapes);
   bool MustOfferAgain(const std::vector<mslite::TensorShape> &shapes) const;

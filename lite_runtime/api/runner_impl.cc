@@ -34,7 +34,7 @@ Status ModelParallelRunnerImpl::Init(const Open &open, const std::shared_ptr<Run
   std::shared_ptr<mslite::SharedModel> model;
   MSLITE_TRY(open(open_settings_, &model));
   std::shared_ptr<mslite::WorkerSet> set;
-  MSLITE_TRY(mslite::WorkerSet::Create(model, contexts_, &set));
+  MSLITE_TRY(mslite::WorkerSet::Create(model, contexts_, sections_, &set));
   desk_ = std::make_unique<mslite::WorkerDesk>(std::move(set));
   if (batches_.most_rows > 1) batcher_ = std::make_unique<mslite::Batcher>(batches_);
   requests_ = std::make_unique<mslite::RequestQueue>(
@@ -46,15 +46,14 @@ Status ModelParallelRunnerImpl::Init(const Open &open, const std::shared_ptr<Run
 }
 
 Status ModelParallelRunnerImpl::ReadSettings(const std::shared_ptr<RunnerConfig> &config) {
-  mslite::ConfigSections sections;
   if (config != nullptr) {
-    if (!config->GetConfigPath().empty()) MSLITE_TRY(mslite::ReadConfig(config->GetConfigPath(), &sections));
+    if (!config->GetConfigPath().empty()) MSLITE_TRY(mslite::ReadConfig(config->GetConfigPath(), &sections_));
     for (const auto &[section, settings] : config->GetConfigInfo()) {
-      for (const auto &setting : settings) MSLITE_TRY(mslite::AddSetting(section, setting, &sections));
+      for (const auto &setting : settings) MSLITE_TRY(mslite::AddSetting(section, setting, &sections_));
     }
   }
-  MSLITE_TRY(mslite::ObfuscationRatio(sections, &open_settings_.obfuscation_ratio));
-  MSLITE_TRY(mslite::BatchSettings::Read(sections, &batches_));
+  MSLITE_TRY(mslite::ObfuscationRatio(sections_, &open_settings_.obfuscation_ratio));
+  MSLITE_TRY(mslite::BatchSettings::Read(sections_, &batches_));
   const int32_t cores = mslite::UsableCores();
   std::shared_ptr<Context> context = config == nullptr ? nullptr : config->GetContext();
   if (context == nullptr) {
@@ -122,7 +121,7 @@ Status ModelParallelRunnerImpl::RunOnWorker(const std::vector<MSTensor> &inputs,
 
 Status ModelParallelRunnerImpl::Replace(const std::shared_ptr<mslite::SharedModel> &model) {
   std::shared_ptr<mslite::WorkerSet> set;
-  MSLITE_TRY(mslite::WorkerSet::Create(model, contexts_, &set));
+  MSLITE_TRY(mslite::WorkerSet::Create(model, contexts_, sections_, &set));
   const std::shared_ptr<const mslite::WorkerSet> old = desk_->set();
   MSLITE_TRY(CheckEqual("input", old->inputs, set->inputs));
   MSLITE_TRY(CheckEqual("output", old->outputs, set->outputs));

@@ -41,6 +41,7 @@ class ModelParallelRunnerImpl {
                      mslite::Request *request);
 
   std::vector<std::shared_ptr<Context>> contexts_;  // one for each worker
+  mslite::ConfigSections sections_;
   mslite::OpenSettings open_settings_;
   mslite::BatchSettings batches_;
   std::unique_ptr<mslite::WorkerDesk> desk_;

@@ -18,10 +18,11 @@ std::vector<mindspore::MSTensor> Descriptions(const std::vector<mindspore::MSTen
 
 Status WorkerSet::Create(const std::shared_ptr<SharedModel> &model,
                          const std::vector<std::shared_ptr<mindspore::Context>> &contexts,
-                         std::shared_ptr<WorkerSet> *set) {
+                         const ConfigSections &sections, std::shared_ptr<WorkerSet> *set) {
   auto result = std::make_shared<WorkerSet>();
   for (const auto &context : contexts) {
     result->workers.push_back(std::make_unique<mindspore::ModelImpl>());
+    result->workers.back()->config = sections;
     MSLITE_TRY(result->workers.back()->Build(model, context));
   }
   result->inputs = Descriptions(result->workers[0]->inputs());

@@ -26,9 +26,9 @@ struct WorkerSet {
   std::vector<mindspore::MSTensor> inputs;
   std::vector<mindspore::MSTensor> outputs;
 
-  // One worker for each context.
+  // One worker for each context, all with the same settings.
   static Status Create(const std::shared_ptr<SharedModel> &model,
-                       const std::vector<std::shared_ptr<mindspore::Context>> &contexts,
+                       const std::vector<std::shared_ptr<mindspore::Context>> &contexts, const ConfigSections &sections,
                        std::shared_ptr<WorkerSet> *set);
 };
 

@@ -119,7 +119,8 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
   std::string problem;
   options->isas = AllowedIsas(&problem);
   if (!problem.empty()) Log(LogLevel::kWarning, problem);
-  if (!WantsHalf(context.get())) {
+  options->half = WantsHalf(context.get());
+  if (!options->half) {
     options->isas.Remove(MSLITE_ISA_NEON_FP16);
   } else if (!options->isas.Has(MSLITE_ISA_NEON_FP16)) {
     Log(LogLevel::kInfo, "this processor has no float16 arithmetic; the model runs in float32");

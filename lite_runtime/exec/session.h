@@ -25,6 +25,8 @@ struct Workspace {
 
 struct SessionOptions {
   IsaSet isas;
+  bool half = false;  // computes in float16 (PlanOptions)
+  std::shared_ptr<const NodeTypes> node_types;
   int32_t threads = 1;
   int32_t inter_op = 1;
   CoreMask cores;

@@ -149,8 +149,6 @@ IsaSet IsaSet::UpTo(int32_t isa) const {
   return set;
 }
 
-void IsaSet::Remove(int32_t isa) { bits_ &= ~(uint32_t{1} << isa); }
-
 std::string IsaSet::Text() const {
   std::string text;
   for (const auto &entry : kNames) {

@@ -14,7 +14,7 @@ namespace mslite {
 class IsaSet {
  public:
   void Add(int32_t isa) { bits_ |= uint32_t{1} << isa; }
-  void Remove(int32_t isa);
+  void Remove(int32_t isa) { bits_ &= ~(uint32_t{1} << isa); }
   bool Has(int32_t isa) const { return isa >= 0 && isa < 32 && ((bits_ >> isa) & 1) != 0; }
   /// The same set without what is preferred over `isa`.
   IsaSet UpTo(int32_t isa) const;

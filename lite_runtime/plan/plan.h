@@ -3,6 +3,7 @@
 #define MSLITE_PLAN_PLAN_H
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "kernel.h"
@@ -66,6 +67,7 @@ struct Plan {
   std::vector<ShapeCheck> shape_checks;
   std::vector<ContentCheck> content_checks;
   std::vector<Step> steps;
+  std::deque<Node> casts;  // that steps of this plan alone run: to float16 and back
   std::vector<Result> results;
   int64_t arena_bytes = 0;
   std::vector<AlignedBuffer> memory;  // derived numbers and contents that hold for this plan only

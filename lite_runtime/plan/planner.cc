@@ -107,6 +107,7 @@ void Planner::Start(int32_t begin) {
   read_.assign(program_.tensors.size(), 0);
   last_use_ = program_.last_use;
   calls_.clear();
+  own_steps_.clear();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor &source = GraphTensor(static_cast<int32_t>(i));
     mslite_tensor &tensor = tensors_[i];
@@ -148,6 +149,7 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
   }
   plan_->end = position;
   FuseCalls();
+  MSLITE_TRY(ChooseHalf());
   for (const Call &call : calls_) MSLITE_TRY(WithNode(AddStep(call), call.step->node));
   for (size_t i = 0; i < read_.size(); ++i) {
     if (read_[i] != 0) plan_->shape_checks.push_back({static_cast<int32_t>(i), ShapeOf(tensors_[i])});
@@ -371,7 +373,7 @@ Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
 
 // What later steps, or the caller, read of this plan.
 Status Planner::CollectResults() {
-  for (size_t i = 0; i < tensors_.size(); ++i) {
+  for (size_t i = 0; i < program_.tensors.size(); ++i) {
     const int32_t producer = program_.producer[i];
     const bool is_made_here = producer >= plan_->begin && producer < plan_->end;
     if (!is_made_here || (program_.last_use[i] < plan_->end && !plan_->is_counted)) continue;

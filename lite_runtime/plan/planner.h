@@ -2,6 +2,7 @@
 #ifndef MSLITE_PLAN_PLANNER_H
 #define MSLITE_PLAN_PLANNER_H
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,12 +18,17 @@ namespace mslite {
 // Why nodes cannot run, by their place in the graph.
 using Problems = std::map<int32_t, std::string>;
 
+// By the names of nodes: the real type that each computes in, MSLITE_FLOAT16 or MSLITE_FLOAT32.
+using NodeTypes = std::map<std::string, int32_t>;
+
 struct PlanOptions {
   IsaSet isas;
   int32_t threads = 1;    // threads that may run parts of one step, each with scratch memory of its own
   bool branches = false;  // steps that do not depend on each other may run at the same time
   KernelList more_kernels;
   RegisteredKernels *registered = nullptr;
+  bool half = false;  // nodes compute in float16 where kernels have it, but those that `node_types` names otherwise
+  std::shared_ptr<const NodeTypes> node_types;
   // The contents that the frame has are those of every run, and no others come: shapes that need more are problems.
   bool contents_are_fixed = false;
 };
@@ -65,7 +71,10 @@ class Planner {
   Verdict UseContents(const ProgramStep &step);
   Status MaterialiseKnown(const ProgramStep &step, bool *done);
   Status Fold(const ProgramStep &step, const Node &node, bool *done);
+  class HalfPlanner;
+
   void FuseCalls();
+  Status ChooseHalf();
   bool Fits(const FusedStep &fused) const;
   Status AddStep(const Call &call);
   Status ChooseAndPrepare(const Call &call, Step *step);
@@ -90,6 +99,7 @@ class Planner {
   std::vector<const mslite_tensor *> output_pointers_;
   RegisteredNode *registered_ = nullptr;  // of the step being visited
   std::vector<Call> calls_;               // the steps of the plan
+  std::deque<ProgramStep> own_steps_;     // that are not the program's
   std::vector<int32_t> last_use_;         // that of the program, or where a fused call reads a tensor later
   // A constant that the kernel of a step wants packed.
   struct ToPack {

@@ -1,5 +1,6 @@
-// `one_inference MODEL.ms [float16]`: one inference between two marks, after one that warms up, for a plugin that
-// counts what an emulated processor executes in between. Prints a checksum of the outputs.
+// `one_inference MODEL.ms [float16|float32 [OUT]]`: one inference between two marks, after one that warms up, for a
+// plugin that counts what an emulated processor executes in between. Prints a checksum of the outputs, and writes them
+// to a file where one is named.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -32,7 +33,7 @@ void Fill(mindspore::MSTensor tensor) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: one_inference MODEL.ms [float16]\n");
+    std::fprintf(stderr, "usage: one_inference MODEL.ms [float16|float32 [OUT]]\n");
     return 2;
   }
   auto context = std::make_shared<mindspore::Context>();
@@ -55,11 +56,18 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;
   }
+  std::FILE *file = argc > 3 ? std::fopen(argv[3], "wb") : nullptr;
+  if (argc > 3 && file == nullptr) {
+    std::fprintf(stderr, "%s cannot be written\n", argv[3]);
+    return 1;
+  }
   uint32_t crc = 0;
   for (auto &output : outputs) {
     const auto *bytes = static_cast<const uint8_t *>(output.MutableData());
     for (size_t i = 0; i < output.DataSize(); ++i) crc = crc * 31 + bytes[i];
+    if (file != nullptr) std::fwrite(bytes, 1, output.DataSize(), file);
   }
+  if (file != nullptr && std::fclose(file) != 0) return 1;
   std::printf("checksum %08x\n", crc);
   return 0;
 }

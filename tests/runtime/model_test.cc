@@ -452,7 +452,7 @@ std::string WriteFile(const std::string &name, const std::string &text) {
 
 TEST(Settings, WithoutEffectAreNamedOncePerSection) {
   const std::string path = WriteFile(
-      "settings", "# no section yet\n[execution_plan]\nconv = data_type:float16\nfc=data_type:float32\n[mine]\na=b\n");
+      "settings", "# no section yet\n[ms_cache]\nconv = data_type:float16\nfc=data_type:float32\n[mine]\na=b\n");
   Model model;
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(model.LoadConfig(path).IsOk());
@@ -464,7 +464,7 @@ TEST(Settings, WithoutEffectAreNamedOncePerSection) {
     for (size_t at = log.find(text); at != std::string::npos; at = log.find(text, at + 1)) ++found;
     return found;
   };
-  EXPECT_EQ(count("the settings of section 'execution_plan' have no effect"), 1u) << log;
+  EXPECT_EQ(count("the settings of section 'ms_cache' have no effect"), 1u) << log;
   EXPECT_EQ(count("section 'mine' is not known"), 1u) << log;
   EXPECT_EQ(count("the settings of section 'common' have no effect"), 1u) << log;
   unlink(path.c_str());

@@ -114,8 +114,8 @@ void Plan(OpenClPlan *plan) {
 }
 
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Conv2DFusion, WhyNot, Plan, Fresh},
-    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan, Fresh},
+    {MSLITE_OP_Conv2DFusion, WhyNot, Plan},
+    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan},
     {0, nullptr, nullptr},
 };
 }  // namespace

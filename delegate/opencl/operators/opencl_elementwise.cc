@@ -174,21 +174,6 @@ void PlanActivation(OpenClPlan *plan) {
       .Activate(type, Number(params->alpha), Number(params->min_val), Number(params->max_val));
 }
 
-OpenClPrecision PrecisionOfActivation(const mslite_node &node) {
-  switch (static_cast<const mslite_Activation *>(node.params)->activation_type) {
-    case MSLITE_ACTIVATION_TYPE_SIGMOID:
-    case MSLITE_ACTIVATION_TYPE_RELU6:
-    case MSLITE_ACTIVATION_TYPE_RELU1:
-    case MSLITE_ACTIVATION_TYPE_SOFTSIGN:
-    case MSLITE_ACTIVATION_TYPE_TANH:
-    case MSLITE_ACTIVATION_TYPE_HSIGMOID:
-    case MSLITE_ACTIVATION_TYPE_SIGN:
-      return {OpenClPrecision::kFresh, 0};
-    default:
-      return {OpenClPrecision::kMixed, 0};
-  }
-}
-
 void PlanFunctionWithNumbers(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   std::string expression;
@@ -239,12 +224,6 @@ void PlanClip(OpenClPlan *plan) {
   Elementwise(plan, InputsOf(*plan, node.input_count), expression);
 }
 
-OpenClPrecision PrecisionOfClip(const mslite_node &node) {
-  const auto *params = static_cast<const mslite_Clip *>(node.params);
-  const bool is_bounded = node.input_count == 1 && std::fabs(params->min) <= 65504 && std::fabs(params->max) <= 65504;
-  return {is_bounded ? OpenClPrecision::kFresh : OpenClPrecision::kMixed, 0};
-}
-
 // ---- Cast ----
 
 std::string WhyNotCast(const mslite_node &node) {
@@ -258,12 +237,6 @@ void PlanCast(OpenClPlan *plan) {
   const std::string expression = type == MSLITE_BOOL ? "(a!=0)" : "(" + std::string(OpenClType(type)) + ")a";
   // Only the first input is an operand: the second one is the number of the type.
   Elementwise(plan, InputsOf(*plan, 1), expression);
-}
-
-// float16 has no integers beyond 2048 but even ones; what is cast to integers is cut.
-OpenClPrecision PrecisionOfCast(const mslite_node &node) {
-  return {IsWhole(node.inputs[0]->type) ? OpenClPrecision::kGrown : OpenClPrecision::kMoved,
-          IsReal(*node.outputs[0]) ? 0 : kAllExact};
 }
 
 // ---- two operands ----
@@ -328,17 +301,6 @@ void PlanBinary(OpenClPlan *plan) {
   } else {
     Elementwise(plan, InputsOf(*plan, 2), "activate(" + expression + ")").Activate(activation);
   }
-}
-
-OpenClPrecision PrecisionOfProduct(const mslite_node &node) {
-  return {node.inputs[0] == node.inputs[1] ? OpenClPrecision::kGrown : OpenClPrecision::kMixed, 0};
-}
-
-// Divisors are small. Where they stand for whole rows, such as a deviation, the quotient is of the size of 1.
-OpenClPrecision PrecisionOfQuotient(const mslite_node &node) {
-  const mslite_tensor &divisor = *node.inputs[1];
-  const bool is_free = divisor.data == nullptr && CountOf(divisor) >= CountOf(*node.inputs[0]);
-  return {is_free ? OpenClPrecision::kGrown : OpenClPrecision::kMixed, 2};
 }
 
 std::string WhyNotPower(const mslite_node &node) {
@@ -463,69 +425,69 @@ void PlanSelect(OpenClPlan *plan) { Elementwise(plan, InputsOf(*plan, 3), "(a?b:
 
 constexpr OpenClOperator kOperators[] = {
     {MSLITE_OP_Abs, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Acos, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Acosh, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Asin, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Asinh, WhyNotUnary, PlanUnary, Fresh},
-    {MSLITE_OP_Atan, WhyNotUnary, PlanUnary, Fresh},
-    {MSLITE_OP_Atanh, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Ceil, WhyNotUnary, PlanUnary, MixedOfExact},
-    {MSLITE_OP_Cos, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Cosh, WhyNotUnary, PlanUnary, GrownOfExact},
-    {MSLITE_OP_Erf, WhyNotUnary, PlanUnary, Fresh},
-    {MSLITE_OP_Floor, WhyNotUnary, PlanUnary, MixedOfExact},
-    {MSLITE_OP_Log, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Log1p, WhyNotUnary, PlanUnary, FreshOfExact},
+    {MSLITE_OP_Acos, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Acosh, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Asin, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Asinh, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Atan, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Atanh, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Ceil, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Cos, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Cosh, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Erf, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Floor, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Log, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Log1p, WhyNotUnary, PlanUnary},
     {MSLITE_OP_Neg, WhyNotUnary, PlanUnary},
-    {MSLITE_OP_Reciprocal, WhyNotUnary, PlanUnary, GrownOfExact},
-    {MSLITE_OP_Round, WhyNotUnary, PlanUnary, MixedOfExact},
-    {MSLITE_OP_Rsqrt, WhyNotUnary, PlanUnary, GrownOfExact},
-    {MSLITE_OP_Sign, WhyNotUnary, PlanUnary, Fresh},
-    {MSLITE_OP_Sin, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Sinh, WhyNotUnary, PlanUnary, GrownOfExact},
-    {MSLITE_OP_Sqrt, WhyNotUnary, PlanUnary, FreshOfExact},
-    {MSLITE_OP_Square, WhyNotUnary, PlanUnary, Grown},
-    {MSLITE_OP_Tan, WhyNotUnary, PlanUnary, GrownOfExact},
+    {MSLITE_OP_Reciprocal, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Round, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Rsqrt, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Sign, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Sin, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Sinh, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Sqrt, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Square, WhyNotUnary, PlanUnary},
+    {MSLITE_OP_Tan, WhyNotUnary, PlanUnary},
     {MSLITE_OP_Mish, WhyNotUnary, PlanUnary},
     {MSLITE_OP_LogicalNot, WhyNotLogical, PlanLogicalNot},
-    {MSLITE_OP_Activation, WhyNotActivation, PlanActivation, PrecisionOfActivation},
+    {MSLITE_OP_Activation, WhyNotActivation, PlanActivation},
     {MSLITE_OP_LeakyRelu, WhyNotOneReal, PlanFunctionWithNumbers},
     {MSLITE_OP_Elu, WhyNotOneReal, PlanFunctionWithNumbers},
-    {MSLITE_OP_HardSigmoid, WhyNotOneReal, PlanFunctionWithNumbers, Fresh},
-    {MSLITE_OP_ExpFusion, WhyNotOneReal, PlanFunctionWithNumbers, GrownOfExact},
-    {MSLITE_OP_Clip, WhyNotClip, PlanClip, PrecisionOfClip},
-    {MSLITE_OP_Cast, WhyNotCast, PlanCast, PrecisionOfCast},
-    {MSLITE_OP_AddFusion, WhyNotSameBinary, PlanBinary, Mixed},
-    {MSLITE_OP_BiasAdd, WhyNotSameBinary, PlanBinary, Mixed},
-    {MSLITE_OP_SubFusion, WhyNotSameBinary, PlanBinary, Mixed},
-    {MSLITE_OP_MulFusion, WhyNotSameBinary, PlanBinary, PrecisionOfProduct},
-    {MSLITE_OP_DivFusion, WhyNotSameBinary, PlanBinary, PrecisionOfQuotient},
-    {MSLITE_OP_RealDiv, WhyNotSameBinary, PlanBinary, PrecisionOfQuotient},
-    {MSLITE_OP_FloorDiv, WhyNotSameBinary, PlanBinary, MixedOfExact},
-    {MSLITE_OP_FloorMod, WhyNotSameBinary, PlanBinary, MixedOfExact},
-    {MSLITE_OP_Mod, WhyNotSameBinary, PlanBinary, MixedOfExact},
-    {MSLITE_OP_SquaredDifference, WhyNotSameBinary, PlanBinary, Grown},
-    {MSLITE_OP_Atan2, WhyNotSameBinary, PlanBinary, Fresh},
-    {MSLITE_OP_Maximum, WhyNotSameBinary, PlanBinary, Mixed},
-    {MSLITE_OP_Minimum, WhyNotSameBinary, PlanBinary, Mixed},
-    {MSLITE_OP_Equal, WhyNotBinary, PlanBinary, FreshOfExact},
-    {MSLITE_OP_NotEqual, WhyNotBinary, PlanBinary, FreshOfExact},
-    {MSLITE_OP_Less, WhyNotBinary, PlanBinary, FreshOfExact},
-    {MSLITE_OP_LessEqual, WhyNotBinary, PlanBinary, FreshOfExact},
-    {MSLITE_OP_Greater, WhyNotBinary, PlanBinary, FreshOfExact},
-    {MSLITE_OP_GreaterEqual, WhyNotBinary, PlanBinary, FreshOfExact},
+    {MSLITE_OP_HardSigmoid, WhyNotOneReal, PlanFunctionWithNumbers},
+    {MSLITE_OP_ExpFusion, WhyNotOneReal, PlanFunctionWithNumbers},
+    {MSLITE_OP_Clip, WhyNotClip, PlanClip},
+    {MSLITE_OP_Cast, WhyNotCast, PlanCast},
+    {MSLITE_OP_AddFusion, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_BiasAdd, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_SubFusion, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_MulFusion, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_DivFusion, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_RealDiv, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_FloorDiv, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_FloorMod, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_Mod, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_SquaredDifference, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_Atan2, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_Maximum, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_Minimum, WhyNotSameBinary, PlanBinary},
+    {MSLITE_OP_Equal, WhyNotBinary, PlanBinary},
+    {MSLITE_OP_NotEqual, WhyNotBinary, PlanBinary},
+    {MSLITE_OP_Less, WhyNotBinary, PlanBinary},
+    {MSLITE_OP_LessEqual, WhyNotBinary, PlanBinary},
+    {MSLITE_OP_Greater, WhyNotBinary, PlanBinary},
+    {MSLITE_OP_GreaterEqual, WhyNotBinary, PlanBinary},
     {MSLITE_OP_LogicalAnd, WhyNotLogical, PlanBinary},
     {MSLITE_OP_LogicalOr, WhyNotLogical, PlanBinary},
     {MSLITE_OP_LogicalXor, WhyNotLogical, PlanBinary},
-    {MSLITE_OP_PowFusion, WhyNotPower, PlanPower, GrownOfExact},
-    {MSLITE_OP_Eltwise, WhyNotEltwise, PlanEltwise, PrecisionOfProduct},
-    {MSLITE_OP_AddN, WhyNotReal, PlanAddN, Mixed},
-    {MSLITE_OP_PReLUFusion, WhyNotReal, PlanPRelu, Mixed},
-    {MSLITE_OP_ScaleFusion, WhyNotScale, PlanScale, Mixed},
-    {MSLITE_OP_BatchNorm, WhyNotBatchNorm, PlanBatchNorm, Mixed},
-    {MSLITE_OP_FusedBatchNorm, WhyNotBatchNorm, PlanBatchNorm, Mixed},
-    {MSLITE_OP_Select, WhyNotSelect, PlanSelect, Mixed},
-    {MSLITE_OP_Where, WhyNotSelect, PlanSelect, Mixed},
+    {MSLITE_OP_PowFusion, WhyNotPower, PlanPower},
+    {MSLITE_OP_Eltwise, WhyNotEltwise, PlanEltwise},
+    {MSLITE_OP_AddN, WhyNotReal, PlanAddN},
+    {MSLITE_OP_PReLUFusion, WhyNotReal, PlanPRelu},
+    {MSLITE_OP_ScaleFusion, WhyNotScale, PlanScale},
+    {MSLITE_OP_BatchNorm, WhyNotBatchNorm, PlanBatchNorm},
+    {MSLITE_OP_FusedBatchNorm, WhyNotBatchNorm, PlanBatchNorm},
+    {MSLITE_OP_Select, WhyNotSelect, PlanSelect},
+    {MSLITE_OP_Where, WhyNotSelect, PlanSelect},
     {0, nullptr, nullptr},
 };
 }  // namespace

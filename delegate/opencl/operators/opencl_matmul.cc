@@ -25,8 +25,8 @@ void Plan(OpenClPlan *plan) {
 }
 
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_MatMulFusion, WhyNot, Plan, Fresh},
-    {MSLITE_OP_FullConnection, WhyNot, Plan, Fresh},
+    {MSLITE_OP_MatMulFusion, WhyNot, Plan},
+    {MSLITE_OP_FullConnection, WhyNot, Plan},
     {0, nullptr, nullptr},
 };
 }  // namespace

@@ -194,16 +194,16 @@ std::string WhyNotLocalResponse(const mslite_node &node) {
 }
 
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax, Fresh},
-    {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax, Mixed},
-    {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer, Fresh},
-    {MSLITE_OP_RmsNorm, WhyNotLayer, PlanLayer, Fresh},
-    {MSLITE_OP_InstanceNorm, WhyNotInstance, PlanInstance, Fresh},
-    {MSLITE_OP_ChannelsLastInstanceNorm, WhyNotInstance, PlanInstance, Fresh},
-    {MSLITE_OP_GroupNormFusion, WhyNotGroup, PlanGroup, Fresh},
-    {MSLITE_OP_L2NormalizeFusion, WhyNotNorm, PlanNorm, Fresh},
-    {MSLITE_OP_LpNormalization, WhyNotNorm, PlanNorm, Fresh},
-    {MSLITE_OP_LRN, WhyNotLocalResponse, PlanLocalResponse, Mixed},
+    {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax},
+    {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax},
+    {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer},
+    {MSLITE_OP_RmsNorm, WhyNotLayer, PlanLayer},
+    {MSLITE_OP_InstanceNorm, WhyNotInstance, PlanInstance},
+    {MSLITE_OP_ChannelsLastInstanceNorm, WhyNotInstance, PlanInstance},
+    {MSLITE_OP_GroupNormFusion, WhyNotGroup, PlanGroup},
+    {MSLITE_OP_L2NormalizeFusion, WhyNotNorm, PlanNorm},
+    {MSLITE_OP_LpNormalization, WhyNotNorm, PlanNorm},
+    {MSLITE_OP_LRN, WhyNotLocalResponse, PlanLocalResponse},
     {0, nullptr, nullptr},
 };
 }  // namespace

@@ -82,14 +82,6 @@ void PlanReduce(OpenClPlan *plan) {
       .Groups(p.outer * p.inner, group);
 }
 
-OpenClPrecision PrecisionOfReduction(const mslite_node &node) {
-  const Mode *mode = ModeOf(node);
-  const bool is_within =
-      mode != nullptr && (mode->mode == MSLITE_REDUCE_MODE_REDUCE_MEAN || mode->mode == MSLITE_REDUCE_MODE_REDUCE_MAX ||
-                          mode->mode == MSLITE_REDUCE_MODE_REDUCE_MIN);
-  return {is_within ? OpenClPrecision::kMoved : OpenClPrecision::kGrown, 0};
-}
-
 std::string WhyNotArg(const mslite_node &node) {
   const ArgAttributes attributes = ArgOf(node);
   if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
@@ -146,13 +138,11 @@ void PlanTopK(OpenClPlan *plan) {
   launch.Touches(0, count * (x.dims[axis] + 1));
 }
 
-OpenClPrecision PrecisionOfTopK(const mslite_node &) { return {OpenClPrecision::kMoved, kAllExact}; }
-
 constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce, PrecisionOfReduction},
-    {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg, FreshOfExact},
-    {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg, FreshOfExact},
-    {MSLITE_OP_TopKFusion, WhyNotTopK, PlanTopK, PrecisionOfTopK},
+    {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
+    {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
+    {MSLITE_OP_TopKFusion, WhyNotTopK, PlanTopK},
     {0, nullptr, nullptr},
 };
 }  // namespace

@@ -24,7 +24,7 @@ static void fill(float *x, int64_t count) {
 static int differ(int32_t rows, int32_t vectors, bool fetch) {
   const int64_t tiles = 1 + random_bits() % MOST_TILES, pieces = 1 + random_bits() % MOST_PIECES;
   const uint32_t kind = random_bits();
-  const gemm_real *a[MOST_ROWS];
+  const simd_real *a[MOST_ROWS];
   int64_t offsets[MOST_PIECES];
   for (int64_t r = 0; r < MOST_ROWS; ++r) a[r] = left[r];
   for (int64_t p = 0; p < pieces; ++p) offsets[p] = p * 32 + random_bits() % 8;

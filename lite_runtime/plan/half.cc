@@ -1,0 +1,316 @@
+// Between the two halves of planning: which calls compute in float16, and the casts where that begins and ends.
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "plan/half_precision.h"
+#include "plan/kernel_types.h"
+#include "plan/planner.h"
+#include "plan/shapes.h"
+#include "plan/work.h"
+
+namespace mslite {
+namespace {
+constexpr mslite_Cast kCastParams = {};
+constexpr int64_t kSmallConstant = 1024;  // elements
+
+bool IsFloat32(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
+
+// What calibration has seen in a tensor, or what 8 bits of its record's scale reach.
+double SeenIn(const Tensor &tensor) {
+  double seen = -1;
+  for (const SeenRange &range : tensor.ranges) {
+    seen = std::max({seen, std::fabs(range.min), std::fabs(range.max)});
+  }
+  if (seen > 0) return seen;
+  for (const mslite_quant &record : tensor.quant) seen = std::max(seen, 255 * std::fabs(record.scale));
+  return seen;
+}
+}  // namespace
+
+// Gives the results of calls that some kernel computes in float16 that type. What comes into the plan and what leaves
+// it stays float32.
+class Planner::HalfPlanner {
+ public:
+  explicit HalfPlanner(Planner *planner) : planner_(*planner), calls_(planner->calls_), tensors_(planner->tensors_) {}
+
+  Status Plan() {
+    if (!std::any_of(calls_.begin(), calls_.end(), [this](const Call &call) { return IsWanted(call); })) {
+      return mindspore::kSuccess;
+    }
+    FindIslands();
+    for (const Call &call : calls_) {
+      forms_.push_back({});
+      forms_.back().is_half = IsWanted(call) && Take(call, &forms_.back());
+    }
+    DropLonely();
+    std::vector<Call> calls;
+    std::swap(calls, calls_);
+    as_half_.assign(tensors_.size(), -1);
+    as_float_.assign(tensors_.size(), -1);
+    is_ours_.assign(tensors_.size(), false);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (forms_[i].is_half) {
+        MSLITE_TRY(AddHalf(calls[i], std::move(forms_[i])));
+      } else {
+        AddFloat(calls[i]);
+      }
+    }
+    return mindspore::kSuccess;
+  }
+
+ private:
+  struct Form {
+    bool is_half = false;
+    std::vector<std::vector<uint8_t>> constants;  // per input: its numbers in float16, where the kernel wants them so
+  };
+
+  mslite_tensor &At(int32_t local) { return tensors_[static_cast<size_t>(local)]; }
+  bool IsActivation(int32_t local) const {
+    const State state = planner_.states_[static_cast<size_t>(local)];
+    return IsFloat32(tensors_[static_cast<size_t>(local)]) && (state == State::kValue || state == State::kTemporary);
+  }
+
+  // The type that the settings name for the node; else that of the whole model.
+  bool IsWanted(const Call &call) const { return NamedType(call) == 0 ? planner_.options_.half : IsNamed(call); }
+  bool IsNamed(const Call &call) const { return NamedType(call) == MSLITE_FLOAT16; }
+  int32_t NamedType(const Call &call) const {
+    const NodeTypes *types = planner_.options_.node_types.get();
+    if (types == nullptr) return 0;
+    const auto place = types->find(call.node->name);
+    return place == types->end() ? 0 : place->second;
+  }
+
+  void FindIslands() {
+    std::vector<HalfTensor> tensors;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      tensors.push_back({&tensors_[i], SeenIn(planner_.GraphTensor(static_cast<int32_t>(i)))});
+    }
+    std::vector<HalfNode> nodes;
+    for (const Call &call : calls_) {
+      planner_.PointTo(*call.step);
+      const HalfPrecision precision = call.registered != nullptr ? HalfPrecision{HalfPrecision::kGrown, kAllExact}
+                                                                 : HalfPrecisionOf(NodeOf(call));
+      nodes.push_back({call.step->inputs, call.step->outputs, precision});
+    }
+    islands_ = FindHalfIslands(tensors, nodes);
+  }
+
+  // The call over the operands that the planner points to.
+  mslite_node NodeOf(const Call &call) const {
+    return {call.node->op,
+            call.node->params,
+            static_cast<int32_t>(planner_.input_pointers_.size()),
+            static_cast<int32_t>(planner_.output_pointers_.size()),
+            planner_.input_pointers_.data(),
+            planner_.output_pointers_.data(),
+            call.node->quant_type};
+  }
+
+  // Whether a kernel takes the call in float16: with its constants as they are, or in float16, too.
+  bool Take(const Call &call, Form *form) {
+    if (call.registered != nullptr || KeepsItsTypes(call.node->op)) return false;
+    const auto is_island = [this](int32_t local) {
+      return IsFloat32(At(local)) && islands_[static_cast<size_t>(local)];
+    };
+    const ProgramStep &step = *call.step;
+    const bool is_read = std::any_of(step.inputs.begin(), step.inputs.end(),
+                                     [this](int32_t input) { return IsActivation(input); });
+    const bool is_written = std::any_of(step.outputs.begin(), step.outputs.end(),
+                                        [this](int32_t output) { return IsActivation(output); });
+    if (!is_read || !is_written) return false;
+    if (!IsNamed(call) && (std::any_of(step.inputs.begin(), step.inputs.end(), is_island) ||
+                           std::any_of(step.outputs.begin(), step.outputs.end(), is_island))) {
+      return false;
+    }
+    std::vector<mslite_tensor> inputs;
+    std::vector<mslite_tensor> outputs;
+    for (const int32_t input : step.inputs) inputs.push_back(Halved(input));
+    for (const int32_t output : step.outputs) outputs.push_back(Halved(output));
+    if (HasKernel(call, inputs, outputs)) return true;
+    form->constants.resize(inputs.size());
+    const int64_t largest = std::max(mslite_element_count(outputs.data()), kSmallConstant);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      mslite_tensor &input = inputs[i];
+      if (!IsFloat32(input) || IsActivation(step.inputs[i])) continue;
+      if (mslite_element_count(&input) > largest) return false;
+      if (!CastConstant(input, MSLITE_FLOAT16, &form->constants[i])) return false;
+      input.type = MSLITE_FLOAT16;
+      input.data = form->constants[i].data();
+    }
+    return HasKernel(call, inputs, outputs);
+  }
+
+  mslite_tensor Halved(int32_t local) {
+    mslite_tensor tensor = At(local);
+    if (IsActivation(local)) tensor.type = MSLITE_FLOAT16;
+    return tensor;
+  }
+
+  bool HasKernel(const Call &call, const std::vector<mslite_tensor> &inputs,
+                 const std::vector<mslite_tensor> &outputs) const {
+    std::vector<const mslite_tensor *> operands;
+    for (const std::vector<mslite_tensor> *list : {&inputs, &outputs}) {
+      for (const mslite_tensor &tensor : *list) operands.push_back(&tensor);
+    }
+    const mslite_node node = {call.node->op,
+                              call.node->params,
+                              static_cast<int32_t>(inputs.size()),
+                              static_cast<int32_t>(outputs.size()),
+                              operands.data(),
+                              operands.data() + inputs.size(),
+                              call.node->quant_type};
+    return ChooseKernel(node, planner_.options_.isas, nullptr, planner_.options_.more_kernels) != nullptr;
+  }
+
+  // Calls without products do not pay for casts of their own: they are left in float32 where no neighbour is in float16.
+  void DropLonely() {
+    for (bool changes = true; changes;) {
+      changes = false;
+      std::vector<uint8_t> has_half(tensors_.size(), 0);  // bit 0: its maker, bit 1: one of its readers
+      for (size_t i = 0; i < calls_.size(); ++i) {
+        if (!forms_[i].is_half) continue;
+        for (const int32_t output : calls_[i].step->outputs) has_half[static_cast<size_t>(output)] |= 1;
+        for (const int32_t input : calls_[i].step->inputs) has_half[static_cast<size_t>(input)] |= 2;
+      }
+      const auto has = [&](const std::vector<int32_t> &locals, int32_t bit) {
+        return std::any_of(locals.begin(), locals.end(),
+                           [&](int32_t local) { return (has_half[static_cast<size_t>(local)] & bit) != 0; });
+      };
+      for (size_t i = 0; i < calls_.size(); ++i) {
+        const Call &call = calls_[i];
+        if (!forms_[i].is_half || Multiplies(call.node->op) || IsNamed(call)) continue;
+        if (has(call.step->inputs, 1) || has(call.step->outputs, 2)) continue;
+        forms_[i].is_half = false;
+        changes = true;
+      }
+    }
+  }
+
+  bool IsResult(int32_t local) const {
+    return planner_.program_.last_use[static_cast<size_t>(local)] >= planner_.plan_->end;
+  }
+
+  Status AddHalf(const Call &call, Form form) {
+    ProgramStep step = *call.step;
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      int32_t &input = step.inputs[i];
+      if (i < form.constants.size() && !form.constants[i].empty()) {
+        MSLITE_TRY(AddConstant(form.constants[i], &input));
+      } else if (IsActivation(input)) {
+        input = Cast(call, input, MSLITE_FLOAT16, &as_half_);
+      }
+    }
+    std::vector<std::pair<int32_t, int32_t>> results;  // as computed, and as the rest of the program reads them
+    for (int32_t &output : step.outputs) {
+      if (!IsActivation(output)) continue;
+      if (!IsResult(output)) {
+        At(output).type = MSLITE_FLOAT16;
+        is_ours_[static_cast<size_t>(output)] = true;
+        continue;
+      }
+      const int32_t result = output;
+      output = AddLocal(result, MSLITE_FLOAT16);
+      as_half_[static_cast<size_t>(result)] = output;
+      results.emplace_back(output, result);
+    }
+    Add(call, std::move(step));
+    for (const auto &[from, to] : results) AddCast(call, from, to);
+    return mindspore::kSuccess;
+  }
+
+  void AddFloat(const Call &call) {
+    ProgramStep step = *call.step;
+    bool changes = false;
+    for (int32_t &input : step.inputs) {
+      if (!is_ours_[static_cast<size_t>(input)]) continue;
+      input = Cast(call, input, MSLITE_FLOAT32, &as_float_);
+      changes = true;
+    }
+    if (changes) {
+      Add(call, std::move(step));
+    } else {
+      calls_.push_back(call);
+    }
+  }
+
+  // The tensor with the numbers of this one as `type`; `known` are those that there are.
+  int32_t Cast(const Call &call, int32_t local, int32_t type, std::vector<int32_t> *known) {
+    if (At(local).type == type) return local;
+    const auto index = static_cast<size_t>(local);
+    if ((*known)[index] < 0) {
+      const int32_t to = AddLocal(local, type);
+      (*known)[index] = to;
+      AddCast(call, local, to);
+    }
+    return (*known)[index];
+  }
+
+  void AddCast(const Call &call, int32_t from, int32_t to) {
+    const int32_t graph_tensor = origin_.count(to) != 0 ? origin_.at(to) : planner_.program_.tensors[static_cast<size_t>(to)];
+    Node node;
+    const bool narrows = At(to).type == MSLITE_FLOAT16;
+    node.name = planner_.model_->graph->tensors[static_cast<size_t>(graph_tensor)].name +
+                (narrows ? "_to_float16" : "_to_float32");
+    node.op = MSLITE_OP_Cast;
+    node.params = &kCastParams;
+    node.inputs = {graph_tensor};
+    node.outputs = {graph_tensor};
+    planner_.plan_->casts.push_back(std::move(node));
+    ProgramStep step;
+    step.node = call.step->node;
+    step.inputs = {from};
+    step.outputs = {to};
+    planner_.own_steps_.push_back(std::move(step));
+    calls_.push_back({&planner_.own_steps_.back(), &planner_.plan_->casts.back(), call.position, nullptr});
+  }
+
+  void Add(const Call &call, ProgramStep step) {
+    planner_.own_steps_.push_back(std::move(step));
+    calls_.push_back(call);
+    calls_.back().step = &planner_.own_steps_.back();
+  }
+
+  // A tensor that only this plan has, like one of the program.
+  int32_t AddLocal(int32_t like, int32_t type) {
+    const auto local = static_cast<int32_t>(tensors_.size());
+    mslite_tensor tensor = At(like);
+    tensor.type = type;
+    tensor.data = nullptr;
+    tensors_.push_back(tensor);
+    planner_.states_.push_back(State::kTemporary);
+    planner_.read_.push_back(0);
+    planner_.last_use_.push_back(Program::kNever);
+    as_half_.push_back(-1);
+    as_float_.push_back(-1);
+    origin_[local] = planner_.program_.tensors[static_cast<size_t>(like)];
+    return local;
+  }
+
+  Status AddConstant(const std::vector<uint8_t> &numbers, int32_t *local) {
+    uint8_t *memory = nullptr;
+    MSLITE_TRY(planner_.Keep(numbers.size(), &memory));
+    std::copy(numbers.begin(), numbers.end(), memory);
+    *local = AddLocal(*local, MSLITE_FLOAT16);
+    At(*local).data = memory;
+    planner_.states_.back() = State::kPlanConstant;
+    return mindspore::kSuccess;
+  }
+
+  Planner &planner_;
+  std::vector<Call> &calls_;
+  std::vector<mslite_tensor> &tensors_;
+  std::vector<bool> islands_;
+  std::vector<Form> forms_;                         // of the calls
+  std::vector<int32_t> as_half_;                    // per tensor: the one with its numbers in float16, or -1
+  std::vector<int32_t> as_float_;                   // the same in float32
+  std::vector<bool> is_ours_;                       // per tensor of the program: stored as float16 by this plan
+  std::unordered_map<int32_t, int32_t> origin_;     // of a tensor of this plan: that of the graph
+};
+
+Status Planner::ChooseHalf() {
+  const bool is_asked = options_.half || (options_.node_types != nullptr && !options_.node_types->empty());
+  if (!is_asked || plan_->is_counted || !options_.isas.Has(MSLITE_ISA_NEON_FP16)) return mindspore::kSuccess;
+  return HalfPlanner(this).Plan();
+}
+}  // namespace mslite
