@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", type=Path, required=True, help="the folder that both libraries are written to")
     parser.add_argument(
         "--instructionSets", default="",
-        help=f"of {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot; x86: scalar,avx2,avx512,vnni; others: scalar)",
+        help=f"of {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot,neon_i8mm; x86: scalar,avx2,avx512,vnni; others: scalar)",
     )  # fmt: skip
     parser.add_argument(
         "--engines",

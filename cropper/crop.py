@@ -13,11 +13,17 @@ from mslite.cropper.needs import FLOAT32, INT8, INT16, OTHER, Need, Needs
 from mslite.cropper.objects import Kernel, ObjectFile, Reference, read_kernel
 
 # mslite_isa (kernels/kernel.h): what a suffix of a kernel's name means.
-INSTRUCTION_SETS = {"scalar": 0, "avx2": 1, "avx512": 2, "vnni": 3, "neon": 8, "neon_dot": 9, "neon_fp16": 10, "neon_i8mm": 11}
+INSTRUCTION_SETS = {
+    "scalar": 0, "avx2": 1, "avx512": 2, "vnni": 3, "neon": 8, "neon_dot": 9, "neon_fp16": 10, "neon_i8mm": 11
+}  # fmt: skip
 # Sets that every processor of the machine has, which a scalar kernel need not stand in for.
 _ALWAYS_THERE = {"EM_AARCH64": "neon"}
 # What is kept where nothing is said. float16 arithmetic is used where the program allows it, and is not exact.
-_USUAL = {"EM_AARCH64": ("neon", "neon_dot", "neon_i8mm"), "EM_X86_64": ("scalar", "avx2", "avx512", "vnni"), "EM_ARM": ("scalar",)}
+_USUAL = {
+    "EM_AARCH64": ("neon", "neon_dot", "neon_i8mm"),
+    "EM_X86_64": ("scalar", "avx2", "avx512", "vnni"),
+    "EM_ARM": ("scalar",),
+}
 
 _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cropped"
 _UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"

@@ -35,6 +35,8 @@ typedef struct {
   simd_narrow_limits limits;
 #endif
   const int8_t *padding; /* channels that hold the zero point of x */
+  const int8_t *end;     /* of x */
+  int8_t *room;          /* for the last pixels of x, where these are narrower than a group */
 } depthwise_tile;
 
 static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {

@@ -1,8 +1,8 @@
-/* Depthwise convolution of stored int8, vectorised over channels: sums of pairs of 16-bit products, or with VNNI of
- * fours of 8 bits (64 channels at least, and weights without zero points), rescaled while they are in registers. The
- * usual kernels compute DEPTHWISE_TILE neighbouring pixels at once, so that a column of x is read and widened once for
- * all of them; any other kernel goes pixel by pixel. Where several outputs belong to an input channel, x is first
- * spread to as many channels as y has.
+/* Depthwise convolution of stored int8, vectorised over channels: sums of pairs of 16-bit products, or, with dot
+ * products, of fours of 8 bits (a group of channels at least, and weights without zero points), rescaled while they are
+ * in registers. The usual kernels compute DEPTHWISE_TILE neighbouring pixels at once, so that a column of x is read and
+ * widened once for all of them; any other kernel goes pixel by pixel. Where several outputs belong to an input channel,
+ * x is first spread to as many channels as y has.
  *
  * Limit: 3 x 3 at stride 1 on AVX2 takes some 140 instructions for the sums of 16 channels and 4 pixels, and rescaling
  * them 120, or 64 where results are rounded once; float32 takes 100 altogether. */
@@ -15,6 +15,7 @@ enum {
   MOST_TAPS = 1 << 14,                                  /* their products fit 32 bits */
   SMALLEST_PART = 1 << 15,                              /* multiply-adds */
   MOST_PARTS = 64,
+  ROOM = GROUP * GROUP / 2, /* bytes: a group for each pixel of two channels that a group reaches over */
   ONLY_SQUARE = SIMD_FOURS && SIMD_WIDTH == 4 /* windows of constant height: what is no row is no instruction */
 };
 
@@ -95,7 +96,7 @@ typedef void (*depthwise_function)(const depthwise_tile *tile);
 /* The tiled kernel for these numbers, or NULL. */
 static depthwise_function find_tiled(const mslite_convolution *g) {
   const int64_t kernel = g->width.kernel, stride = g->width.stride;
-  if (g->width.output < DEPTHWISE_TILE || g->out_channels < GROUP || SIMD_WIDTH == 1) return NULL;
+  if (g->width.output < DEPTHWISE_TILE || SIMD_WIDTH == 1) return NULL;
   if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
   if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
   if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
@@ -105,6 +106,11 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
 /* Columns of x that a row of outputs reads, padding included. */
 static int64_t columns_of(const mslite_convolution *g) {
   return (g->width.output - 1) * g->width.stride + g->width.kernel;
+}
+
+/* Bytes of the pointers to columns. */
+static int64_t table_size(const mslite_convolution *g) {
+  return g->height.kernel * columns_of(g) * (int64_t)sizeof(int8_t *);
 }
 
 /* Where the columns are, in the row that begins at `row`, or in padding where that is NULL. */
@@ -118,6 +124,17 @@ static void point_at(const mslite_convolution *g, const int8_t *padding, const i
   for (int64_t j = last; j < columns; ++j) to[j] = padding;
 }
 
+/* Reading a group of narrower pixels reads the pixels behind: the last ones are copied, with room behind them. */
+static void copy_last(const mslite_convolution *g, const depthwise_tile *tile, const int8_t **to) {
+  const int64_t columns = columns_of(g), channels = g->out_channels;
+  for (int64_t j = 0; j < columns; ++j) {
+    const int64_t left = to[j] == tile->padding ? GROUP : tile->end - to[j];
+    if (left >= GROUP) continue;
+    int8_t *copy = tile->room + (left / channels - 1) * GROUP;
+    to[j] = memcpy(copy, to[j], (size_t)channels);
+  }
+}
+
 /* One output row; x is the image, all pointers at the part's first channel. Rows outside read padding, like columns:
  * the bias counts on whole windows. */
 static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile,
@@ -128,6 +145,7 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
     const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
     const bool inside = iy >= 0 && iy < g->height.input;
     point_at(g, tile->padding, inside ? x + iy * g->width.input * g->out_channels : NULL, table + ky * columns);
+    if (g->out_channels < GROUP && inside) copy_last(g, tile, table + ky * columns);
   }
   for (int64_t next = 0; next < g->width.output; next += DEPTHWISE_TILE) {
     /* The last tile begins where it fits: some pixels are computed twice. */
@@ -216,7 +234,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   schedule->part_count[spreads ? 1 : 0] = (int32_t)(own->row_blocks * own->channel_blocks);
   schedule->shared_bytes = spreads ? x_rows * g->width.input * g->out_channels : 0;
   schedule->scratch_bytes = PADDING;
-  if (find_tiled(g) != NULL) schedule->scratch_bytes += g->height.kernel * columns_of(g) * (int64_t)sizeof(int8_t *);
+  if (find_tiled(g) != NULL) schedule->scratch_bytes += table_size(g) + (g->out_channels < GROUP ? ROOM : 0);
   return MSLITE_OK;
 }
 
@@ -244,6 +262,8 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   tile.channels = channel + own->channel_block < g->out_channels ? own->channel_block : g->out_channels - channel;
   set_limits(&tile, &own->numbers);
   tile.padding = (const int8_t *)run->scratch + GROUP;
+  tile.end = input + g->batch * g->height.input * g->width.input * g->out_channels;
+  tile.room = (int8_t *)run->scratch + PADDING + table_size(g);
   tile.width = g->out_channels;
   for (int64_t row = first; row < first + own->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;

@@ -29,12 +29,10 @@ SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
  * sum[r * GEMM_INT8_VECTORS + v], but where rows are joined. */
 SIMD_INLINE void begin_sums(const int32_t *bias, const int32_t *to, simd_i32 *sum, const int32_t rows) {
   enum { V = GEMM_INT8_VECTORS };
-  const int32_t *from = bias != NULL ? bias : to;
-  const int64_t step = bias != NULL ? 0 : GEMM_INT8_COLUMNS;
 #if SIMD_MATRIX
   if (bias != NULL) {
     SIMD_UNROLL for (int32_t v = 0; v < V; ++v) {
-      const int64x2_t four = (int64x2_t)simd_load_i32(from + v * SIMD_WIDTH);
+      const int64x2_t four = (int64x2_t)simd_load_i32(bias + v * SIMD_WIDTH);
       const simd_i32 low = (simd_i32)vzip1q_s64(four, four), high = (simd_i32)vzip2q_s64(four, four);
       SIMD_UNROLL for (int32_t r = 0; r < rows / 2; ++r) {
         sum[(r * V + v) * 2] = low;
@@ -44,13 +42,19 @@ SIMD_INLINE void begin_sums(const int32_t *bias, const int32_t *to, simd_i32 *su
     return;
   }
   SIMD_UNROLL for (int32_t i = 0; i < rows / 2 * V; ++i) {
-    const int32_t *at = from + i / V * 2 * step + i % V * SIMD_WIDTH;
-    const int64x2_t one = (int64x2_t)simd_load_i32(at), two = (int64x2_t)simd_load_i32(at + step);
+    const int32_t *at = to + i / V * 2 * GEMM_INT8_COLUMNS + i % V * SIMD_WIDTH;
+    const int64x2_t one = (int64x2_t)simd_load_i32(at), two = (int64x2_t)simd_load_i32(at + GEMM_INT8_COLUMNS);
     sum[2 * i] = (simd_i32)vzip1q_s64(one, two);
     sum[2 * i + 1] = (simd_i32)vzip2q_s64(one, two);
   }
-#else
+#elif SIMD_WIDTH == 4
+  const int32_t *from = bias != NULL ? bias : to;
+  const int64_t step = bias != NULL ? 0 : GEMM_INT8_COLUMNS;
   SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) sum[i] = simd_load_i32(from + i / V * step + i % V * SIMD_WIDTH);
+#else
+  SIMD_UNROLL for (int32_t i = 0; i < rows * V; ++i) {
+    sum[i] = simd_load_i32(bias != NULL ? bias + i % V * SIMD_WIDTH : to + i * SIMD_WIDTH);
+  }
 #endif
 }
 

@@ -26,19 +26,26 @@ static int32_t sum_limit(double scale) {
   return scale * 2147483647.0 <= largest ? INT32_MAX : (int32_t)(largest / scale);
 }
 
+enum { DEEPEST = 8 }; /* a unit of k, of all layouts */
+
 /* Column `column` of a panel; the sum of its weights. */
 static uint32_t pack_column(const int8_t *source, const mslite_int8_weights *weights, const mslite_int8_layout *layout,
                             int64_t column, int8_t *panel) {
-  const int64_t depth = layout->depth, half = depth / 2, step = layout->columns * depth;
+  const int64_t depth = layout->depth, half = depth / 2, step = layout->columns * depth, k_step = weights->k_step;
   const int64_t first = column / layout->woven * layout->woven;
-  const int64_t from_half_to_half = layout->woven * half;
-  int8_t *to = panel + first * depth + (column - first) * half;
+  int64_t places[DEEPEST]; /* in the panel's first unit */
+  for (int64_t i = 0; i < depth; ++i) {
+    places[i] = first * depth + (column - first) * half + i / half * layout->woven * half + i % half;
+  }
+  const uint8_t flip = weights->flip;
   uint32_t sum = 0;
-  for (int64_t k = 0; k < weights->k; ++k) {
-    const int32_t weight = (int8_t)((uint8_t)source[k * weights->k_step] ^ weights->flip);
-    const int64_t at = k % depth;
-    to[k / depth * step + at / half * from_half_to_half + at % half] = (int8_t)weight;
-    sum += (uint32_t)weight;
+  for (int64_t k = 0; k < weights->k; k += depth, panel += step) {
+    const int64_t count = weights->k - k < depth ? weights->k - k : depth;
+    for (int64_t i = 0; i < count; ++i, source += k_step) {
+      const int32_t weight = (int8_t)((uint8_t)*source ^ flip);
+      panel[places[i]] = (int8_t)weight;
+      sum += (uint32_t)weight;
+    }
   }
   return sum;
 }

@@ -146,7 +146,11 @@ SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int3
   SIMD_UNROLL for (int32_t h = 0; h < 2; ++h, sum += 2) {
     const int16x8_t weights = vreinterpretq_s16_s32(vld1q_s32(w + h * SIMD_WIDTH)), row = x->half[h];
     sum[0] = (simd_i32)vmlal_s16((int32x4_t)sum[0], vget_low_s16(row), vget_low_s16(weights));
+#ifdef __aarch64__
+    sum[1] = (simd_i32)vmlal_high_s16((int32x4_t)sum[1], row, weights);
+#else
     sum[1] = (simd_i32)vmlal_s16((int32x4_t)sum[1], vget_high_s16(row), vget_high_s16(weights));
+#endif
   }
 }
 #elif SIMD_WIDTH == 4

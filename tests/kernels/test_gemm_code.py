@@ -38,7 +38,8 @@ def instructions(isa: str, source: str = "gemm_vector", function: str = "gemm_on
     text = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", str(objects[0])], check=True, capture_output=True, text=True
     ).stdout
-    _, _, body = text.partition(f"<{function}>:\n")
+    # gcc names a function otherwise when it leaves out an argument that is always the same.
+    body = re.split(rf"<{function}(?:\.constprop\.\d+)?>:\n", text, maxsplit=1)[-1]
     lines = body.split("\n\n")[0].splitlines()
     return [(int(address, 16), code.strip()) for address, code in (line.split(":", 1) for line in lines if ":" in line)]
 
