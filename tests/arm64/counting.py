@@ -34,13 +34,13 @@ class Setting:
 
 
 SETTINGS = (
-    # What ncnn takes for a Cortex-A53 itself is written for its pairs of short instructions, and is up to twice as many
-    # of them; so peers choose what they have for the next core with the same instructions.
+    # Told that it is a Cortex-A53, ncnn takes up to twice as many instructions; so peers choose what they have for
+    # another core with the same ones.
     Setting("float32", "cortex-a53", "cortex-a72"),
     Setting("float16", "cortex-a76", "cortex-a76"),
     Setting("int8", "cortex-a76", "cortex-a76"),
     Setting("int8", "max", "max"),
-    # QEMU's newest core has SME with vectors of 512 bits, which LiteRT takes and few phones have.
+    # QEMU's newest core has SME, which LiteRT takes.
     Setting("int8", "max,sme=off", "max"),
     Setting("int8", "cortex-a53", "cortex-a53"),
     Setting("float32", "cortex-a7", "cortex-a7", "armv7"),

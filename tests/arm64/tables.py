@@ -10,7 +10,7 @@ from tests.arm64.counting import SETTINGS, Count
 OWN = "mslite "
 """What the names of our builds begin with."""
 MORE = 1.01
-"""Misses move by less than this with where the loader puts things."""
+"""A ratio of misses up to this one is no difference."""
 
 
 def _rows(counts: Sequence[Count], setting: str) -> dict[tuple[str, str], Count]:
