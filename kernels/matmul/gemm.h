@@ -22,10 +22,12 @@ enum { GEMM_ROWS = 14, GEMM_VECTORS = 2 }; /* 28 sums + 2 of b of 32 registers *
 enum { GEMM_ROWS = 6, GEMM_VECTORS = 2 }; /* 12 sums + 2 of b + 1 of a of 16 registers */
 #elif SIMD_ASSEMBLY
 enum { GEMM_ROWS = 5, GEMM_VECTORS = 4 }; /* 20 sums + 4 of b + 5 of a of 32 registers */
-#elif SIMD_WIDTH == 4 && defined(__arm__)
-enum { GEMM_ROWS = 3, GEMM_VECTORS = 4 }; /* 12 sums + 2 of b + 2 of a of 16 registers */
 #elif SIMD_WIDTH == 4
+#ifdef __arm__
+enum { GEMM_ROWS = 3, GEMM_VECTORS = 4 }; /* 12 sums + 2 of b + 2 of a of 16 registers */
+#else
 enum { GEMM_ROWS = 6, GEMM_VECTORS = 4 }; /* 24 sums + 2 of b + 6 of a of 32 registers */
+#endif
 #else
 enum { GEMM_ROWS = 4, GEMM_VECTORS = 4 };
 #endif

@@ -19,10 +19,10 @@
 enum { GEMM_INT8_ROWS = 12, GEMM_INT8_VECTORS = 2 }; /* 24 sums + 2 of b + 1 of a + 1 product of 32 registers */
 #elif SIMD_WIDTH == 8
 enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 2 }; /* 12 sums + 2 of b + 1 of a + 1 product of 16 registers */
-#elif defined(__arm__)
-enum { GEMM_INT8_ROWS = 2, GEMM_INT8_VECTORS = 4 }; /* 8 sums + 2 of b + 2 of a + up to 4 products of 16 registers */
 #elif SIMD_DOT
 enum { GEMM_INT8_ROWS = 6, GEMM_INT8_VECTORS = 4 }; /* 24 sums + 4 of b + 1 of a + 1 product of 32 registers */
+#elif defined(__arm__)
+enum { GEMM_INT8_ROWS = 2, GEMM_INT8_VECTORS = 4 }; /* 8 sums + 2 of b + 2 of a + up to 4 products of 16 registers */
 #else
 enum { GEMM_INT8_ROWS = 4, GEMM_INT8_VECTORS = 4 }; /* 16 sums + 4 of b + 2 of a + up to 8 products of 32 registers */
 #endif
