@@ -121,6 +121,10 @@ static inline void gemm_next_row(gemm_block *g, int64_t rows) {
 /* Panel by panel, each used for all rows while it is in the L1 cache. */
 void gemm_run(const gemm_block *block) {
   gemm_block left = *block;
+#if SIMD_HALF
+  simd_real total[GEMM_SUMS * GEMM_LANES]; /* here, and not in each tile's own frame, which would have a guard to check */
+  left.total = total;
+#endif
   while (left.columns > 0) {
     int64_t columns = left.columns < GEMM_COLUMNS ? left.columns : GEMM_COLUMNS;
     if (block->rows == 1 && left.columns >= 4 * GEMM_COLUMNS && GEMM_ROWS >= 4) {

@@ -3,6 +3,8 @@
 #include "pooling/geometry.h"
 #include "simd/real.h"
 
+enum { MAXIMUM_VECTORS = 4 }; /* of channels, that share the walk over a window */
+
 /* One part is one output row. */
 static int32_t pool_support(const mslite_node *node) {
   mslite_pooling geometry;
@@ -40,15 +42,19 @@ SIMD_INLINE void average_lanes(const window *w, int64_t channel, int32_t lanes, 
   simd_store_lanes(y + channel, sum / simd_set(w->divisor), lanes);
 }
 
-SIMD_INLINE void maximum_lanes(const window *w, int64_t channel, int32_t lanes, simd_real *y) {
-  real_vector result = real_set(-INFINITY);
+/* Of `vectors` vectors of channels, of a single one the first `lanes`. */
+SIMD_INLINE void maximum_lanes(const window *w, int64_t channel, const int32_t vectors, int32_t lanes, simd_real *y) {
+  real_vector result[MAXIMUM_VECTORS];
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) result[v] = real_set(-INFINITY);
   for (int64_t i = 0; i < w->rows; ++i) {
     const simd_real *p = w->first + i * w->row_step + channel;
-    for (int64_t j = 0; j < w->columns; ++j) {
-      result = real_max(real_load_lanes(p + j * w->column_step, lanes), result);
+    for (int64_t j = 0; j < w->columns; ++j, p += w->column_step) {
+      SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
+        result[v] = real_max(real_load_lanes(p + v * REAL_LANES, lanes), result[v]);
+      }
     }
   }
-  real_store_lanes(y + channel, result, lanes);
+  SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) real_store_lanes(y + channel + v * REAL_LANES, result[v], lanes);
 }
 
 SIMD_INLINE void pool_row(const mslite_pooling *g, const simd_real *x, simd_real *y, int64_t oy, bool average) {
@@ -72,8 +78,11 @@ SIMD_INLINE void pool_row(const mslite_pooling *g, const simd_real *x, simd_real
       for (; c + SIMD_WIDTH <= g->channels; c += SIMD_WIDTH) average_lanes(&w, c, SIMD_WIDTH, y);
       if (c < g->channels) average_lanes(&w, c, (int32_t)(g->channels - c), y);
     } else {
-      for (; c + REAL_LANES <= g->channels; c += REAL_LANES) maximum_lanes(&w, c, REAL_LANES, y);
-      if (c < g->channels) maximum_lanes(&w, c, (int32_t)(g->channels - c), y);
+      for (; c + MAXIMUM_VECTORS * REAL_LANES <= g->channels; c += MAXIMUM_VECTORS * REAL_LANES) {
+        maximum_lanes(&w, c, MAXIMUM_VECTORS, REAL_LANES, y);
+      }
+      for (; c + REAL_LANES <= g->channels; c += REAL_LANES) maximum_lanes(&w, c, 1, REAL_LANES, y);
+      if (c < g->channels) maximum_lanes(&w, c, 1, (int32_t)(g->channels - c), y);
     }
     w.rows = bottom - top;
   }

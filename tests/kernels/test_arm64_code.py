@@ -93,9 +93,10 @@ def test_tile(
         assert min(loop.length for loop in whole) <= products + steps * vectors // 2 + height + 16, whole
 
 
+@pytest.mark.parametrize(("isa", "flags"), [("neon", ()), ("neon_fp16", ("-march=armv8.2-a+fp16",))])
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_depthwise(compiler: str) -> None:
-    found = loops(compiler, "convolution/depthwise_vector.c", "neon", (), "fmla")
+def test_depthwise(compiler: str, isa: str, flags: tuple[str, ...]) -> None:
+    found = loops(compiler, "convolution/depthwise_vector.c", isa, flags, "fmla")
     # 3 x 3 at strides 1 and 2: a row of the window for four pixels of two vectors of channels.
     whole = [loop for loop in found if loop.products == 24]
     assert len(whole) >= 2
