@@ -41,7 +41,8 @@ static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1)
 static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   mslite_convolution g;
   if (mslite_convolution_of(node, &g) != MSLITE_OK || input < 1 || input > (SIMD_HALF ? 2 : 1)) return 0;
-  return (input == 1 ? g.height.kernel * g.width.kernel : 1) * round_up(g.group, REAL_LANES) * (int64_t)sizeof(simd_real);
+  return (input == 1 ? g.height.kernel * g.width.kernel : 1) * round_up(g.group, REAL_LANES) *
+         (int64_t)sizeof(simd_real);
 }
 
 /* [tap][channel], channels filled up with zeros; the bias of float16, which is one tap, too. */
@@ -179,8 +180,8 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
 }
 
 /* One output row; x is the image, all pointers at the part's first channel. */
-static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile, const simd_real *x,
-                      int64_t oy, simd_real *y) {
+static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile,
+                      const simd_real *x, int64_t oy, simd_real *y) {
   int64_t top, bottom;
   mslite_window_taps(&g->height, oy, &top, &bottom);
   tile->rows = (int32_t)(bottom - top);
@@ -205,7 +206,8 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
 }
 
 /* The same for any kernel, pixel by pixel. */
-static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const simd_real *x, int64_t oy, simd_real *y) {
+static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const simd_real *x, int64_t oy,
+                      simd_real *y) {
   int64_t top, bottom, left, right;
   mslite_window_taps(&g->height, oy, &top, &bottom);
   for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->group) {
@@ -243,7 +245,8 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
   tile.high = fused_high(g->activation);
   for (int64_t row = first; row < first + numbers->row_block && row < rows; ++row) {
     const int64_t image = row / g->height.output, oy = row % g->height.output;
-    const simd_real *x = (const simd_real *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
+    const simd_real *x =
+        (const simd_real *)run->inputs[0] + image * g->height.input * g->width.input * g->group + channel;
     simd_real *y = (simd_real *)run->outputs[0] + row * g->width.output * g->group + channel;
     tile.w = (const simd_real *)run->inputs[1] + channel;
     if (function != NULL) {

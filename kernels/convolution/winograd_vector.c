@@ -69,8 +69,8 @@ static void winograd_pack(const mslite_node *node, int32_t input, const void *so
 }
 
 /* v[point][tile][channel] = B^T d B for `lanes` channels of one tile; d are pointers to its (m + 2)^2 pixels. */
-SIMD_INLINE void transform_input_lanes(const int32_t m, const simd_real *const *d, int64_t c, simd_real *v, int64_t point_step,
-                                       int32_t lanes) {
+SIMD_INLINE void transform_input_lanes(const int32_t m, const simd_real *const *d, int64_t c, simd_real *v,
+                                       int64_t point_step, int32_t lanes) {
   const int32_t side = m + 2;
   real_vector pixels[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE], half[WINOGRAD_MOST_SIDE * WINOGRAD_MOST_SIDE];
   SIMD_UNROLL for (int32_t i = 0; i < side; ++i) {
@@ -117,8 +117,8 @@ SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t 
 
 /* Columns [column, column + columns) of one tile of y from sums[point][tile][CHUNK_COLUMNS]. */
 SIMD_INLINE void transform_output(const winograd_derived *numbers, const mslite_run *run, const int32_t m,
-                                  const simd_real *sums, int64_t point_step, int64_t tile, int64_t column, int64_t columns,
-                                  real_vector low, real_vector high) {
+                                  const simd_real *sums, int64_t point_step, int64_t tile, int64_t column,
+                                  int64_t columns, real_vector low, real_vector high) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_winograd_plan *plan = &numbers->plan;
   const int32_t side = m + 2;

@@ -1,5 +1,5 @@
-/* The GEMM under every matrix product and convolution: c = activation(bias + a * b + residual) on float32, or on float16
- * (matmul/tile_half.h).
+/* The GEMM under every matrix product and convolution: c = activation(bias + a * b + residual) on float32, or on
+ * float16 (matmul/tile_half.h).
  *
  * A tile of GEMM_ROWS x GEMM_COLUMNS sums lives in registers while k runs; b comes in panels (matmul/pack.h), a in
  * rows. Every sum adds its terms in the order of k, so a value does not depend on the tile that it is computed in.

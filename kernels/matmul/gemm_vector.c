@@ -122,7 +122,8 @@ static inline void gemm_next_row(gemm_block *g, int64_t rows) {
 void gemm_run(const gemm_block *block) {
   gemm_block left = *block;
 #if SIMD_HALF
-  simd_real total[GEMM_SUMS * GEMM_LANES]; /* here, and not in each tile's own frame, which would have a guard to check */
+  simd_real
+      total[GEMM_SUMS * GEMM_LANES]; /* here, and not in each tile's own frame, which would have a guard to check */
   left.total = total;
 #endif
   while (left.columns > 0) {

@@ -1,4 +1,5 @@
-/* MatMulFusion and FullConnection of real numbers over the GEMM. A constant b is packed at load, any other in a first phase. */
+/* MatMulFusion and FullConnection of real numbers over the GEMM. A constant b is packed at load, any other in a first
+ * phase. */
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"
 
@@ -24,7 +25,6 @@ static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
   if (input != 1) return 0;
   return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(simd_real);
 }
-
 
 static void matmul_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_product p;

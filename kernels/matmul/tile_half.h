@@ -1,8 +1,9 @@
 /* The register tile of the float16 GEMM, eight products to an instruction.
  *
- * A sum in float16 loses bits as it grows, so there are two levels: sums of GEMM_SHORT steps of k in registers, and what
- * these add up to in memory. With numbers of either sign the error of n additions grows with n, so the second level adds
- * little: an eighth of the first one's at k = 512. Both in float32 would take twice the instructions for the second. */
+ * A sum in float16 loses bits as it grows, so there are two levels: sums of GEMM_SHORT steps of k in registers, and
+ * what these add up to in memory. With numbers of either sign the error of n additions grows with n, so the second
+ * level adds little: an eighth of the first one's at k = 512. Both in float32 would take twice the instructions for the
+ * second. */
 #ifndef MSLITE_MATMUL_TILE_HALF_H
 #define MSLITE_MATMUL_TILE_HALF_H
 
@@ -138,9 +139,7 @@ SIMD_INLINE void gemm_vectors(const gemm_block *g, const int32_t rows, const int
   float16_t *c = g->c;
   const int64_t c_step = g->c_step;
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r, c += c_step) {
-    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      vst1q_f16(c + v * GEMM_LANES, sum[r * vectors + v]);
-    }
+    SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) { vst1q_f16(c + v * GEMM_LANES, sum[r * vectors + v]); }
   }
 }
 
