@@ -36,6 +36,8 @@ def kernels(isa: str) -> dict[str, Kernel]:
     """The kernels that a program for `isa` (MSLITE_ISA's name, `scalar` for portable C) can be made of."""
     found: dict[str, Kernel] = {}
     for path in locate.files():
+        if path.endswith("_half.c"):  # float16 is not for generated C
+            continue
         if path.endswith("_micro.c") and isa not in MICRO:
             continue
         if path.endswith("_dot.c") and isa in (*MICRO, "scalar"):
@@ -94,6 +96,8 @@ def definition(name: str, isa: str) -> tuple[Unit, Item] | None:
     others = [alias for alias, real in aliases().items() if real == name]
     paths = [path for path, words in _words().items() if name in words or words & set(others)]
     for path in paths:
+        if path.endswith("_half.c"):  # float16 is not for generated C
+            continue
         if path.endswith("_micro.c") and isa not in MICRO:
             continue
         if path.endswith("_dot.c") and isa in (*MICRO, "scalar"):

@@ -11,7 +11,7 @@ void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd
     case MSLITE_ACTIVATION_TYPE_HARD_TANH:
       ACTIVATION_LOOP(math_clamp(v, low, high));
     case MSLITE_ACTIVATION_TYPE_SIGMOID:
-      ACTIVATION_LOOP(math_sigmoid(v));
+      ACTIVATION_LOOP(activation_sigmoid(v));
     case MSLITE_ACTIVATION_TYPE_ELU:
       ACTIVATION_LOOP(simd_select(simd_less(v, zero), alpha * math_expm1(v), v));
     case MSLITE_ACTIVATION_TYPE_LEAKY_RELU:
@@ -35,7 +35,7 @@ void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd
     case MSLITE_ACTIVATION_TYPE_SIGN:
       ACTIVATION_LOOP(activation_sign(v));
     case MSLITE_ACTIVATION_TYPE_SWISH:
-      ACTIVATION_LOOP(v * math_sigmoid(v));
+      ACTIVATION_LOOP(v * activation_sigmoid(v));
     case MSLITE_ACTIVATION_TYPE_GELU:
       if (f->approximate) {
         ACTIVATION_LOOP(activation_gelu_tanh(v));

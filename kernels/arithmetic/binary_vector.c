@@ -14,19 +14,19 @@ SIMD_INLINE real_vector real_maximum(real_vector a, real_vector b) { return math
 SIMD_INLINE real_vector real_minimum(real_vector a, real_vector b) { return math_min(a, b); }
 #endif
 
-#define ROW_LOOP(load_a, load_b, expression)               \
-  {                                                        \
-    int64_t i = 0;                                         \
-    for (; i + REAL_LANES <= n; i += REAL_LANES) {         \
+#define ROW_LOOP(load_a, load_b, expression)                  \
+  {                                                           \
+    int64_t i = 0;                                            \
+    for (; i + REAL_LANES <= n; i += REAL_LANES) {            \
       const real_vector p = load_a(a + i), q = load_b(b + i); \
-      real_store(y + i, expression);                       \
-    }                                                      \
-    if (i < n) {                                           \
-      const int32_t rest = (int32_t)(n - i);               \
+      real_store(y + i, expression);                          \
+    }                                                         \
+    if (i < n) {                                              \
+      const int32_t rest = (int32_t)(n - i);                  \
       const real_vector p = load_a##_partial(a + i, rest);    \
       const real_vector q = load_b##_partial(b + i, rest);    \
-      real_store_partial(y + i, expression, rest);         \
-    }                                                      \
+      real_store_partial(y + i, expression, rest);            \
+    }                                                         \
   }
 
 /* A repeated operand is already in `same_a` or `same_b`. */

@@ -1,6 +1,6 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
- * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring numbers. Where
- * windows hang over the edge, a first phase copies x with its padding. */
+ * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring numbers.
+ * Where windows hang over the edge, a first phase copies x with its padding. */
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
 

@@ -84,6 +84,9 @@ typedef struct {
   int64_t rows, columns;
   bool accumulate; /* the sums begin with what is in c, not with the bias; never in float16 */
   float low, high; /* the result is clamped to these */
+#if SIMD_HALF
+  simd_real *total; /* gemm_run's: [GEMM_SUMS][GEMM_LANES], sums of the steps of k that are over */
+#endif
 } gemm_block;
 
 /* The whole block. One function per instruction set, in gemm_vector.c. */

@@ -140,6 +140,10 @@ void gemm_run(const gemm_block *block) {
   /* Tiles of nearly equal height: a last tile of one row would run at a third of the speed. */
   const int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS, taller = block->rows % tiles;
   const int32_t rows = (int32_t)(block->rows / tiles);
+#if SIMD_HALF
+  simd_real total[GEMM_SUMS * GEMM_LANES]; /* here, and not in each tile's own frame, which would have a guard to check */
+  left.total = total;
+#endif
   while (left.columns > 0) {
     int64_t columns = GEMM_COLUMNS;
     if (block->rows == 1 && left.columns >= PANELS_OF_ONE * GEMM_COLUMNS) {

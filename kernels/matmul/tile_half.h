@@ -97,7 +97,6 @@ SIMD_INLINE void gemm_carry(float16x8_t *sum, const int32_t count, float16_t *to
  * half; both are constants where this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t vectors) {
   float16x8_t sum[GEMM_SUMS];
-  float16_t total[GEMM_SUMS * GEMM_LANES]; /* of the steps of k that are over */
   bool has_total = false;
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
     const float16x8_t start = g->bias == NULL ? vdupq_n_f16(0) : vld1q_f16(g->bias + v * GEMM_LANES);
@@ -110,8 +109,8 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
     for (int64_t k = 0; k < g->k;) {
       if (room == 0) {
-        if (!has_total) memset(total, 0, sizeof total);
-        gemm_carry(sum, rows * vectors, total);
+        if (!has_total) memset(g->total, 0, GEMM_SUMS * GEMM_LANES * sizeof *g->total);
+        gemm_carry(sum, rows * vectors, g->total);
         has_total = true;
         room = GEMM_SHORT;
       }
@@ -123,16 +122,20 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
     }
   }
   if (has_total) {
-    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] += vld1q_f16(total + i * GEMM_LANES);
+    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] += vld1q_f16(g->total + i * GEMM_LANES);
   }
   if (g->residual != NULL) {
     SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) {
       sum[i] += vld1q_f16(g->residual + i / vectors * g->c_step + i % vectors * GEMM_LANES);
     }
   }
-  if (g->low > -INFINITY) { /* no clamp has an upper bound alone */
-    const float16x8_t lowest = vdupq_n_f16((float16_t)g->low), highest = vdupq_n_f16((float16_t)g->high);
-    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vminq_f16(vmaxq_f16(sum[i], lowest), highest);
+  if (g->low > -INFINITY) {
+    const float16x8_t low = vdupq_n_f16((float16_t)g->low);
+    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vmaxq_f16(sum[i], low);
+  }
+  if (g->high < INFINITY) {
+    const float16x8_t high = vdupq_n_f16((float16_t)g->high);
+    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vminq_f16(sum[i], high);
   }
   float16_t *c = g->c;
   const int64_t c_step = g->c_step;

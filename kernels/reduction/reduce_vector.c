@@ -110,7 +110,7 @@ static double row_sum(int32_t mode, const simd_real *x, int64_t n, float top) {
       simd_store_f32(lanes, all);                                                                      \
       for (int32_t k = 0; k < SIMD_WIDTH; ++k) start = combine_scalar(start, lanes[k]);                \
     }                                                                                                  \
-    for (; i < n; ++i) start = combine_scalar(start, (float)x[i]);                                       \
+    for (; i < n; ++i) start = combine_scalar(start, (float)x[i]);                                     \
   }                                                                                                    \
   break
 

@@ -23,9 +23,17 @@ constexpr char kDynamicBatching[] = "dynamic_batching";  // of runners
 constexpr char kExecutionPlan[] = "execution_plan";
 
 // Sections that MindSpore Lite gives a meaning.
-constexpr const char *kSections[] = {"build_session",      "common",      "common_context", "ms_cache",
-                                     "model_file",         "weight",      "gpu_context",    "ascend_context",
-                                     "shared_thread_pool", "inner_common", "inner_model_parallel_runner"};
+constexpr const char *kSections[] = {"build_session",
+                                     "common",
+                                     "common_context",
+                                     "ms_cache",
+                                     "model_file",
+                                     "weight",
+                                     "gpu_context",
+                                     "ascend_context",
+                                     "shared_thread_pool",
+                                     "inner_common",
+                                     "inner_model_parallel_runner"};
 
 void WarnOfNoEffect(const std::string &section) {
   const bool is_known =

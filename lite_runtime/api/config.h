@@ -14,8 +14,8 @@ using ConfigSections = std::map<std::string, std::map<std::string, std::string>>
 
 /// Adds one setting. `plugin_path=a.so;b.so` of [registry] loads plug-ins: each path as it stands, or below `folder`;
 /// Python files are the converter's and left out. `obf_ratio` of [build_session] is read by ObfuscationRatio,
-/// [execution_plan] by ReadExecutionPlan. Other sections have no effect here, and are named in a warning when they are first seen. Errors: kLiteError beyond 100
-/// sections or 1000 settings in one; those of LoadPlugin.
+/// [execution_plan] by ReadExecutionPlan. Other sections have no effect here, and are named in a warning when they are
+/// first seen. Errors: kLiteError beyond 100 sections or 1000 settings in one; those of LoadPlugin.
 mindspore::Status AddSetting(const std::string &section, const std::pair<std::string, std::string> &setting,
                              ConfigSections *sections, const std::string &folder = "");
 
@@ -27,8 +27,8 @@ mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections);
 /// Errors: kLiteParamInvalid for what is no number above 0, up to 50.
 mindspore::Status ObfuscationRatio(const ConfigSections &sections, float *ratio);
 
-/// The real types that `<node>=data_type:float16` and `<node>=data_type:float32` of [execution_plan] give nodes, by their
-/// names. Errors: kLiteParamInvalid for other values.
+/// The real types that `<node>=data_type:float16` and `<node>=data_type:float32` of [execution_plan] give nodes, by
+/// their names. Errors: kLiteParamInvalid for other values.
 mindspore::Status ReadExecutionPlan(const ConfigSections &sections, std::map<std::string, int32_t> *types);
 }  // namespace mslite
 

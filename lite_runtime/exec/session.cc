@@ -58,8 +58,8 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
     : model_(std::move(model)),
       options_(options),
       registered_(options.registered ? options.registered(model_->graph) : nullptr),
-      plan_options_{options.isas,      options.threads, options.inter_op > 1, {}, registered_.get(), options.half,
-                    options.node_types},
+      plan_options_{options.isas,      options.threads, options.inter_op > 1, {},
+                    registered_.get(), options.half,    options.node_types},
       executor_(options.threads, options.inter_op, InternCores(options.cores)),
       workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()) {
   control_.SetLimits(options.limits);

@@ -89,8 +89,8 @@ class Planner::HalfPlanner {
     std::vector<HalfNode> nodes;
     for (const Call &call : calls_) {
       planner_.PointTo(*call.step);
-      const HalfPrecision precision = call.registered != nullptr ? HalfPrecision{HalfPrecision::kGrown, kAllExact}
-                                                                 : HalfPrecisionOf(NodeOf(call));
+      const HalfPrecision precision =
+          call.registered != nullptr ? HalfPrecision{HalfPrecision::kGrown, kAllExact} : HalfPrecisionOf(NodeOf(call));
       nodes.push_back({call.step->inputs, call.step->outputs, precision});
     }
     islands_ = FindHalfIslands(tensors, nodes);
@@ -114,10 +114,10 @@ class Planner::HalfPlanner {
       return IsFloat32(At(local)) && islands_[static_cast<size_t>(local)];
     };
     const ProgramStep &step = *call.step;
-    const bool is_read = std::any_of(step.inputs.begin(), step.inputs.end(),
-                                     [this](int32_t input) { return IsActivation(input); });
-    const bool is_written = std::any_of(step.outputs.begin(), step.outputs.end(),
-                                        [this](int32_t output) { return IsActivation(output); });
+    const bool is_read =
+        std::any_of(step.inputs.begin(), step.inputs.end(), [this](int32_t input) { return IsActivation(input); });
+    const bool is_written =
+        std::any_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) { return IsActivation(output); });
     if (!is_read || !is_written) return false;
     if (!IsNamed(call) && (std::any_of(step.inputs.begin(), step.inputs.end(), is_island) ||
                            std::any_of(step.outputs.begin(), step.outputs.end(), is_island))) {
@@ -163,7 +163,8 @@ class Planner::HalfPlanner {
     return ChooseKernel(node, planner_.options_.isas, nullptr, planner_.options_.more_kernels) != nullptr;
   }
 
-  // Calls without products do not pay for casts of their own: they are left in float32 where no neighbour is in float16.
+  // Calls without products do not pay for casts of their own: they are left in float32 where no neighbour is in
+  // float16.
   void DropLonely() {
     for (bool changes = true; changes;) {
       changes = false;
@@ -247,7 +248,8 @@ class Planner::HalfPlanner {
   }
 
   void AddCast(const Call &call, int32_t from, int32_t to) {
-    const int32_t graph_tensor = origin_.count(to) != 0 ? origin_.at(to) : planner_.program_.tensors[static_cast<size_t>(to)];
+    const int32_t graph_tensor =
+        origin_.count(to) != 0 ? origin_.at(to) : planner_.program_.tensors[static_cast<size_t>(to)];
     Node node;
     const bool narrows = At(to).type == MSLITE_FLOAT16;
     node.name = planner_.model_->graph->tensors[static_cast<size_t>(graph_tensor)].name +
@@ -301,11 +303,11 @@ class Planner::HalfPlanner {
   std::vector<Call> &calls_;
   std::vector<mslite_tensor> &tensors_;
   std::vector<bool> islands_;
-  std::vector<Form> forms_;                         // of the calls
-  std::vector<int32_t> as_half_;                    // per tensor: the one with its numbers in float16, or -1
-  std::vector<int32_t> as_float_;                   // the same in float32
-  std::vector<bool> is_ours_;                       // per tensor of the program: stored as float16 by this plan
-  std::unordered_map<int32_t, int32_t> origin_;     // of a tensor of this plan: that of the graph
+  std::vector<Form> forms_;                      // of the calls
+  std::vector<int32_t> as_half_;                 // per tensor: the one with its numbers in float16, or -1
+  std::vector<int32_t> as_float_;                // the same in float32
+  std::vector<bool> is_ours_;                    // per tensor of the program: stored as float16 by this plan
+  std::unordered_map<int32_t, int32_t> origin_;  // of a tensor of this plan: that of the graph
 };
 
 Status Planner::ChooseHalf() {

@@ -101,8 +101,8 @@ class Islands {
       Size size = results == HalfPrecision::kGrown ? kGrown : kFits;
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Size own = sizes_[static_cast<size_t>(node.inputs[i])];
-        const bool counts = results == HalfPrecision::kMoved || own == kBeyond ||
-                            CountOf(node.inputs[i]) >= CountOf(output);
+        const bool counts =
+            results == HalfPrecision::kMoved || own == kBeyond || CountOf(node.inputs[i]) >= CountOf(output);
         if (results != HalfPrecision::kFresh && counts && IsBit(node.precision.counted, std::min<size_t>(i, 31))) {
           size = std::max(size, own);
         }

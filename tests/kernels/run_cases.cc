@@ -124,8 +124,8 @@ std::string CompareFloats(const void *got, const TensorData &wanted, double tole
   return "";
 }
 
-// float16 results of a call whose operands were rounded to float16, and what they are in float32. Beyond float16's range
-// they say nothing.
+// float16 results of a call whose operands were rounded to float16, and what they are in float32. Beyond float16's
+// range they say nothing.
 std::string CompareHalves(const void *got, const TensorData &wanted, double tolerance) {
   const auto *halves = static_cast<const uint16_t *>(got);
   const auto *b = reinterpret_cast<const float *>(wanted.storage.data());

@@ -68,9 +68,10 @@ def test_depthwise_int8(compiler: str) -> None:
     assert all(loop.spills == 0 and loop.length <= 95 for loop in whole), whole
 
 
+@pytest.mark.parametrize(("isa", "flags"), [("neon", ()), ("neon_fp16", ("-march=armv8.2-a+fp16",))])
 @pytest.mark.parametrize("compiler", ARM64.compilers)
-def test_depthwise(compiler: str) -> None:
-    found = loops(ARM64, compiler, "convolution/depthwise_vector.c", "neon", (), "fmla")
+def test_depthwise(compiler: str, isa: str, flags: tuple[str, ...]) -> None:
+    found = loops(ARM64, compiler, "convolution/depthwise_vector.c", isa, flags, "fmla")
     # 3 x 3 at strides 1 and 2: a row of the window for four pixels of two vectors of channels.
     whole = [loop for loop in found if loop.products == 24]
     assert len(whole) >= 2
