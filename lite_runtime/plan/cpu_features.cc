@@ -10,6 +10,14 @@
 #endif
 
 namespace mslite {
+IsaSet BaseIsas() {
+  IsaSet isas;
+#if defined(MSLITE_TARGET_ARM64)
+  isas.Add(MSLITE_ISA_NEON);
+#endif
+  return isas;
+}
+
 namespace {
 
 constexpr struct {
@@ -71,8 +79,7 @@ IsaSet Detect() {
 #elif defined(MSLITE_TARGET_ARM64)
 
 IsaSet Detect() {
-  IsaSet isas;
-  isas.Add(MSLITE_ISA_NEON);  // part of the base instruction set
+  IsaSet isas = BaseIsas();
 #if defined(__linux__)
   const unsigned long capabilities = getauxval(AT_HWCAP);
   if ((capabilities & HWCAP_ASIMDDP) != 0) isas.Add(MSLITE_ISA_NEON_DOT);
@@ -136,6 +143,17 @@ IsaSet AllowedIsas(std::string *problem) {
   const char *limit = std::getenv("MSLITE_ISA");
   if (limit == nullptr || *limit == '\0') return detected;
   const int32_t isa = FindIsa(limit);
+#if defined(MSLITE_NO_SCALAR_COPIES)
+  if (isa == MSLITE_ISA_SCALAR) {
+    if (problem != nullptr) {
+      *problem =
+          "MSLITE_ISA=scalar: this library was built without scalar copies of its vector kernels "
+          "(-DMSLITE_SCALAR_COPIES=ON has them); it uses: " +
+          detected.Text();
+    }
+    return detected;
+  }
+#endif
   if (detected.Has(isa)) return detected.UpTo(isa);
   if (problem != nullptr) {
     *problem = "MSLITE_ISA=" + std::string(limit) + (isa < 0 ? " is no instruction set" : " cannot run here") +
