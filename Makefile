@@ -103,7 +103,7 @@ test-arm64: $(BUILD)/python-ready
 	ctest --test-dir $(BUILD)-arm64 --timeout 300 --output-on-failure -E 'AForkedProcess(Has|Builds)|ChildOfAFork'
 	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $(BUILD)-arm64/cases.bin
 	qemu-aarch64 -L /usr/aarch64-linux-gnu $(BUILD)-arm64/tests/run_cases $(BUILD)-arm64/cases.bin
-	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest tests/arm64
+	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest tests/arm64 tests/runtime/test_library_size.py
 
 # Kernels are strict C99 for every compiler, the microcontroller's included.
 test-portable:
