@@ -25,8 +25,8 @@ struct PackJob {
 class WeightStore {
  public:
   // Finds or makes the packed form of every job, on up to `threads` threads: packing is most of the time that loading
-  // takes. Pages of the model's file that were read for it leave memory. Errors: kLiteMemoryFailed, if there is no memory
-  // for those that were not there.
+  // takes. Pages of the model's file that were read for it leave memory. Errors: kLiteMemoryFailed, if there is no
+  // memory for those that were not there.
   Status Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t threads);
 
   // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
