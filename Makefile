@@ -106,7 +106,7 @@ test-arm64: $(BUILD)/cases.bin
 	@# The emulator (7.2) ends where the child of a fork starts a thread.
 	ctest --test-dir $(BUILD)-arm64 --timeout 300 --output-on-failure -E 'AForkedProcess(Has|Builds)|ChildOfAFork'
 	qemu-aarch64 -L /usr/aarch64-linux-gnu $(BUILD)-arm64/tests/run_cases $(BUILD)/cases.bin
-	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest tests/arm64
+	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest tests/arm64 tests/runtime/test_library_size.py
 
 # What depends on the processor for 32-bit ARM, by gcc: the whole runtime compiles, kernels, loading and plans are run.
 test-armv7: $(BUILD)/cases.bin

@@ -15,7 +15,8 @@ from mslite.cropper.archive import CropError
 from mslite.cropper.build import build_archive
 from mslite.cropper.crop import ENGINES, INSTRUCTION_SETS, Library, crop, engines_named, instruction_sets, kept_kernels
 from mslite.cropper.link import SONAME, Linked, Linker
-from mslite.cropper.needs import Need, needs_of
+from mslite.cropper.need import Need
+from mslite.cropper.needs import needs_of
 from mslite.cropper.rooms import ROOMS
 
 _NAME = "libmindspore-lite"
@@ -104,13 +105,14 @@ def _crop(given: argparse.Namespace) -> None:
         archive = build_archive(given.source, folder.resolve(), given.toolchain, given.preset, engines)
     whole = Library.read(archive.read_bytes(), str(archive))
     isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
-    cropped = crop(whole, needs, [model.name for model in models], isas, bool(engines))
+    purpose = ", ".join(model.name for model in models)
+    cropped = crop(whole, needs, purpose, isas, bool(engines))
     _print_needs(needs.operators, whole, isas)
     linker = Linker.of(whole, archive, given.compiler)
     written = [(f"{_NAME}.a", cropped.write())]
     if linker is not None:
         c_only = given.api == "c"
-        shared = crop(whole, needs, [model.name for model in models], isas, bool(engines), c_only)
+        shared = crop(whole, needs, purpose, isas, bool(engines), c_only)
         before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is shared, name=given.soname)
                           for kind in (False, True)} for library in (whole, shared))  # fmt: skip
         _print_sizes(before, after)

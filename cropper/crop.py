@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from mslite.cropper.archive import CropError, Member, read_archive, write_archive
-from mslite.cropper.needs import FLOAT32, INT8, INT16, OTHER, Need, Needs
+from mslite.cropper.need import FLOAT32, INT8, INT16, OTHER, Need, Needs
 from mslite.cropper.objects import Kernel, ObjectFile, Reference, read_kernel
 
 # mslite_isa (kernels/kernel.h): what a suffix of a kernel's name means.
@@ -30,13 +30,15 @@ _UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"
 # What programs in C cannot reach: delegates and registered kernels.
 _EXTENSIONS = ("mslite_delegation", "mslite_registered")
 # Parts of loading that not every model goes through; kPartNames of lite_runtime/model/parts.h.
-_PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
+PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
 # Engines for other devices than the CPU, which the library reaches through the table of engines.
 ENGINES = ("opencl", "openvino", "nnapi", "nnrt", "coreml")
 # Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
 _BY_OPERATOR = {_RULES: (2, 1), _UNPACKERS: (3, 1)}
 _PREFIX = "mslite_kernel_"
-_MAX_KEPT, _MODELS_BYTES = 384, 256
+_MAX_KEPT, _PURPOSE_BYTES = 384, 256
+# MSLITE_CROPPED_... (kernels/cropped.h).
+FOR_MODELS, FOR_OPERATORS = 1, 2
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Library:
     def read(cls, data: bytes, name: str) -> Library:
         """Raises CropError where it is none, or not one of mslite that can be cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
-        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, *_PARTS.values(), _CROPPED):
+        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, *PARTS.values(), _CROPPED):
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
             raise CropError(f"{name}: this library was cropped before; crop the whole one")
@@ -116,8 +118,7 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
         if isa is None:
             kept.add(kernel.symbol)
         elif isa == "scalar":
-            has_other = always is not None and f"{base}_{always}" in names
-            if need.is_folded or not has_other:
+            if always is None or f"{base}_{always}" not in names:
                 kept.add(kernel.symbol)
         elif isa in isas:
             kept.add(kernel.symbol)
@@ -135,13 +136,14 @@ def engines_named(wanted: Sequence[str]) -> frozenset[str]:
 def crop(
     library: Library,
     needs: Needs,
-    models: Sequence[str],
+    purpose: str,
     isas: frozenset[str],
     with_engines: bool = False,
     c_only: bool = False,
+    kind: int = FOR_MODELS,
 ) -> Library:
-    """The library with only what these models need, and without the objects that nothing in it names any more; `c_only`: for
-    programs in C alone."""
+    """The library with only what is needed, and without the objects that nothing in it names any more. `purpose`: the models,
+    or the group of operators, that it is for; `c_only`: for programs in C alone."""
     kept = kept_kernels(library, needs.operators, isas)
     changed = {id(one): one for one in library.objects}
 
@@ -154,10 +156,10 @@ def crop(
         change(table, partial(_without_operators, table=table, words=words, function=function, needs=needs.operators))
     # Engines are reached as delegates are, and run as registered kernels do.
     emptied = [] if with_engines else [_ENGINES, *_EXTENSIONS] if c_only else [_ENGINES]
-    emptied += [table for name, table in _PARTS.items() if name not in needs.parts]
+    emptied += [table for name, table in PARTS.items() if name not in needs.parts]
     for table in emptied:
         change(table, partial(ObjectFile.without_references, name=table, dropped=lambda _: True))
-    record = _record(needs.operators, models)
+    record = _record(needs.operators, purpose, kind)
     change(_CROPPED, lambda one: one.overwrite(_CROPPED, record))
     return Library(library.name, _reachable(list(changed.values())))
 
@@ -188,19 +190,19 @@ def _kinds(kernel: Kernel) -> int:
     return INT16 if re.search(r"_int16(_|$)", kernel.symbol) else INT8 | INT16
 
 
-def _record(needs: Mapping[int, Need], models: Sequence[str]) -> bytes:
+def _record(needs: Mapping[int, Need], purpose: str, kind: int) -> bytes:
     """The contents of `mslite_cropped` (kernels/cropped.h)."""
     if len(needs) > _MAX_KEPT:
         raise CropError(f"{len(needs)} operators, where a cropped library can name {_MAX_KEPT}")
     pairs = [number for op, need in needs.items() for number in (op, need.kinds)]
-    record = struct.pack(f"<ii{len(pairs)}i", 1, len(needs), *pairs).ljust(8 + 8 * _MAX_KEPT, b"\0")
-    return record + _shortened(", ".join(models).encode("utf-8", "replace")).ljust(_MODELS_BYTES, b"\0")
+    record = struct.pack(f"<ii{len(pairs)}i", kind, len(needs), *pairs).ljust(8 + 8 * _MAX_KEPT, b"\0")
+    return record + _shortened(purpose.encode("utf-8", "replace")).ljust(_PURPOSE_BYTES, b"\0")
 
 
 def _shortened(text: bytes) -> bytes:
-    if len(text) < _MODELS_BYTES:
+    if len(text) < _PURPOSE_BYTES:
         return text
-    return text[: _MODELS_BYTES - 4].decode("utf-8", "ignore").encode() + b"..."
+    return text[: _PURPOSE_BYTES - 4].decode("utf-8", "ignore").encode() + b"..."
 
 
 def _reachable(objects: Sequence[ObjectFile]) -> list[ObjectFile]:

@@ -87,10 +87,10 @@ def _crop(given: argparse.Namespace) -> Path:
         )
     library = Library.read(given.packageFile.read_bytes(), str(given.packageFile))
     isas = instruction_sets(library.machine, [])
-    names = [model.name for model in models]
+    purpose = ", ".join(model.name for model in models)
     # Of the package's mapping files, cropper_mapping_gpu.cfg is the one for programs that use the GPU.
     with_engines = "gpu" in given.configFile.stem.lower()
-    write_file(output, crop(library, needs_of(models), names, isas, with_engines).write())
+    write_file(output, crop(library, needs_of(models), purpose, isas, with_engines).write())
     return output
 
 

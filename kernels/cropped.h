@@ -1,5 +1,6 @@
-/* What mslite-crop left of this library. It writes `mslite_cropping` into the compiled archive, and leaves null
- * pointers in the tables of kernels, shape rules and parts of loading where it took something out. */
+/* What mslite-crop, or a build with -DMSLITE_OPERATORS, left of this library. They write `mslite_cropping` into the
+ * compiled archive, and leave null pointers in the tables of kernels, shape rules and parts of loading where it took
+ * something out. */
 #ifndef MSLITE_CROPPED_H
 #define MSLITE_CROPPED_H
 
@@ -18,16 +19,22 @@ enum {
   MSLITE_MAX_KEPT = 384    /* operators; there are fewer */
 };
 
+enum {
+  MSLITE_CROPPED_NOT = 0,      /* a whole library */
+  MSLITE_CROPPED_MODELS = 1,   /* for some models */
+  MSLITE_CROPPED_OPERATORS = 2 /* to a group of operators */
+};
+
 typedef struct {
   int32_t op;
   int32_t kinds; /* sum of MSLITE_KIND_... */
 } mslite_kept;
 
 typedef struct {
-  int32_t is_cropped; /* 0: a whole library */
+  int32_t is_cropped; /* MSLITE_CROPPED_... */
   int32_t kept_count;
   mslite_kept kept[MSLITE_MAX_KEPT]; /* every kernel of these is there that this machine's instruction sets need */
-  char models[256];                  /* the names of the files that it was cropped for */
+  char purpose[256];                 /* the names of the files that it was cropped for, or of the group of operators */
 } mslite_cropping;
 
 extern const mslite_cropping mslite_cropped;

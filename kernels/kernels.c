@@ -6,6 +6,8 @@
  * KERNEL_MICRO: see target_kernels.c. */
 #if defined(MSLITE_TARGET_X86)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_avx2) X(name##_avx512)
+#elif defined(MSLITE_TARGET_ARM64) && defined(MSLITE_NO_SCALAR_COPIES)
+#define MSLITE_EACH_ISA(X, name) X(name##_neon)
 #elif defined(MSLITE_TARGET_ARM64) || defined(MSLITE_TARGET_ARM32)
 #define MSLITE_EACH_ISA(X, name) X(name##_scalar) X(name##_neon)
 #else

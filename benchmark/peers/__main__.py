@@ -9,14 +9,16 @@ from pathlib import Path
 from rich.console import Console
 
 from .measure import Row, measure_all, processor
-from .report import geometric_mean, ratios, write_html, write_json, write_markdown
+from .report import geometric_mean, ratios, write_html, write_json, write_markdown, write_peaks
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m mslite.benchmark.peers", description=__doc__)
     parser.add_argument("models", type=Path, help="folder of ONNX files with fixed shapes")
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for the results")
-    parser.add_argument("--name", default="bench_peers", help="of the results: NAME.json, NAME.md, NAME.html")
+    parser.add_argument(
+        "--name", default="bench_peers", help="of the results: NAME.json, NAME_memory.json, NAME.md, NAME.html"
+    )
     parser.add_argument("--float-models", type=Path, help="folder of the same networks in float32, to set beside int8")
     parser.add_argument("--threads", default="1,2", help="thread counts (1,2)")
     parser.add_argument("--networks", default="", help="only these, separated by commas")
@@ -33,13 +35,17 @@ def main() -> int:
     def show(row: Row) -> None:
         found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
         doubt = "  [red]differs[/red]" if row.cosine is not None and row.cosine < 0.999 else ""
-        console.print(f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{doubt}", highlight=False)
+        peak = f"  {row.peak_mb:6.0f} MB" if row.peak_mb is not None else ""
+        console.print(
+            f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{peak}{doubt}", highlight=False
+        )
 
     threads = [int(count) for count in options.threads.split(",")]
     rows, versions = measure_all(models, threads, options.rounds, options.seconds, show, options.float_models)
     options.out.mkdir(parents=True, exist_ok=True)
     machine = processor()
     write_json(rows, options.out / f"{options.name}.json")
+    write_peaks(rows, options.out / f"{options.name}_memory.json")
     write_markdown(rows, versions, machine, options.out / f"{options.name}.md")
     write_html(rows, versions, machine, options.out / f"{options.name}.html")
     for count in threads:

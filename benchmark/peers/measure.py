@@ -35,6 +35,8 @@ class Row:
     runtime: str
     median_ms: float | None = None
     rounds_ms: list[float] = field(default_factory=list)
+    peak_mb: float | None = None
+    """Memory that loading and one run took at most, in a process that did nothing else."""
     cosine: float | None = None
     """Cosine of the first output with the reference runtime's."""
     error: str = ""
@@ -115,18 +117,21 @@ def measure(
         work = Path(folder)
         try:
             for name in runtimes:
-                worker = Worker()
                 request = {"runtime": name, "model": str(model), "work": str(work), "threads": threads}
                 if name == OWN_FLOAT:
                     (work / "float").mkdir()
                     request |= {"runtime": "mslite", "model": str(float_model), "work": str(work / "float")}
-                answer = worker.ask({"load": {**request, "inputs": str(inputs)}})
+                load = {"load": {**request, "inputs": str(inputs)}}
+                # The first one converts the model, which takes memory, too.
+                first = Worker()
+                answer = first.ask(load)
+                first.close()
                 if "error" in answer:
                     rows[name].error = answer["error"]
-                    worker.close()
                     continue
-                workers[name] = worker
-                versions[name] = answer["version"]
+                workers[name] = Worker()
+                answer = workers[name].ask(load)
+                versions[name], rows[name].peak_mb = answer["version"], answer["peak_mb"]
             compare(workers, rows, work)
             for _ in range(rounds):
                 for name, worker in list(workers.items()):

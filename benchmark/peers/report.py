@@ -36,6 +36,34 @@ def write_json(rows: list[Row], path: Path) -> None:
     path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
 
+def write_peaks(rows: list[Row], path: Path) -> None:
+    """network -> threads -> runtime -> megabytes that loading and one run took (null where nobody knows)."""
+    table: dict[str, dict[str, dict[str, float | None]]] = {}
+    for row in rows:
+        peaks = table.setdefault(row.network, {}).setdefault(str(row.threads), {})
+        peaks[row.runtime] = None if row.peak_mb is None else round(row.peak_mb, 1)
+    path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+
+
+def _peak_lines(rows: list[Row], names: list[str]) -> list[str]:
+    """The table of memory: of the least number of threads, which changes little in it."""
+    threads = min(row.threads for row in rows)
+    peaks = {(row.network, row.runtime): row.peak_mb for row in rows if row.threads == threads and row.peak_mb}
+    if not peaks:
+        return []
+    lines = ["**Memory**, MB that loading and one run take at most beyond the interpreter's own:", ""]
+    lines += [f"| network | {' | '.join(names)} | mslite / best |", "|---|" + "---:|" * (len(names) + 1)]
+    for network in dict.fromkeys(row.network for row in rows):
+        cells = [f"{peaks[network, name]:.0f}" if (network, name) in peaks else "-" for name in names]
+        mine = peaks.get((network, "mslite"))
+        others = [
+            peaks[network, name] for name in names if name not in ("mslite", OWN_FLOAT) and (network, name) in peaks
+        ]
+        cells.append(f"{mine / min(others):.2f}" if mine and others else "-")
+        lines.append(f"| {network} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
 def best_ratios(rows: list[Row], threads: int) -> dict[str, float]:
     """Latency of mslite over that of the fastest peer, per network."""
     found: dict[str, float] = {}
@@ -92,6 +120,7 @@ def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path
         cells.insert(len(names), "")
         lines.append(f"| geometric mean over {REFERENCE} | {' | '.join(cells)} |")
         lines.append("")
+    lines += _peak_lines(rows, names)
     failed = [row for row in rows if row.error]
     if failed:
         lines.append("Did not run:")

@@ -1,7 +1,7 @@
 """One process per runtime, so that thread pools and allocators of one do not disturb another.
 
 The parent sends a JSON line per command and reads one back:
-    {"load": {"runtime", "model", "work", "threads", "inputs"}} -> {"ready", "version"} or {"error"}
+    {"load": {"runtime", "model", "work", "threads", "inputs"}} -> {"ready", "version", "peak_mb"} or {"error"}
     {"run": {"seconds", "most"}}                                 -> {"times_ms": [...]}
     {"save": "file.npz"}                                         -> {"saved": true}
 """
@@ -16,15 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx  # noqa: F401  some adapters read the model's file with it: not memory of their runtimes
 
+from .resident import PeakBeyond
 from .runtimes import RUNTIMES, Runtime
 
 
-def load(request: dict[str, Any]) -> tuple[Runtime, str]:
+def load(request: dict[str, Any]) -> tuple[Runtime, dict[str, Any]]:
+    """Loads the model and runs it once; the answer has the memory that both took, beyond that of the interpreter."""
     kind = RUNTIMES[request["runtime"]]
     with np.load(request["inputs"]) as arrays:
         inputs = {name: arrays[name] for name in arrays.files}
-    return kind(Path(request["model"]), Path(request["work"]), inputs, request["threads"]), kind.version()
+    peak = PeakBeyond()
+    runtime = kind(Path(request["model"]), Path(request["work"]), inputs, request["threads"])
+    runtime.run()
+    return runtime, {"ready": True, "version": kind.version(), "peak_mb": peak.megabytes()}
 
 
 def timed(runtime: Runtime, seconds: float, most: int) -> list[float]:
@@ -48,9 +54,7 @@ def main() -> None:
         answer: dict[str, Any]
         try:
             if "load" in command:
-                runtime, release = load(command["load"])
-                runtime.run()
-                answer = {"ready": True, "version": release}
+                runtime, answer = load(command["load"])
             elif runtime is None:
                 answer = {"error": "nothing is loaded"}
             elif "run" in command:

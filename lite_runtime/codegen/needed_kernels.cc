@@ -16,14 +16,7 @@
 namespace mslite::codegen {
 namespace {
 void Add(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
-  // What a graph is called with may be known.
-  const bool has_calls = graph.subgraphs.size() > 1;
-  std::vector<bool> known(graph.tensors.size());
-  const auto add = [&](const Node &node) {
-    OperatorNeeds &need = (*needs)[node.op];
-    need.kinds |= KernelKinds(graph, node);
-    need.is_folded = IsFoldable(graph, node, &known) || has_calls || need.is_folded;
-  };
+  const auto add = [&](const Node &node) { (*needs)[node.op].kinds |= KernelKinds(graph, node); };
   for (const SubGraph &subgraph : graph.subgraphs) {
     for (const int32_t index : subgraph.nodes) {
       const Node &node = graph.nodes[static_cast<size_t>(index)];
@@ -59,9 +52,7 @@ Status NeedsOf(const std::string &path, ModelNeeds *needs) {
   Add(*graph, &needs->operators);
   Probe(*graph, &needs->operators);
   // Constants are cast while the graph is rewritten.
-  OperatorNeeds &cast = needs->operators[MSLITE_OP_Cast];
-  cast.kinds |= MSLITE_KIND_FLOAT32 | MSLITE_KIND_OTHER;
-  cast.is_folded = true;
+  needs->operators[MSLITE_OP_Cast].kinds |= MSLITE_KIND_FLOAT32 | MSLITE_KIND_OTHER;
   for (size_t part = 0; part < std::size(kPartNames); ++part) {
     if ((graph->parts >> part & 1U) != 0) needs->parts.emplace_back(kPartNames[part]);
   }

@@ -13,7 +13,6 @@
 namespace mslite::codegen {
 struct OperatorNeeds {
   int32_t kinds = 0;                     // sum of MSLITE_KIND_...
-  bool is_folded = false;                // while loading or planning, which scalar kernels do
   std::set<std::string> refuse_float32;  // kernels that take no call whose first operand is float32
 };
 

@@ -1,8 +1,8 @@
 #include "model/graph.h"
 
-#include "cropped.h"
-
 #include <tuple>
+
+#include "model/cropping.h"
 
 namespace mslite {
 bool Version::operator<(const Version &other) const {
@@ -15,8 +15,8 @@ std::string Describe(const Node &node) {
 }
 
 std::string CroppedText(const Graph &graph, const std::string &nodes) {
-  return "file '" + graph.file->name() + "': this runtime was cropped for '" + mslite_cropped.models +
-         "' and cannot run this model; crop one for it (mslite-crop --models=...), or take the whole runtime:" + nodes;
+  return "file '" + graph.file->name() + "': " + CroppingText() + " and cannot run this model; " + CroppingRemedy() +
+         ":" + nodes;
 }
 
 std::string DimsText(const int64_t *dims, size_t rank) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cropped.h"
+#include "model/cropping.h"
 #include "model/names.h"
 #include "plan/quantised.h"
 
@@ -84,8 +85,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
       return nullptr;
     }
     if (mslite_cropped.is_cropped != 0) {
-      *why = NodeText(node) + ": this runtime was cropped for '" + mslite_cropped.models +
-             "': it has no kernel for this call";
+      *why = NodeText(node) + ": " + CroppingText() + ": it has no kernel for this call";
       return nullptr;
     }
     *why = NodeText(node) + (any ? ": no kernel takes these types, shapes and attributes"

@@ -12,6 +12,14 @@
 #endif
 
 namespace mslite {
+IsaSet BaseIsas() {
+  IsaSet isas;
+#if defined(MSLITE_TARGET_ARM64)
+  isas.Add(MSLITE_ISA_NEON);
+#endif
+  return isas;
+}
+
 namespace {
 
 constexpr struct {
@@ -186,6 +194,17 @@ IsaSet AllowedIsas(std::string *problem) {
   const char *limit = std::getenv("MSLITE_ISA");
   if (limit == nullptr || *limit == '\0') return detected;
   const int32_t isa = FindIsa(limit);
+#if defined(MSLITE_NO_SCALAR_COPIES)
+  if (isa == MSLITE_ISA_SCALAR) {
+    if (problem != nullptr) {
+      *problem =
+          "MSLITE_ISA=scalar: this library was built without scalar copies of its vector kernels "
+          "(-DMSLITE_SCALAR_COPIES=ON has them); it uses: " +
+          detected.Text();
+    }
+    return detected;
+  }
+#endif
   if (detected.Has(isa)) return detected.UpTo(isa);
   if (problem != nullptr) {
     *problem = "MSLITE_ISA=" + std::string(limit) + (isa < 0 ? " is no instruction set" : " cannot run here") +

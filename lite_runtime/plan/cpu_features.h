@@ -40,8 +40,13 @@ IsaSet AppleArmIsas(bool (*has)(const char *name));
 /// What this machine can run (CPUID and XCR0; HWCAP or sysctl on ARM). Asked once per process.
 MSLITE_INTERNAL_API IsaSet DetectedIsas();
 
+/// What every machine has that this library is for. Constants are computed with kernels of these alone, so that they
+/// have the same bits on all of them.
+MSLITE_INTERNAL_API IsaSet BaseIsas();
+
 /// DetectedIsas, up to the one that the environment variable MSLITE_ISA names (the variable is read at each call).
-/// A name that is unknown, or that the machine cannot run, is ignored and said in `problem` (may be nullptr).
+/// A name that is unknown, or that the machine or this library cannot run, is ignored and said in `problem` (may be
+/// nullptr).
 IsaSet AllowedIsas(std::string *problem = nullptr);
 
 }  // namespace mslite

@@ -64,12 +64,6 @@ int32_t KeptKinds(int32_t op) {
   const mslite_kept *entry = std::find_if(mslite_cropped.kept, end, [op](const auto &kept) { return kept.op == op; });
   return entry == end ? 0 : entry->kinds;
 }
-
-// Small integers may be known from shapes, or when a run has begun.
-bool MayBeKnown(const Tensor &tensor) {
-  return tensor.is_constant || tensor.type == MSLITE_INT32 || tensor.type == MSLITE_INT64 ||
-         tensor.type == MSLITE_BOOL || tensor.type == 0;
-}
 }  // namespace
 
 int32_t KernelKinds(const Graph &graph, const Node &node) {
@@ -87,19 +81,6 @@ int32_t KernelKinds(const Graph &graph, const Node &node) {
   }
   if (kinds != 0 && use != QuantisedUse::kMoves) return kinds;
   return kinds | PlainKind(graph, node) | (ReadsStoredWeight(graph, node) ? MSLITE_KIND_INT8 : 0);
-}
-
-bool IsFoldable(const Graph &graph, const Node &node, std::vector<bool> *known) {
-  known->resize(graph.tensors.size());
-  const bool is_foldable = std::all_of(node.inputs.begin(), node.inputs.end(), [&](int32_t index) {
-    const auto place = static_cast<size_t>(index);
-    return index < 0 || (*known)[place] || MayBeKnown(graph.tensors[place]);
-  });
-  if (!is_foldable) return false;
-  for (const int32_t output : node.outputs) {
-    if (output >= 0) (*known)[static_cast<size_t>(output)] = true;
-  }
-  return true;
 }
 
 Status CheckKept(const Graph &graph, const std::function<bool(const Node &)> &keeps) {

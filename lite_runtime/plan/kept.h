@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "cropped.h"
 #include "model/graph.h"
@@ -13,10 +12,6 @@
 namespace mslite {
 /// Which kernels of its operator the node may be offered to, at any shape: a sum of MSLITE_KIND_...
 MSLITE_INTERNAL_API int32_t KernelKinds(const Graph &graph, const Node &node);
-
-/// True when the node may be computed while loading or planning, which the scalar kernels do: all that it reads may be
-/// known before it runs. `known`: whether that holds of each tensor of the graph; nodes come in the order of execution.
-MSLITE_INTERNAL_API bool IsFoldable(const Graph &graph, const Node &node, std::vector<bool> *known);
 
 /// kLiteNotFindOp with all nodes for which this library was cropped too far; always kSuccess in a whole one. `keeps`:
 /// calls that kernels of others run.

@@ -61,10 +61,11 @@ bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor
   for (const bool are_scalars : {false, true}) {
     for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
     for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
-    // A cropped library need not have the scalar form of what it has for an instruction set; both take the same calls.
+    // A library need not have the scalar form of what it has for an instruction set; both take the same calls.
     const KernelSlice kernels = KernelsOf(op);
-    const bool found = std::any_of(kernels.begin(), kernels.end(), [&node](const mslite_kernel *kernel) {
-      return (kernel->isa == MSLITE_ISA_SCALAR || mslite_cropped.is_cropped != 0) && kernel->quantised == 0 &&
+    const IsaSet bases = BaseIsas();
+    const bool found = std::any_of(kernels.begin(), kernels.end(), [&node, bases](const mslite_kernel *kernel) {
+      return (bases.Has(kernel->isa) || mslite_cropped.is_cropped != 0) && kernel->quantised == 0 &&
              kernel->support(&node) > 0;
     });
     if (found) return true;
@@ -209,7 +210,7 @@ bool CastConstant(const mslite_tensor &constant, int32_t type, std::vector<uint8
   target.type = MSLITE_INT32;
   target.data = &type;
   SingleNode cast(MSLITE_OP_Cast, &kParams, {{constant, true}, {target, true}}, 1);
-  if (!cast.Prepare(IsaSet()).ok()) return false;
+  if (!cast.Prepare(BaseIsas()).ok()) return false;
   elements->resize(cast.output_bytes(0));
   return cast.Run({elements->data()}).ok();
 }

@@ -315,7 +315,7 @@ Status Planner::MaterialiseKnown(const ProgramStep &step, bool *done) {
   return mindspore::kSuccess;
 }
 
-// Runs a node whose inputs are all known, once, with the scalar kernel.
+// Runs a node whose inputs are all known, once, with a kernel that every machine has.
 Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
   *done = false;
   if (!MayFold(node.op)) return mindspore::kSuccess;
@@ -342,7 +342,7 @@ Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
   if (is_constant && model_->weights.folded_bytes() > most_folded) return mindspore::kSuccess;
   if (output_bytes > limit || (!is_constant && input_bytes > kPlanFoldBytes)) return mindspore::kSuccess;
   SingleNode single(node.op, node.params, std::move(inputs), static_cast<int32_t>(step.outputs.size()));
-  if (!single.Prepare(IsaSet()).ok()) return mindspore::kSuccess;
+  if (!single.Prepare(BaseIsas()).ok()) return mindspore::kSuccess;
   std::vector<void *> targets;
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     uint8_t *memory = nullptr;

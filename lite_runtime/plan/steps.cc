@@ -123,7 +123,7 @@ Status Planner::PackWeights() {
                               step.node->quant_type};
     jobs.push_back({step.kernel, call, source.node, to_pack_[i].input, to_pack_[i].bytes, nullptr});
   }
-  if (const Status status = model_->weights.Pack(&jobs, options_.threads); status.IsError()) {
+  if (const Status status = model_->weights.Pack(*model_->graph, &jobs, options_.threads); status.IsError()) {
     const auto failed =
         std::find_if(jobs.begin(), jobs.end(), [](const PackJob &job) { return job.packed == nullptr; });
     const int32_t node = failed == jobs.end() ? jobs.front().node_index : failed->node_index;

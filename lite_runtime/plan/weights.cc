@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "model/pages.h"
 #include "plan/frame.h"
 #include "plan/memory.h"
 #include "threads/thread_pool.h"
@@ -20,8 +21,9 @@ Status WeightStore::Keep(uint64_t bytes, uint8_t **memory) {
   return mindspore::kSuccess;
 }
 
-Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
+Status WeightStore::Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t threads) {
   struct Work {
+    const Graph *graph;
     const PackJob *job;
     uint8_t *memory;
   };
@@ -45,7 +47,7 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
   for (PackJob &job : *jobs) {
     if (job.packed != nullptr) continue;
     job.packed = memory;
-    work.push_back({&job, memory});
+    work.push_back({&graph, &job, memory});
     memory += static_cast<size_t>(AlignedSize(job.bytes));
   }
   // The largest first, so that no thread is left alone with it at the end.
@@ -53,7 +55,10 @@ Status WeightStore::Pack(std::vector<PackJob> *jobs, int32_t threads) {
   const auto pack = [](void *context, int32_t part, int32_t /*thread*/) {
     const Work &mine = (*static_cast<std::vector<Work> *>(context))[static_cast<size_t>(part)];
     const mslite_node &node = mine.job->node;
-    mine.job->kernel->pack(&node, mine.job->input, node.inputs[mine.job->input]->data, mine.memory);
+    const mslite_tensor &source = *node.inputs[mine.job->input];
+    mine.job->kernel->pack(&node, mine.job->input, source.data, mine.memory);
+    // At once, so that the file and the packed forms are never in memory as a whole at the same time.
+    LetGoOfPages(*mine.graph, source.data, static_cast<size_t>(ByteSize(ShapeOf(source))));
   };
   ThreadPool::Instance().Run(pack, &work, static_cast<int32_t>(work.size()), threads);
   // Only now may others find them.

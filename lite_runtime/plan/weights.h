@@ -9,6 +9,7 @@
 
 #include "kernel.h"
 #include "model/bytes.h"
+#include "model/graph.h"
 
 namespace mslite {
 // A constant that a kernel wants in packed form.
@@ -24,8 +25,9 @@ struct PackJob {
 class WeightStore {
  public:
   // Finds or makes the packed form of every job, on up to `threads` threads: packing is most of the time that loading
-  // takes. Errors: kLiteMemoryFailed, if there is no memory for those that were not there.
-  Status Pack(std::vector<PackJob> *jobs, int32_t threads);
+  // takes. Pages of the model's file that were read for it leave memory. Errors: kLiteMemoryFailed, if there is no
+  // memory for those that were not there.
+  Status Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t threads);
 
   // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
   Status Keep(uint64_t bytes, uint8_t **memory);

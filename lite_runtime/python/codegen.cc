@@ -173,15 +173,14 @@ std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<WrittenUse> &us
 
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
-/// (number, name, sum of MSLITE_KIND_..., whether it may be computed while planning, kernels that take no float32) of
-/// the operators of a file.
-using NeedEntry = std::tuple<int32_t, std::string, int32_t, bool, std::vector<std::string>>;
+/// (number, name, sum of MSLITE_KIND_..., kernels that take no float32) of the operators of a file.
+using NeedEntry = std::tuple<int32_t, std::string, int32_t, std::vector<std::string>>;
 std::pair<std::vector<NeedEntry>, std::vector<std::string>> Needs(const std::filesystem::path &path) {
   codegen::ModelNeeds needs;
   CheckModel(codegen::NeedsOf(path.string(), &needs));
   std::vector<NeedEntry> list;
   for (const auto &[op, need] : needs.operators) {
-    list.emplace_back(op, OperatorName(op), need.kinds, need.is_folded,
+    list.emplace_back(op, OperatorName(op), need.kinds,
                       std::vector<std::string>(need.refuse_float32.begin(), need.refuse_float32.end()));
   }
   return {std::move(list), std::move(needs.parts)};

@@ -15,6 +15,7 @@ from mslite.converter.mindir import module_io
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from tests.api.models import WEIGHT, Array, X, built, counting_file, dense_file, wanted
 
@@ -184,6 +185,55 @@ def test_a_run_copies_neither_inputs_nor_outputs(make: object, result: float, tm
     value, growth = done.stdout.split()
     assert float(value) == result
     assert int(growth) < ROWS * 4 // 10
+
+
+LAYERS, WIDTH = 16, 1024
+LOADING = """
+import sys
+import numpy as np
+import mslite
+
+def peak():
+    return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+
+context = mslite.Context()
+context.cpu.thread_num = 1
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+model = mslite.Model()
+model.build_from_file(sys.argv[1], mslite.ModelType.MINDIR_LITE, context)
+x = np.full((4, int(sys.argv[2])), 0.01, np.float32)
+first = model.predict([x])[0].get_data_to_numpy()
+print(peak() - before)
+# Pages that have left memory come back from the file: for other shapes weights may be packed in another way.
+model.resize(model.get_inputs(), [[1, x.shape[1]]])
+one = model.predict([x[:1]])[0].get_data_to_numpy()
+assert np.allclose(one, first[:1], rtol=1e-4), (one, first)
+"""
+
+
+def _layers_file(path: Path) -> Path:
+    """Products whose weights are 64 MiB together."""
+    values = [Value(f"x{i}", DataType.FLOAT32, (SYMBOL_LIMIT - 1, WIDTH)) for i in range(LAYERS + 1)]
+    rng = np.random.default_rng(5)
+    nodes = []
+    for i in range(LAYERS):
+        weight = constant(f"w{i}", rng.standard_normal((WIDTH, WIDTH)).astype(np.float32) / 32)
+        nodes.append(Node(MatMulFusion(), f"product{i}", (values[i], weight), (values[i + 1],)))
+    module_io.save(Module([Graph("main", [values[0]], [values[-1]], nodes)]), path)
+    return path
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux alone tells the peak of a process")
+def test_the_file_leaves_memory_as_its_weights_are_packed(tmp_path: Path) -> None:
+    """Weights are in memory once: packed, with less than a third of them besides."""
+    file = _layers_file(tmp_path / "model.ms")
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING, str(file), str(WIDTH)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    weights = LAYERS * WIDTH * WIDTH * 4
+    assert weights < int(done.stdout) < 1.33 * weights
 
 
 def test_iterating_a_resize_keeps_everything(tmp_path: Path) -> None:
