@@ -141,7 +141,8 @@ void gemm_run(const gemm_block *block) {
   const int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS, taller = block->rows % tiles;
   const int32_t rows = (int32_t)(block->rows / tiles);
 #if SIMD_HALF
-  simd_real total[GEMM_SUMS * GEMM_LANES]; /* here, and not in each tile's own frame, which would have a guard to check */
+  simd_real
+      total[GEMM_SUMS * GEMM_LANES]; /* here, and not in each tile's own frame, which would have a guard to check */
   left.total = total;
 #endif
   while (left.columns > 0) {

@@ -101,13 +101,14 @@ TEST(WeightStore, PacksEachConstantOnceForAllWhoAsk) {
     return jobs;
   };
   ThreadPool::Instance().Grow(4);
+  const Graph graph;
   WeightStore store;
   std::vector<std::vector<PackJob>> results(4);
   std::vector<std::thread> callers;
   for (std::vector<PackJob> &result : results) {
     callers.emplace_back([&] {
       result = make_jobs();
-      EXPECT_TRUE(store.Pack(&result, 3).IsOk());
+      EXPECT_TRUE(store.Pack(graph, &result, 3).IsOk());
       for (int i = 0; i < kWeights; ++i) {
         const auto *packed = static_cast<const float *>(result[static_cast<size_t>(i)].packed);
         for (int k = 0; k < 1 + i * 7; ++k) ASSERT_EQ(packed[k], -static_cast<float>(i));
