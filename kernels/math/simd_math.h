@@ -32,7 +32,10 @@ SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return x << 23; }
 SIMD_INLINE simd_f32 math_abs(simd_f32 x) { return simd_as_f32(simd_as_i32(x) & simd_set_i32(0x7fffffff)); }
 
 /* The magnitude of `x` with the sign of `sign`. */
-SIMD_INLINE simd_f32 math_copysign(simd_f32 x, simd_f32 sign) { return simd_select(simd_set_i32(INT32_MIN), sign, x); }
+SIMD_INLINE simd_f32 math_copysign(simd_f32 x, simd_f32 sign) {
+  const simd_i32 bit = simd_set_i32(INT32_MIN);
+  return simd_as_f32((simd_as_i32(x) & ~bit) | (simd_as_i32(sign) & bit));
+}
 
 /* The larger and the smaller; NaN when either is NaN. */
 SIMD_INLINE simd_f32 math_max(simd_f32 a, simd_f32 b) {

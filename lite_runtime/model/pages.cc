@@ -29,7 +29,7 @@ void LetGo(const uint8_t *begin, size_t bytes) {
 
 void LetGoOfPages(const Graph &graph, const void *contents, size_t bytes) {
   const auto *begin = static_cast<const uint8_t *>(contents);
-  if (IsMapped(*graph.file) && Holds(*graph.file, begin, bytes)) LetGo(begin, bytes);
+  if (graph.file != nullptr && IsMapped(*graph.file) && Holds(*graph.file, begin, bytes)) LetGo(begin, bytes);
   for (const auto &side : graph.side_files) {
     if (Holds(*side, begin, bytes)) LetGo(begin, bytes);
   }

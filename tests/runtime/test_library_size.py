@@ -38,26 +38,28 @@ PLAIN_RELOCATIONS = {X86_64: 115_000, AARCH64: 0}
 """On x86-64 GNU's linker packs them, where the C library can load that."""
 SETS = {X86_64: ("scalar", "avx2", "avx512", "vnni"), AARCH64: ("neon", "neon_dot", "neon_fp16", "neon_i8mm")}
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = Path("lite_runtime/libmindspore-lite.so")
+BUILD = Path(os.environ.get("MSLITE_BUILD", ROOT / "build"))
+_NAME = Path("lite_runtime/libmindspore-lite.so")
+LIBRARY = BUILD / _NAME
 _PAGE = 16384
 
 
 def builds() -> list[Path]:
     """The build folders that hold a library."""
-    folders = [Path(os.environ.get("MSLITE_BUILD", ROOT / "build"))]
+    folders = [BUILD]
     if "MSLITE_ARM64_BUILD" in os.environ:
         folders.append(Path(os.environ["MSLITE_ARM64_BUILD"]))
-    return [folder for folder in folders if (folder / LIBRARY).is_file()]
+    return [folder for folder in folders if (folder / _NAME).is_file()]
 
 
-def cached(build: Path, name: str) -> str:
+def cached(name: str, build: Path = BUILD) -> str:
     """A setting of the build; "" when it is not there."""
     found = re.search(rf"^{name}:[A-Z]+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
     return found[1] if found else ""
 
 
 def is_on(build: Path, name: str) -> bool:
-    return cached(build, name) in ("ON", "1", "TRUE")
+    return cached(name, build) in ("ON", "1", "TRUE")
 
 
 def machine_of(contents: bytes) -> int:
@@ -72,11 +74,11 @@ def stripper(machine: int) -> str | None:
 
 @pytest.mark.parametrize("build", builds(), ids=lambda folder: folder.name)
 def test_the_stripped_library_is_within_its_budget(build: Path, tmp_path: Path) -> None:
-    contents = (build / LIBRARY).read_bytes()
+    contents = (build / _NAME).read_bytes()
     machine = machine_of(contents)
     if machine not in BUDGETS:
         pytest.skip(f"no budget for machine {machine}")
-    if cached(build, "CMAKE_BUILD_TYPE") not in ("", "Release") or is_on(build, "MSLITE_SANITIZE"):
+    if cached("CMAKE_BUILD_TYPE", build) not in ("", "Release") or is_on(build, "MSLITE_SANITIZE"):
         pytest.skip("not a release build")
     strip = stripper(machine)
     if strip is None:
@@ -90,7 +92,7 @@ def test_the_stripped_library_is_within_its_budget(build: Path, tmp_path: Path) 
     if not is_on(build, "MSLITE_LINKS_RELR"):
         budget += PLAIN_RELOCATIONS[machine]
     stripped = tmp_path / "stripped.so"
-    subprocess.run([strip, "-o", stripped, build / LIBRARY], check=True, timeout=60)
+    subprocess.run([strip, "-o", stripped, build / _NAME], check=True, timeout=60)
     size = stripped.stat().st_size
     assert size <= budget, "more than the budget: raise it in this commit and say why, or make something smaller"
     assert size > 0.9 * budget, "the budget can be lowered"
@@ -111,7 +113,7 @@ def loaded_segments(contents: bytes) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("build", builds(), ids=lambda folder: folder.name)
 def test_segments_lie_on_pages_of_every_phone(build: Path) -> None:
     """Systems with pages of 16 KiB load it, and no larger alignment costs padding."""
-    contents = (build / LIBRARY).read_bytes()
+    contents = (build / _NAME).read_bytes()
     if machine_of(contents) != AARCH64:
         pytest.skip("not built for 64-bit ARM")
     segments = loaded_segments(contents)
