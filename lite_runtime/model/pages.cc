@@ -17,7 +17,7 @@ bool Holds(const Bytes &file, const uint8_t *begin, size_t bytes) {
 bool IsMapped(const Bytes &file) { return !file.directory().empty(); }
 
 void LetGo(const uint8_t *begin, size_t bytes) {
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<uintptr_t>(begin);
   const uintptr_t before = (page - address % page) % page;
   if (bytes <= before) return;

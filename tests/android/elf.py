@@ -48,6 +48,7 @@ def link(archive: Path, compiler: str, target: Path) -> Path:
     command = [
         compiler, "-shared", "-o", target, "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-Wl,--gc-sections",
         f"-Wl,--version-script={exports}", "-Wl,--no-undefined", "-Wl,-z,relro", "-Wl,-z,now", *flags.split(),
+        "-Wl,-z,max-page-size=16384",  # as lite_runtime/small.cmake has it
     ]  # fmt: skip
     subprocess.run(command, check=True)
     return target
