@@ -1,5 +1,7 @@
 #include "convolution/stored.h"
 
+#include <string.h>
+
 #include "quantised.h"
 
 static void attributes_of(const mslite_node *node, mslite_convolution_attributes *attributes) {
@@ -50,6 +52,7 @@ mslite_stored_numbers mslite_stored_numbers_of(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   const mslite_tensor *bias = node->input_count > 2 ? node->inputs[2] : NULL;
   mslite_stored_numbers numbers;
+  memset(&numbers, 0, sizeof numbers); /* the bytes between its members, too: generated C holds them */
   numbers.x_zero = x->quant->zero_point;
   numbers.y_zero = y->quant->zero_point;
   /* TensorFlow Lite sums in the width of the bias; ONNX has biases of 32 bits only. */
