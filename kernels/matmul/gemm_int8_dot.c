@@ -181,8 +181,11 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
                     int32_t part) {
   const mslite_gemm_plan *cut = &plan->plan;
   const mslite_int8_packed *packed = &plan->packed;
-  const int64_t column = part % cut->panel_blocks * cut->panel_block * GEMM_INT8_COLUMNS;
-  const int64_t row = part / cut->panel_blocks % cut->row_blocks * cut->row_block;
+  /* Of weights and rows the larger ones are read once, and the others again, out of the cache. */
+  const bool rows_first = plan->n >= plan->m;
+  const int64_t panel_part = rows_first ? part / cut->row_blocks % cut->panel_blocks : part % cut->panel_blocks;
+  const int64_t row_part = rows_first ? part % cut->row_blocks : part / cut->panel_blocks % cut->row_blocks;
+  const int64_t column = panel_part * cut->panel_block * GEMM_INT8_COLUMNS, row = row_part * cut->row_block;
   const int64_t group = part / (cut->panel_blocks * cut->row_blocks);
   const int64_t last_column = column + cut->panel_block * GEMM_INT8_COLUMNS;
   const int64_t channel = group * packed->padded + column;
