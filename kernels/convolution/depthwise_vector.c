@@ -136,7 +136,7 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
   }
 }
 
-#if SIMD_ASSEMBLY
+#if SIMD_ASSEMBLY && !SIMD_HALF
 #include "convolution/depthwise_arm64.h"
 #endif
 
@@ -146,7 +146,7 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
   const int32_t columns = (pixels - 1) * stride + kernel;
   const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= SIMD_REGISTERS - 2 ? MOST_VECTORS : 1;
   int64_t c = 0;
-#if SIMD_ASSEMBLY
+#if SIMD_ASSEMBLY && !SIMD_HALF
   if (pixels == DEPTHWISE_TILE) c = depthwise_arm64(t, kernel, stride);
 #endif
   for (; vectors > 1 && c + vectors * REAL_LANES <= t->channels; c += vectors * REAL_LANES) {

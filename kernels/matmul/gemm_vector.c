@@ -2,11 +2,14 @@
 #include "matmul/gemm.h"
 #if SIMD_HALF
 #include "matmul/tile_half.h"
+#if SIMD_ASSEMBLY
+#include "matmul/tile_half_arm64.h"
+#endif
 #else
 #include "matmul/tile.h"
-#endif
 #if SIMD_ASSEMBLY
 #include "matmul/tile_arm64.h"
+#endif
 #endif
 
 /* The fewest vectors of a tile: where the last panel has few columns, half of it is computed. */

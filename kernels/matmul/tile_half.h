@@ -81,15 +81,13 @@ SIMD_INLINE const float16_t *gemm_add_steps(const float16_t *const *a, int64_t k
   return b;
 }
 
-/* total += sum for `count` sums; then sum = 0. */
-SIMD_INLINE void gemm_carry(float16x8_t *sum, const int32_t count, float16_t *total) {
-  const int32_t pair = count % 2 == 0 ? 2 : 1; /* neighbours are loaded and stored together */
+/* sum += total for `count` sums. */
+SIMD_INLINE void gemm_add_total(float16x8_t *sum, const int32_t count, const float16_t *total) {
+  const int32_t pair = count % 2 == 0 ? 2 : 1; /* neighbours are loaded together */
   SIMD_UNROLL for (int32_t i = 0; i < count; i += pair) {
     float16x8_t old[2];
     SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) old[j] = vld1q_f16(total + (i + j) * GEMM_LANES);
     SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) sum[i + j] += old[j];
-    SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) vst1q_f16(total + (i + j) * GEMM_LANES, sum[i + j]);
-    SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) sum[i + j] = vdupq_n_f16(0);
   }
 }
 
@@ -109,8 +107,9 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
     SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) a[r] = g->a[r] + g->offsets[piece];
     for (int64_t k = 0; k < g->k;) {
       if (room == 0) {
-        if (!has_total) memset(g->total, 0, GEMM_SUMS * GEMM_LANES * sizeof *g->total);
-        gemm_carry(sum, rows * vectors, g->total);
+        if (has_total) gemm_add_total(sum, rows * vectors, g->total);
+        SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) vst1q_f16(g->total + i * GEMM_LANES, sum[i]);
+        SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] = vdupq_n_f16(0);
         has_total = true;
         room = GEMM_SHORT;
       }
@@ -121,9 +120,7 @@ SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_
       k = end;
     }
   }
-  if (has_total) {
-    SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) sum[i] += vld1q_f16(g->total + i * GEMM_LANES);
-  }
+  if (has_total) gemm_add_total(sum, rows * vectors, g->total);
   if (g->residual != NULL) {
     SIMD_UNROLL for (int32_t i = 0; i < rows * vectors; ++i) {
       sum[i] += vld1q_f16(g->residual + i / vectors * g->c_step + i % vectors * GEMM_LANES);

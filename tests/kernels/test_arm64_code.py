@@ -13,6 +13,7 @@ from tests.kernels.arm_code import ARM64, loops
 TILES = [
     ("matmul/gemm_vector.c", "neon", ("-DSIMD_ASSEMBLY=1",), "fmla", 5, 4, 4),
     ("matmul/gemm_vector.c", "neon", (), "fmla", 6, 4, 4),
+    ("matmul/gemm_vector.c", "neon_fp16", ("-march=armv8.2-a+fp16", "-DSIMD_ASSEMBLY=1"), "fmla", 8, 2, 8),
     ("matmul/gemm_vector.c", "neon_fp16", ("-march=armv8.2-a+fp16",), "fmla", 8, 2, 8),
     ("matmul/gemm_int8_dot.c", "neon_dot", ("-march=armv8.2-a+dotprod",), "sdot", 6, 4, 4),
 ]

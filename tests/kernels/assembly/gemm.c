@@ -1,14 +1,18 @@
-/* Whether the assembly tiles of float32 products give the bits of the compiled ones: every height and width, pieces,
- * lengths, starts and limits. The source is included, because tiles are nobody else's business. */
+/* Whether the assembly tiles of products give the bits of the compiled ones: every height and width, pieces, lengths,
+ * starts and limits. Built for float32 and for float16, whose sums are cut as k runs. The source is included, because
+ * tiles are nobody else's business. */
 #include "matmul/gemm_vector.c"
 
 #include <stdio.h>
 
-enum { MOST_TILES = 3, MOST_K = 23, MOST_PIECES = 3, MOST_ROWS = GEMM_ROWS * MOST_TILES, STEP = GEMM_COLUMNS + 3 };
+enum { MOST_TILES = 3, MOST_K = SIMD_HALF ? 150 : 23, MOST_PIECES = 3, PIECE_STEP = MOST_K + 9 };
+enum { MOST_ROWS = GEMM_ROWS * MOST_TILES, STEP = GEMM_COLUMNS + 3 };
+/* Narrow tiles of float16 are compiled C alone. */
+enum { NARROWEST = SIMD_HALF ? GEMM_VECTORS : GEMM_FEWEST };
 
-static float left[MOST_ROWS][MOST_PIECES * 32], right[MOST_PIECES * MOST_K * GEMM_COLUMNS];
-static float before[MOST_ROWS * STEP], residual[MOST_ROWS * STEP], bias[GEMM_COLUMNS];
-static float assembled[MOST_ROWS * STEP], compiled[MOST_ROWS * STEP];
+static simd_real left[MOST_ROWS][MOST_PIECES * PIECE_STEP], right[MOST_PIECES * MOST_K * GEMM_COLUMNS];
+static simd_real before[MOST_ROWS * STEP], residual[MOST_ROWS * STEP], bias[GEMM_COLUMNS];
+static simd_real assembled[MOST_ROWS * STEP], compiled[MOST_ROWS * STEP];
 static uint32_t state = 1;
 
 static uint32_t random_bits(void) {
@@ -16,8 +20,8 @@ static uint32_t random_bits(void) {
   return state >> 8;
 }
 
-static void fill(float *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) x[i] = (float)((int32_t)(random_bits() % 20001u) - 10000) / 1024.0f;
+static void fill(simd_real *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] = (simd_real)((float)((int32_t)(random_bits() % 20001u) - 10000) / 1024.0f);
 }
 
 /* One product both ways; 1 where they differ. */
@@ -27,7 +31,7 @@ static int differ(int32_t rows, int32_t vectors, bool fetch) {
   const simd_real *a[MOST_ROWS];
   int64_t offsets[MOST_PIECES];
   for (int64_t r = 0; r < MOST_ROWS; ++r) a[r] = left[r];
-  for (int64_t p = 0; p < pieces; ++p) offsets[p] = p * 32 + random_bits() % 8;
+  for (int64_t p = 0; p < pieces; ++p) offsets[p] = p * PIECE_STEP + random_bits() % 8;
   gemm_block block = {
       .a = a,
       .offsets = offsets,
@@ -38,11 +42,15 @@ static int differ(int32_t rows, int32_t vectors, bool fetch) {
       .bias = (kind & 1u) != 0 ? bias : NULL,
       .residual = (kind & 2u) != 0 ? residual : NULL,
       .rows = rows * tiles,
-      .columns = vectors * SIMD_WIDTH,
-      .accumulate = (kind & 4u) != 0,
+      .columns = vectors * GEMM_LANES,
+      .accumulate = !SIMD_HALF && (kind & 4u) != 0,
       .low = (kind & 8u) != 0 ? -4.0f : -INFINITY,
       .high = (kind & 16u) != 0 ? 6.0f : INFINITY,
   };
+#if SIMD_HALF
+  static simd_real total[GEMM_SUMS * GEMM_LANES];
+  block.total = total;
+#endif
   memcpy(assembled, before, sizeof before);
   memcpy(compiled, before, sizeof before);
   block.c = assembled;
@@ -72,7 +80,7 @@ int main(void) {
   left[1][3] = NAN;
   right[7] = -0.0f;
   for (int32_t rows = 3; rows <= GEMM_ROWS; ++rows) {
-    for (int32_t vectors = GEMM_FEWEST; vectors <= GEMM_VECTORS; vectors += GEMM_FEWEST) {
+    for (int32_t vectors = NARROWEST; vectors <= GEMM_VECTORS; vectors += GEMM_FEWEST) {
       for (int32_t i = 0; i < 400; ++i, ++compared) failures += differ(rows, vectors, i % 2 == 0);
     }
   }
