@@ -138,7 +138,7 @@ typedef struct {
   /* 0: cannot run this node. Otherwise a preference; the highest wins, then the higher ISA, then the earlier entry. */
   int32_t (*support)(const mslite_node *node);
 
-  /* Derives every number that `run` needs. Never looks at activations. */
+  /* Derives every number that `run` needs, in memory that is 0 before. Never looks at activations. */
   mslite_status (*prepare)(const mslite_node *node, void *derived, mslite_schedule *schedule);
 
   /* Bytes of the packed form of constant input `input`, 0 when `run` reads it as it is, -1 when it reads it nowhere.

@@ -9,6 +9,7 @@
 #include "codegen/nest_planner.h"
 #include "codegen/written_plan.h"
 #include "model/bytes.h"
+#include "plan/prepare.h"
 
 namespace mslite::codegen {
 
@@ -51,7 +52,7 @@ inline bool Prepare(const mslite_kernel &kernel, const mslite_node &call, Writte
   mslite_schedule schedule = {};
   mslite_status status = MSLITE_OK;
   step->derived =
-      Filled(kernel.derived_size, [&](uint8_t *derived) { status = kernel.prepare(&call, derived, &schedule); });
+      Filled(kernel.derived_size, [&](uint8_t *derived) { status = PrepareKernel(kernel, call, derived, &schedule); });
   step->parts.assign(schedule.part_count, schedule.part_count + schedule.phase_count);
   step->shared_bytes = schedule.shared_bytes;
   step->scratch_bytes = schedule.scratch_bytes;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "exec/session.h"
+#include "plan/prepare.h"
 #include "plan/shapes.h"
 
 namespace mslite {
@@ -261,8 +262,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
   mslite_run run = {derived, work.input_data.data(), work.output_data.data(), nullptr, nullptr, nullptr};
   int64_t stride = 0;
   const auto prepare = [&]() -> Status {
-    schedule = {};
-    if (const mslite_status status = step.kernel->prepare(&node, derived, &schedule); status != MSLITE_OK)
+    if (const mslite_status status = PrepareKernel(*step.kernel, node, derived, &schedule); status != MSLITE_OK)
       return failed(status);
     const int64_t shared = (schedule.shared_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     stride = (schedule.scratch_bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;

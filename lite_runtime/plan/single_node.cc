@@ -12,6 +12,7 @@
 #include "model/names.h"
 #include "plan/choose_kernel.h"
 #include "plan/failure.h"
+#include "plan/prepare.h"
 #include "plan/quantised.h"
 
 namespace mslite {
@@ -116,8 +117,8 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, con
 
 Outcome SingleNode::CallPrepare() {
   derived_ = Guarded(std::max(kernel_->derived_size, int32_t{1}));
-  schedule_ = {};
-  const mslite_status status = kernel_->prepare(&node_, derived_.data(), &schedule_);
+  FillStack(0xff);
+  const mslite_status status = PrepareKernel(*kernel_, node_, derived_.data(), &schedule_);
   if (status != MSLITE_OK) return Fail(status, StatusText(status));
   if (!derived_.Intact()) return Fail(MSLITE_ERROR_VALUE, "prepare wrote beyond derived_size");
   bool sane = schedule_.phase_count >= 0 && schedule_.phase_count <= MSLITE_MAX_PHASES && schedule_.shared_bytes >= 0 &&
@@ -125,6 +126,24 @@ Outcome SingleNode::CallPrepare() {
   for (int32_t i = 0; sane && i < schedule_.phase_count; ++i) sane = schedule_.part_count[i] >= 0;
   if (WritesNothing(node_)) schedule_.phase_count = 0;
   return sane ? Outcome{} : Fail(MSLITE_ERROR_VALUE, "prepare gave an impossible schedule");
+}
+
+// Over other bytes than the first time: those were 0xff.
+Outcome SingleNode::PrepareAgain() const {
+  const auto size = static_cast<size_t>(std::max(kernel_->derived_size, int32_t{0}));
+  const Guarded other(static_cast<int64_t>(size) + 1);
+  std::memset(other.data(), 0, size);
+  mslite_schedule schedule;
+  FillStack(0);
+  if (const mslite_status status = PrepareKernel(*kernel_, node_, other.data(), &schedule); status != MSLITE_OK) {
+    return Fail(status, StatusText(status));
+  }
+  const auto *first = static_cast<const unsigned char *>(derived_.data());
+  const auto *second = static_cast<const unsigned char *>(other.data());
+  const size_t at = static_cast<size_t>(std::mismatch(first, first + size, second).first - first);
+  if (at == size) return {};
+  return Fail(MSLITE_ERROR_VALUE, "prepare leaves byte " + std::to_string(at) + " of " + std::to_string(size) +
+                                      " as memory or stack held it: clear the struct first");
 }
 
 Outcome SingleNode::PackConstants() {
@@ -215,6 +234,7 @@ Outcome SingleNode::RunGuarded(const RunOptions &options) {
     }
     targets[0] = input_copies_[index].data();
   }
+  if (Outcome outcome = PrepareAgain(); !outcome.ok()) return outcome;
   bool damaged = false;
   if (Outcome outcome = Execute(inputs, targets, options, &damaged); !outcome.ok()) return outcome;
   if (!AllIntact(input_copies_) || !AllIntact(output_memory_)) {

@@ -47,7 +47,8 @@ class SingleNode {
                                       const KernelList &more = {});
 
   /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
-  /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported.
+  /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported, and
+  /// so is one whose prepared numbers hang on what memory and stack held.
   MSLITE_INTERNAL_API Outcome RunGuarded(const RunOptions &options);
 
   /// Runs the prepared kernel on the inputs where they lie, single-threaded, into memory of the caller
@@ -69,6 +70,7 @@ class SingleNode {
 
  private:
   Outcome CallPrepare();
+  Outcome PrepareAgain() const;
   Outcome PackConstants();
   Outcome CountOutputs();
   Outcome Execute(const std::vector<const void *> &inputs, const std::vector<void *> &outputs,

@@ -4,6 +4,7 @@
 
 #include "plan/choose_kernel.h"
 #include "plan/planner.h"
+#include "plan/prepare.h"
 #include "plan/shapes.h"
 
 namespace mslite {
@@ -42,7 +43,7 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
   }
   uint8_t *derived = nullptr;
   MSLITE_TRY(Keep(static_cast<size_t>(std::max(step->kernel->derived_size, int32_t{0})), &derived));
-  const mslite_status status = step->kernel->prepare(&call, derived, &step->schedule);
+  const mslite_status status = PrepareKernel(*step->kernel, call, derived, &step->schedule);
   if (status != MSLITE_OK && source.registered != nullptr) {
     return NodeError(mindspore::kLiteError, node, source.registered->error());
   }

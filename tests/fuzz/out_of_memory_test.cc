@@ -32,6 +32,8 @@ auto Armed(Function function) {
 }
 }  // namespace
 
+// Seen by the libraries, too: clang hides them by -fvisibility=hidden, gcc does not.
+#pragma GCC visibility push(default)
 extern "C" {
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -47,6 +49,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   return *memory == nullptr ? ENOMEM : 0;
 }
 }
+#pragma GCC visibility pop
 
 namespace mslite::test {
 namespace {

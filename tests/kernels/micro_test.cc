@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "plan/prepare.h"
 #include "stored_calls.h"
 
 namespace {
@@ -20,7 +21,7 @@ std::vector<int8_t> RunOverlapped(const mslite_kernel &kernel, Call *call) {
   const mslite_node node = {call->op, call->params(), 3, 1, inputs, &output, 0};
   std::vector<int64_t> derived(static_cast<size_t>(kernel.derived_size) / 8 + 1);
   mslite_schedule schedule{};
-  EXPECT_EQ(kernel.prepare(&node, derived.data(), &schedule), MSLITE_OK) << kernel.name;
+  EXPECT_EQ(mslite::PrepareKernel(kernel, node, derived.data(), &schedule), MSLITE_OK) << kernel.name;
   const int64_t lead = kernel.lead == nullptr ? -1 : kernel.lead(&node, derived.data(), 0);
   if (lead < 0) return {};
   std::vector<int64_t> packed(static_cast<size_t>(kernel.pack_size(&node, 1)) / 8 + 1);

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernel.h"
+#include "plan/guarded.h"
+#include "plan/prepare.h"
 
 namespace stored_calls {
 class Chance {
@@ -128,26 +130,21 @@ inline void MakeProduct(Call *call, Chance *chance) {
   FillIn(call, chance, n, k);
 }
 
-// Fills the stack below the caller with a byte.
-__attribute__((noinline)) inline void Scribble(int byte) {
-  volatile unsigned char stack[1 << 14];
-  for (volatile unsigned char &one : stack) one = static_cast<unsigned char>(byte);
-}
-
 struct Prepared {
   std::vector<int64_t> derived, packed;
   mslite_schedule schedule{};
 };
 
-// What the kernel makes of a call and its weights, in memory that is 0 before, on a stack that holds `byte`.
+// What the kernel makes of a call and its weights, the numbers in memory and on a stack that hold `byte` before.
 inline Prepared Prepare(const mslite_kernel &kernel, const mslite_node &node, int byte) {
   Prepared made;
   made.derived.resize(static_cast<size_t>(kernel.derived_size) / 8 + 1);
-  Scribble(byte);
-  EXPECT_EQ(kernel.prepare(&node, made.derived.data(), &made.schedule), MSLITE_OK) << kernel.name;
+  std::memset(made.derived.data(), byte, static_cast<size_t>(kernel.derived_size));
+  mslite::FillStack(byte);
+  EXPECT_EQ(mslite::PrepareKernel(kernel, node, made.derived.data(), &made.schedule), MSLITE_OK) << kernel.name;
   const int64_t size = kernel.pack_size(&node, 1);
   made.packed.resize(static_cast<size_t>(size) / 8 + 1);
-  Scribble(byte);
+  mslite::FillStack(byte);
   if (size > 0) kernel.pack(&node, 1, node.inputs[1]->data, made.packed.data());
   return made;
 }

@@ -75,6 +75,7 @@ static const int8_t *run(const mslite_kernel *kernel, const call *c, int32_t ove
   if (kernel->derived_size > (int32_t)sizeof derived_memory) return NULL;
   mslite_schedule schedule;
   memset(&schedule, 0, sizeof schedule);
+  memset(derived_memory, 0, (size_t)kernel->derived_size);
   if (kernel->prepare(node, derived_memory, &schedule) != MSLITE_OK) return NULL;
   const void *inputs[3] = {NULL, NULL, NULL};
   const int64_t size = mslite_element_count(&c->output) * mslite_type_size(c->output.type);
