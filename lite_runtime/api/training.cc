@@ -1,0 +1,80 @@
+// Training: what Model says of it is done by libmindspore-lite-train.
+#include "api/log.h"
+#include "api/model_impl.h"
+#include "include/api/model.h"
+
+namespace mindspore {
+namespace {
+using Tensors = std::vector<MSTensor>;
+
+Status Call(ModelImpl *impl, const char *what, const std::function<Status(mslite::Trainer *)> &call) {
+  if (impl == nullptr) return mslite::OutOfMemory();
+  return mslite::Logged(mslite::Guard([&] { return impl->WithTrainer(what, call); }));
+}
+
+// What the trainer shows, or nothing.
+Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*question)() const) {
+  Tensors tensors;
+  const Status status = Call(impl, what, [&](mslite::Trainer *trainer) -> Status {
+    tensors = (trainer->*question)();
+    return kSuccess;
+  });
+  return status.IsOk() ? tensors : Tensors();
+}
+}  // namespace
+
+Status Model::SetTrainMode(bool train) {
+  if (!train && impl_ != nullptr && impl_->trainer() == nullptr) return kSuccess;
+  return Call(impl_.get(), "SetTrainMode", [train](mslite::Trainer *trainer) { return trainer->SetTrainMode(train); });
+}
+
+bool Model::GetTrainMode() const {
+  return impl_ != nullptr && impl_->trainer() != nullptr && impl_->trainer()->is_training();
+}
+
+Tensors Model::GetGradients() const { return Ask(impl_.get(), "GetGradients", &mslite::Trainer::Gradients); }
+
+Status Model::ApplyGradients(const Tensors &gradients) {
+  return Call(impl_.get(), "ApplyGradients", [&](mslite::Trainer *trainer) { return trainer->ApplyGradients(gradients); });
+}
+
+Tensors Model::GetFeatureMaps() const { return Ask(impl_.get(), "GetFeatureMaps", &mslite::Trainer::FeatureMaps); }
+
+Tensors Model::GetTrainableParams() const {
+  return Ask(impl_.get(), "GetTrainableParams", &mslite::Trainer::TrainableParams);
+}
+
+Status Model::UpdateFeatureMaps(const Tensors &new_weights) {
+  return Call(impl_.get(), "UpdateFeatureMaps",
+              [&](mslite::Trainer *trainer) { return trainer->UpdateFeatureMaps(new_weights); });
+}
+
+Tensors Model::GetOptimizerParams() const {
+  return Ask(impl_.get(), "GetOptimizerParams", &mslite::Trainer::OptimizerParams);
+}
+
+Status Model::SetOptimizerParams(const Tensors &params) {
+  return Call(impl_.get(), "SetOptimizerParams",
+              [&](mslite::Trainer *trainer) { return trainer->SetOptimizerParams(params); });
+}
+
+Status Model::SetLearningRate(float learning_rate) {
+  return Call(impl_.get(), "SetLearningRate",
+              [=](mslite::Trainer *trainer) { return trainer->SetLearningRate(learning_rate); });
+}
+
+float Model::GetLearningRate() {
+  float rate = 0.0f;
+  const Status status = Call(impl_.get(), "GetLearningRate", [&rate](mslite::Trainer *trainer) -> Status {
+    rate = trainer->learning_rate();
+    return kSuccess;
+  });
+  return status.IsOk() ? rate : 0.0f;
+}
+
+Status Model::SetupVirtualBatch(int virtual_batch_multiplier, float lr, float momentum) {
+  return Call(impl_.get(), "SetupVirtualBatch", [=](mslite::Trainer *trainer) {
+    return trainer->SetupVirtualBatch(virtual_batch_multiplier, lr, momentum);
+  });
+}
+}  // namespace mindspore
