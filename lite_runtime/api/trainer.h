@@ -17,6 +17,12 @@ struct TrainerSettings {
   SessionOptions options;
 };
 
+struct ExportSettings {
+  bool inference_only = true;
+  bool quantised_weights = false;
+  std::vector<std::string> outputs;  // of inference, by names of tensors or nodes; none: all
+};
+
 // The sessions of a training graph, which share weights and states. One call at a time.
 class Trainer {
  public:
@@ -49,6 +55,11 @@ class Trainer {
   virtual Status SetLearningRate(float learning_rate) = 0;
   virtual float learning_rate() const = 0;
   virtual Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) = 0;
+
+  // The bytes of a `.ms` file of what is there now.
+  virtual Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const = 0;
+  // The same into a file, which is there whole or as it was.
+  virtual Status Export(const ExportSettings &settings, const std::string &path) const = 0;
 };
 
 using CreateTrainerFunction = Status (*)(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);

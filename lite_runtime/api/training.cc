@@ -2,6 +2,7 @@
 #include "api/log.h"
 #include "api/model_impl.h"
 #include "include/api/model.h"
+#include "include/api/serialization.h"
 
 namespace mindspore {
 namespace {
@@ -76,5 +77,49 @@ Status Model::SetupVirtualBatch(int virtual_batch_multiplier, float lr, float mo
   return Call(impl_.get(), "SetupVirtualBatch", [=](mslite::Trainer *trainer) {
     return trainer->SetupVirtualBatch(virtual_batch_multiplier, lr, momentum);
   });
+}
+
+namespace {
+// Calls `save` with the settings that the arguments say.
+Status Export(ModelImpl *impl, ModelType type, QuantizationType quantization, bool inference_only,
+              std::vector<std::string> *outputs,
+              const std::function<Status(const mslite::Trainer &, const mslite::ExportSettings &)> &save) {
+  return Call(impl, "ExportModel", [&](mslite::Trainer *trainer) -> Status {
+    if (type != kMindIR && type != kMindIR_Lite) {
+      return mslite::Fail(kLiteNotSupport, "ExportModel writes .ms files only (kMindIR_Lite or kMindIR)");
+    }
+    if (quantization != kNoQuant && quantization != kWeightQuant) {
+      return mslite::Fail(kLiteNotSupport, "ExportModel quantises weights only (kWeightQuant)");
+    }
+    mslite::ExportSettings settings;
+    settings.inference_only = inference_only;
+    settings.quantised_weights = quantization == kWeightQuant;
+    settings.outputs = std::move(*outputs);
+    return save(*trainer, settings);
+  });
+}
+}  // namespace
+
+Status Serialization::ExportModel(const Model &model, ModelType model_type, Buffer *model_data,
+                                  QuantizationType quantization_type, bool export_inference_only,
+                                  std::vector<std::string> output_tensor_name) {
+  if (model_data == nullptr) return mslite::Fail(kLiteNullptr, "ExportModel: the buffer is null");
+  return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
+                [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) -> Status {
+                  std::vector<uint8_t> bytes;
+                  MSLITE_TRY(trainer.Export(settings, &bytes));
+                  return model_data->SetData(bytes.data(), bytes.size()) ? Status(kSuccess) : mslite::OutOfMemory();
+                });
+}
+
+Status Serialization::ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
+                                  QuantizationType quantization_type, bool export_inference_only,
+                                  std::vector<std::string> output_tensor_name) {
+  const bool has_suffix = model_file.size() >= 3 && model_file.compare(model_file.size() - 3, 3, ".ms") == 0;
+  const std::string path = has_suffix ? model_file : model_file + ".ms";
+  return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
+                [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) {
+                  return trainer.Export(settings, path);
+                });
 }
 }  // namespace mindspore

@@ -29,14 +29,6 @@ Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
   return NotBuilt("BindGLTexture2DMemory");
 }
 
-Status Serialization::ExportModel(const Model &, ModelType, Buffer *, QuantizationType, bool,
-                                  std::vector<std::string>) {
-  return NoTraining("ExportModel");
-}
-Status Serialization::ExportModel(const Model &, ModelType, const std::string &, QuantizationType, bool,
-                                  std::vector<std::string>) {
-  return NoTraining("ExportModel");
-}
 Status Serialization::ExportWeightsCollaborateWithMicro(const Model &, ModelType, const std::string &, bool, bool,
                                                         const std::vector<std::string> &) {
   return NoTraining("ExportWeightsCollaborateWithMicro");

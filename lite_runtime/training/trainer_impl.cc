@@ -9,6 +9,7 @@
 #include "plan/rewrite/new_weights.h"
 #include "plan/rewrite/rewrite.h"
 #include "training/constants.h"
+#include "training/export.h"
 
 namespace mslite {
 namespace {
@@ -360,6 +361,18 @@ Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float
     std::memcpy(options_.variables->states[weight.momentum].current.own.get(), &momentum, sizeof momentum);
   }
   return mindspore::kSuccess;
+}
+
+// ---- files ----
+
+Status TrainerImpl::Export(const ExportSettings &settings, std::vector<uint8_t> *model) const {
+  return ExportModel(file_, loss_names_, *options_.variables, settings, model);
+}
+
+Status TrainerImpl::Export(const ExportSettings &settings, const std::string &path) const {
+  std::vector<uint8_t> model;
+  MSLITE_TRY(Export(settings, &model));
+  return WriteFile(path, model);
 }
 }  // namespace mslite
 

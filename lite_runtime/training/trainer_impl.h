@@ -30,6 +30,8 @@ class TrainerImpl : public Trainer {
   Status SetLearningRate(float learning_rate) override;
   float learning_rate() const override;
   Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) override;
+  Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const override;
+  Status Export(const ExportSettings &settings, const std::string &path) const override;
 
  private:
   explicit TrainerImpl(const TrainerSettings &settings);
