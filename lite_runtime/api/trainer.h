@@ -8,6 +8,7 @@
 
 #include "exec/session.h"
 #include "include/api/cfg.h"
+#include "include/api/model.h"
 #include "include/api/types.h"
 
 namespace mslite {
@@ -55,6 +56,13 @@ class Trainer {
   virtual Status SetLearningRate(float learning_rate) = 0;
   virtual float learning_rate() const = 0;
   virtual Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) = 0;
+
+  // Whole epochs, by the model's own functions: not within one call of them.
+  virtual Status Train(mindspore::Model *model, int epochs, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+                       const std::vector<mindspore::TrainCallBack *> &callbacks) = 0;
+  virtual Status Evaluate(mindspore::Model *model, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+                          const std::vector<mindspore::TrainCallBack *> &callbacks) = 0;
+  std::vector<mindspore::Metrics *> metrics;  // of evaluations; the caller's
 
   // The bytes of a `.ms` file of what is there now.
   virtual Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const = 0;

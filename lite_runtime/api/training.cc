@@ -1,4 +1,6 @@
 // Training: what Model says of it is done by libmindspore-lite-train.
+#include <algorithm>
+
 #include "api/log.h"
 #include "api/model_impl.h"
 #include "include/api/model.h"
@@ -71,6 +73,47 @@ float Model::GetLearningRate() {
     return kSuccess;
   });
   return status.IsOk() ? rate : 0.0f;
+}
+
+Status Model::InitMetrics(std::vector<Metrics *> metrics) {
+  return Call(impl_.get(), "InitMetrics", [&](mslite::Trainer *trainer) -> Status {
+    if (std::find(metrics.begin(), metrics.end(), nullptr) != metrics.end()) {
+      return mslite::Fail(kLiteNullptr, "InitMetrics: one of the metrics is null");
+    }
+    trainer->metrics = std::move(metrics);
+    return kSuccess;
+  });
+}
+
+std::vector<Metrics *> Model::GetMetrics() {
+  std::vector<Metrics *> metrics;
+  const Status status = Call(impl_.get(), "GetMetrics", [&](mslite::Trainer *trainer) -> Status {
+    metrics = trainer->metrics;
+    return kSuccess;
+  });
+  return status.IsOk() ? metrics : std::vector<Metrics *>();
+}
+
+namespace {
+// The trainer itself, for what calls the model again and again.
+Status RunLoop(ModelImpl *impl, const char *what, const std::function<Status(mslite::Trainer *)> &loop) {
+  mslite::Trainer *found = nullptr;
+  MSLITE_TRY(Call(impl, what, [&found](mslite::Trainer *trainer) -> Status {
+    found = trainer;
+    return kSuccess;
+  }));
+  return mslite::Logged(mslite::Guard([&] { return loop(found); }));
+}
+}  // namespace
+
+Status Model::Train(int epochs, std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks) {
+  return RunLoop(impl_.get(), "Train",
+                 [&](mslite::Trainer *trainer) { return trainer->Train(this, epochs, data, callbacks); });
+}
+
+Status Model::Evaluate(std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks) {
+  return RunLoop(impl_.get(), "Evaluate",
+                 [&](mslite::Trainer *trainer) { return trainer->Evaluate(this, data, callbacks); });
 }
 
 Status Model::SetupVirtualBatch(int virtual_batch_multiplier, float lr, float momentum) {

@@ -30,6 +30,10 @@ class TrainerImpl : public Trainer {
   Status SetLearningRate(float learning_rate) override;
   float learning_rate() const override;
   Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) override;
+  Status Train(mindspore::Model *model, int epochs, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+               const std::vector<mindspore::TrainCallBack *> &callbacks) override;
+  Status Evaluate(mindspore::Model *model, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+                  const std::vector<mindspore::TrainCallBack *> &callbacks) override;
   Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const override;
   Status Export(const ExportSettings &settings, const std::string &path) const override;
 
