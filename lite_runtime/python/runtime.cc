@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "buffer.h"
+#include "include/api/cfg.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
 #include "include/api/serialization.h"
@@ -252,14 +253,14 @@ NB_MODULE(_runtime, module) {
   model.def(
       "build_for_training",
       [](ms::Model &trained, const std::filesystem::path &path, uint32_t type, const ContextSettings &settings,
-         const std::shared_ptr<ms::TrainCfg> &train_cfg, const std::filesystem::path &config_path, const Config &config,
+         const ms::TrainCfg &train_cfg, const std::filesystem::path &config_path, const Config &config,
          const nb::bytes &key, const std::string &mode) {
         Configure(trained, config_path, config);
         const ms::Key own_key(key.c_str(), key.size());
         nb::gil_scoped_release release;
         ms::Graph graph;
         Check(ms::Serialization::Load(path.string(), static_cast<ms::ModelType>(type), &graph, own_key, mode));
-        Check(trained.Build(ms::GraphCell(graph), settings.Make(), train_cfg));
+        Check(trained.Build(ms::GraphCell(graph), settings.Make(), std::make_shared<ms::TrainCfg>(train_cfg)));
       },
       nb::arg("path"), nb::arg("type"), nb::arg("settings"), nb::arg("train_cfg"), nb::arg("config_path"),
       nb::arg("config"), nb::arg("key") = nb::bytes("", 0), nb::arg("mode") = "AES-GCM");

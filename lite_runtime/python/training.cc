@@ -1,13 +1,11 @@
 #include "training.h"
 
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
