@@ -40,9 +40,8 @@ Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *
   std::string reason;
   static const CreateTrainerFunction create = FindLibrary(&reason);
   if (create != nullptr) return create(settings, trainer);
-  return Fail(mindspore::kLiteNotSupport,
-              "training needs " + std::string(kLibrary) +
-                  ": link it to the program, or put it beside libmindspore-lite.so" +
-                  (reason.empty() ? "" : " (" + reason + ")"));
+  return Fail(mindspore::kLiteNotSupport, "training needs " + std::string(kLibrary) +
+                                              ": link it to the program, or put it beside libmindspore-lite.so" +
+                                              (reason.empty() ? "" : " (" + reason + ")"));
 }
 }  // namespace mslite

@@ -73,8 +73,8 @@ class Trainer {
 using CreateTrainerFunction = Status (*)(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
 
 // Finds libmindspore-lite-train, linked to the program or beside this library, and makes a trainer.
-// Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no training
-// model, kLiteNotFindOp naming every node that cannot run.
+// Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no
+// training model, kLiteNotFindOp naming every node that cannot run.
 Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
 }  // namespace mslite
 

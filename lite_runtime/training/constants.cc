@@ -52,12 +52,11 @@ Status SettleFilled(Graph *graph) {
   for (const int32_t index : nodes) {
     const Node &node = graph->nodes[static_cast<size_t>(index)];
     const bool is_fill = node.op == MSLITE_OP_Fill || node.op == MSLITE_OP_FillV2;
-    const bool is_constant =
-        is_fill && node.inputs.size() >= 2 && !node.outputs.empty() &&
-        std::all_of(node.inputs.begin(), node.inputs.begin() + 2, [graph](int32_t input) {
-          const Tensor &tensor = graph->tensors[static_cast<size_t>(input)];
-          return tensor.is_constant && tensor.data != nullptr;
-        });
+    const bool is_constant = is_fill && node.inputs.size() >= 2 && !node.outputs.empty() &&
+                             std::all_of(node.inputs.begin(), node.inputs.begin() + 2, [graph](int32_t input) {
+                               const Tensor &tensor = graph->tensors[static_cast<size_t>(input)];
+                               return tensor.is_constant && tensor.data != nullptr;
+                             });
     if (!is_constant) {
       kept.push_back(index);
       continue;
@@ -65,8 +64,8 @@ Status SettleFilled(Graph *graph) {
     const auto first = static_cast<size_t>(node.inputs[0]);
     const auto second = static_cast<size_t>(node.inputs[1]);
     const bool value_first = node.op == MSLITE_OP_Fill;
-    MSLITE_TRY(Settle(node, graph->tensors[value_first ? first : second],
-                      graph->tensors[value_first ? second : first], graph));
+    MSLITE_TRY(Settle(node, graph->tensors[value_first ? first : second], graph->tensors[value_first ? second : first],
+                      graph));
   }
   nodes = std::move(kept);
   return mindspore::kSuccess;

@@ -120,7 +120,8 @@ class Exporter {
     };
     for (std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
       for (uint32_t &input : node->inputIndex) input = resolve(input);
-      const bool is_dropout = node->primitive != nullptr && node->primitive->value.type == schema::PrimitiveType_Dropout;
+      const bool is_dropout =
+          node->primitive != nullptr && node->primitive->value.type == schema::PrimitiveType_Dropout;
       const bool is_output = is_dropout && std::find(meta_->outputIndex.begin(), meta_->outputIndex.end(),
                                                      node->outputIndex[0]) != meta_->outputIndex.end();
       if (is_dropout && !is_output) {

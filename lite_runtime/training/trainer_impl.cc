@@ -140,9 +140,7 @@ Status TrainerImpl::Choose() {
   return mindspore::kSuccess;
 }
 
-size_t TrainerImpl::output_count() const {
-  return is_training_ ? loss_count_ : session()->outputs().size();
-}
+size_t TrainerImpl::output_count() const { return is_training_ ? loss_count_ : session()->outputs().size(); }
 
 Status TrainerImpl::SetTrainMode(bool train) {
   if (train == is_training_) return mindspore::kSuccess;
@@ -230,7 +228,8 @@ std::vector<MSTensor> TrainerImpl::Gradients() const {
 Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
   std::vector<const void *> found(weights_.size(), nullptr);
   for (const MSTensor &gradient : gradients) {
-    if (gradient == nullptr || gradient.Data() == nullptr) return Fail(mindspore::kLiteNullptr, "a gradient has no data");
+    if (gradient == nullptr || gradient.Data() == nullptr)
+      return Fail(mindspore::kLiteNullptr, "a gradient has no data");
     bool is_known = false;
     for (size_t i = 0; i < weights_.size(); ++i) {
       if (gradient_names_[i] != gradient.Name()) continue;
