@@ -41,9 +41,8 @@ Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *
   // Looked for each time, which costs little beside a build: the program may have loaded it since.
   const CreateTrainerFunction create = FindLibrary(&reason);
   if (create != nullptr) return create(settings, trainer);
-  return Fail(mindspore::kLiteNotSupport,
-              "training needs " + std::string(kLibrary) +
-                  ": link it to the program, or put it beside libmindspore-lite.so" +
-                  (reason.empty() ? "" : " (" + reason + ")"));
+  return Fail(mindspore::kLiteNotSupport, "training needs " + std::string(kLibrary) +
+                                              ": link it to the program, or put it beside libmindspore-lite.so" +
+                                              (reason.empty() ? "" : " (" + reason + ")"));
 }
 }  // namespace mslite
