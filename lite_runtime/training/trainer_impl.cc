@@ -376,7 +376,7 @@ Status TrainerImpl::Export(const ExportSettings &settings, const std::string &pa
 }
 }  // namespace mslite
 
-extern "C" __attribute__((visibility("default"))) mslite::Status mslite_create_trainer(
-    const mslite::TrainerSettings &settings, std::unique_ptr<mslite::Trainer> *trainer) {
-  return mslite::TrainerImpl::Create(settings, trainer);
+extern "C" __attribute__((visibility("default"))) void mslite_create_trainer(
+    const mslite::TrainerSettings &settings, std::unique_ptr<mslite::Trainer> *trainer, mslite::Status *status) {
+  *status = mslite::TrainerImpl::Create(settings, trainer);
 }
