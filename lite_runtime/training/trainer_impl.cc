@@ -10,6 +10,7 @@
 #include "plan/rewrite/rewrite.h"
 #include "training/constants.h"
 #include "training/export.h"
+#include "training/transfer.h"
 
 namespace mslite {
 namespace {
@@ -48,6 +49,7 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
                 "TrainCfg::optimization_level_: training in mixed precision is not supported yet; kO0 is");
   }
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
+  if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
   MSLITE_TRY(made->MakeEvaluation());
   *trainer = std::move(made);
