@@ -10,13 +10,12 @@ from pathlib import Path
 
 from mslite.codegen.generate import GenerateSettings, Source
 from mslite.codegen.targets import Target, TargetError, target_named
-from mslite.codegen.training.options import SECTION, train_settings
 from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
 from mslite.converter.spelling import check_keys
-from mslite.converter.training import TrainSettings
+from mslite.converter.training import SECTION, TrainSettings, train_settings
 
 MICRO, MODEL = "micro_param", "model_param"
 _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")

@@ -47,8 +47,11 @@ class TrainingGraph:
     parameters: tuple[str, ...]
 
 
-def training_graph(module: Module, settings: TrainSettings, source: str = "the model") -> TrainingGraph:
-    """The training graph of `module`, which it becomes.
+def training_graph(
+    module: Module, settings: TrainSettings, source: str = "the model", optimizers_only: bool = False
+) -> TrainingGraph:
+    """The training graph of `module`, which it becomes. `optimizers_only`: each step is one of MindSpore's optimisers, even where
+    simpler nodes would do.
 
     Raises ConversionError, with all nodes that stand in the way.
     """
@@ -67,7 +70,7 @@ def training_graph(module: Module, settings: TrainSettings, source: str = "the m
     apply_rules((transposed_norm.RULE,), module, context)
     scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source, scales).run(context)
+    return _Differentiation(module, settings, source, scales).run(context, optimizers_only)
 
 
 class _Differentiation:
@@ -82,7 +85,7 @@ class _Differentiation:
             if isinstance(node.op, _WITH_WEIGHTS) or self.behind_weights & before:
                 self.behind_weights.add(node)
 
-    def run(self, context: Context) -> TrainingGraph:
+    def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
         parameters = self.parameters()
         self.graph.nodes = []
         build = Builder(self._whole())
@@ -97,7 +100,7 @@ class _Differentiation:
         self.graph.nodes.extend(self.forward)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
-        steps = Steps(build, variables, self.settings)
+        steps = Steps(build, variables, self.settings, optimizers_only)
         for name, value in reads.items():
             gradient = gradients.get(value)
             if gradient is not None:
