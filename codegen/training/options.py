@@ -14,7 +14,7 @@ _FLAGS = {
     "momentum": "of Momentum and Nesterov (0.9)",
     "weightDecay": "(0)",
     "batchSize": "rows of a step, where the model was made for another number",
-    "frozen": "constants that are not trained: name,name",
+    "frozen": "constants, or layers, that are not trained: name,name; * stands for any characters",
 }
 
 

@@ -11,8 +11,19 @@ from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops import Operator
 
 _WITH_EFFECT = frozenset(
-    {"Assert", "Call", "TensorArrayWrite", "TensorListSetItem", "Assign", "AssignAdd", "AssignVariable",
-     "SGD", "ApplyMomentum", "Adam", "AdamWeightDecay"}
+    {
+        "Assert",
+        "Call",
+        "TensorArrayWrite",
+        "TensorListSetItem",
+        "Assign",
+        "AssignAdd",
+        "AssignVariable",
+        "SGD",
+        "ApplyMomentum",
+        "Adam",
+        "AdamWeightDecay",
+    }
 )
 
 

@@ -24,6 +24,7 @@ from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
 from mslite.converter.training.builder import Builder
+from mslite.converter.training.frozen import frozen_constants
 from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
 from mslite.converter.training.normalise import Scales, check_trainable, take_apart, with_rows
@@ -79,6 +80,7 @@ class _Differentiation:
         self.graph: Graph = module.main
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
+        self.frozen = frozen_constants(self.forward, settings.frozen, source)
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -122,18 +124,11 @@ class _Differentiation:
         found: dict[Value, None] = {}
         for node in self.forward:
             for place, value in enumerate(node.inputs):
-                if self._is_parameter(node, place, value) and value.name not in self.settings.frozen:
+                if self._is_parameter(node, place, value) and value not in self.frozen:
                     found[value] = None
-        known = {value.name for node in self.forward for value in node.inputs if value.is_constant}
-        unknown = sorted(self.settings.frozen - known)
-        if unknown:
-            raise ConversionError(
-                f"{self.source}: '{unknown[0]}' is no constant of the model; its parameters are "
-                + ", ".join(f"'{value.name}'" for value in found),
-                code=ReturnCode.INPUT_PARAMETER_INVALID,
-            )
         if not found:
-            raise ConversionError(f"{self.source}: the model has nothing to train", code=ReturnCode.NOT_SUPPORTED)
+            what = "has nothing to train" if not self.frozen else "has nothing to train beside what is frozen"
+            raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
         return list(found)
 
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
@@ -167,7 +162,7 @@ class _Differentiation:
             weights = [
                 value.name
                 for value in node.inputs
-                if value.is_constant and value.dtype is DataType.FLOAT32 and value.name not in self.settings.frozen
+                if value.is_constant and value.dtype is DataType.FLOAT32 and value not in self.frozen
             ]
             if node.op.name in _WITHOUT_GRADIENT and weights:
                 reason = "its weights have no gradient here"

@@ -45,4 +45,4 @@ class TrainSettings:
     batch: int | None = None
     """Rows of a step, where the model was made for another number."""
     frozen: frozenset[str] = frozenset()
-    """Names of constants that stay as they are."""
+    """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
