@@ -6,8 +6,8 @@
 
 extern "C" {
 // What libmindspore-lite-train has; linked to the program, it is found without looking.
-__attribute__((weak)) mslite::Status mslite_create_trainer(const mslite::TrainerSettings &settings,
-                                                           std::unique_ptr<mslite::Trainer> *trainer);
+__attribute__((weak)) void mslite_create_trainer(const mslite::TrainerSettings &settings,
+                                                 std::unique_ptr<mslite::Trainer> *trainer, mslite::Status *status);
 }
 
 namespace mslite {
@@ -40,7 +40,11 @@ Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *
   std::string reason;
   // Looked for each time, which costs little beside a build: the program may have loaded it since.
   const CreateTrainerFunction create = FindLibrary(&reason);
-  if (create != nullptr) return create(settings, trainer);
+  if (create != nullptr) {
+    Status status;
+    create(settings, trainer, &status);
+    return status;
+  }
   return Fail(mindspore::kLiteNotSupport, "training needs " + std::string(kLibrary) +
                                               ": link it to the program, or put it beside libmindspore-lite.so" +
                                               (reason.empty() ? "" : " (" + reason + ")"));

@@ -26,7 +26,6 @@ class Adoption {
                   "file '" + graph_.file->name() + "': training graphs with control flow are not supported");
     }
     MSLITE_TRY(FindOutputs());
-    MSLITE_TRY(SettleFilled(&graph_));
     const std::vector<int32_t> nodes = main_.nodes;
     for (const int32_t index : nodes) {
       if (Changes(NodeAt(index))) MSLITE_TRY(ReadOperands(index));
@@ -330,7 +329,7 @@ void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> 
 
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                          TrainingGraph *training) {
-  MSLITE_TRY(LoadTraining(file, &training->graph));
+  MSLITE_TRY(LoadSettled(file, &training->graph));
   return Adoption(loss_names, training).Run();
 }
 
