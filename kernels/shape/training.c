@@ -102,8 +102,39 @@ MSLITE_SHAPE_RULE(mslite_shape_of_adam) {
   return of_optimizer(inputs, 1, outputs, output_count);
 }
 
+/* With a seed the mask follows, and the next seed. */
 MSLITE_SHAPE_RULE(mslite_shape_of_dropout) {
-  (void)context, (void)params, (void)input_count;
-  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[0], outputs[i]);
+  (void)params;
+  for (int32_t i = 0; i < output_count && i < 2; ++i) mslite_same_shape(inputs[0], outputs[i]);
+  if (output_count < 3) return MSLITE_OK;
+  if (output_count > 3 || input_count < 2 || inputs[1] == NULL) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d results of %d operands; a third result needs a seed",
+                             (int)output_count, (int)input_count);
+  }
+  mslite_same_shape(inputs[1], outputs[2]);
+  return MSLITE_OK;
+}
+
+/* x scale offset mean variance -> y, and the old statistics' shapes twice. */
+MSLITE_SHAPE_RULE(mslite_shape_of_batch_norm_training) {
+  (void)params;
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands, not 5", (int)input_count);
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 0 : i % 2 == 1 ? 3 : 4], outputs[i]);
+  return MSLITE_OK;
+}
+
+/* x, scale and offset: operands 1, 2, 2. */
+MSLITE_SHAPE_RULE(mslite_shape_of_batch_norm_gradient) {
+  (void)params;
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands, not 5", (int)input_count);
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 1 : 2], outputs[i]);
+  return MSLITE_OK;
+}
+
+/* x, gamma and beta: operands 0, 4, 4. */
+MSLITE_SHAPE_RULE(mslite_shape_of_layer_norm_gradient) {
+  (void)params;
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands, not 5", (int)input_count);
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 0 : 4], outputs[i]);
   return MSLITE_OK;
 }
