@@ -75,6 +75,27 @@ MSLITE_SHAPE_RULE(mslite_shape_of_sparse_softmax_cross_entropy) {
   return MSLITE_OK;
 }
 
+/* A loss per element, or one number. */
+MSLITE_SHAPE_RULE(mslite_shape_of_binary_cross_entropy) {
+  (void)context, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  if (((const mslite_BinaryCrossEntropy *)params)->reduction == MSLITE_REDUCTION_NONE) return MSLITE_OK;
+  outputs[0]->rank = 1;
+  outputs[0]->dims[0] = 1;
+  return MSLITE_OK;
+}
+
+/* A loss per row, or a number without dimensions; and another one, the sum of weights. */
+MSLITE_SHAPE_RULE(mslite_shape_of_nll_loss) {
+  (void)context, (void)input_count;
+  for (int32_t i = 0; i < output_count; ++i) outputs[i]->type = inputs[0]->type;
+  if (((const mslite_NLLLoss *)params)->reduction == MSLITE_REDUCTION_NONE) {
+    mslite_same_shape(inputs[1], outputs[0]);
+    outputs[0]->type = inputs[0]->type;
+  }
+  return MSLITE_OK;
+}
+
 /* Weight and state of an optimiser; the state stands at `first`. */
 static mslite_status of_optimizer(const mslite_tensor *const *inputs, int32_t first, mslite_tensor *const *outputs,
                                   int32_t output_count) {

@@ -10,6 +10,7 @@ import pytest
 from mslite import _native
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops import Operator, training
+from mslite.converter.mindir.ops.enums import Reduction
 
 from .calls import difference, results
 
@@ -128,4 +129,60 @@ def test_dropout_of_no_share_is_refused(keep_prob: float) -> None:
         (training.DropoutGrad(keep_prob=keep_prob), [x, x], 1),
     ):
         with pytest.raises(_native.OperatorError, match="attribute"):
+            list(results(op, inputs, (), count))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", Reduction)
+def test_binary_cross_entropy(reduction: Reduction, weighted: bool) -> None:
+    p, t = numbers(4, 3, low=0.1, high=0.9), numbers(4, 3, low=0, high=1)
+    more = [numbers(4, 3, low=0.5)] if weighted else []
+
+    def forward(p: Array) -> Array:
+        losses = -(t * np.log(p) + (1 - t) * np.log(1 - p)) * (more[0] if weighted else 1)
+        return losses if reduction is Reduction.NONE else reduced(losses, reduction)
+
+    ((_, (loss,)),) = results(training.BinaryCrossEntropy(reduction=reduction), [p, t, *more], (), 1)
+    dloss = numbers(*loss.shape, low=0.5)
+    assert difference(loss, np.asarray(forward(p), np.float32).reshape(loss.shape), 1e-6) == ""
+    agree(
+        training.BinaryCrossEntropyGrad(reduction=reduction),
+        [p, t, dloss, *more],
+        differences(forward, [p], dloss),
+    )
+
+
+def reduced(losses: Array, reduction: Reduction) -> Array:
+    return np.asarray(losses.mean() if reduction is Reduction.MEAN else losses.sum())
+
+
+@pytest.mark.parametrize("reduction", Reduction)
+def test_negative_log_likelihood(reduction: Reduction) -> None:
+    logarithms, weights = numbers(6, 4), numbers(4, low=0.5)
+    labels = np.asarray([3, 0, 0, 2, 1, 3], np.int32)
+
+    def forward(logarithms: Array) -> Array:
+        losses = -weights[labels] * logarithms[np.arange(6), labels]
+        if reduction is Reduction.NONE:
+            return losses
+        return np.asarray(losses.sum() / (weights[labels].sum() if reduction is Reduction.MEAN else 1))
+
+    ((_, (loss, total)),) = results(training.NLLLoss(reduction=reduction), [logarithms, labels, weights], (), 2)
+    dloss = numbers(*loss.shape, low=0.5)
+    assert difference(loss, np.asarray(forward(logarithms), np.float32), 1e-6) == ""
+    agree(
+        training.NLLLossGrad(reduction=reduction),
+        [logarithms, dloss, labels, weights, total],
+        differences(forward, [logarithms], dloss),
+    )
+
+
+def test_labels_beyond_the_classes_are_named() -> None:
+    logarithms, labels, weights = numbers(2, 3), np.asarray([0, 3], np.int32), numbers(3)
+    one = np.asarray(1, np.float32)
+    for op, inputs, count in (
+        (training.NLLLoss(), [logarithms, labels, weights], 2),
+        (training.NLLLossGrad(), [logarithms, one, labels, weights, one], 1),
+    ):
+        with pytest.raises(_native.OperatorError, match="3"):
             list(results(op, inputs, (), count))
