@@ -105,11 +105,19 @@ Status Model::Build(const std::string &model_path, ModelType model_type, const s
 
 Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context,
                     const std::shared_ptr<TrainCfg> &cfg) {
-  if (cfg != nullptr) return Fail(kLiteNotSupport, "training is not supported");
+  const auto is_loaded = [&graph] { return graph.GetGraph() != nullptr && *graph.GetGraph() != nullptr; };
+  if (cfg != nullptr) {
+    return Logged(With(impl_.get(), [&]() -> Status {
+      if (model_context == nullptr) return Fail(kLiteNullptr, "no context");
+      if (impl_->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
+      if (!is_loaded()) return Fail(kLiteNullptr, "the graph is not loaded");
+      MSLITE_TRY(mslite::CheckDevices(model_context.get()));
+      return impl_->BuildTraining(*graph.GetGraph()->data()->model, model_context, *cfg);
+    }));
+  }
   return BuildWith(impl_.get(), kMindIR, model_context, nullptr,
                    [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) -> Status {
-                     if (graph.GetGraph() == nullptr || *graph.GetGraph() == nullptr)
-                       return Fail(kLiteNullptr, "the graph is not loaded");
+                     if (!is_loaded()) return Fail(kLiteNullptr, "the graph is not loaded");
                      return mslite::OpenModel(graph.GetGraph()->data()->model, settings, model);
                    });
 }

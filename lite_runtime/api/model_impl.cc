@@ -154,6 +154,49 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
   return InputShapes(&offered_shapes_);
 }
 
+Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const std::shared_ptr<Context> &context,
+                                const TrainCfg &config) {
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
+  mslite::TrainerSettings settings;
+  settings.file = model.graph->file;
+  settings.config = config;
+  MSLITE_TRY(ReadOptions(*model.graph, context, nullptr, &settings.options));
+  MSLITE_TRY(mslite::CreateTrainer(settings, &trainer_));
+  context_ = context;
+  FollowTrainer();
+  const mslite::Graph &graph = session_->graph();
+  for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
+  views_.resize(inputs_.size());
+  return kSuccess;
+}
+
+// What the model runs and gives is what the trainer says.
+void ModelImpl::FollowTrainer() {
+  if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());
+  outputs_.clear();
+  const mslite::Graph &graph = session_->graph();
+  for (size_t i = 0; i < trainer_->output_count(); ++i) {
+    outputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(graph.outputs[i])]));
+  }
+  ShowOutputs(false);
+}
+
+Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call) {
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
+  if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
+  if (trainer_ == nullptr) {
+    return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; give Build a TrainCfg");
+  }
+  const std::shared_ptr<mslite::Session> before = session_;  // whose memory outputs may show
+  MSLITE_TRY(call(trainer_.get()));
+  if (session_ == trainer_->session()) return kSuccess;
+  HideOutputs();
+  FollowTrainer();
+  return kSuccess;
+}
+
 // Opens the bytes of a model again, with these constants in it, and takes the place of the session by one for these
 // shapes of the inputs, if they are known. On failure all stays as it was.
 Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
@@ -213,6 +256,9 @@ Status ModelImpl::UpdateWeights(const std::vector<MSTensor> &weights) {
     return Fail(kLiteNotSupport, "a delegate has got the weights already; build the model again with the new ones");
   }
   if (weights.empty()) return Fail(kLiteParamInvalid, "no weight was given");
+  if (trainer_ != nullptr) {
+    return Fail(kLiteNotSupport, "UpdateWeights: the model is built for training; UpdateFeatureMaps changes weights");
+  }
   Constants kept = new_weights_;
   for (const MSTensor &weight : weights) {
     if (weight == nullptr || weight.Data() == nullptr) return Fail(kLiteNullptr, "a weight has no data");
@@ -316,7 +362,11 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
       shape.dims[k] = dims[i][k];
     }
   }
-  MSLITE_TRY(WithLayoutHint(MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes), shapes));
+  const auto resize = [&] {
+    if (trainer_ != nullptr) return trainer_->Resize(shapes);
+    return MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes);
+  };
+  MSLITE_TRY(WithLayoutHint(resize(), shapes));
   for (size_t i = 0; i < inputs_.size(); ++i) SetDims(shapes[i], &inputs_[i].impl()->shape);
   HideOutputs();
   ShowOutputs(false);
@@ -428,6 +478,7 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
     return WithLayoutHint(status, shapes);
   }
   ShowOutputs(true);
+  if (trainer_ != nullptr) MSLITE_TRY(trainer_->FinishRun());
   if (outputs != nullptr) {
     outputs->resize(outputs_.size(), MSTensor(nullptr));
     for (size_t i = 0; i < outputs_.size(); ++i) GiveOutput(i, outputs);
@@ -447,7 +498,8 @@ std::vector<MSTensor> ModelImpl::OutputsOfNode(const std::string &node_name) con
     if (node.name != node_name) continue;
     for (const int32_t output : node.outputs) {
       const auto place = std::find(graph.outputs.begin(), graph.outputs.end(), output);
-      if (place != graph.outputs.end()) result.push_back(outputs_[static_cast<size_t>(place - graph.outputs.begin())]);
+      const auto position = static_cast<size_t>(place - graph.outputs.begin());
+      if (position < outputs_.size()) result.push_back(outputs_[position]);
     }
   }
   return result;

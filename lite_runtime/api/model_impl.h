@@ -3,6 +3,7 @@
 #define MSLITE_API_MODEL_IMPL_H
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "api/config.h"
 #include "api/request_queue.h"
 #include "api/tensor.h"
+#include "api/trainer.h"
 #include "exec/session.h"
 #include "include/api/context.h"
 #include "include/api/types.h"
@@ -28,6 +30,14 @@ class ModelImpl {
   // `delegation`: what the context's delegates have taken of the model, null where it has none.
   Status Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context,
                std::shared_ptr<const mslite::Delegation> delegation = nullptr);
+  // Builds what trains the model, and begins with evaluation.
+  Status BuildTraining(const mslite::SharedModel &model, const std::shared_ptr<Context> &context,
+                       const TrainCfg &config);
+  // Calls the trainer, and shows what the model runs and gives since. Errors: kLiteUninitializedObj where the model is
+  // not built, kLiteNotSupport where it is not built for training; `what` is the function of the API.
+  Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);
+  // Null where the model is not built for training.
+  const mslite::Trainer *trainer() const { return trainer_.get(); }
   // Builds again from the same bytes with these constants, and those of earlier calls, for the shapes of now.
   Status UpdateWeights(const std::vector<MSTensor> &weights);
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
@@ -65,6 +75,7 @@ class ModelImpl {
   Status ReadOptions(const mslite::Graph &graph, const std::shared_ptr<Context> &context,
                      const std::shared_ptr<const mslite::Delegation> &delegation,
                      mslite::SessionOptions *options) const;
+  void FollowTrainer();
   Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
                 const std::vector<mslite::TensorShape> &shapes);
   bool MustOfferAgain(const std::vector<mslite::TensorShape> &shapes) const;
@@ -85,6 +96,7 @@ class ModelImpl {
   std::atomic<std::thread::id> owner_{};
   std::shared_ptr<Context> context_;
   std::shared_ptr<mslite::Session> session_;  // other threads, who cancel, load it atomically
+  std::unique_ptr<mslite::Trainer> trainer_;
   Constants new_weights_;
   std::shared_ptr<const mslite::Delegation> delegation_;
   std::vector<mslite::TensorShape> offered_shapes_;  // of the inputs, which the delegates have seen

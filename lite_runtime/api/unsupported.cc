@@ -28,35 +28,7 @@ Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
                                     std::map<std::string, unsigned int> *) {
   return NotBuilt("BindGLTexture2DMemory");
 }
-Status Model::SetTrainMode(bool train) { return train ? NoTraining("SetTrainMode") : Status(); }
-Status Model::InitMetrics(std::vector<Metrics *>) { return NoTraining("InitMetrics"); }
-std::vector<Metrics *> Model::GetMetrics() { return {}; }
-Status Model::Train(int, std::shared_ptr<dataset::Dataset>, std::vector<TrainCallBack *>) {
-  return NoTraining("Train");
-}
-Status Model::Evaluate(std::shared_ptr<dataset::Dataset>, std::vector<TrainCallBack *>) {
-  return NoTraining("Evaluate");
-}
-bool Model::GetTrainMode() const { return false; }
-std::vector<MSTensor> Model::GetGradients() const { return {}; }
-Status Model::ApplyGradients(const std::vector<MSTensor> &) { return NoTraining("ApplyGradients"); }
-std::vector<MSTensor> Model::GetFeatureMaps() const { return {}; }
-std::vector<MSTensor> Model::GetTrainableParams() const { return {}; }
-Status Model::UpdateFeatureMaps(const std::vector<MSTensor> &) { return NoTraining("UpdateFeatureMaps"); }
-std::vector<MSTensor> Model::GetOptimizerParams() const { return {}; }
-Status Model::SetOptimizerParams(const std::vector<MSTensor> &) { return NoTraining("SetOptimizerParams"); }
-Status Model::SetLearningRate(float) { return NoTraining("SetLearningRate"); }
-float Model::GetLearningRate() { return 0.0f; }
-Status Model::SetupVirtualBatch(int, float, float) { return NoTraining("SetupVirtualBatch"); }
 
-Status Serialization::ExportModel(const Model &, ModelType, Buffer *, QuantizationType, bool,
-                                  std::vector<std::string>) {
-  return NoTraining("ExportModel");
-}
-Status Serialization::ExportModel(const Model &, ModelType, const std::string &, QuantizationType, bool,
-                                  std::vector<std::string>) {
-  return NoTraining("ExportModel");
-}
 Status Serialization::ExportWeightsCollaborateWithMicro(const Model &, ModelType, const std::string &, bool, bool,
                                                         const std::vector<std::string> &) {
   return NoTraining("ExportWeightsCollaborateWithMicro");

@@ -61,7 +61,8 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
       plan_options_{options.isas,      options.threads, options.inter_op > 1, {},
                     registered_.get(), options.half,    options.node_types},
       executor_(options.threads, options.inter_op, InternCores(options.cores)),
-      workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()) {
+      workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()),
+      variable_store_(options.variables ? options.variables : std::make_shared<VariableStore>()) {
   control_.SetLimits(options.limits);
   most_bytes_ = MachineBytes();
   if (options.limits.bytes > 0) {
@@ -72,6 +73,7 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
   outputs_.resize(graph().outputs.size());
   const Program &main = model_->programs[0];
   main_frame_.values.resize(main.tensors.size());
+  FindVariables();
   for (size_t i = 0; i < outputs_.size(); ++i) {
     // The last steps write straight into the memory of the outputs.
     for (const int32_t local : main.outputs) {
@@ -85,6 +87,8 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
     }
   }
 }
+
+Session::~Session() = default;
 
 Status Session::Create(std::shared_ptr<SharedModel> model, const SessionOptions &options,
                        std::unique_ptr<Session> *session) {
@@ -134,7 +138,7 @@ Status Session::Resize(const std::vector<TensorShape> &inputs) {
   for (const OutputSlot &output : outputs_) old_outputs.push_back(output.shape);
   SetInputs(inputs.data(), nullptr);
   for (OutputSlot &output : outputs_) output.shape = TensorShape{0, -1, {}};
-  if (variables_.size() != model_->variables.size()) MSLITE_TRY(ResetVariables());
+  if (!is_created_) MSLITE_TRY(ResetVariables());
   MSLITE_TRY(BindVariables(0, &main_frame_));
   const Status status = std::all_of(inputs.begin(), inputs.end(), IsKnown) ? PlanAhead() : mindspore::kSuccess;
   if (status.IsOk() && problems_.empty()) return ResetVariables();

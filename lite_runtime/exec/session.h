@@ -11,6 +11,7 @@
 
 #include "exec/executor.h"
 #include "exec/run_control.h"
+#include "exec/variables.h"
 #include "plan/planner.h"
 
 namespace mslite {
@@ -32,7 +33,8 @@ struct SessionOptions {
   CoreMask cores;
   RunLimits limits;
   FindRegistered registered;
-  std::shared_ptr<Workspace> workspace;  // null: one of its own
+  std::shared_ptr<Workspace> workspace;      // null: one of its own
+  std::shared_ptr<VariableStore> variables;  // likewise
 };
 
 // An input of one run. All dimensions are known; `data` stays the caller's.
@@ -48,15 +50,17 @@ struct OutputSlot {
   const uint8_t *data = nullptr;  // of the last run
 };
 
-class Session {
+class MSLITE_INTERNAL_API Session {
  public:
+  ~Session();
+
   // Checks that every node can run. Errors: kLiteNotFindOp naming every node that cannot, with operator and types.
   static Status Create(std::shared_ptr<SharedModel> model, const SessionOptions &options,
                        std::unique_ptr<Session> *session);
 
   // Plans for these input shapes as far as that is possible without data, and sets the shapes of the outputs.
-  // A shape with a negative dimension is not planned. Variables get their first values again. On failure the old plans,
-  // shapes and variables stay.
+  // A shape with a negative dimension is not planned. Variables that are the session's alone get their first values again.
+  // On failure the old plans, shapes and variables stay.
   Status Resize(const std::vector<TensorShape> &inputs);
 
   // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).
@@ -96,13 +100,6 @@ class Session {
     Frame *frame = nullptr;
     int32_t position = 0;
   };
-  // A variable: its value, and the one that this run has given it.
-  struct VariableState {
-    TensorShape shape;
-    GrowingBuffer current;
-    GrowingBuffer next;
-    bool is_written = false;
-  };
   // Working memory of a step whose output shapes are counted.
   struct Counting {
     std::vector<mslite_tensor> inputs;
@@ -126,7 +123,9 @@ class Session {
   Status KernelFailure(const Step &step, const mslite_failure &failure) const;
   void SetConstant(const Program &program, int32_t local, Value *value) const;
 
+  void FindVariables();
   Status ResetVariables();
+  Status ResetVariable(const Variable &variable, VariableState *state);
   Status BindVariables(int32_t graph_index, Frame *frame);
   Status KeepVariables(const Activation &ended);
   void CommitVariables(bool succeeded);
@@ -155,7 +154,8 @@ class Session {
   std::vector<ProgramState> programs_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<OutputSlot> outputs_;
-  std::vector<VariableState> variables_;
+  std::shared_ptr<VariableStore> variable_store_;
+  std::vector<VariableState *> variables_;  // of the store, in the order of the model
   Frame main_frame_;
   std::vector<Activation> callers_;  // of the graph that is running, where control comes back to them
   Counting counting_;

@@ -1,27 +1,60 @@
-// Variables: what a session remembers from one run to the next.
+#include <algorithm>
 #include <cstring>
 
 #include "exec/session.h"
+#include "model/optimizers.h"
 
 namespace mslite {
-// Gives every variable its first value.
+namespace {
+// Whether a variable may be changed where it is by the step that gives its new value: an optimiser, which reads every
+// element before it writes it, and behind which nobody reads the old value. Single numbers are read by all its parts.
+bool ChangesInPlace(const Graph &graph, const Program &program, const Program::VariableUse &write) {
+  const int32_t producer = program.producer[static_cast<size_t>(write.local)];
+  if (producer < 0 || producer == Program::kConstant) return false;
+  const ProgramStep &step = program.steps[static_cast<size_t>(producer)];
+  const Node &node = graph.nodes[static_cast<size_t>(step.node)];
+  if (FindOptimizer(node.op) == nullptr || (node.op == MSLITE_OP_SGD && write.local == step.outputs.back())) return false;
+  return std::all_of(program.reads.begin(), program.reads.end(), [&](const Program::VariableUse &read) {
+    return read.variable != write.variable || program.last_use[static_cast<size_t>(read.local)] <= producer;
+  });
+}
+}  // namespace
+
+// Finds the variables in the store, and lets optimisers write those that others share into their place.
+void Session::FindVariables() {
+  for (const Variable &variable : model_->variables) {
+    variables_.push_back(&variable_store_->states[variable.name]);
+  }
+  if (options_.variables == nullptr) return;
+  const Program &main = model_->programs[0];
+  for (const Program::VariableUse &write : main.writes) {
+    if (!ChangesInPlace(graph(), main, write)) continue;
+    main_frame_.values[static_cast<size_t>(write.local)].target = &variables_[static_cast<size_t>(write.variable)]->current;
+  }
+}
+
+Status Session::ResetVariable(const Variable &variable, VariableState *state) {
+  const Tensor &initial = graph().tensors[static_cast<size_t>(variable.initial)];
+  TensorShape shape{initial.type, static_cast<int32_t>(initial.dims.size()), {}};
+  std::copy(initial.dims.begin(), initial.dims.end(), shape.dims);
+  const int64_t bytes = ByteSize(shape);
+  if (bytes < 0 || (bytes > 0 && initial.data == nullptr)) {
+    return Fail(mindspore::kLiteGraphFileError,
+                "file '" + graph().file->name() + "': the variable '" + variable.name + "' has no first value");
+  }
+  state->is_written = false;
+  state->shape = shape;
+  uint8_t *memory = nullptr;
+  MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &state->current, &memory));
+  if (bytes > 0) std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
+  return mindspore::kSuccess;
+}
+
+// Gives its first value to every variable, but for those of others that have one.
 Status Session::ResetVariables() {
-  variables_.resize(model_->variables.size());
   for (size_t i = 0; i < variables_.size(); ++i) {
-    const Tensor &initial = graph().tensors[static_cast<size_t>(model_->variables[i].initial)];
-    VariableState &variable = variables_[i];
-    variable.is_written = false;
-    variable.shape = TensorShape{initial.type, static_cast<int32_t>(initial.dims.size()), {}};
-    std::copy(initial.dims.begin(), initial.dims.end(), variable.shape.dims);
-    const int64_t bytes = ByteSize(variable.shape);
-    if (bytes < 0 || (bytes > 0 && initial.data == nullptr)) {
-      return Fail(mindspore::kLiteGraphFileError, "file '" + graph().file->name() + "': the variable '" +
-                                                      model_->variables[i].name + "' has no first value");
-    }
-    uint8_t *memory = nullptr;
-    MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &variable.next, &memory));
-    MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &variable.current, &memory));
-    if (bytes > 0) std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
+    if (options_.variables != nullptr && variables_[i]->current.own != nullptr) continue;
+    MSLITE_TRY(ResetVariable(model_->variables[i], variables_[i]));
   }
   return mindspore::kSuccess;
 }
@@ -29,7 +62,7 @@ Status Session::ResetVariables() {
 // Lets a frame read the variables as they are when its graph is entered.
 Status Session::BindVariables(int32_t graph_index, Frame *frame) {
   for (const Program::VariableUse &use : model_->programs[static_cast<size_t>(graph_index)].reads) {
-    VariableState &variable = variables_[static_cast<size_t>(use.variable)];
+    const VariableState &variable = *variables_[static_cast<size_t>(use.variable)];
     Value &value = frame->values[static_cast<size_t>(use.local)];
     Value now;
     now.shape = variable.shape;
@@ -48,7 +81,7 @@ Status Session::BindVariables(int32_t graph_index, Frame *frame) {
 Status Session::KeepVariables(const Activation &ended) {
   const Program &program = model_->programs[static_cast<size_t>(ended.graph)];
   for (const Program::VariableUse &use : program.writes) {
-    VariableState &variable = variables_[static_cast<size_t>(use.variable)];
+    VariableState &variable = *variables_[static_cast<size_t>(use.variable)];
     Value constant;
     const Value *value = &ended.frame->values[static_cast<size_t>(use.local)];
     if (program.producer[static_cast<size_t>(use.local)] == Program::kConstant) {
@@ -61,10 +94,11 @@ Status Session::KeepVariables(const Activation &ended) {
                       model_->variables[static_cast<size_t>(use.variable)].name +
                       "' is assigned a value of another type or shape than its first one");
     }
+    if (value->target == &variable.current) continue;
     const auto bytes = static_cast<size_t>(ByteSize(value->shape));
-    if (bytes > 0 && value->data != variable.next.own.get()) {
-      std::memcpy(variable.next.own.get(), value->data, bytes);
-    }
+    uint8_t *memory = nullptr;
+    MSLITE_TRY(Reserve(bytes, "a variable", &variable.next, &memory));
+    if (bytes > 0 && value->data != memory) std::memcpy(memory, value->data, bytes);
     variable.is_written = true;
   }
   return mindspore::kSuccess;
@@ -72,9 +106,9 @@ Status Session::KeepVariables(const Activation &ended) {
 
 // Ends a run: new values become current ones, or are forgotten.
 void Session::CommitVariables(bool succeeded) {
-  for (VariableState &variable : variables_) {
-    if (succeeded && variable.is_written) std::swap(variable.current, variable.next);
-    variable.is_written = false;
+  for (VariableState *variable : variables_) {
+    if (succeeded && variable->is_written) std::swap(variable->current, variable->next);
+    variable->is_written = false;
   }
 }
 }  // namespace mslite

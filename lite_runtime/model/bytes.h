@@ -55,7 +55,7 @@ class Bytes {
 };
 
 // Memory of this machine, as far as the addresses of this process reach.
-size_t MachineBytes();
+MSLITE_INTERNAL_API size_t MachineBytes();
 }  // namespace mslite
 
 #endif

@@ -47,7 +47,7 @@ class Dequantiser {
 };
 
 // Adds memory for a rewritten constant to the graph. Errors: kLiteMemoryFailed.
-Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element, uint8_t **data);
+MSLITE_INTERNAL_API Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element, uint8_t **data);
 }  // namespace mslite
 
 #endif

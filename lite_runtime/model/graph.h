@@ -9,6 +9,7 @@
 
 #include "kernel.h"
 #include "model/bytes.h"
+#include "model/internal_api.h"
 #include "model/names.h"
 #include "model/unpack.h"
 
@@ -92,7 +93,7 @@ struct Graph {
 };
 
 // "node 'conv1' (Conv2DFusion)".
-std::string Describe(const Node &node);
+MSLITE_INTERNAL_API std::string Describe(const Node &node);
 // Why a cropped library cannot run a model: `nodes` are lines that each begin with a line break.
 std::string CroppedText(const Graph &graph, const std::string &nodes);
 // "[1, 2, ?]".

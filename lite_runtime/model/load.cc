@@ -72,7 +72,8 @@ std::string LegacyVersion(const Bytes &file) {
   return text.compare(0, 9, "MindSpore") == 0 && text.size() < 64 ? text : "";
 }
 
-Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
+namespace {
+Status LoadParts(std::shared_ptr<const Bytes> file, bool for_training, std::shared_ptr<Graph> *graph) {
   MSLITE_TRY(VerifyBuffer(*file));
   auto result = std::make_shared<Graph>();
   result->file = std::move(file);
@@ -92,10 +93,19 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
   MSLITE_TRY(LoadNodes(&loader));
   MSLITE_TRY(Upgrade(loader.meta, result.get()));
   MSLITE_TRY(LoadSubGraphs(&loader));
-  KeepInference(result.get());
+  if (!for_training) KeepInference(DefaultLossNames(), result.get());
   MSLITE_TRY(CheckOperands(loader));
   MSLITE_TRY(DecodeConstants(&loader));
   *graph = std::move(result);
   return mindspore::kSuccess;
+}
+}  // namespace
+
+Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
+  return LoadParts(std::move(file), false, graph);
+}
+
+Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
+  return LoadParts(std::move(file), true, graph);
 }
 }  // namespace mslite

@@ -3,6 +3,8 @@
 #define MSLITE_MODEL_LOAD_H
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "model/graph.h"
 #include "model/internal_api.h"
@@ -12,6 +14,14 @@ namespace mslite {
 // constants. Errors: kLiteGraphFileError with file, node, operator and reason; kLiteNotSupport for a legal file whose
 // version or packing is not supported; kLiteMemoryFailed.
 MSLITE_INTERNAL_API Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
+// As above; of a training graph of MindSpore, all stays: its loss, gradients and optimisers, too.
+MSLITE_INTERNAL_API Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
+// Of a training graph, whose optimisers change constants where they are, only the part for inference stays: what the
+// losses, nodes whose names contain one of these texts, are computed of. Other graphs stay as they are.
+MSLITE_INTERNAL_API void KeepInference(const std::vector<std::string> &loss_names, Graph *graph);
+MSLITE_INTERNAL_API bool IsLoss(const Node &node, const std::vector<std::string> &loss_names);
+// By which MindSpore Lite knows a loss.
+MSLITE_INTERNAL_API std::vector<std::string> DefaultLossNames();
 }  // namespace mslite
 
 #endif

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/graph.h"
+#include "model/internal_api.h"
 #include "schema/ops_generated.h"
 
 namespace mslite {
@@ -30,9 +31,6 @@ void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor);
 Status LoadTensors(Loader *loader);
 Status LoadNodes(Loader *loader);
 Status LoadSubGraphs(Loader *loader);
-// Of a training graph of MindSpore, whose optimisers change constants where they are, only the part for inference
-// stays: what the loss, known by its nodes' names, is computed of. Other graphs stay as they are.
-void KeepInference(Graph *graph);
 // Every node that runs has the operands that its operator must have: kernels and rewrites use them without looking.
 Status CheckOperands(const Loader &loader);
 // Whether the bytes of a constant are other than its type and dimensions say: DecodeConstants unpacks them.
@@ -50,7 +48,7 @@ Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::str
                     size_t *size);
 
 // Elements of a fully known shape; false when a dimension is unknown or the product does not fit into 63 bits.
-bool CountElements(const std::vector<int64_t> &dims, int64_t *count);
+MSLITE_INTERNAL_API bool CountElements(const std::vector<int64_t> &dims, int64_t *count);
 }  // namespace mslite
 
 #endif

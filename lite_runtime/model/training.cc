@@ -1,37 +1,32 @@
-// Training graphs of MindSpore, which a session loads for inference.
+// Training graphs of MindSpore, of which inference needs a part.
 #include <algorithm>
 #include <string>
 
-#include "model/loader.h"
+#include "model/load.h"
+#include "model/optimizers.h"
 
 namespace mslite {
 namespace {
-// How many results an optimiser has that gives its state, too, in place of changing its operands; 0: no optimiser.
-size_t FunctionalResults(int32_t op) {
-  switch (op) {
-    case MSLITE_OP_ApplyMomentum:
-      return 2;
-    case MSLITE_OP_Adam:
-    case MSLITE_OP_AdamWeightDecay:
-    case MSLITE_OP_SGD:
-      return 3;
-    default:
-      return 0;
-  }
+// Whether it changes its operands: with all its results it would give its state in their place.
+bool ChangesOperands(const Node &node) {
+  const OptimizerOperands *optimizer = FindOptimizer(node.op);
+  return optimizer != nullptr && node.outputs.size() <= static_cast<size_t>(optimizer->state_count);
 }
 
-bool IsLoss(const Node &node) {
-  const auto named = [&node](const char *text) { return node.name.find(text) != std::string::npos; };
-  return (named("loss_fct") || named("_loss_fn") || named("SigmoidCrossEntropy")) && !named("Gradients");
-}
 }  // namespace
 
-void KeepInference(Graph *graph) {
+std::vector<std::string> DefaultLossNames() { return {"loss_fct", "_loss_fn", "SigmoidCrossEntropy"}; }
+
+bool IsLoss(const Node &node, const std::vector<std::string> &loss_names) {
+  const auto named = [&node](const std::string &text) { return node.name.find(text) != std::string::npos; };
+  return std::any_of(loss_names.begin(), loss_names.end(), named) && !named("Gradients");
+}
+
+void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
   SubGraph &main = graph->subgraphs[0];
   const auto node_at = [graph](int32_t index) -> const Node & { return graph->nodes[static_cast<size_t>(index)]; };
   if (graph->subgraphs.size() != 1 || std::none_of(main.nodes.begin(), main.nodes.end(), [&](int32_t index) {
-        const Node &node = node_at(index);
-        return node.outputs.size() < FunctionalResults(node.op);
+        return ChangesOperands(node_at(index));
       })) {
     return;
   }
@@ -39,12 +34,12 @@ void KeepInference(Graph *graph) {
   std::vector<uint8_t> is_used(graph->tensors.size(), 0);
   for (const int32_t input : main.inputs) is_inner[static_cast<size_t>(input)] = 1;
   for (const int32_t index : main.nodes) {
-    if (!IsLoss(node_at(index))) continue;
+    if (!IsLoss(node_at(index), loss_names)) continue;
     for (const int32_t output : node_at(index).outputs) is_inner[static_cast<size_t>(output)] = 1;
   }
   std::vector<int32_t> results;
   for (const int32_t index : main.nodes) {
-    if (!IsLoss(node_at(index))) continue;
+    if (!IsLoss(node_at(index), loss_names)) continue;
     for (const int32_t input : node_at(index).inputs) {
       const auto at = static_cast<size_t>(input);
       if (is_inner[at] || is_used[at] || graph->tensors[at].is_constant) continue;

@@ -46,7 +46,7 @@ class Arena {
   const char *TakeRefused() { return std::exchange(refused_, nullptr); }
 
  private:
-  void *Allocate(size_t count, size_t size, size_t alignment);
+  MSLITE_INTERNAL_API void *Allocate(size_t count, size_t size, size_t alignment);
 
   std::vector<std::unique_ptr<unsigned char[]>> blocks_;
   size_t used_ = 0;

@@ -23,6 +23,7 @@ OF_GLIBC = {
     r"__isoc99_s?scanf|__isoc99_fscanf": "glibc's sscanf and fscanf; bionic has them under their own names",
     r"__(f|v|vf|s|sn|vs|vsn)printf_chk": "glibc's checked forms of printf; bionic checks in the plain ones",
     r"__(memcpy|memmove|memset|read|pread|strcpy|strcat|strncpy)_chk|__fread_chk": "checked forms; bionic has its own of most",
+    r"bcmp": "clang's memcmp(...) == 0 where the C library is glibc; for Android it calls memcmp",
     r"pthread_cond_clockwait": "libstdc++'s condition_variable::wait_for; libc++ waits on bionic's timedwait below level 30",
     r"__libc_single_threaded": "read by libstdc++'s headers; libc++ does not know it",
 }

@@ -8,7 +8,7 @@
 #include "model/graph.h"
 
 namespace mslite {
-class NewNodes {
+class MSLITE_INTERNAL_API NewNodes {
  public:
   explicit NewNodes(Graph *graph) : graph_(graph) {}
 

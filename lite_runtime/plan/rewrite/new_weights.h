@@ -20,7 +20,7 @@ using NewWeights = std::map<std::string, NewWeight>;
 
 // Before any rewriting, so that what is made of constants is made of these. Errors: kLiteParamInvalid for a name that
 // is no constant's of the file, another type or size; nothing is changed then.
-Status SetNewWeights(const NewWeights &weights, Graph *graph);
+MSLITE_INTERNAL_API Status SetNewWeights(const NewWeights &weights, Graph *graph);
 }  // namespace mslite
 
 #endif

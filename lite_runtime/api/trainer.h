@@ -1,0 +1,81 @@
+// What libmindspore-lite-train adds to a model that is built for training.
+#ifndef MSLITE_API_TRAINER_H
+#define MSLITE_API_TRAINER_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/session.h"
+#include "include/api/cfg.h"
+#include "include/api/model.h"
+#include "include/api/types.h"
+
+namespace mslite {
+struct TrainerSettings {
+  std::shared_ptr<const Bytes> file;
+  mindspore::TrainCfg config;
+  SessionOptions options;
+};
+
+struct ExportSettings {
+  bool inference_only = true;
+  bool quantised_weights = false;
+  std::vector<std::string> outputs;  // of inference, by names of tensors or nodes; none: all
+};
+
+// The sessions of a training graph, which share weights and states. One call at a time.
+class Trainer {
+ public:
+  Trainer() = default;
+  Trainer(const Trainer &) = delete;
+  Trainer &operator=(const Trainer &) = delete;
+  virtual ~Trainer() = default;
+
+  // What the model runs now, and how many of its first outputs are the model's. Both may change with every other call.
+  virtual const std::shared_ptr<Session> &session() const = 0;
+  virtual size_t output_count() const = 0;
+
+  // Between training, where a run is a step, and evaluation, where it computes what the loss is computed of.
+  virtual Status SetTrainMode(bool train) = 0;
+  virtual bool is_training() const = 0;
+  virtual Status Resize(const std::vector<TensorShape> &inputs) = 0;
+  // After each run of the session that succeeded.
+  virtual Status FinishRun() = 0;
+
+  // In the order of the optimisers. Those that show memory of the trainer hold until its next call.
+  virtual std::vector<mindspore::MSTensor> Gradients() const = 0;
+  virtual std::vector<mindspore::MSTensor> TrainableParams() const = 0;
+  virtual std::vector<mindspore::MSTensor> FeatureMaps() const = 0;
+  virtual std::vector<mindspore::MSTensor> OptimizerParams() const = 0;
+  // Updates the weights by these gradients. Errors: kLiteParamInvalid for names or sizes that do not fit.
+  virtual Status ApplyGradients(const std::vector<mindspore::MSTensor> &gradients) = 0;
+  // Gives variables other contents. Errors: kLiteParamInvalid for names, types or sizes that do not fit.
+  virtual Status UpdateFeatureMaps(const std::vector<mindspore::MSTensor> &weights) = 0;
+  virtual Status SetOptimizerParams(const std::vector<mindspore::MSTensor> &params) = 0;
+  virtual Status SetLearningRate(float learning_rate) = 0;
+  virtual float learning_rate() const = 0;
+  virtual Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) = 0;
+
+  // Whole epochs, by the model's own functions: not within one call of them.
+  virtual Status Train(mindspore::Model *model, int epochs, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+                       const std::vector<mindspore::TrainCallBack *> &callbacks) = 0;
+  virtual Status Evaluate(mindspore::Model *model, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+                          const std::vector<mindspore::TrainCallBack *> &callbacks) = 0;
+  std::vector<mindspore::Metrics *> metrics;  // of evaluations; the caller's
+
+  // The bytes of a `.ms` file of what is there now.
+  virtual Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const = 0;
+  // The same into a file, which is there whole or as it was.
+  virtual Status Export(const ExportSettings &settings, const std::string &path) const = 0;
+};
+
+using CreateTrainerFunction = Status (*)(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
+
+// Finds libmindspore-lite-train, linked to the program or beside this library, and makes a trainer.
+// Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no training
+// model, kLiteNotFindOp naming every node that cannot run.
+Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
+}  // namespace mslite
+
+#endif

@@ -1,0 +1,168 @@
+// Training: what Model says of it is done by libmindspore-lite-train.
+#include <algorithm>
+
+#include "api/log.h"
+#include "api/model_impl.h"
+#include "include/api/model.h"
+#include "include/api/serialization.h"
+
+namespace mindspore {
+namespace {
+using Tensors = std::vector<MSTensor>;
+
+Status Call(ModelImpl *impl, const char *what, const std::function<Status(mslite::Trainer *)> &call) {
+  if (impl == nullptr) return mslite::OutOfMemory();
+  return mslite::Logged(mslite::Guard([&] { return impl->WithTrainer(what, call); }));
+}
+
+// What the trainer shows, or nothing.
+Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*question)() const) {
+  Tensors tensors;
+  const Status status = Call(impl, what, [&](mslite::Trainer *trainer) -> Status {
+    tensors = (trainer->*question)();
+    return kSuccess;
+  });
+  return status.IsOk() ? tensors : Tensors();
+}
+}  // namespace
+
+Status Model::SetTrainMode(bool train) {
+  if (!train && impl_ != nullptr && impl_->trainer() == nullptr) return kSuccess;
+  return Call(impl_.get(), "SetTrainMode", [train](mslite::Trainer *trainer) { return trainer->SetTrainMode(train); });
+}
+
+bool Model::GetTrainMode() const {
+  return impl_ != nullptr && impl_->trainer() != nullptr && impl_->trainer()->is_training();
+}
+
+Tensors Model::GetGradients() const { return Ask(impl_.get(), "GetGradients", &mslite::Trainer::Gradients); }
+
+Status Model::ApplyGradients(const Tensors &gradients) {
+  return Call(impl_.get(), "ApplyGradients", [&](mslite::Trainer *trainer) { return trainer->ApplyGradients(gradients); });
+}
+
+Tensors Model::GetFeatureMaps() const { return Ask(impl_.get(), "GetFeatureMaps", &mslite::Trainer::FeatureMaps); }
+
+Tensors Model::GetTrainableParams() const {
+  return Ask(impl_.get(), "GetTrainableParams", &mslite::Trainer::TrainableParams);
+}
+
+Status Model::UpdateFeatureMaps(const Tensors &new_weights) {
+  return Call(impl_.get(), "UpdateFeatureMaps",
+              [&](mslite::Trainer *trainer) { return trainer->UpdateFeatureMaps(new_weights); });
+}
+
+Tensors Model::GetOptimizerParams() const {
+  return Ask(impl_.get(), "GetOptimizerParams", &mslite::Trainer::OptimizerParams);
+}
+
+Status Model::SetOptimizerParams(const Tensors &params) {
+  return Call(impl_.get(), "SetOptimizerParams",
+              [&](mslite::Trainer *trainer) { return trainer->SetOptimizerParams(params); });
+}
+
+Status Model::SetLearningRate(float learning_rate) {
+  return Call(impl_.get(), "SetLearningRate",
+              [=](mslite::Trainer *trainer) { return trainer->SetLearningRate(learning_rate); });
+}
+
+float Model::GetLearningRate() {
+  float rate = 0.0f;
+  const Status status = Call(impl_.get(), "GetLearningRate", [&rate](mslite::Trainer *trainer) -> Status {
+    rate = trainer->learning_rate();
+    return kSuccess;
+  });
+  return status.IsOk() ? rate : 0.0f;
+}
+
+Status Model::InitMetrics(std::vector<Metrics *> metrics) {
+  return Call(impl_.get(), "InitMetrics", [&](mslite::Trainer *trainer) -> Status {
+    if (std::find(metrics.begin(), metrics.end(), nullptr) != metrics.end()) {
+      return mslite::Fail(kLiteNullptr, "InitMetrics: one of the metrics is null");
+    }
+    trainer->metrics = std::move(metrics);
+    return kSuccess;
+  });
+}
+
+std::vector<Metrics *> Model::GetMetrics() {
+  std::vector<Metrics *> metrics;
+  const Status status = Call(impl_.get(), "GetMetrics", [&](mslite::Trainer *trainer) -> Status {
+    metrics = trainer->metrics;
+    return kSuccess;
+  });
+  return status.IsOk() ? metrics : std::vector<Metrics *>();
+}
+
+namespace {
+// The trainer itself, for what calls the model again and again.
+Status RunLoop(ModelImpl *impl, const char *what, const std::function<Status(mslite::Trainer *)> &loop) {
+  mslite::Trainer *found = nullptr;
+  MSLITE_TRY(Call(impl, what, [&found](mslite::Trainer *trainer) -> Status {
+    found = trainer;
+    return kSuccess;
+  }));
+  return mslite::Logged(mslite::Guard([&] { return loop(found); }));
+}
+}  // namespace
+
+Status Model::Train(int epochs, std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks) {
+  return RunLoop(impl_.get(), "Train",
+                 [&](mslite::Trainer *trainer) { return trainer->Train(this, epochs, data, callbacks); });
+}
+
+Status Model::Evaluate(std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks) {
+  return RunLoop(impl_.get(), "Evaluate",
+                 [&](mslite::Trainer *trainer) { return trainer->Evaluate(this, data, callbacks); });
+}
+
+Status Model::SetupVirtualBatch(int virtual_batch_multiplier, float lr, float momentum) {
+  return Call(impl_.get(), "SetupVirtualBatch", [=](mslite::Trainer *trainer) {
+    return trainer->SetupVirtualBatch(virtual_batch_multiplier, lr, momentum);
+  });
+}
+
+namespace {
+// Calls `save` with the settings that the arguments say.
+Status Export(ModelImpl *impl, ModelType type, QuantizationType quantization, bool inference_only,
+              std::vector<std::string> *outputs,
+              const std::function<Status(const mslite::Trainer &, const mslite::ExportSettings &)> &save) {
+  return Call(impl, "ExportModel", [&](mslite::Trainer *trainer) -> Status {
+    if (type != kMindIR && type != kMindIR_Lite) {
+      return mslite::Fail(kLiteNotSupport, "ExportModel writes .ms files only (kMindIR_Lite or kMindIR)");
+    }
+    if (quantization != kNoQuant && quantization != kWeightQuant) {
+      return mslite::Fail(kLiteNotSupport, "ExportModel quantises weights only (kWeightQuant)");
+    }
+    mslite::ExportSettings settings;
+    settings.inference_only = inference_only;
+    settings.quantised_weights = quantization == kWeightQuant;
+    settings.outputs = std::move(*outputs);
+    return save(*trainer, settings);
+  });
+}
+}  // namespace
+
+Status Serialization::ExportModel(const Model &model, ModelType model_type, Buffer *model_data,
+                                  QuantizationType quantization_type, bool export_inference_only,
+                                  std::vector<std::string> output_tensor_name) {
+  if (model_data == nullptr) return mslite::Fail(kLiteNullptr, "ExportModel: the buffer is null");
+  return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
+                [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) -> Status {
+                  std::vector<uint8_t> bytes;
+                  MSLITE_TRY(trainer.Export(settings, &bytes));
+                  return model_data->SetData(bytes.data(), bytes.size()) ? Status(kSuccess) : mslite::OutOfMemory();
+                });
+}
+
+Status Serialization::ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
+                                  QuantizationType quantization_type, bool export_inference_only,
+                                  std::vector<std::string> output_tensor_name) {
+  const bool has_suffix = model_file.size() >= 3 && model_file.compare(model_file.size() - 3, 3, ".ms") == 0;
+  const std::string path = has_suffix ? model_file : model_file + ".ms";
+  return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
+                [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) {
+                  return trainer.Export(settings, path);
+                });
+}
+}  // namespace mindspore

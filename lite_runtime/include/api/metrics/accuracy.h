@@ -1,0 +1,33 @@
+#ifndef MINDSPORE_INCLUDE_API_METRICS_ACCURACY_H
+#define MINDSPORE_INCLUDE_API_METRICS_ACCURACY_H
+
+#include <cstdint>
+#include <vector>
+
+#include "include/api/metrics/metrics.h"
+
+namespace mindspore {
+constexpr int METRICS_CLASSIFICATION = 0;
+constexpr int METRICS_MULTILABEL = 1;
+
+/// The share of right predictions. Predictions are float32 [batch, classes]. Labels are int32 [batch], or float32
+/// [batch, classes]. Classification: the largest of a row is the class. Multilabel: each number above 0.5 is a label.
+/// Batches of other types or shapes count as wrong, and are logged as errors.
+class MS_API AccuracyMetrics : public Metrics {
+ public:
+  explicit AccuracyMetrics(int accuracy_metrics = METRICS_CLASSIFICATION, const std::vector<int> &input_indexes = {1},
+                           const std::vector<int> &output_indexes = {0});
+  void Clear() override;
+  void Update(std::vector<MSTensor *> inputs, std::vector<MSTensor *> outputs) override;
+  float Eval() override;
+
+ private:
+  int kind_;
+  std::vector<int> input_indexes_;
+  std::vector<int> output_indexes_;
+  int64_t right_ = 0;
+  int64_t total_ = 0;
+};
+}  // namespace mindspore
+
+#endif

@@ -1,0 +1,194 @@
+#include "training/export.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "model/load.h"
+#include "schema/ops_objects.h"
+#include "training/constants.h"
+
+namespace mslite {
+namespace {
+constexpr size_t kMostBytes = size_t{1} << 31;
+
+class Exporter {
+ public:
+  Exporter(const std::shared_ptr<const Bytes> &file, const VariableStore &variables)
+      : file_(file), variables_(variables), meta_(schema::GetMetaGraph(file->data())->UnPack()) {}
+
+  Status Run(const std::vector<std::string> &loss_names, const ExportSettings &settings, std::vector<uint8_t> *model) {
+    MSLITE_TRY(Fits());
+    MSLITE_TRY(LoadTraining(file_, &graph_));
+    MSLITE_TRY(SettleFilled(graph_.get()));
+    WriteConstants();
+    if (settings.inference_only) {
+      MSLITE_TRY(KeepForInference(loss_names, settings.outputs));
+      DropDropout();
+    }
+    DropFills();
+    DropUnused();
+    flatbuffers::FlatBufferBuilder builder(1 << 16);
+    builder.Finish(schema::MetaGraph::Pack(builder, meta_.get()), schema::MetaGraphIdentifier());
+    model->assign(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+    return mindspore::kSuccess;
+  }
+
+ private:
+  // FlatBuffers end the process where a buffer grows too large.
+  Status Fits() const {
+    size_t bytes = file_->size();
+    for (const auto &[name, state] : variables_.states) bytes += static_cast<size_t>(ByteSize(state.shape));
+    if (bytes < kMostBytes) return mindspore::kSuccess;
+    return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + "': an export of more than 2 GiB");
+  }
+
+  // What is read in another form than it has in the file, or has changed, is written as it is read.
+  void WriteConstants() {
+    for (size_t i = 0; i < meta_->allTensors.size(); ++i) {
+      schema::TensorT &written = *meta_->allTensors[i];
+      const Tensor &read = graph_->tensors[i];
+      const auto state = variables_.states.find(read.name);
+      const bool is_variable = read.is_constant && state != variables_.states.end();
+      const uint8_t *data = is_variable ? state->second.current.own.get() : read.data;
+      const bool is_external = !written.externalData.empty();
+      if (!is_variable && !is_external) continue;
+      const bool is_same = read.size == 0 || std::memcmp(data, read.data, read.size) == 0;
+      if (is_same && !is_external) continue;  // a Fill node or packed bytes say it still
+      written.data.assign(data, data + read.size);
+      written.externalData.clear();
+      written.dataType = read.type;
+      written.dims.assign(read.dims.begin(), read.dims.end());
+      written.nodeType = 0;
+      written.quantParams.clear();
+      written.quantClusters.clear();
+      written.enableHuffmanCode = false;
+      written.weightQuantCompressType = schema::WeightQuantCompressType_NONE;
+    }
+  }
+
+  // The graph of inference, by the names of its outputs where some are asked for.
+  Status KeepForInference(const std::vector<std::string> &loss_names, const std::vector<std::string> &names) {
+    KeepInference(loss_names, graph_.get());
+    SubGraph &main = graph_->subgraphs[0];
+    if (!names.empty()) {
+      main.outputs.clear();
+      for (const std::string &name : names) MSLITE_TRY(AddOutput(name));
+    }
+    std::set<int32_t> used(main.outputs.begin(), main.outputs.end());
+    std::vector<std::unique_ptr<schema::CNodeT>> kept;
+    for (auto index = main.nodes.rbegin(); index != main.nodes.rend(); ++index) {
+      const Node &node = graph_->nodes[static_cast<size_t>(*index)];
+      const auto is_used = [&used](int32_t output) { return used.count(output) != 0; };
+      if (static_cast<size_t>(*index) >= meta_->nodes.size() ||
+          std::none_of(node.outputs.begin(), node.outputs.end(), is_used)) {
+        continue;
+      }
+      used.insert(node.inputs.begin(), node.inputs.end());
+      kept.push_back(std::move(meta_->nodes[static_cast<size_t>(*index)]));
+    }
+    meta_->nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+    meta_->inputIndex.erase(
+        std::remove_if(meta_->inputIndex.begin(), meta_->inputIndex.end(),
+                       [&used](uint32_t input) { return used.count(static_cast<int32_t>(input)) == 0; }),
+        meta_->inputIndex.end());
+    meta_->outputIndex.assign(main.outputs.begin(), main.outputs.end());
+    return mindspore::kSuccess;
+  }
+
+  Status AddOutput(const std::string &name) {
+    for (const int32_t index : graph_->subgraphs[0].nodes) {
+      const Node &node = graph_->nodes[static_cast<size_t>(index)];
+      for (const int32_t output : node.outputs) {
+        if (graph_->tensors[static_cast<size_t>(output)].name != name && node.name != name) continue;
+        graph_->subgraphs[0].outputs.push_back(output);
+        return mindspore::kSuccess;
+      }
+    }
+    return Fail(mindspore::kLiteParamInvalid,
+                "file '" + file_->name() + "': the output '" + name + "' is no tensor and no node of inference");
+  }
+
+  // Readers of what Dropout gives read what it is given.
+  void DropDropout() {
+    std::map<uint32_t, uint32_t> given;
+    std::vector<std::unique_ptr<schema::CNodeT>> kept;
+    const auto resolve = [&given](uint32_t tensor) {
+      const auto found = given.find(tensor);
+      return found == given.end() ? tensor : found->second;
+    };
+    for (std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
+      for (uint32_t &input : node->inputIndex) input = resolve(input);
+      const bool is_dropout = node->primitive != nullptr && node->primitive->value.type == schema::PrimitiveType_Dropout;
+      const bool is_output = is_dropout && std::find(meta_->outputIndex.begin(), meta_->outputIndex.end(),
+                                                     node->outputIndex[0]) != meta_->outputIndex.end();
+      if (is_dropout && !is_output) {
+        given[node->outputIndex[0]] = node->inputIndex[0];
+      } else {
+        kept.push_back(std::move(node));
+      }
+    }
+    meta_->nodes = std::move(kept);
+  }
+
+  // Fill nodes of what is a constant now.
+  void DropFills() {
+    std::vector<std::unique_ptr<schema::CNodeT>> kept;
+    for (std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
+      const bool is_constant = !node->outputIndex.empty() && !meta_->allTensors[node->outputIndex[0]]->data.empty();
+      if (!is_constant) kept.push_back(std::move(node));
+    }
+    meta_->nodes = std::move(kept);
+  }
+
+  // Tensors that no node has any more; the sub-graph says what the file says.
+  void DropUnused() {
+    std::set<uint32_t> used(meta_->inputIndex.begin(), meta_->inputIndex.end());
+    used.insert(meta_->outputIndex.begin(), meta_->outputIndex.end());
+    for (const std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
+      used.insert(node->inputIndex.begin(), node->inputIndex.end());
+      used.insert(node->outputIndex.begin(), node->outputIndex.end());
+    }
+    std::map<uint32_t, uint32_t> places;
+    std::vector<std::unique_ptr<schema::TensorT>> kept;
+    for (const uint32_t tensor : used) {
+      places[tensor] = static_cast<uint32_t>(kept.size());
+      kept.push_back(std::move(meta_->allTensors[tensor]));
+    }
+    meta_->allTensors = std::move(kept);
+    const auto place = [&places](std::vector<uint32_t> *tensors) {
+      for (uint32_t &tensor : *tensors) tensor = places[tensor];
+    };
+    for (const std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
+      place(&node->inputIndex);
+      place(&node->outputIndex);
+    }
+    place(&meta_->inputIndex);
+    place(&meta_->outputIndex);
+    if (meta_->subGraph.empty()) return;
+    schema::SubGraphT &main = *meta_->subGraph[0];
+    main.inputIndices = meta_->inputIndex;
+    main.outputIndices = meta_->outputIndex;
+    main.nodeIndices.clear();
+    for (uint32_t i = 0; i < meta_->nodes.size(); ++i) main.nodeIndices.push_back(i);
+    main.tensorIndices.clear();
+    for (uint32_t i = 0; i < meta_->allTensors.size(); ++i) main.tensorIndices.push_back(i);
+  }
+
+  const std::shared_ptr<const Bytes> &file_;
+  const VariableStore &variables_;
+  std::unique_ptr<schema::MetaGraphT> meta_;
+  std::shared_ptr<Graph> graph_;
+};
+}  // namespace
+
+Status ExportModel(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
+                   const VariableStore &variables, const ExportSettings &settings, std::vector<uint8_t> *model) {
+  if (settings.quantised_weights) {
+    return Fail(mindspore::kLiteNotSupport,
+                "export with quantised weights is not supported yet: export without, and let converter_lite quantise");
+  }
+  return Exporter(file, variables).Run(loss_names, settings, model);
+}
+}  // namespace mslite

@@ -1,0 +1,382 @@
+#include "training/trainer_impl.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "api/tensor.h"
+#include "model/load.h"
+#include "plan/rewrite/new_weights.h"
+#include "plan/rewrite/rewrite.h"
+#include "training/constants.h"
+#include "training/export.h"
+
+namespace mslite {
+namespace {
+using mindspore::MSTensor;
+
+// A tensor that shows memory.
+MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data) {
+  const std::vector<int64_t> dims(shape.dims, shape.dims + std::max(shape.rank, int32_t{0}));
+  MSTensor tensor(std::make_shared<MSTensor::Impl>(name, static_cast<enum mindspore::DataType>(shape.type), dims));
+  tensor.impl()->Show(data, static_cast<size_t>(std::max<int64_t>(ByteSize(shape), 0)));
+  return tensor;
+}
+
+// What the nodes that are left read of the constants.
+std::set<int32_t> UsedTensors(const Graph &graph) {
+  std::set<int32_t> used;
+  for (const int32_t index : graph.subgraphs[0].nodes) {
+    const Node &node = graph.nodes[static_cast<size_t>(index)];
+    used.insert(node.inputs.begin(), node.inputs.end());
+  }
+  return used;
+}
+}  // namespace
+
+TrainerImpl::TrainerImpl(const TrainerSettings &settings)
+    : file_(settings.file), config_(settings.config), loss_names_(config_.GetLossName()), options_(settings.options) {
+  if (loss_names_.empty()) loss_names_ = DefaultLossNames();
+  options_.inter_op = 1;  // updates in place rely on the order of the nodes
+  if (options_.workspace == nullptr) options_.workspace = std::make_shared<Workspace>();
+  options_.variables = std::make_shared<VariableStore>();
+}
+
+Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
+  if (settings.config.optimization_level_ != mindspore::kO0) {
+    return Fail(mindspore::kLiteNotSupport,
+                "TrainCfg::optimization_level_: training in mixed precision is not supported yet; kO0 is");
+  }
+  std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
+  MSLITE_TRY(made->MakeStep());
+  MSLITE_TRY(made->MakeEvaluation());
+  *trainer = std::move(made);
+  return mindspore::kSuccess;
+}
+
+// ---- sessions ----
+
+Status TrainerImpl::MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options,
+                                std::shared_ptr<Session> *session) const {
+  MSLITE_TRY(RewriteGraph(graph.get(), [](const Node &) { return false; }));
+  std::shared_ptr<SharedModel> model;
+  MSLITE_TRY(SharedModel::Create(std::move(graph), &model));
+  std::unique_ptr<Session> made;
+  MSLITE_TRY(Session::Create(std::move(model), options, &made));
+  *session = std::move(made);
+  return mindspore::kSuccess;
+}
+
+Status TrainerImpl::MakeStep() {
+  TrainingGraph training;
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  for (const TrainedWeight &weight : training.weights) {
+    gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
+  }
+  MSLITE_TRY(MakeSession(training.graph, options_, &step_));
+  loss_count_ = training.loss_count;
+  weights_ = std::move(training.weights);
+  return mindspore::kSuccess;
+}
+
+Status TrainerImpl::MakeAccumulation() {
+  if (accumulation_ != nullptr) return mindspore::kSuccess;
+  TrainingGraph training;
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  KeepGradients(&training);
+  std::shared_ptr<Session> made;
+  MSLITE_TRY(MakeSession(training.graph, options_, &made));
+  if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
+  accumulation_ = std::move(made);
+  return mindspore::kSuccess;
+}
+
+Status TrainerImpl::MakeUpdates() {
+  if (updates_ != nullptr) return mindspore::kSuccess;
+  TrainingGraph training;
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  KeepUpdates(&training);
+  return MakeSession(training.graph, options_, &updates_);
+}
+
+// Inference with the weights as they are, as constants: packed and fused as in any model.
+Status TrainerImpl::MakeEvaluation() {
+  std::shared_ptr<Graph> graph;
+  MSLITE_TRY(LoadTraining(file_, &graph));
+  MSLITE_TRY(SettleFilled(graph.get()));
+  const std::vector<int32_t> inputs = graph->inputs;
+  KeepInference(loss_names_, graph.get());
+  graph->inputs = graph->subgraphs[0].inputs = inputs;  // labels, too: the inputs of the model stay the same
+  NewWeights weights;
+  inference_names_.clear();
+  for (const int32_t index : UsedTensors(*graph)) {
+    const Tensor &tensor = graph->tensors[static_cast<size_t>(index)];
+    const auto state = options_.variables->states.find(tensor.name);
+    if (!tensor.is_constant || state == options_.variables->states.end()) continue;
+    const TensorShape &shape = state->second.shape;
+    weights[tensor.name] = {state->second.current.own.get(), static_cast<size_t>(ByteSize(shape)), shape.type};
+    inference_names_.push_back(tensor.name);
+  }
+  MSLITE_TRY(SetNewWeights(weights, graph.get()));
+  SessionOptions options = options_;
+  options.variables = nullptr;
+  std::shared_ptr<Session> made;
+  MSLITE_TRY(MakeSession(graph, options, &made));
+  if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
+  evaluation_ = std::move(made);
+  return mindspore::kSuccess;
+}
+
+// The session for the mode of now.
+Status TrainerImpl::Choose() {
+  if (!is_training_) {
+    MSLITE_TRY(MakeEvaluation());
+    running_ = &evaluation_;
+    return mindspore::kSuccess;
+  }
+  if (accumulates()) MSLITE_TRY(MakeAccumulation());
+  running_ = accumulates() ? &accumulation_ : &step_;
+  evaluation_.reset();
+  return mindspore::kSuccess;
+}
+
+size_t TrainerImpl::output_count() const {
+  return is_training_ ? loss_count_ : session()->outputs().size();
+}
+
+Status TrainerImpl::SetTrainMode(bool train) {
+  if (train == is_training_) return mindspore::kSuccess;
+  is_training_ = train;
+  const Status status = Choose();
+  if (status.IsError()) is_training_ = !train;
+  return status;
+}
+
+Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
+  for (const std::shared_ptr<Session> &session : {step_, accumulation_, evaluation_}) {
+    if (session != nullptr) MSLITE_TRY(session->Resize(inputs));
+  }
+  shapes_ = inputs;
+  ClearSums();
+  return mindspore::kSuccess;
+}
+
+// ---- gradients ----
+
+const TensorShape &TrainerImpl::GradientShape(size_t index) const {
+  const Session &session = accumulates() && accumulation_ != nullptr ? *accumulation_ : *step_;
+  return const_cast<Session &>(session).outputs()[loss_count_ + index].shape;
+}
+
+void TrainerImpl::ClearSums() {
+  accumulated_ = 0;
+  sums_.clear();
+}
+
+Status TrainerImpl::FinishRun() {
+  if (!is_training_ || !accumulates()) return mindspore::kSuccess;
+  const std::vector<OutputSlot> &outputs = accumulation_->outputs();
+  const size_t count = weights_.size();
+  const bool is_first = sums_.empty();
+  sums_.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const OutputSlot &gradient = outputs[loss_count_ + i];
+    const auto *values = reinterpret_cast<const float *>(gradient.data);
+    const auto elements = static_cast<size_t>(ByteSize(gradient.shape)) / sizeof(float);
+    if (is_first) {
+      sums_[i].assign(values, values + elements);
+    } else {
+      for (size_t k = 0; k < elements; ++k) sums_[i][k] += values[k];
+    }
+  }
+  ++accumulated_;
+  if (config_.accumulate_gradients_ || accumulated_ < multiplier_) return mindspore::kSuccess;
+  std::vector<const void *> gradients;
+  for (const std::vector<float> &sum : sums_) gradients.push_back(sum.data());
+  MSLITE_TRY(Update(gradients));
+  ClearSums();
+  return mindspore::kSuccess;
+}
+
+// Runs the optimisers with one gradient per weight.
+Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
+  MSLITE_TRY(MakeUpdates());
+  std::vector<InputView> views;
+  const Graph &graph = updates_->graph();
+  for (const int32_t input : graph.inputs) {
+    const std::string &name = graph.tensors[static_cast<size_t>(input)].name;
+    const auto place = std::find(gradient_names_.begin(), gradient_names_.end(), name);
+    const auto index = static_cast<size_t>(place - gradient_names_.begin());
+    views.push_back({GradientShape(index), gradients[index]});
+  }
+  return updates_->Run(views.data(), nullptr);
+}
+
+std::vector<MSTensor> TrainerImpl::Gradients() const {
+  std::vector<MSTensor> gradients;
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const TensorShape &shape = GradientShape(i);
+    const void *data = nullptr;
+    if (accumulates()) {
+      data = sums_.empty() ? nullptr : sums_[i].data();
+    } else {
+      data = step_->outputs()[loss_count_ + i].data;
+    }
+    if (data != nullptr) gradients.push_back(ShownTensor(gradient_names_[i], shape, data));
+  }
+  return gradients;
+}
+
+Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
+  std::vector<const void *> found(weights_.size(), nullptr);
+  for (const MSTensor &gradient : gradients) {
+    if (gradient == nullptr || gradient.Data() == nullptr) return Fail(mindspore::kLiteNullptr, "a gradient has no data");
+    bool is_known = false;
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      if (gradient_names_[i] != gradient.Name()) continue;
+      const int64_t bytes = ByteSize(GradientShape(i));
+      if (bytes < 0 || gradient.DataSize() != static_cast<size_t>(bytes)) {
+        return Fail(mindspore::kLiteParamInvalid,
+                    Format("gradient '%.300s' has %zu bytes where weight '%.300s' needs %lld", gradient.Name().c_str(),
+                           gradient.DataSize(), weights_[i].weight.c_str(), static_cast<long long>(bytes)));
+      }
+      found[i] = gradient.Data().get();
+      is_known = true;
+    }
+    if (!is_known) {
+      return Fail(mindspore::kLiteParamInvalid,
+                  "'" + gradient.Name() + "' is no gradient of the model; GetGradients gives their names");
+    }
+  }
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (found[i] != nullptr) continue;
+    return Fail(mindspore::kLiteParamInvalid,
+                "the gradient '" + gradient_names_[i] + "' of weight '" + weights_[i].weight + "' is missing");
+  }
+  MSLITE_TRY(Update(found));
+  ClearSums();
+  return is_training_ ? Status(mindspore::kSuccess) : Choose();
+}
+
+// ---- variables ----
+
+std::vector<MSTensor> TrainerImpl::Show(const std::vector<std::string> &names) const {
+  std::vector<MSTensor> tensors;
+  for (const std::string &name : names) {
+    const VariableState &state = options_.variables->states[name];
+    tensors.push_back(ShownTensor(name, state.shape, state.current.own.get()));
+  }
+  return tensors;
+}
+
+std::vector<MSTensor> TrainerImpl::TrainableParams() const {
+  std::vector<std::string> names;
+  for (const TrainedWeight &weight : weights_) names.push_back(weight.weight);
+  return Show(names);
+}
+
+std::vector<MSTensor> TrainerImpl::FeatureMaps() const { return Show(inference_names_); }
+
+// Learning rates and the optimisers' other numbers, each once.
+std::vector<std::string> TrainerImpl::settings_names() const {
+  std::vector<std::string> names;
+  for (const TrainedWeight &weight : weights_) {
+    for (const std::string &name : weight.settings) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<MSTensor> TrainerImpl::OptimizerParams() const { return Show(settings_names()); }
+
+Status TrainerImpl::SetVariables(const std::vector<MSTensor> &values, const std::vector<std::string> &known) {
+  for (const MSTensor &value : values) {
+    if (value == nullptr || value.Data() == nullptr) return Fail(mindspore::kLiteNullptr, "a tensor has no data");
+    if (std::find(known.begin(), known.end(), value.Name()) == known.end()) {
+      return Fail(mindspore::kLiteParamInvalid, "the model has nothing of the name '" + value.Name() + "' here");
+    }
+    const TensorShape &shape = options_.variables->states[value.Name()].shape;
+    if (static_cast<int32_t>(value.DataType()) != shape.type ||
+        value.DataSize() != static_cast<size_t>(ByteSize(shape))) {
+      return Fail(mindspore::kLiteParamInvalid,
+                  Format("'%.300s' has %zu bytes of %s where the model has %lld of %s", value.Name().c_str(),
+                         value.DataSize(), TypeName(static_cast<int32_t>(value.DataType())).c_str(),
+                         static_cast<long long>(ByteSize(shape)), TypeName(shape.type).c_str()));
+    }
+  }
+  for (const MSTensor &value : values) {
+    std::memmove(options_.variables->states[value.Name()].current.own.get(), value.Data().get(), value.DataSize());
+  }
+  return is_training_ ? Status(mindspore::kSuccess) : Choose();
+}
+
+Status TrainerImpl::UpdateFeatureMaps(const std::vector<MSTensor> &weights) {
+  std::vector<std::string> names = inference_names_;
+  for (const TrainedWeight &weight : weights_) names.push_back(weight.weight);
+  return SetVariables(weights, names);
+}
+
+Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
+  return SetVariables(params, settings_names());
+}
+
+Status TrainerImpl::SetLearningRate(float learning_rate) {
+  if (!(learning_rate >= 0.0f)) {
+    return Fail(mindspore::kLiteParamInvalid, "the learning rate must not be negative");
+  }
+  for (const TrainedWeight &weight : weights_) {
+    if (!weight.learning_rate.empty()) continue;
+    return Fail(mindspore::kLiteNotSupport,
+                "the learning rate of '" + weight.node + "' is computed by the graph; it cannot be set");
+  }
+  for (const TrainedWeight &weight : weights_) {
+    std::memcpy(options_.variables->states[weight.learning_rate].current.own.get(), &learning_rate, sizeof(float));
+  }
+  return mindspore::kSuccess;
+}
+
+float TrainerImpl::learning_rate() const {
+  if (weights_[0].learning_rate.empty()) return 0.0f;
+  float value = 0.0f;
+  std::memcpy(&value, options_.variables->states[weights_[0].learning_rate].current.own.get(), sizeof value);
+  return value;
+}
+
+Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float momentum) {
+  const int before = multiplier_;
+  multiplier_ = std::max(multiplier, 1);
+  if (const Status status = is_training_ ? Choose() : Status(mindspore::kSuccess); status.IsError()) {
+    multiplier_ = before;
+    return status;
+  }
+  ClearSums();
+  if (multiplier_ > 1) {
+    MSLITE_TRY(SetLearningRate(learning_rate >= 0.0f ? learning_rate
+                                                     : this->learning_rate() / static_cast<float>(multiplier_)));
+  }
+  if (momentum < 0.0f) return mindspore::kSuccess;
+  for (const TrainedWeight &weight : weights_) {
+    if (weight.momentum.empty()) continue;
+    std::memcpy(options_.variables->states[weight.momentum].current.own.get(), &momentum, sizeof momentum);
+  }
+  return mindspore::kSuccess;
+}
+
+// ---- files ----
+
+Status TrainerImpl::Export(const ExportSettings &settings, std::vector<uint8_t> *model) const {
+  return ExportModel(file_, loss_names_, *options_.variables, settings, model);
+}
+
+Status TrainerImpl::Export(const ExportSettings &settings, const std::string &path) const {
+  std::vector<uint8_t> model;
+  MSLITE_TRY(Export(settings, &model));
+  return WriteFile(path, model);
+}
+}  // namespace mslite
+
+extern "C" __attribute__((visibility("default"))) mslite::Status mslite_create_trainer(
+    const mslite::TrainerSettings &settings, std::unique_ptr<mslite::Trainer> *trainer) {
+  return mslite::TrainerImpl::Create(settings, trainer);
+}

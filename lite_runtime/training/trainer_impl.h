@@ -1,0 +1,80 @@
+// The sessions of a training graph over one store of variables.
+#ifndef MSLITE_TRAINING_TRAINER_IMPL_H
+#define MSLITE_TRAINING_TRAINER_IMPL_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/trainer.h"
+#include "training/training_graph.h"
+
+namespace mslite {
+class TrainerImpl : public Trainer {
+ public:
+  static Status Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
+
+  const std::shared_ptr<Session> &session() const override { return *running_; }
+  size_t output_count() const override;
+  Status SetTrainMode(bool train) override;
+  bool is_training() const override { return is_training_; }
+  Status Resize(const std::vector<TensorShape> &inputs) override;
+  Status FinishRun() override;
+  std::vector<mindspore::MSTensor> Gradients() const override;
+  std::vector<mindspore::MSTensor> TrainableParams() const override;
+  std::vector<mindspore::MSTensor> FeatureMaps() const override;
+  std::vector<mindspore::MSTensor> OptimizerParams() const override;
+  Status ApplyGradients(const std::vector<mindspore::MSTensor> &gradients) override;
+  Status UpdateFeatureMaps(const std::vector<mindspore::MSTensor> &weights) override;
+  Status SetOptimizerParams(const std::vector<mindspore::MSTensor> &params) override;
+  Status SetLearningRate(float learning_rate) override;
+  float learning_rate() const override;
+  Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) override;
+  Status Train(mindspore::Model *model, int epochs, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+               const std::vector<mindspore::TrainCallBack *> &callbacks) override;
+  Status Evaluate(mindspore::Model *model, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
+                  const std::vector<mindspore::TrainCallBack *> &callbacks) override;
+  Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const override;
+  Status Export(const ExportSettings &settings, const std::string &path) const override;
+
+ private:
+  explicit TrainerImpl(const TrainerSettings &settings);
+
+  bool accumulates() const { return config_.accumulate_gradients_ || multiplier_ > 1; }
+  Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options, std::shared_ptr<Session> *session) const;
+  Status MakeStep();
+  Status MakeAccumulation();
+  Status MakeUpdates();
+  Status MakeEvaluation();
+  Status Choose();
+  Status Update(const std::vector<const void *> &gradients);
+  void ClearSums();
+  std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
+  Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);
+  std::vector<std::string> settings_names() const;
+  const TensorShape &GradientShape(size_t index) const;
+
+  std::shared_ptr<const Bytes> file_;
+  mindspore::TrainCfg config_;
+  std::vector<std::string> loss_names_;
+  SessionOptions options_;
+  std::vector<TensorShape> shapes_;  // of the inputs, when they have been resized
+  size_t loss_count_ = 0;
+  std::vector<TrainedWeight> weights_;
+  std::vector<std::string> gradient_names_;
+  std::vector<std::string> inference_names_;  // the variables that inference reads
+
+  std::shared_ptr<Session> step_;          // forward, backward and updates
+  std::shared_ptr<Session> accumulation_;  // without updates; when it was needed once
+  std::shared_ptr<Session> updates_;       // alone; likewise
+  std::shared_ptr<Session> evaluation_;    // with the weights as constants, as they are now; null while training
+  const std::shared_ptr<Session> *running_ = &evaluation_;
+  bool is_training_ = false;
+
+  int multiplier_ = 1;   // of the batch
+  int accumulated_ = 0;  // steps in `sums_`
+  std::vector<std::vector<float>> sums_;
+};
+}  // namespace mslite
+
+#endif

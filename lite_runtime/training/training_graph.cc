@@ -1,0 +1,354 @@
+#include "training/training_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "model/load.h"
+#include "model/optimizers.h"
+#include "plan/rewrite/new_nodes.h"
+#include "training/constants.h"
+
+namespace mslite {
+namespace {
+bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
+bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }
+
+class Adoption {
+ public:
+  Adoption(const std::vector<std::string> &loss_names, TrainingGraph *training)
+      : loss_names_(loss_names), training_(*training), graph_(*training->graph), main_(graph_.subgraphs[0]) {}
+
+  Status Run() {
+    if (graph_.subgraphs.size() != 1) {
+      return Fail(mindspore::kLiteNotSupport,
+                  "file '" + graph_.file->name() + "': training graphs with control flow are not supported");
+    }
+    MSLITE_TRY(FindOutputs());
+    MSLITE_TRY(SettleFilled(&graph_));
+    const std::vector<int32_t> nodes = main_.nodes;
+    for (const int32_t index : nodes) {
+      if (Changes(NodeAt(index))) MSLITE_TRY(ReadOperands(index));
+    }
+    for (const int32_t index : nodes) SettleShapes(index);
+    for (const int32_t index : nodes) {
+      if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(AdoptOptimizer(index));
+      if (IsAssignment(NodeAt(index).op)) AdoptAssignment(index);
+    }
+    if (training_.weights.empty()) {
+      return Fail(mindspore::kLiteGraphFileError,
+                  "file '" + graph_.file->name() +
+                      "': no optimiser (Adam, AdamWeightDecay, SGD, ApplyMomentum): this is no training model; "
+                      "converter_lite --trainModel=true makes one");
+    }
+    for (const TrainedWeight &weight : training_.weights) main_.outputs.push_back(weight.gradient);
+    graph_.outputs = main_.outputs;
+    Order();
+    return mindspore::kSuccess;
+  }
+
+ private:
+  Node &NodeAt(int32_t index) { return graph_.nodes[static_cast<size_t>(index)]; }
+  Tensor &TensorAt(int32_t index) { return graph_.tensors[static_cast<size_t>(index)]; }
+
+  Status Error(const Node &node, const std::string &reason) const {
+    return Fail(mindspore::kLiteGraphFileError,
+                "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
+  }
+
+  // The losses are the outputs of the graph that no optimiser makes, or what the last loss node gives.
+  Status FindOutputs() {
+    std::set<int32_t> dummies;
+    const Node *loss = nullptr;
+    for (const int32_t index : main_.nodes) {
+      const Node &node = NodeAt(index);
+      if (Changes(node)) dummies.insert(node.outputs.begin(), node.outputs.end());
+      if (IsLoss(node, loss_names_)) loss = &node;
+    }
+    if (loss == nullptr) {
+      std::string names;
+      for (const std::string &name : loss_names_) names += (names.empty() ? "'" : ", '") + name + "'";
+      return Fail(mindspore::kLiteGraphFileError,
+                  "file '" + graph_.file->name() + "': no node is the loss: its name must contain one of " + names +
+                      " (TrainCfg::SetLossName)");
+    }
+    std::vector<int32_t> outputs;
+    for (const int32_t output : main_.outputs) {
+      if (dummies.count(output) == 0) outputs.push_back(output);
+    }
+    if (outputs.empty()) outputs.push_back(loss->outputs[0]);
+    training_.loss_count = outputs.size();
+    main_.outputs = std::move(outputs);
+    return mindspore::kSuccess;
+  }
+
+  // ---- operands that change ----
+
+  Status ReadOperands(int32_t index) {
+    const std::vector<int32_t> inputs = NodeAt(index).inputs;
+    const OptimizerOperands *optimizer = FindOptimizer(NodeAt(index).op);
+    if (inputs.size() <= static_cast<size_t>(optimizer == nullptr ? 1 : optimizer->gradient)) {
+      return Error(NodeAt(index), "has too few operands");
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool changes = i == 0 || (optimizer != nullptr &&
+                                      std::find(optimizer->states, optimizer->states + optimizer->state_count,
+                                                static_cast<int32_t>(i)) != optimizer->states + optimizer->state_count);
+      const bool is_setting = optimizer != nullptr && static_cast<int32_t>(i) != optimizer->gradient &&
+                              TensorAt(inputs[i]).is_constant && TensorAt(inputs[i]).type == MSLITE_FLOAT32;
+      if (changes || is_setting) MSLITE_TRY(Read(index, inputs[i]));
+    }
+    return mindspore::kSuccess;
+  }
+
+  // From here on all readers of a constant read the variable of its name.
+  Status Read(int32_t index, int32_t tensor) {
+    if (variables_.count(tensor) != 0) return mindspore::kSuccess;
+    const Tensor &constant = TensorAt(tensor);
+    if (!constant.is_constant || constant.type != MSLITE_FLOAT32 || constant.name.empty()) {
+      return Error(NodeAt(index), "changes '" + constant.name + "', which is no float32 constant");
+    }
+    if (names_.count(constant.name) != 0) {
+      return Error(NodeAt(index), "changes '" + constant.name + "', and another constant has that name, too");
+    }
+    names_.insert(constant.name);
+    const int32_t value = NewNodes(&graph_).AddLike(tensor, MSLITE_FLOAT32, "/read");
+    for (Node &node : graph_.nodes) std::replace(node.inputs.begin(), node.inputs.end(), tensor, value);
+    Node read;
+    read.name = TensorAt(value).name;
+    read.op = MSLITE_OP_ReadVariable;
+    auto *params = graph_.arena.Make<mslite_ReadVariable>();
+    params->variable = Text(TensorAt(tensor).name);
+    read.params = params;
+    read.inputs = {tensor};
+    read.outputs = {value};
+    reads_.push_back(NewNodes(&graph_).AddNode(std::move(read)));
+    variables_[value] = TensorAt(tensor).name;
+    return mindspore::kSuccess;
+  }
+
+  const char *Text(const std::string &text) {
+    char *copy = graph_.arena.MakeArray<char>(text.size() + 1);
+    std::memcpy(copy, text.c_str(), text.size());
+    return copy;
+  }
+
+  void Assign(const std::string &variable, int32_t value, int32_t after) {
+    Node assign;
+    assign.name = variable + "/assign";
+    assign.op = MSLITE_OP_AssignVariable;
+    auto *params = graph_.arena.Make<mslite_AssignVariable>();
+    params->variable = Text(variable);
+    assign.params = params;
+    assign.inputs = {value};
+    assign.outputs = {NewNodes(&graph_).AddLike(value, MSLITE_FLOAT32, "/assigned")};
+    assignments_[after].push_back(NewNodes(&graph_).AddNode(std::move(assign)));
+  }
+
+  // The optimiser gives its state as results.
+  Status AdoptOptimizer(int32_t index) {
+    const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
+    const std::vector<int32_t> inputs = NodeAt(index).inputs;
+    const auto name_of = [&](int32_t place) {
+      const auto variable = place < 0 ? variables_.end() : variables_.find(inputs[static_cast<size_t>(place)]);
+      return variable == variables_.end() ? std::string() : variable->second;
+    };
+    TrainedWeight trained;
+    trained.node = NodeAt(index).name;
+    trained.weight = name_of(0);
+    trained.gradient = inputs[static_cast<size_t>(operands.gradient)];
+    trained.learning_rate = name_of(operands.learning_rate);
+    trained.momentum = name_of(operands.momentum);
+    std::vector<int32_t> results;
+    std::set<int32_t> changing = {0, operands.gradient};
+    const auto add = [&](int32_t place) {
+      const int32_t result = NewNodes(&graph_).AddLike(inputs[static_cast<size_t>(place)], MSLITE_FLOAT32, "/next");
+      results.push_back(result);
+      changing.insert(place);
+      Assign(name_of(place), result, index);
+    };
+    add(0);
+    for (int32_t i = 0; i < operands.state_count; ++i) {
+      trained.states.push_back(name_of(operands.states[i]));
+      add(operands.states[i]);
+    }
+    for (size_t i = 1; i < inputs.size(); ++i) {
+      const std::string name = name_of(static_cast<int32_t>(i));
+      if (!name.empty() && changing.count(static_cast<int32_t>(i)) == 0) trained.settings.push_back(name);
+    }
+    if (std::any_of(training_.weights.begin(), training_.weights.end(),
+                    [&](const TrainedWeight &other) { return other.weight == trained.weight; })) {
+      return Error(NodeAt(index), "changes '" + trained.weight + "', as another optimiser does");
+    }
+    NodeAt(index).outputs = std::move(results);
+    training_.weights.push_back(std::move(trained));
+    return mindspore::kSuccess;
+  }
+
+  void AdoptAssignment(int32_t index) {
+    const std::string variable = variables_[NodeAt(index).inputs[0]];
+    if (NodeAt(index).op == MSLITE_OP_Assign) {
+      Assign(variable, NodeAt(index).inputs[1], index);
+      return;
+    }
+    const int32_t sum = NewNodes(&graph_).AddLike(NodeAt(index).inputs[0], MSLITE_FLOAT32, "/next");
+    NodeAt(index).op = MSLITE_OP_AddFusion;
+    NodeAt(index).params = graph_.arena.Make<mslite_AddFusion>();
+    NodeAt(index).primitive = nullptr;
+    NodeAt(index).outputs = {sum};
+    Assign(variable, sum, index);
+  }
+
+  // Kernels want the sizes of gradients channels last.
+  void SettleShapes(int32_t index) {
+    Node &node = NodeAt(index);
+    if (node.op == MSLITE_OP_FlattenGrad) {
+      node.op = MSLITE_OP_Reshape;
+      node.params = graph_.arena.Make<mslite_Reshape>();
+      node.primitive = nullptr;
+    }
+    const bool is_sized =
+        node.op == MSLITE_OP_Conv2DBackpropInputFusion || node.op == MSLITE_OP_Conv2DBackpropFilterFusion;
+    if (!is_sized || node.inputs.size() < 3) return;
+    const Tensor sizes = TensorAt(node.inputs[2]);
+    const bool is_channels_first = sizes.format == MSLITE_FORMAT_NCHW || sizes.format == MSLITE_FORMAT_KCHW;
+    if (!is_channels_first || sizes.type != MSLITE_INT32 || sizes.size != 4 * sizeof(int32_t)) return;
+    auto *turned = reinterpret_cast<int32_t *>(graph_.arena.MakeArray<int32_t>(4));
+    int32_t old[4];
+    std::memcpy(old, sizes.data, sizeof old);
+    const int32_t from[4] = {0, 2, 3, 1};
+    for (int32_t i = 0; i < 4; ++i) turned[i] = old[from[i]];
+    Tensor made = sizes;
+    made.name += "/nhwc";
+    made.data = reinterpret_cast<const uint8_t *>(turned);
+    made.format = MSLITE_FORMAT_NHWC;
+    const int32_t place = NewNodes(&graph_).Add(std::move(made));
+    NodeAt(index).inputs[2] = place;
+  }
+
+  // ---- order ----
+
+  // Nodes that somebody needs, each optimiser behind the last reader of what it changes and with its assignments.
+  void Order() {
+    std::vector<int32_t> order = reads_;
+    for (const int32_t index : main_.nodes) {
+      if (FindOptimizer(NodeAt(index).op) == nullptr) order.push_back(index);
+    }
+    order = LiveNodes(order);
+    std::map<int32_t, size_t> last;  // tensor -> place of the last node that makes or reads it
+    for (size_t i = 0; i < order.size(); ++i) {
+      for (const int32_t input : NodeAt(order[i]).inputs) last[input] = i;
+      for (const int32_t output : NodeAt(order[i]).outputs) last[output] = i;
+    }
+    std::vector<std::vector<int32_t>> behind(order.size() + 1);
+    for (const int32_t index : main_.nodes) {
+      if (FindOptimizer(NodeAt(index).op) == nullptr) continue;
+      size_t place = 0;
+      for (const int32_t input : NodeAt(index).inputs) {
+        const auto found = last.find(input);
+        const bool is_setting = found != last.end() && variables_.count(input) != 0 && IsSetting(index, input);
+        if (found != last.end() && !is_setting) place = std::max(place, found->second + 1);
+      }
+      behind[place].push_back(index);
+    }
+    std::vector<int32_t> nodes;
+    const auto append = [&](int32_t index) {
+      nodes.push_back(index);
+      const auto found = assignments_.find(index);
+      if (found != assignments_.end()) nodes.insert(nodes.end(), found->second.begin(), found->second.end());
+    };
+    for (size_t i = 0; i <= order.size(); ++i) {
+      for (const int32_t index : behind[i]) append(index);
+      if (i < order.size()) append(order[i]);
+    }
+    // Assign itself is done by its AssignVariable.
+    nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
+                               [&](int32_t index) { return NodeAt(index).op == MSLITE_OP_Assign; }),
+                nodes.end());
+    main_.nodes = std::move(nodes);
+  }
+
+  // What an optimiser reads and does not change.
+  bool IsSetting(int32_t index, int32_t input) {
+    const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
+    const Node &node = NodeAt(index);
+    if (node.inputs[0] == input) return false;
+    return std::none_of(operands.states, operands.states + operands.state_count,
+                        [&](int32_t place) { return node.inputs[static_cast<size_t>(place)] == input; });
+  }
+
+  std::vector<int32_t> LiveNodes(const std::vector<int32_t> &nodes) {
+    std::set<int32_t> used(main_.outputs.begin(), main_.outputs.end());
+    for (const int32_t index : main_.nodes) {
+      if (!Changes(NodeAt(index)) && assignments_.count(index) == 0) continue;
+      used.insert(NodeAt(index).inputs.begin(), NodeAt(index).inputs.end());
+    }
+    std::vector<int32_t> live;
+    for (auto index = nodes.rbegin(); index != nodes.rend(); ++index) {
+      const Node &node = NodeAt(*index);
+      const bool is_needed = assignments_.count(*index) != 0 ||
+                             std::any_of(node.outputs.begin(), node.outputs.end(),
+                                         [&](int32_t output) { return used.count(output) != 0; });
+      if (!is_needed) continue;
+      live.push_back(*index);
+      used.insert(node.inputs.begin(), node.inputs.end());
+    }
+    std::reverse(live.begin(), live.end());
+    return live;
+  }
+
+  const std::vector<std::string> &loss_names_;
+  TrainingGraph &training_;
+  Graph &graph_;
+  SubGraph &main_;
+  std::map<int32_t, std::string> variables_;  // what a ReadVariable gives -> its variable
+  std::set<std::string> names_;
+  std::vector<int32_t> reads_;                            // nodes
+  std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments behind it
+};
+
+// Leaves what these tensors and assignments need; what `given` holds is not computed.
+void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> &given, bool with_updates,
+                Graph *graph) {
+  SubGraph &main = graph->subgraphs[0];
+  std::set<int32_t> used(outputs.begin(), outputs.end());
+  const std::set<int32_t> known(given.begin(), given.end());
+  std::vector<int32_t> kept;
+  for (auto index = main.nodes.rbegin(); index != main.nodes.rend(); ++index) {
+    const Node &node = graph->nodes[static_cast<size_t>(*index)];
+    const bool is_read = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int32_t output) {
+      return used.count(output) != 0 && known.count(output) == 0;
+    });
+    if (!is_read && !(with_updates && node.op == MSLITE_OP_AssignVariable)) continue;
+    kept.push_back(*index);
+    used.insert(node.inputs.begin(), node.inputs.end());
+  }
+  main.nodes.assign(kept.rbegin(), kept.rend());
+}
+}  // namespace
+
+Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
+                         TrainingGraph *training) {
+  MSLITE_TRY(LoadTraining(file, &training->graph));
+  return Adoption(loss_names, training).Run();
+}
+
+void KeepGradients(TrainingGraph *training) {
+  KeepNeeded(training->graph->outputs, {}, false, training->graph.get());
+}
+
+void KeepUpdates(TrainingGraph *training) {
+  std::vector<int32_t> gradients;
+  for (const TrainedWeight &weight : training->weights) {
+    if (std::find(gradients.begin(), gradients.end(), weight.gradient) == gradients.end()) {
+      gradients.push_back(weight.gradient);
+    }
+  }
+  Graph &graph = *training->graph;
+  KeepNeeded({}, gradients, true, &graph);
+  graph.inputs = graph.subgraphs[0].inputs = std::move(gradients);
+  graph.outputs.clear();
+  graph.subgraphs[0].outputs.clear();
+}
+}  // namespace mslite
